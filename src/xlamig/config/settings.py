@@ -1,0 +1,61 @@
+"""Every setting of a run, with its default; one flat, frozen, picklable value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from xlamig.findings import Confidence, Severity
+
+Target = Literal["torch_xla", "torch_tpu"]
+Style = Literal["portable", "native"]
+
+TARGETS: tuple[Target, ...] = ("torch_xla", "torch_tpu")
+
+DEFAULT_EXCLUDE = (
+    ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox",
+    ".pyenv", ".pytest_cache", ".ruff_cache", ".svn", ".tox", ".venv", ".vscode",
+    ".xlamig_cache", "__pycache__", "__pypackages__", "_build", "build", "dist",
+    "node_modules", "site-packages", "venv",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class EffortSettings:
+    """`[tool.xlamig.effort]`: `levels` overrides (offset, per site) in minutes."""
+
+    hours_per_day: float = 8.0
+    overhead_low_hours: float = 16.0
+    overhead_high_hours: float = 40.0
+    exponent: float = 0.68
+    levels: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    target: Target = "torch_xla"
+    keep_working_on: tuple[str, ...] = ("cuda", "cpu")
+    style: Style = "portable"
+    select: tuple[str, ...] = ("ALL",)
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    fixable: tuple[str, ...] = ("ALL",)
+    unfixable: tuple[str, ...] = ()
+    severity: Severity = "info"  # report findings at least this serious
+    confidence: Confidence = "likely"  # and at least this sure
+    fail_on: Severity = "warning"
+    preview: bool = False
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    extend_exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    respect_gitignore: bool = True
+    rules: tuple[Path, ...] = ()  # folders with the user's own pages
+    max_file_size: int = 2_000_000  # bytes
+    cache_dir: Path | None = None
+    helper: str = "xla_compat"  # module name of the device helper that portable fixes call
+    effort: EffortSettings = field(default_factory=EffortSettings)
+    root: Path = field(default_factory=Path.cwd)  # folder of the configuration file
+    source: Path | None = None  # the configuration file, None when all is default

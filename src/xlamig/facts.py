@@ -1,0 +1,186 @@
+"""The vocabulary: what can be true of a place in a PyTorch program. Facts name no target.
+
+A rule page matches facts by the fields below, so a field's name is public. The analyser
+(`flow/`, `artifacts/`) predicts facts, a real run (`observe/`) observes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import ClassVar, Literal
+
+from xlamig.findings import Confidence, Frequency
+
+Span = tuple[int, int]
+"""(start, end) offsets in code points of the decoded text, end exclusive."""
+
+GuardKind = Literal[
+    "cuda",  # only where CUDA is: is_available(), x.is_cuda, device.type == "cuda"
+    "other-device",  # an mps, xpu, npu ... arm
+    "xla",  # only where torch_xla is
+    "no-xla",  # only where torch_xla is not
+    "optional-import",  # try: import ... except ImportError
+    "package",  # is_x_available(), find_spec(...)
+    "hasattr",
+    "version",
+    "never",  # a condition that is constantly false
+    "type-checking",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition that has to hold for the place to run. `text` is its source, shortened."""
+
+    kind: GuardKind
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """A link in the chain of reasons; `filename` is "" for the fact's own file."""
+
+    message: str
+    span: Span | None = None
+    filename: str = ""
+
+
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What is known of an argument.
+
+    constant  `value` is the Python constant, also one found through a name or default
+    pattern   a string known in part: "cuda:*" for f"cuda:{rank}"
+    device    a torch.device or a lambda to it: `value` is "cuda", "cuda:0", "cuda:*", "cpu" ...
+    api       a torch name: `value` is "torch.float16"
+    cuda-test true only where CUDA is in use, like `device.type == "cuda"`
+    expression  anything else; `value` is the source text
+    """
+
+    kind: Literal["constant", "pattern", "device", "api", "cuda-test", "expression"]
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """`span` is the whole argument, `cut` what to delete so that the call stays well-formed."""
+
+    name: str  # the parameter's name where the signature is known, else the keyword or position
+    value: Value
+    span: Span
+    value_span: Span
+    cut: Span
+    keyword: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """What every fact carries. `span` is what a report underlines."""
+
+    kind: ClassVar[str]
+
+    span: Span
+    statement: Span
+    scope: str = ""  # "Trainer.fit", "" at module level
+    parts: Mapping[str, Span] = field(default_factory=dict)
+    related: tuple[Why, ...] = ()
+    frequency: Frequency = "unknown"
+    context: frozenset[str] = frozenset()  # no-grad, loop, default-argument, test-code ...
+    guards: tuple[Guard, ...] = ()
+    confidence: Confidence = "certain"
+    proofs: Mapping[str, str] = field(default_factory=dict)
+    reasons: tuple[Why, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiUse(Fact):
+    """A known API is imported, named, called, assigned to or caught.
+
+    `name` is canonical: "torch.cuda.synchronize"; a method has its receiver's class in front,
+    "Tensor.cuda", "Module.cuda", "unknown.cuda"; the callee of a call matched by a keyword alone
+    may be "unknown". `spelled` is the source text.
+    """
+
+    kind: ClassVar[str] = "api-use"
+
+    name: str
+    spelled: str
+    via: Literal["call", "reference", "import", "decorator", "assignment", "except", "with"]
+    args: tuple[Argument, ...] = ()
+    complete: bool = True  # False with *args or **kwargs: an absent argument may be there
+
+    def argument(self, name: str) -> Argument | None:
+        return next((a for a in self.args if a.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceChoice(Fact):
+    """A device is named or chosen.
+
+    via "literal": `device` stands in `position`; "selection": an availability test picks between
+    CUDA and `fallback`; "move": under such a test a tensor or module is moved, with no other arm;
+    "accelerator": torch.accelerator or get_device_module picks.
+    """
+
+    kind: ClassVar[str] = "device-choice"
+
+    via: Literal["literal", "selection", "move", "accelerator"]
+    device: str  # "cuda", "cuda:0", "cuda:*"
+    position: str = ""  # to, device, factory, torch.device, option, default, setting, index ...
+    index: Literal["", "constant", "rank", "expression"] = ""
+    form: str = ""  # of a selection: ternary, if-else, and, move
+    fallback: str = ""  # cpu, none, raise, other
+    result: Literal["device", "string", "move", "unknown"] = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package(Fact):
+    """A third-party package is imported (`via` "import") or required (`via` "requirement")."""
+
+    kind: ClassVar[str] = "package"
+
+    package: str  # import name: "flash_attn"
+    name: str  # dotted: "flash_attn.flash_attn_func"
+    via: Literal["import", "requirement"] = "import"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch(Fact):
+    """A process group backend is named outside the call itself: an option or a default."""
+
+    kind: ClassVar[str] = "launch"
+
+    backend: str
+    via: Literal["option", "default", "setting"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment(Fact):
+    """An environment variable is written or read in Python."""
+
+    kind: ClassVar[str] = "environment"
+
+    variable: str
+    access: Literal["read", "write"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolEvent(Fact):
+    """Something about the run itself: an unparsable file, a stray suppression, a crashed rule."""
+
+    kind: ClassVar[str] = "tool"
+
+    event: Literal["unparsable-file", "unused-suppression", "unknown-code", "rule-crashed"]
+    subject: str  # the code, rule or error text it is about
+    detail: str = ""
+
+
+FACTS: Mapping[str, type[Fact]] = MappingProxyType(
+    {cls.kind: cls for cls in (ApiUse, DeviceChoice, Package, Launch, Environment, ToolEvent)}
+)

@@ -1,0 +1,161 @@
+"""What a run says: findings with their reasons, fixes and effort, in the shape every report uses.
+
+Offsets are code points in the decoded text of a file, `end` exclusive; rows and columns are
+1-based, columns in code points. File names are relative to the working directory, with "/".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Severity = Literal["error", "warning", "info"]
+Confidence = Literal["certain", "likely", "possible"]
+Frequency = Literal["once", "epoch", "interval", "step", "unknown"]
+Mechanism = Literal[
+    "error", "wrong-result", "recompile", "host-sync", "cpu-fallback", "slow", "api-surface", "no-op"
+]
+Applicability = Literal["safe", "unsafe", "display"]
+Level = Literal["info", "trivial", "simple", "complex", "redesign", "rearchitect", "unknown"]
+Unit = Literal["site", "function", "file", "repo", "dependency"]
+Phase = Literal["run", "correct", "scale", "fast"]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")  # most serious first
+CONFIDENCES: tuple[Confidence, ...] = ("certain", "likely", "possible")  # surest first
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A piece of one file: offsets for programs, locations for people."""
+
+    start: int
+    end: int
+    location: Location
+    end_location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One link of the chain that led to a finding. `place` is None for a fact about no place."""
+
+    message: str
+    filename: str
+    place: Range | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace `place` in `filename` by `content`; an empty place is an insertion."""
+
+    filename: str
+    cell: int | None
+    place: Range
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """A file the fix needs and writes when it is not there yet."""
+
+    filename: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """All edits and creates together, or none. A display fix has a message and may have none."""
+
+    message: str
+    applicability: Applicability
+    edits: tuple[Edit, ...] = ()
+    creates: tuple[Create, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What the finding asks of people; hours exist only in `effort/`. `optional` work is listed
+    outside the total. `weight` is below 1 for tests and examples."""
+
+    level: Level
+    unit: Unit
+    group: str
+    phase: Phase = "run"
+    optional: bool = False
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    code: str
+    name: str
+    severity: Severity
+    mechanism: Mechanism
+    frequency: Frequency
+    confidence: Confidence
+    target: str
+    message: str
+    filename: str
+    cell: int | None
+    place: Range
+    effort: Effort
+    fingerprint: str
+    url: str
+    help: str = ""
+    reasons: tuple[Reason, ...] = ()
+    fix: Fix | None = None
+    scope: str = ""  # qualified name of the enclosing function or class, "" at module level
+    statement: str = ""  # the statement's normalised text: the unit in which sites are counted
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    filename: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleError:
+    """A rule that raised on a file: the run went on without it."""
+
+    code: str
+    filename: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What one file gave. `sites` counts torch and CUDA API uses seen, for coverage."""
+
+    filename: str
+    findings: tuple[Finding, ...] = ()
+    skipped: SkippedFile | None = None
+    rule_errors: tuple[RuleError, ...] = ()
+    suppressed: int = 0
+    lines: int = 0
+    sites: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole run, in a fixed order: by file name, then place, then code."""
+
+    target: str
+    files: tuple[FileReport, ...] = field(default=())
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(finding for file in self.files for finding in file.findings)
+
+    @property
+    def skipped(self) -> tuple[SkippedFile, ...]:
+        return tuple(file.skipped for file in self.files if file.skipped)
+
+    @property
+    def rule_errors(self) -> tuple[RuleError, ...]:
+        return tuple(error for file in self.files for error in file.rule_errors)

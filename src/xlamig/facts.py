@@ -184,3 +184,25 @@ class ToolEvent(Fact):
 FACTS: Mapping[str, type[Fact]] = MappingProxyType(
     {cls.kind: cls for cls in (ApiUse, DeviceChoice, Package, Launch, Environment, ToolEvent)}
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """What the rulebook can use, compiled once, so that the analyser looks for nothing else.
+
+    `names` are exact canonical names, `prefixes` come from "torch.cuda.*" and end in ".",
+    `methods` are the last parts of "Tensor.cuda", "Module.cuda" and "unknown.cuda".
+    `signatures` gives parameter names in order, for reading positional arguments.
+    """
+
+    kinds: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    prefixes: tuple[str, ...] = ()
+    methods: frozenset[str] = frozenset()
+    keywords: frozenset[str] = frozenset()
+    packages: frozenset[str] = frozenset()
+    variables: frozenset[str] = frozenset()
+    signatures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def wants(self, name: str) -> bool:
+        return name in self.names or name.startswith(self.prefixes)

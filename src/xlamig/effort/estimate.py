@@ -1,0 +1,111 @@
+"""A report to a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xlamig.config.settings import EffortSettings
+from xlamig.effort.model import DOMINANT_SHARE, DOMINANT_SITES, FAMILIES, LARGE, PHASES, VERIFY
+from xlamig.effort.plan import Coverage, Dominance, Family, Item, PhasePlan, Plan
+from xlamig.effort.sites import credit, distinct, is_optional, is_work
+from xlamig.effort.terms import Addend, addends, total
+from xlamig.effort.verdict import judge
+from xlamig.findings import Finding, Phase, Report
+
+
+def estimate(report: Report, settings: EffortSettings) -> Plan:
+    """The work a report's findings ask for, and how sure that is."""
+    work = [finding for finding in report.findings if is_work(finding)]
+    needed = [finding for finding in work if not is_optional(finding)]
+    parts = addends(distinct(needed), settings)
+    hours = total(parts)
+    extra = [finding for finding in work if is_optional(finding)]
+    verdict, reason = judge([site for part in parts for site in part.sites], hours, settings.hours_per_day)
+    return Plan(
+        target=report.target,
+        verdict=verdict,
+        verdict_reason=reason,
+        coverage=_coverage(report, needed),
+        hours=hours,
+        phases=tuple(_phase(phase, title, needed, parts) for phase, title in PHASES.items()),
+        families=_families(parts),
+        optional=_items(extra, addends(distinct(extra), settings)),
+        fixed_low=settings.overhead_low_hours,
+        fixed_high=settings.overhead_high_hours,
+        hours_per_day=settings.hours_per_day,
+        dominant=_dominant(needed, parts),
+        terms=tuple(part.term() for part in parts),
+    )
+
+
+def _phase(phase: Phase, title: str, needed: Sequence[Finding], parts: Sequence[Addend]) -> PhasePlan:
+    inside = [part for part in parts if part.phase == phase]
+    findings = [finding for finding in needed if finding.effort.phase == phase]
+    return PhasePlan(phase, title, total(inside), _items(findings, inside))
+
+
+def _items(findings: Iterable[Finding], parts: Sequence[Addend]) -> tuple[Item, ...]:
+    """One item per rule, most work first."""
+    by_code: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_code.setdefault(finding.code, []).append(finding)
+    items = []
+    for code, found in by_code.items():
+        own = [part for part in parts if part.code == code]
+        item = Item(
+            code=code,
+            name=found[0].name,
+            filenames=tuple(sorted({finding.filename for finding in found})),
+            findings=len(found),
+            sites=sum(len(part.sites) for part in own),
+            hours=total(own),
+            verify=VERIFY[found[0].mechanism],
+        )
+        items.append(item)
+    return tuple(sorted(items, key=lambda item: (-item.hours.likely, item.code)))
+
+
+def _families(parts: Sequence[Addend]) -> tuple[Family, ...]:
+    by_prefix: dict[str, list[Addend]] = {}
+    for part in parts:
+        by_prefix.setdefault(part.code[:-2], []).append(part)
+    return tuple(
+        Family(prefix, FAMILIES.get(prefix, prefix), sum(len(part.sites) for part in own), total(own))
+        for prefix, own in sorted(by_prefix.items())
+    )
+
+
+def _coverage(report: Report, needed: Sequence[Finding]) -> Coverage:
+    """Counts places: several findings on one are one, of the grade that leaves most to do."""
+    grades: dict[tuple[str, int | None, int], int] = {}
+    order = ("safe", "unsafe", None)
+    for finding in needed:
+        place = (finding.filename, finding.cell, finding.place.start)
+        grades[place] = max(grades.get(place, 0), order.index(credit(finding)))
+    per_grade = [list(grades.values()).count(grade) for grade in range(len(order))]
+    checked = [file for file in report.files if not file.skipped]
+    # Findings outside Python files are at no API use, so the uses alone may be fewer.
+    sites = max(sum(file.sites for file in checked), len(grades))
+    return Coverage(
+        files=len(checked),
+        files_affected=len({finding.filename for finding in needed}),
+        lines=sum(file.lines for file in checked),
+        sites=sites,
+        unchanged=sites - len(grades),
+        fixable=per_grade[0],
+        unsafe_fixable=per_grade[1],
+        manual=per_grade[2],
+    )
+
+
+def _dominant(needed: Sequence[Finding], parts: Sequence[Addend]) -> Dominance | None:
+    names = {finding.code: finding.name for finding in needed}
+    everything = sum(part.minutes for part in parts)
+    for code in sorted(names):
+        own = [part for part in parts if part.code == code]
+        minutes = sum(part.minutes for part in own)
+        sites = sum(len(part.sites) for part in own)
+        small = all(part.level not in LARGE for part in own)
+        if small and sites >= DOMINANT_SITES and minutes > DOMINANT_SHARE * everything:
+            return Dominance(code, names[code], sites, minutes / everything)
+    return None

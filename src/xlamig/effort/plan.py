@@ -1,0 +1,114 @@
+"""What an estimate says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xlamig.findings import Level, Phase
+
+Verdict = Literal["ready", "easy", "moderate", "hard", "blocked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hours:
+    """Hours of work as the code stands; `after_fix` is what `--fix` leaves, `after_unsafe_fix`
+    what `--fix --unsafe-fixes` leaves, reading the changes included."""
+
+    low: float = 0.0
+    likely: float = 0.0
+    high: float = 0.0
+    lines_to_change: int = 0
+    after_fix: float = 0.0
+    after_unsafe_fix: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One addend: offset_minutes + per_site_minutes * expected_sites ** exponent = minutes.
+
+    `expected_sites` weighs each of the `sites` by its confidence and weight. The offset of a
+    group is charged to one of its terms, the others have 0.
+    """
+
+    code: str
+    level: Level
+    group: str
+    phase: Phase
+    sites: int
+    expected_sites: float
+    offset_minutes: float
+    per_site_minutes: float
+    exponent: float
+    minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The work one rule asks for within a phase."""
+
+    code: str
+    name: str
+    filenames: tuple[str, ...]
+    findings: int
+    sites: int
+    hours: Hours
+    verify: str
+
+
+@dataclass(frozen=True, slots=True)
+class PhasePlan:
+    phase: Phase
+    title: str
+    hours: Hours
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    prefix: str
+    title: str
+    sites: int
+    hours: Hours
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the code is touched: API uses that need no change, are rewritten by a fix
+    (`safe`, or `unsafe` on request), or are left to people."""
+
+    files: int
+    files_affected: int
+    lines: int
+    sites: int
+    unchanged: int
+    fixable: int
+    unsafe_fixable: int
+    manual: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dominance:
+    """One rule makes up most of the total: worth a look before the total is believed."""
+
+    code: str
+    name: str
+    sites: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    target: str
+    verdict: Verdict
+    verdict_reason: str
+    coverage: Coverage
+    hours: Hours
+    phases: tuple[PhasePlan, ...]
+    families: tuple[Family, ...]
+    optional: tuple[Item, ...]  # worthwhile, not needed, not in any total
+    fixed_low: float
+    fixed_high: float
+    hours_per_day: float
+    dominant: Dominance | None
+    terms: tuple[Term, ...]

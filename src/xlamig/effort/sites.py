@@ -1,0 +1,86 @@
+"""Which findings ask for work, and where they ask for the same work."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+from xlamig.effort.model import ANCHORS, CHANCE, CREDITED
+from xlamig.findings import CONFIDENCES, SEVERITIES, Applicability, Finding
+
+_LEVELS = tuple(ANCHORS)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Work that is done once. Of all `findings` there, `finding` is the one that keeps the effort."""
+
+    finding: Finding
+    findings: tuple[Finding, ...]
+
+    @property
+    def expected(self) -> float:
+        """What the site adds to the number of sites: its chance to be real, times its weight."""
+        return CHANCE[self.finding.confidence] * self.finding.effort.weight
+
+    @property
+    def credit(self) -> Applicability | None:
+        """The grade of the fix that does the work, if a fix does."""
+        return credit(self.finding)
+
+
+def credit(finding: Finding) -> Applicability | None:
+    fix = finding.fix
+    if fix is None or fix.applicability not in CREDITED or not (fix.edits or fix.creates):
+        return None
+    return fix.applicability
+
+
+def is_work(finding: Finding) -> bool:
+    """Whether the finding asks for anything at all."""
+    return finding.effort.level != "info"
+
+
+def is_optional(finding: Finding) -> bool:
+    return finding.effort.optional or finding.severity == "info"
+
+
+def distinct(findings: Iterable[Finding]) -> tuple[Site, ...]:
+    """One site for all findings that one change settles, in the order of first appearance.
+
+    Of several findings on one statement the most serious keeps the effort.
+    """
+    together: dict[Hashable, list[Finding]] = {}
+    for finding in findings:
+        together.setdefault(_key(finding), []).append(finding)
+    return tuple(Site(max(found, key=_rank), tuple(found)) for found in together.values())
+
+
+def _key(finding: Finding) -> Hashable:
+    match finding.effort.unit:
+        case "site":
+            # Without a statement's text only the place tells sites apart.
+            statement = finding.statement or finding.place.start
+            return (finding.filename, finding.cell, finding.scope, statement)
+        case "function":
+            return (finding.code, finding.filename, finding.cell, finding.scope)
+        case "file":
+            return (finding.code, finding.filename)
+        case "dependency":
+            # The message names the package, and no place.
+            return (finding.code, finding.message)
+        case "repo":
+            return finding.code
+
+
+def _rank(finding: Finding) -> tuple[object, ...]:
+    return (
+        -SEVERITIES.index(finding.severity),
+        _LEVELS.index(finding.effort.level),
+        -CONFIDENCES.index(finding.confidence),
+        finding.effort.weight,
+        CREDITED.index(grade) if (grade := credit(finding)) else len(CREDITED),
+        finding.code,
+        finding.effort.phase,
+        finding.effort.group,
+    )

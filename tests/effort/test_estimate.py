@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import pytest
+
+from making import a_finding, a_fix, a_range, a_report, an_edit
+from xlamig.config.settings import EffortSettings
+from xlamig.effort import Plan, estimate
+from xlamig.findings import FileReport, Finding, Report, SkippedFile
+
+
+def plan(*findings: Finding, **settings: object) -> Plan:
+    return estimate(a_report(*findings, sites=10, lines=100), EffortSettings(**settings))  # type: ignore[arg-type]
+
+
+def minutes(*findings: Finding, **settings: object) -> float:
+    return plan(*findings, **settings).hours.likely * 60
+
+
+def test_nothing_costs_nothing() -> None:
+    made = plan()
+    assert (made.hours.likely, made.hours.high, made.terms, made.verdict) == (0, 0, (), "ready")
+
+
+def test_an_info_adds_nothing_and_is_listed_as_optional() -> None:
+    made = plan(a_finding("XLA101", "complex", severity="info"))
+    assert made.hours.likely == 0
+    assert [(item.code, item.hours.likely > 0) for item in made.optional] == [("XLA101", True)]
+
+
+def test_level_info_is_no_work_at_all() -> None:
+    made = plan(a_finding(level="info"))
+    assert (made.hours.likely, made.optional, made.verdict) == (0, (), "ready")
+
+
+def test_one_site_costs_offset_and_site() -> None:
+    assert minutes(a_finding(level="complex")) == pytest.approx(45 + 20)
+
+
+def test_sites_of_a_rule_get_cheaper() -> None:
+    findings = [a_finding(level="complex", row=row) for row in range(1, 9)]
+    assert minutes(*findings) == pytest.approx(45 + 20 * 8**0.68)
+
+
+def test_confidence_weighs_offset_and_sites() -> None:
+    assert minutes(a_finding(level="complex", confidence="likely")) == pytest.approx(
+        45 * 0.8 + 20 * 0.8**0.68
+    )
+
+
+def test_a_group_pays_its_largest_offset_once() -> None:
+    findings = [
+        a_finding("XLA001", "trivial", group="device"),
+        a_finding("XLA003", "simple", group="device", row=2),
+    ]
+    assert minutes(*findings) == pytest.approx(20 + 1.5 + 5)
+
+
+def test_a_statement_costs_once_under_the_more_serious_rule() -> None:
+    sync = a_finding("XLA101", "complex", severity="warning", statement="x = y.cuda().item()")
+    call = a_finding("XLA002", "trivial", severity="error", statement="x = y.cuda().item()")
+    assert [term.code for term in plan(sync, call).terms] == ["XLA002"]
+
+
+def test_the_same_snippet_in_one_function_is_one_site_and_two_lines() -> None:
+    made = plan(*(a_finding(row=row, statement="torch.cuda.synchronize()", scope="fit") for row in (3, 9)))
+    assert (made.terms[0].sites, made.hours.lines_to_change) == (1, 2)
+
+
+@pytest.mark.parametrize(("unit", "sites"), [("site", 4), ("function", 3), ("file", 2), ("repo", 1)])
+def test_units(unit: str, sites: int) -> None:
+    places = [("a.py", "f", 1), ("a.py", "f", 2), ("a.py", "g", 3), ("b.py", "f", 1)]
+    findings = [a_finding(unit=unit, filename=name, scope=scope, row=row) for name, scope, row in places]
+    assert plan(*findings).terms[0].sites == sites
+
+
+def test_a_dependency_counts_once_whatever_imports_it() -> None:
+    uses = [("apex", "a.py"), ("apex", "b.py"), ("xformers", "a.py")]
+    findings = [
+        a_finding(unit="dependency", message=f"`{name}` has no XLA build", filename=file)
+        for name, file in uses
+    ]
+    assert plan(*findings).terms[0].sites == 2
+
+
+def test_a_safe_fix_leaves_only_the_reading() -> None:
+    hours = plan(*(a_finding(row=row, level="simple", fix=a_fix("safe")) for row in (1, 2))).hours
+    assert hours.after_fix * 60 == pytest.approx(2 * 0.5)
+
+
+def test_an_unsafe_fix_leaves_a_quarter_and_only_on_request() -> None:
+    hours = plan(a_finding(level="complex", fix=a_fix("unsafe"))).hours
+    assert hours.after_fix == hours.likely
+    assert hours.after_unsafe_fix * 60 == pytest.approx(45 + 20 * 0.25)
+
+
+def test_a_displayed_fix_saves_nothing() -> None:
+    hours = plan(a_finding(fix=a_fix("display"))).hours
+    assert hours.after_fix == hours.likely == hours.after_unsafe_fix
+
+
+def test_a_single_certain_rule_ranges_from_half_to_double() -> None:
+    hours = plan(a_finding(level="complex")).hours
+    assert (hours.low, hours.high) == pytest.approx((hours.likely / 2, hours.likely * 2))
+
+
+def test_less_sure_is_wider_and_many_rules_keep_a_floor() -> None:
+    unsure = plan(a_finding(level="complex", confidence="possible")).hours
+    assert unsure.high / unsure.likely == pytest.approx(4)
+    many = plan(*(a_finding(f"XLA{n}", "complex", row=n) for n in range(100, 140))).hours
+    assert many.high / many.likely == pytest.approx(1.25)
+
+
+def test_levels_and_exponent_can_be_set() -> None:
+    findings = [a_finding(level="simple", row=row) for row in (1, 2)]
+    assert minutes(*findings, levels={"simple": (0, 7)}, exponent=1.0) == pytest.approx(14)
+
+
+def test_lines_to_change_are_those_a_fix_rewrites() -> None:
+    fix = a_fix("safe", an_edit(place=a_range(row=7)), an_edit("b.py", place=a_range(row=7)))
+    assert plan(a_finding(fix=fix)).hours.lines_to_change == 2
+
+
+def test_a_rule_whose_statement_another_rule_pays_for_is_still_in_the_plan() -> None:
+    sync = a_finding("XLA101", "complex", severity="warning", statement="s")
+    call = a_finding("XLA002", "trivial", severity="error", statement="s")
+    items = plan(sync, call).phases[0].items
+    assert [(item.code, item.findings, item.sites) for item in items] == [("XLA002", 1, 1), ("XLA101", 1, 0)]
+
+
+def test_phases_come_in_working_order() -> None:
+    made = plan(a_finding("XLA101", phase="fast"), a_finding("XLA001", phase="run", row=2))
+    assert [phase.phase for phase in made.phases] == ["run", "correct", "scale", "fast"]
+    assert [len(phase.items) for phase in made.phases] == [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("findings", "verdict"),
+    [
+        ([a_finding()], "easy"),
+        ([a_finding(f"XLA{n}", "complex", row=n) for n in range(100, 110)], "moderate"),
+        ([a_finding(level="redesign")], "hard"),
+        ([a_finding(level="redesign", confidence="possible")], "easy"),
+        ([a_finding(f"XLA{n}", "complex", row=n) for n in range(100, 200)], "hard"),
+        ([a_finding(level="rearchitect", help="write it in Pallas")], "hard"),
+        ([a_finding(level="rearchitect")], "blocked"),
+        ([a_finding(level="rearchitect", severity="warning")], "hard"),
+    ],
+)
+def test_verdict(findings: list[Finding], verdict: str) -> None:
+    assert plan(*findings).verdict == verdict
+
+
+def test_one_noisy_rule_is_named_not_capped() -> None:
+    noisy = [a_finding("XLA101", "complex", row=row) for row in range(1, 31)]
+    made = plan(*noisy, a_finding("XLA001", row=40))
+    assert made.dominant is not None
+    assert (made.dominant.code, made.dominant.sites) == ("XLA101", 30)
+
+
+def test_few_sites_or_a_redesign_dominate_without_a_warning() -> None:
+    assert plan(a_finding("XLA101", "complex")).dominant is None
+    assert plan(*(a_finding("XLA701", "redesign", row=row) for row in range(1, 31))).dominant is None
+
+
+def test_coverage() -> None:
+    findings = [
+        a_finding(row=1, fix=a_fix("safe")),
+        a_finding("XLA101", row=1),
+        a_finding(row=2, fix=a_fix("safe")),
+    ]
+    coverage = plan(*findings).coverage
+    assert (coverage.sites, coverage.unchanged, coverage.fixable, coverage.manual) == (10, 8, 1, 1)
+
+
+def test_skipped_files_are_not_covered() -> None:
+    skipped = FileReport("b.py", skipped=SkippedFile("b.py", "too large"))
+    coverage = estimate(
+        Report("torch_xla", (FileReport("a.py", lines=3), skipped)), EffortSettings()
+    ).coverage
+    assert (coverage.files, coverage.lines) == (1, 3)
+
+
+def test_fixed_work_stands_apart() -> None:
+    made = plan(a_finding(), overhead_low_hours=1, overhead_high_hours=2)
+    assert (made.fixed_low, made.fixed_high) == (1, 2)
+    assert made.hours.high < 1

@@ -1,0 +1,104 @@
+"""What holds for every set of findings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from making import a_finding, a_fix, a_report
+from xlamig.config.settings import EffortSettings
+from xlamig.effort import estimate
+from xlamig.effort.model import ANCHORS
+from xlamig.findings import Finding
+
+SETTINGS = EffortSettings()
+
+
+@st.composite
+def finding(draw: st.DrawFn, **fixed: Any) -> Finding:
+    code = draw(st.sampled_from(["XLA001", "XLA005", "XLA101", "XLA601"]))
+    grade = draw(st.sampled_from(["safe", "unsafe", "display", None]))
+    values: dict[str, Any] = {
+        "level": draw(st.sampled_from(list(ANCHORS))),
+        "unit": draw(st.sampled_from(["site", "function", "file", "repo", "dependency"])),
+        "group": draw(st.sampled_from(["", "device"])),
+        "phase": draw(st.sampled_from(["run", "correct", "scale", "fast"])),
+        "weight": draw(st.sampled_from([1.0, 0.25])),
+        "optional": draw(st.booleans()),
+        "severity": draw(st.sampled_from(["error", "warning", "info"])),
+        "confidence": draw(st.sampled_from(["certain", "likely", "possible"])),
+        "filename": draw(st.sampled_from(["a.py", "b.py"])),
+        "scope": draw(st.sampled_from(["", "fit"])),
+        "row": draw(st.integers(1, 5)),
+        "fix": a_fix(grade) if grade else None,
+    }
+    return a_finding(code, **(values | fixed))
+
+
+FINDINGS = st.lists(finding(), max_size=12)
+
+
+def likely(findings: list[Finding]) -> float:
+    return estimate(a_report(*findings), SETTINGS).hours.likely
+
+
+@given(FINDINGS, finding())
+def test_a_duplicate_changes_nothing(findings: list[Finding], twice: Finding) -> None:
+    assert likely([*findings, twice, twice]) == pytest.approx(likely([*findings, twice]))
+
+
+@given(FINDINGS, finding(unit="site"))
+def test_one_more_site_never_lowers_and_adds_at_most_its_own_cost(
+    findings: list[Finding], new: Finding
+) -> None:
+    new = replace(new, scope="elsewhere")
+    anchor = ANCHORS[new.effort.level]
+    before, after = likely(findings), likely([*findings, new])
+    assert before - 1e-9 <= after <= before + (anchor.offset + anchor.per_site) / 60 + 1e-9
+
+
+@given(FINDINGS)
+def test_moving_a_file_changes_nothing(findings: list[Finding]) -> None:
+    moved = [replace(finding, filename=f"src/{finding.filename}") for finding in findings]
+    assert likely(moved) == pytest.approx(likely(findings))
+
+
+@given(FINDINGS)
+def test_order_changes_nothing(findings: list[Finding]) -> None:
+    assert likely(findings[::-1]) == pytest.approx(likely(findings))
+
+
+NO_WORK = st.one_of(finding(severity="info"), finding(level="info"), finding(optional=True))
+
+
+@given(FINDINGS, NO_WORK)
+def test_info_and_optional_work_add_nothing(findings: list[Finding], extra: Finding) -> None:
+    assert likely([*findings, extra]) == pytest.approx(likely(findings))
+
+
+@given(FINDINGS)
+def test_the_range_holds_the_likely_value_and_fixes_only_save(findings: list[Finding]) -> None:
+    hours = estimate(a_report(*findings), SETTINGS).hours
+    assert 0 <= hours.low <= hours.likely <= hours.high
+    assert 0 <= hours.after_unsafe_fix <= hours.after_fix + 1e-9
+    assert hours.after_fix <= hours.likely + 1e-9
+
+
+@given(FINDINGS)
+def test_phases_families_and_terms_add_up(findings: list[Finding]) -> None:
+    plan = estimate(a_report(*findings), SETTINGS)
+    for parts in (plan.phases, plan.families):
+        assert sum(part.hours.likely for part in parts) == pytest.approx(plan.hours.likely)
+    assert sum(term.minutes for term in plan.terms) == pytest.approx(plan.hours.likely * 60)
+
+
+@given(FINDINGS)
+def test_coverage_counts_every_place_once(findings: list[Finding]) -> None:
+    coverage = estimate(a_report(*findings, sites=7), SETTINGS).coverage
+    parts = coverage.unchanged + coverage.fixable + coverage.unsafe_fixable + coverage.manual
+    assert parts == coverage.sites
+    assert coverage.unchanged >= 0

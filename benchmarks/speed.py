@@ -91,9 +91,20 @@ def torchfix(cache: Path) -> Path:
     return program
 
 
-def contenders(source: Path, warm_cache: Path, torchfix_program: Path | None, select: str) -> dict[str, list[str | Path]]:
+def contenders(
+    source: Path, warm_cache: Path, torchfix_program: Path | None, select: str
+) -> dict[str, list[str | Path]]:
     xlamig = shutil.which("xlamig", path=Path(sys.executable).parent) or sys.exit("xlamig is not installed")
-    check: list[str | Path] = [xlamig, "check", "--isolated", "-j1", "--output-format", "json", "--select", select]
+    check: list[str | Path] = [
+        xlamig,
+        "check",
+        "--isolated",
+        "-j1",
+        "--output-format",
+        "json",
+        "--select",
+        select,
+    ]
     rows: dict[str, list[str | Path]] = {
         "libcst parse": [sys.executable, "-c", PARSE, source],
         "xlamig, cold": [*check, "--no-cache", source],
@@ -125,7 +136,12 @@ def report(title: str, costs: Mapping[str, list[Cost]], baseline: str) -> dict[s
         cpu, wall, peak = (median(getattr(cost, field) for cost in runs) for field in ("cpu", "wall", "peak"))
         ratio = against(costs, name, baseline)
         print(f"{name:<20}{cpu:>9.2f}{wall:>9.2f}{peak:>9.0f}{ratio:>16.2f}", flush=True)
-        rows[name] = {"cpu": round(cpu, 3), "wall": round(wall, 3), "peak_mb": round(peak), "ratio": round(ratio, 3)}
+        rows[name] = {
+            "cpu": round(cpu, 3),
+            "wall": round(wall, 3),
+            "peak_mb": round(peak),
+            "ratio": round(ratio, 3),
+        }
     return rows
 
 
@@ -137,7 +153,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=5, help="rounds, of which the median counts (default 5)")
     parser.add_argument("--no-torchfix", action="store_true")
     parser.add_argument("--only-names", action="store_true", help="only rules that need no data flow")
-    parser.add_argument("--cache", type=Path, default=default_cache, help=f"downloads (default {default_cache})")
+    parser.add_argument(
+        "--cache", type=Path, default=default_cache, help=f"downloads (default {default_cache})"
+    )
     return parser.parse_args()
 
 
@@ -145,11 +163,16 @@ def main() -> None:
     args = options()
     args.cache.mkdir(parents=True, exist_ok=True)
     program = None if args.no_torchfix else torchfix(args.cache)
-    sources = {str(args.source): args.source.resolve()} if args.source else {s: unpack(s, args.cache) for s in args.packages}
+    sources = (
+        {str(args.source): args.source.resolve()}
+        if args.source
+        else {s: unpack(s, args.cache) for s in args.packages}
+    )
     select = "ALL"
 
     result: dict[str, object] = {
-        "versions": {name: version(name) for name in ("xlamig", "libcst")} | {"python": platform.python_version()},
+        "versions": {name: version(name) for name in ("xlamig", "libcst")}
+        | {"python": platform.python_version()},
         "torchfix": program and TORCHFIX,
         "select": select,
         "runs": args.runs,

@@ -1,0 +1,97 @@
+"""What the documents promise is there: links, commands, settings, output."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from xlamig.config.settings import EffortSettings, Settings
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")]
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def block(marker: str) -> str:
+    """The fenced block under `<!-- marker -->` in the README."""
+    found = re.search(rf"^<!-- {marker} -->\n```\w*\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert found, f"README.md has no block marked {marker!r}"
+    return found[1]
+
+
+def anchors(document: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", FENCED.sub("", document.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def links() -> Iterator[tuple[Path, str]]:
+    for document in DOCUMENTS:
+        text = FENCED.sub("", document.read_text(encoding="utf-8"))
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if "://" not in target:
+                yield document, target
+
+
+def main_steps() -> list[list[str]]:
+    """The xlamig calls in the README's first command."""
+    steps = [shlex.split(step) for step in block("command: run").split("&&")]
+    return [step[1:] for step in steps if step[0].endswith("/xlamig")]
+
+
+@pytest.mark.parametrize(
+    ("document", "target"), [pytest.param(d, t, id=f"{d.relative_to(ROOT)}-{t}") for d, t in links()]
+)
+def test_relative_links_lead_somewhere(document: Path, target: str) -> None:
+    path, _, anchor = target.partition("#")
+    there = (document.parent / path).resolve() if path else document
+    assert there.exists()
+    assert not anchor or anchor in anchors(there)
+
+
+@pytest.mark.parametrize("name", ["run", "test"])
+def test_ci_runs_the_readme_command(name: str) -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    command = block(f"command: {name}")
+    assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+    assert len(command.splitlines()) == 1
+    assert re.search(rf"^readme {name}$", script, re.MULTILINE)
+
+
+def test_the_readme_output_is_what_the_readme_command_prints() -> None:
+    steps = main_steps()
+    assert [step[0] for step in steps] == ["check", "plan"]
+    printed = ""
+    for step in steps:
+        run = subprocess.run(
+            [sys.executable, "-c", "from xlamig.cli import main; main()", *step],
+            cwd=ROOT,
+            env={**os.environ, "COLUMNS": "100"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert run.returncode == 0, run.stdout
+        printed += run.stdout
+    # Parts may be left out where the README says "...", but nothing may be changed.
+    parts = [part.strip("\n") for part in re.split(r"^\.\.\.$", block("output: run"), flags=re.MULTILINE)]
+    assert all(parts)
+    positions = [printed.find(part) for part in parts]
+    assert -1 not in positions
+    assert positions == sorted(positions)
+
+
+@pytest.mark.parametrize(("settings", "without"), [(Settings, {"root", "source"}), (EffortSettings, set())])
+def test_every_setting_is_documented(settings: type, without: set[str]) -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    tables = re.findall(r"^\| key \|.*\n\|.*\n((?:\|.*\n)+)", text, re.MULTILINE)
+    documented = [set(re.findall(r"^\| `([\w-]+)`", table, re.MULTILINE)) for table in tables]
+    assert {f.name.replace("_", "-") for f in fields(settings) if f.name not in without} in documented

@@ -1,0 +1,147 @@
+"""The hooks as pre-commit runs them, in a repository of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+MANIFEST = ROOT / ".pre-commit-hooks.yaml"
+HOOKS = {hook["id"]: hook for hook in yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))}
+SOURCES = ("src", "rules", "pyproject.toml", "README.md", "LICENSE", MANIFEST.name)
+
+FINDING = "import torch\n\ntorch.cuda.synchronize()\n"
+CLEAN = "import torch\n\nx = torch.zeros(2)\n"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    run = subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    )
+    return run.stdout.strip()
+
+
+class Repository:
+    """A git repository with a pre-commit configuration."""
+
+    def __init__(self, folder: Path, home: Path, config: dict[str, object]) -> None:
+        self.folder, self.home = folder, home
+        folder.mkdir()
+        git(folder, "init", "-q")
+        self.write(".pre-commit-config.yaml", yaml.safe_dump({"repos": [config]}))
+        self.write("pyproject.toml", '[tool.xlamig]\nextend-exclude = ["vendored"]\n')
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        git(self.folder, "add", name)
+        return path
+
+    def commit(self) -> None:
+        git(self.folder, "commit", "-qm", "all", "--no-verify")
+
+    def run(self, hook: str, *files: str) -> tuple[int, str]:
+        """The exit code, and what the hook itself printed, on the files or on what is staged."""
+        names = ["--files", *files] if files else []
+        program = [sys.executable, "-m", "pre_commit", "run", "--verbose", "--color=never", hook, *names]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+        environment["PRE_COMMIT_HOME"] = str(self.home)
+        environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
+        run = subprocess.run(
+            program,
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        output = run.stdout + run.stderr
+        assert "Traceback" not in output, output
+        _, _, printed = output.partition("- duration:")
+        return run.returncode, "\n".join(line for line in printed.splitlines()[1:] if line)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """The hooks' own entries, run with the xlamig that is installed here: quick."""
+    keys = ("id", "name", "entry", "types_or", "require_serial")
+    hooks = [{key: hook[key] for key in keys} | {"language": "system"} for hook in HOOKS.values()]
+    return Repository(tmp_path / "repository", tmp_path / "home", {"repo": "local", "hooks": hooks})
+
+
+def test_there_are_two_hooks() -> None:
+    assert set(HOOKS) == {"xlamig-check", "xlamig-fix"}
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_clean_files_pass_quietly(repository: Repository, hook: str) -> None:
+    repository.write("train.py", CLEAN)
+    assert repository.run(hook) == (0, "")
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_commit_without_python_files_passes_quietly(repository: Repository, hook: str) -> None:
+    repository.write("train.py", FINDING)
+    repository.commit()
+    repository.write("notes.md", "torch.cuda.synchronize()\n")
+    assert repository.run(hook) == (0, "")
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_an_excluded_file_passes_quietly_though_named(repository: Repository, hook: str) -> None:
+    file = repository.write("vendored/train.py", FINDING)
+    assert repository.run(hook, "vendored/train.py") == (0, "")
+    assert file.read_text(encoding="utf-8") == FINDING
+
+
+def test_check_reports_and_leaves_the_file(repository: Repository) -> None:
+    file = repository.write("train.py", FINDING)
+    code, printed = repository.run("xlamig-check")
+    assert code == 1
+    assert "XLA005" in printed
+    assert file.read_text(encoding="utf-8") == FINDING
+
+
+def test_fix_changes_the_file_and_then_has_nothing_left(repository: Repository) -> None:
+    file = repository.write("train.py", 'import torch\n\nx = torch.zeros(2, device="cuda")\n')
+    code, _ = repository.run("xlamig-fix")
+    assert code == 1
+    assert '"cuda"' not in file.read_text(encoding="utf-8")
+    git(repository.folder, "add", "-A")
+    assert repository.run("xlamig-fix") == (0, "")
+
+
+@pytest.mark.slow
+def test_pre_commit_installs_the_hooks_from_a_repository(tmp_path: Path) -> None:
+    published = tmp_path / "published"
+    published.mkdir()
+    for name in SOURCES:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, published / name)
+    git(published, "init", "-q")
+    git(published, "add", ".")
+    git(published, "commit", "-qm", "all")
+    config = {
+        "repo": str(published),
+        "rev": git(published, "rev-parse", "HEAD"),
+        "hooks": [{"id": "xlamig-check"}],
+    }
+    repository = Repository(tmp_path / "repository", tmp_path / "home", config)
+
+    repository.write("train.py", CLEAN)
+    repository.write("notes.md", "torch.cuda.synchronize()\n")
+    assert repository.run("xlamig-check") == (0, "")
+    repository.write("vendored/train.py", FINDING)
+    assert repository.run("xlamig-check", "vendored/train.py") == (0, "")
+    repository.write("train.py", FINDING)
+    code, printed = repository.run("xlamig-check")
+    assert code == 1
+    assert "XLA005" in printed

@@ -14,7 +14,15 @@ def test_speed_measures_a_folder_and_ends_with_json(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
     (source / "train.py").write_text("import torch\ntorch.cuda.synchronize()\n", encoding="utf-8")
-    options = ["--source", source, "--runs", "1", "--no-torchfix", "--cache", tmp_path / "cache"]
+    options: list[str | Path] = [
+        "--source",
+        source,
+        "--runs",
+        "1",
+        "--no-torchfix",
+        "--cache",
+        tmp_path / "cache",
+    ]
     run = subprocess.run([sys.executable, SPEED, *options], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     result = json.loads(run.stdout.splitlines()[-1])

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -31,11 +32,11 @@ def git(folder: Path, *arguments: str) -> str:
 class Repository:
     """A git repository with a pre-commit configuration."""
 
-    def __init__(self, folder: Path, home: Path, config: dict[str, object]) -> None:
+    def __init__(self, folder: Path, home: Path, config: Mapping[str, object]) -> None:
         self.folder, self.home = folder, home
         folder.mkdir()
         git(folder, "init", "-q")
-        self.write(".pre-commit-config.yaml", yaml.safe_dump({"repos": [config]}))
+        self.write(".pre-commit-config.yaml", yaml.safe_dump({"repos": [dict(config)]}))
         self.write("pyproject.toml", '[tool.xlamig]\nextend-exclude = ["vendored"]\n')
 
     def write(self, name: str, text: str) -> Path:

@@ -1,0 +1,21 @@
+"""Reports of a check, one module per format.
+
+A new format is a module with `render(report, context)`, named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
+from xlamig.findings import Report
+from xlamig.report.context import Context
+
+FORMATS: Mapping[str, str] = {"full": "full", "concise": "concise", "json": "jsonformat"}
+
+
+def render(name: str, report: Report, context: Context) -> Iterator[str]:
+    """The report in the format `name`, as lines without newline."""
+    module = import_module(f"xlamig.report.{FORMATS[name]}")
+    lines: Iterator[str] = module.render(report, context)
+    return lines

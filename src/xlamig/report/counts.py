@@ -1,0 +1,38 @@
+"""The figures every summary shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xlamig.findings import Report
+from xlamig.report.context import is_fixable
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """`files` were checked, not skipped. `unsafe_fixable` are those that need `--unsafe-fixes`, on top of `fixable`."""
+
+    files: int
+    findings: int
+    errors: int
+    warnings: int
+    infos: int
+    fixable: int
+    unsafe_fixable: int
+    suppressed: int
+
+
+def count(report: Report) -> Counts:
+    findings = report.findings
+    severities = [finding.severity for finding in findings]
+    safe = sum(is_fixable(finding) for finding in findings)
+    return Counts(
+        files=sum(not file.skipped for file in report.files),
+        findings=len(findings),
+        errors=severities.count("error"),
+        warnings=severities.count("warning"),
+        infos=severities.count("info"),
+        fixable=safe,
+        unsafe_fixable=sum(is_fixable(finding, unsafe_fixes=True) for finding in findings) - safe,
+        suppressed=sum(file.suppressed for file in report.files),
+    )

@@ -1,0 +1,85 @@
+"""JSON of a check; docs/schemas/check.schema.json describes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from xlamig import __version__
+from xlamig.effort import MODEL_VERSION
+from xlamig.findings import Edit, Finding, Fix, Location, Reason, Report
+from xlamig.report.context import Context
+from xlamig.report.counts import count
+
+SCHEMA_VERSION = 1
+
+
+def render(report: Report, context: Context) -> Iterator[str]:
+    yield json.dumps(document(report), indent=2)
+
+
+def document(report: Report) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool_version": __version__,
+        "model_version": MODEL_VERSION,
+        "target": report.target,
+        "summary": asdict(count(report)),
+        "findings": [_finding(finding) for finding in report.findings],
+        "files_skipped": [asdict(skipped) for skipped in report.skipped],
+        "rule_errors": [asdict(error) for error in report.rule_errors],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    effort = finding.effort
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity,
+        "mechanism": finding.mechanism,
+        "frequency": finding.frequency,
+        "confidence": finding.confidence,
+        "target": finding.target,
+        "message": finding.message,
+        "help": finding.help,
+        "reasons": [_reason(reason) for reason in finding.reasons],
+        "filename": finding.filename,
+        "cell": finding.cell,
+        "location": _location(finding.place.location),
+        "end_location": _location(finding.place.end_location),
+        "url": finding.url,
+        "fix": _fix(finding.fix) if finding.fix else None,
+        "effort": {"level": effort.level, "unit": effort.unit, "group": effort.group},
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    location = _location(reason.place.location) if reason.place else None
+    return {"message": reason.message, "filename": reason.filename, "location": location}
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {
+        "message": fix.message,
+        "applicability": fix.applicability,
+        "edits": [_edit(edit) for edit in fix.edits],
+        "creates": [asdict(create) for create in fix.creates],
+    }
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    return {
+        "filename": edit.filename,
+        "cell": edit.cell,
+        "location": _location(edit.place.location),
+        "end_location": _location(edit.place.end_location),
+        "content": edit.content,
+    }
+
+
+def _location(location: Location) -> dict[str, int]:
+    return {"row": location.row, "column": location.column}

@@ -1,0 +1,19 @@
+"""Hours as people may read them: two figures, never minutes."""
+
+from __future__ import annotations
+
+
+def figure(value: float) -> str:
+    if 0 < value < 0.1:
+        return "<0.1"
+    if value >= 9.95:
+        return f"{float(f'{value:.2g}'):.0f}"
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def between(low: float, high: float) -> str:
+    return figure(low) if figure(low) == figure(high) else f"{figure(low)}-{figure(high)}"
+
+
+def number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

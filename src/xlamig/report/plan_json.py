@@ -1,0 +1,85 @@
+"""JSON of a plan; docs/schemas/plan.schema.json describes it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from xlamig import __version__
+from xlamig.effort import MODEL_VERSION, Plan
+from xlamig.effort.plan import Hours, Item
+from xlamig.findings import Report
+from xlamig.report.counts import count
+
+SCHEMA_VERSION = 1
+
+
+def render(plan: Plan, report: Report) -> str:
+    return json.dumps(document(plan, report), indent=2)
+
+
+def document(plan: Plan, report: Report) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool_version": __version__,
+        "model_version": MODEL_VERSION,
+        "calibrated": False,
+        "target": plan.target,
+        "verdict": plan.verdict,
+        "verdict_reason": plan.verdict_reason,
+        "coverage": asdict(plan.coverage),
+        "effort": _hours(plan.hours),
+        "fixed_effort": {"low_hours": plan.fixed_low, "high_hours": plan.fixed_high},
+        "hours_per_day": plan.hours_per_day,
+        "phases": [
+            {
+                "name": phase.phase,
+                "title": phase.title,
+                "effort": _hours(phase.hours),
+                "items": [_item(item) for item in phase.items],
+            }
+            for phase in plan.phases
+        ],
+        "families": [
+            {
+                "prefix": family.prefix,
+                "title": family.title,
+                "sites": family.sites,
+                "effort": _hours(family.hours),
+            }
+            for family in plan.families
+        ],
+        "optional": [_item(item) for item in plan.optional],
+        "placement": [],
+        "economics": None,
+        "dominated_by": asdict(plan.dominant) if plan.dominant else None,
+        "terms": [asdict(term) for term in plan.terms],
+        "findings_summary": asdict(count(report)),
+        "files_skipped": [asdict(skipped) for skipped in report.skipped],
+        "rule_errors": [asdict(error) for error in report.rule_errors],
+    }
+
+
+def _item(item: Item) -> dict[str, Any]:
+    return {
+        "title": f"{item.code} {item.name}",
+        "code": item.code,
+        "files": len(item.filenames),
+        "filenames": list(item.filenames),
+        "findings": item.findings,
+        "sites": item.sites,
+        "effort": _hours(item.hours),
+        "verify": item.verify,
+    }
+
+
+def _hours(hours: Hours) -> dict[str, float]:
+    return {
+        "low_hours": round(hours.low, 2),
+        "likely_hours": round(hours.likely, 2),
+        "high_hours": round(hours.high, 2),
+        "lines_to_change": hours.lines_to_change,
+        "after_fix_hours": round(hours.after_fix, 2),
+        "after_unsafe_fix_hours": round(hours.after_unsafe_fix, 2),
+    }

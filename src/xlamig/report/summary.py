@@ -1,0 +1,67 @@
+"""What a check says at the end, on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig.effort import Plan
+from xlamig.findings import Report
+from xlamig.report.context import one_line
+from xlamig.report.counts import Counts, count
+from xlamig.report.numbers import between, figure, number
+
+
+def summary(report: Report, unsafe_fixes: bool = False, fixed: int = 0) -> Iterator[str]:
+    """Skipped files, failed rules, then the totals. `fixed` findings are gone from the report."""
+    yield from troubles(report)
+    counts = count(report)
+    files = number(counts.files, "file")
+    if fixed:
+        total = number(counts.findings + fixed, "problem")
+        yield f"Found {total} in {files} ({fixed} fixed, {counts.findings} remaining)."
+    elif counts.findings:
+        yield f"Found {number(counts.findings, 'problem')} ({_severities(counts)}) in {files}."
+    else:
+        yield f"No problems found in {files}."
+    if hint := _fixable(counts, unsafe_fixes):
+        yield hint
+
+
+def troubles(report: Report) -> Iterator[str]:
+    for skipped in report.skipped:
+        yield f"Skipped {one_line(skipped.filename)}: {one_line(skipped.reason)}"
+    for error in report.rule_errors:
+        yield f"Rule {error.code} failed on {one_line(error.filename)}: {one_line(error.message)}"
+
+
+def effort_line(plan: Plan) -> str:
+    """`Estimated effort 9-26 h, likely 15 h (1.1-3.2 person-days) ...`"""
+    return f"Estimated effort {effort(plan)}. Uncalibrated; `xlamig plan` has the details."
+
+
+def effort(plan: Plan) -> str:
+    hours = plan.hours
+    if not hours.likely:
+        return "0 h"
+    text = f"{between(hours.low, hours.high)} h, likely {figure(hours.likely)} h"
+    if hours.high >= plan.hours_per_day:
+        days = between(hours.low / plan.hours_per_day, hours.high / plan.hours_per_day)
+        text += f" ({days} person-days)"
+    if figure(hours.after_fix) != figure(hours.likely):
+        text += f", {figure(hours.after_fix)} h after --fix"
+    return text
+
+
+def _severities(counts: Counts) -> str:
+    parts = (counts.errors, "error"), (counts.warnings, "warning"), (counts.infos, "info")
+    return ", ".join(number(found, noun) for found, noun in parts if found)
+
+
+def _fixable(counts: Counts, unsafe_fixes: bool) -> str:
+    if unsafe_fixes:
+        fixable = counts.fixable + counts.unsafe_fixable
+        return f"[*] {fixable} fixable with --fix --unsafe-fixes." if fixable else ""
+    more = f"{counts.unsafe_fixable} more with --unsafe-fixes"
+    if counts.fixable:
+        return f"[*] {counts.fixable} fixable with --fix" + (f" ({more})." if counts.unsafe_fixable else ".")
+    return f"{counts.unsafe_fixable} fixable with --fix --unsafe-fixes." if counts.unsafe_fixable else ""

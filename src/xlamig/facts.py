@@ -192,7 +192,8 @@ class Interest:
 
     `names` are exact canonical names, `prefixes` come from "torch.cuda.*" and end in ".",
     `methods` are the last parts of "Tensor.cuda", "Module.cuda" and "unknown.cuda".
-    `signatures` gives parameter names in order, for reading positional arguments.
+    `signatures` gives parameter names in order, for reading positional arguments; `aliases` maps
+    other public names of an API to the canonical one.
     """
 
     kinds: frozenset[str] = frozenset()
@@ -203,6 +204,7 @@ class Interest:
     packages: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
     signatures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     def wants(self, name: str) -> bool:
         return name in self.names or name.startswith(self.prefixes)

@@ -1,0 +1,149 @@
+"""Uses of known APIs, with what is known of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from xlamig import ir
+from xlamig.facts import ApiUse, Argument, Span, Value, Why
+from xlamig.findings import Confidence
+from xlamig.flow.in_scope import device_in_scope
+from xlamig.flow.receivers import receiver_of
+from xlamig.flow.scopes import path_of
+from xlamig.flow.site import Analysis, Place
+from xlamig.flow.values import short
+
+Via = Literal["call", "reference", "import", "decorator", "assignment", "except", "with"]
+
+
+class Apis:
+    """Makes api-use facts. `consumed` collects option defaults that a call was seen to use."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+        self.interest = analysis.names.interest
+        self.consumed: set[Span] = set()
+
+    def call(self, node: ir.Call, place: Place, via: Via = "call") -> Iterator[ApiUse]:
+        """The fact for a call of a known function, method or of anything with a known keyword."""
+        name, confidence, receiver = self._callee(node, place)
+        keyword = any(a.keyword in self.interest.keywords for a in node.args if a.keyword)
+        if name is None and keyword:
+            name, confidence = self.analysis.names.dotted(node.func, place.scope) or "unknown", "certain"
+        if name is None:
+            return
+        args, complete, reasons, defaults = self._arguments(node, name, place)
+        self.consumed.update(defaults)
+        parts: dict[str, Span] = {
+            "call": (node.start, node.end),
+            "callee": (node.func.start, node.func.end),
+            "arguments": (node.args_start, node.args_end),
+        }
+        if receiver is not None:
+            parts["receiver"] = (receiver.start, receiver.end)
+        fields = place.fields(node)
+        if receiver is not None:
+            fields["proofs"] = device_in_scope(place, node.start)
+        fields["parts"] = parts
+        fields["confidence"] = confidence
+        fields["reasons"] = (*self._spelling(node.func, name), *reasons)
+        fields["related"] = tuple(Why("the default that is used here", d) for d in defaults)
+        yield ApiUse(
+            **fields,
+            name=name,
+            spelled=short(self.analysis.source(node.func)),
+            via=via,
+            args=args,
+            complete=complete,
+        )
+
+    def reference(self, node: ir.Expr, place: Place, via: Via = "reference") -> Iterator[ApiUse]:
+        """The fact for a known name that is read, assigned to or caught, not called."""
+        name = self.analysis.names.dotted(node, place.scope)
+        if name is None or not self.interest.wants(name):
+            return
+        fields = place.fields(node)
+        fields["parts"] = {"callee": (node.start, node.end)}
+        fields["reasons"] = self._spelling(node, name)
+        yield ApiUse(**fields, name=name, spelled=short(self.analysis.source(node)), via=via)
+
+    def imported(self, dotted: str, alias: ir.Alias, place: Place) -> Iterator[ApiUse]:
+        name = self.analysis.names.canonical(dotted)
+        if self.interest.wants(name):
+            fields = place.fields(alias)
+            fields["parts"] = {"callee": (alias.start, alias.start + len(alias.name))}
+            yield ApiUse(**fields, name=name, spelled=self.analysis.source(alias), via="import")
+
+    # ------------------------------------------------------------------ callees
+
+    def _callee(self, node: ir.Call, place: Place) -> tuple[str | None, Confidence, ir.Expr | None]:
+        dotted = self.analysis.names.dotted(node.func, place.scope)
+        if dotted is not None and self.interest.wants(dotted):
+            return dotted, "certain", None
+        func = node.func
+        if not isinstance(func, ir.Attribute) or func.attr not in self.interest.methods:
+            return None, "certain", None
+        receiver = receiver_of(func.value, func.attr, place.scope, self.analysis)
+        if receiver is None:
+            return None, "certain", None
+        name = f"{receiver}.{func.attr}"
+        if not self.interest.wants(name):
+            return None, "certain", None
+        if receiver == "unknown":
+            return name, "likely" if self.analysis.has_torch else "possible", func.value
+        return name, "certain", func.value
+
+    def _spelling(self, node: ir.Expr, name: str) -> tuple[Why, ...]:
+        spelled = path_of(node)
+        if (
+            not spelled
+            or spelled == name
+            or "." not in name
+            or name.startswith(("Tensor.", "Module.", "unknown."))
+        ):
+            return ()
+        return (Why(f"`{spelled}` is `{name}`", (node.start, node.end)),)
+
+    # ------------------------------------------------------------------ arguments
+
+    def _arguments(
+        self, node: ir.Call, name: str, place: Place
+    ) -> tuple[tuple[Argument, ...], bool, tuple[Why, ...], tuple[Span, ...]]:
+        signature = self.interest.signatures.get(name, ())
+        made: list[Argument] = []
+        reasons: list[Why] = []
+        defaults: list[Span] = []
+        complete = True
+        for index, arg in enumerate(node.args):
+            if arg.star:
+                complete = False
+                continue
+            parameter = arg.keyword or (
+                signature[index] if index < len(signature) and complete else str(index)
+            )
+            known = self.analysis.values.of(arg.value, place.scope)
+            defaults.extend(known.defaults)
+            if isinstance(arg.value, ir.Name | ir.Attribute) and known.value.kind in (
+                "constant",
+                "device",
+                "cuda-test",
+            ):
+                shown = repr(known.value.value) if known.value.kind == "constant" else known.value.value
+                unless = "" if known.sure else " unless it is set otherwise"
+                span = (arg.value.start, arg.value.end)
+                reasons.append(Why(f"`{self.analysis.source(arg.value)}` is {shown}{unless}", span))
+            value = known.value
+            if known.negated and value.kind == "cuda-test":
+                value = Value("expression", value.value)
+            made.append(
+                Argument(
+                    name=parameter,
+                    value=value,
+                    span=(arg.start, arg.end),
+                    value_span=(arg.value.start, arg.value.end),
+                    cut=(arg.cut_start, arg.cut_end),
+                    keyword=arg.keyword is not None,
+                )
+            )
+        return tuple(made), complete, tuple(reasons), tuple(defaults)

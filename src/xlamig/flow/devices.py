@@ -1,0 +1,170 @@
+"""Places where a CUDA device is written down."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from xlamig import ir
+from xlamig.facts import DeviceChoice, Value, Why
+from xlamig.findings import Confidence
+from xlamig.flow.in_scope import device_in_scope
+from xlamig.flow.receivers import receiver_of
+from xlamig.flow.scopes import path_of
+from xlamig.flow.site import Analysis, Place
+
+_CUDA = re.compile(r"^cuda(?::(?:\d+|\*))?$")
+_DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)(?:_?(?:name|str|id|type))?$", re.IGNORECASE)
+_RANK = re.compile(r"rank|gpu_id|\bgpu\b", re.IGNORECASE)
+_OPTION_CALLS = frozenset(
+    {"add_argument", "option", "Option", "Field", "field", "DEFINE_string", "add_option"}
+)
+
+Index = Literal["", "constant", "rank", "expression"]
+
+
+class Devices:
+    """Makes device-choice facts for literals; an arm of a selection is left to the selection."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+        self.covered: set[tuple[int, int]] = set()  # literals that a selection has spoken for
+
+    # ------------------------------------------------------------------ where literals stand
+
+    def in_call(self, node: ir.Call, place: Place) -> Iterator[DeviceChoice]:
+        dotted = self.analysis.names.dotted(node.func, place.scope)
+        method = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
+        if dotted == "torch.device":
+            yield from self._torch_device(node, place)
+            return
+        if method in _OPTION_CALLS:
+            yield from self._option(node, place)
+            return
+        if dotted is not None and "device" in self.analysis.names.interest.signatures.get(dotted, ()):
+            return  # a rule of its own reads that argument
+        if method == "to" and node.args and node.args[0].keyword is None and not node.args[0].star:
+            yield from self._moved_to(node, node.args[0].value, place)
+        position = "factory" if dotted is not None and dotted.startswith("torch.") else "device-argument"
+        if method == "to":
+            position = "to"
+        for arg in node.args:
+            if arg.keyword == "device":
+                yield from self.literal(arg.value, position, place)
+
+    def in_defaults(self, params: tuple[ir.Param, ...], place: Place) -> Iterator[DeviceChoice]:
+        for param in params:
+            if param.default is not None and _DEVICE_NAME.search(param.name):
+                yield from self.literal(param.default, "default", place)
+
+    def in_assignment(self, target: ir.Expr, value: ir.Expr, place: Place) -> Iterator[DeviceChoice]:
+        if _DEVICE_NAME.search(path_of(target).rpartition(".")[2]):
+            yield from self.literal(value, "setting", place)
+
+    def _torch_device(self, node: ir.Call, place: Place) -> Iterator[DeviceChoice]:
+        if node.args and node.args[0].keyword in (None, "type", "device"):
+            index = node.args[1].value if len(node.args) > 1 else None
+            yield from self.literal(node.args[0].value, "torch.device", place, whole=node, index=index)
+
+    def _option(self, node: ir.Call, place: Place) -> Iterator[DeviceChoice]:
+        named = any(
+            isinstance(a.value, ir.Const)
+            and isinstance(a.value.value, str)
+            and _DEVICE_NAME.search(a.value.value.replace("-", "_"))
+            for a in node.args
+            if a.keyword in (None, "dest")
+        )
+        for arg in node.args:
+            if named and arg.keyword == "default":
+                yield from self.literal(arg.value, "option", place)
+
+    def _moved_to(self, node: ir.Call, value: ir.Expr, place: Place) -> Iterator[DeviceChoice]:
+        if not isinstance(value, ir.Const) or type(value.value) is not int:
+            yield from self.literal(value, "to", place)
+            return
+        assert isinstance(node.func, ir.Attribute)
+        receiver = receiver_of(node.func.value, "to", place.scope, self.analysis)
+        if receiver in ("Tensor", "Module"):
+            why = Why(f"an integer names a CUDA device when given to `{receiver}.to`")
+            yield self._fact(
+                value, f"cuda:{value.value}", "to", "constant", place, "device", "certain", (why,)
+            )
+
+    # ------------------------------------------------------------------ what is written
+
+    def literal(
+        self,
+        node: ir.Expr,
+        position: str,
+        place: Place,
+        whole: ir.Call | None = None,
+        index: ir.Expr | None = None,
+    ) -> Iterator[DeviceChoice]:
+        """The fact if `node` itself is a CUDA device in text; names are judged where they are set."""
+        if isinstance(node, ir.Bool) and node.op == "or":
+            for value in node.values:
+                yield from self.literal(value, position, place)
+            return
+        if isinstance(node, ir.IfExp):
+            for arm in (node.body, node.orelse):
+                yield from self.literal(arm, position, place)
+            return
+        if (node.start, node.end) in self.covered or not isinstance(
+            node, ir.Const | ir.FString | ir.Binary | ir.Call
+        ):
+            return
+        value = self._text(node, place)
+        text = value.value
+        if not isinstance(text, str) or not _CUDA.match(text.strip()):
+            return
+        device, kind = self._index(text.strip(), node, index)
+        shown = whole or node
+        result: Literal["device", "string"] = "device" if whole or position in ("to", "factory") else "string"
+        sure: Confidence = "certain" if position != "device-argument" else "likely"
+        yield self._fact(shown, device, position, kind, place, result, sure, ())
+
+    def _text(self, node: ir.Expr, place: Place) -> Value:
+        if isinstance(node, ir.Call):  # "cuda:{}".format(rank)
+            func = node.func
+            if isinstance(func, ir.Attribute) and func.attr == "format" and isinstance(func.value, ir.Const):
+                text = func.value.value
+                if isinstance(text, str):
+                    return Value("pattern", re.sub(r"\{[^}]*\}", "*", text))
+            return Value("expression", None)
+        if isinstance(node, ir.Binary) and node.op == "%" and isinstance(node.left, ir.Const):
+            return Value("pattern", re.sub(r"%[ds]", "*", str(node.left.value)))
+        return self.analysis.values.of(node, place.scope).value
+
+    def _index(self, text: str, node: ir.Expr, index: ir.Expr | None) -> tuple[str, Index]:
+        """The device with its index, and whether the index is a rank."""
+        written = self.analysis.source(node if index is None else index)
+        if index is not None and ":" not in text:
+            constant = isinstance(index, ir.Const)
+            text = f"{text}:{index.value if isinstance(index, ir.Const) else '*'}"
+        else:
+            constant = text.rpartition(":")[2].isdigit()
+        if ":" not in text:
+            return text, ""
+        if constant:
+            return text, "constant"
+        return text, "rank" if _RANK.search(written) else "expression"
+
+    def _fact(
+        self,
+        node: ir.Node,
+        device: str,
+        position: str,
+        index: Index,
+        place: Place,
+        result: Literal["device", "string"],
+        confidence: Confidence,
+        reasons: tuple[Why, ...],
+    ) -> DeviceChoice:
+        fields = place.fields(node)
+        fields["confidence"] = confidence
+        fields["reasons"] = reasons
+        fields["proofs"] = device_in_scope(place, node.start)
+        return DeviceChoice(
+            **fields, via="literal", device=device, position=position, index=index, result=result
+        )

@@ -1,0 +1,107 @@
+"""Conditions that decide whether a place runs: CUDA tests, optional packages, other targets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.facts import Guard, GuardKind
+from xlamig.flow.scopes import Scope, path_of
+from xlamig.flow.values import Values, short
+
+_XLA = re.compile(r"(?:^|_|\b)(?:xla|tpu|pjrt)(?:_|\b|$)", re.IGNORECASE)
+_OTHER_DEVICE = re.compile(r"(?:^|_|\b)(?:mps|npu|xpu|hpu|musa|mlu|rocm|hip)(?:_|\b|$)", re.IGNORECASE)
+_AVAILABLE = re.compile(
+    r"^_?(?:is|has|have|use)_\w+_(?:available|installed)$|^_?HAS_\w+$|_AVAILABLE$|_available$"
+)
+
+
+class Guards:
+    """Reads tests. The guards of a test are what must be true where it held."""
+
+    def __init__(self, values: Values, text: str) -> None:
+        self.values = values
+        self.text = text
+
+    def of(self, test: ir.Expr, scope: Scope, holds: bool) -> tuple[Guard, ...]:
+        return tuple(self._guards(test, scope, holds))
+
+    def _guards(self, test: ir.Expr, scope: Scope, holds: bool) -> Iterator[Guard]:
+        match test:
+            case ir.Unary(op="not", operand=operand):
+                yield from self._guards(operand, scope, not holds)
+                return
+            case ir.Bool(op=op, values=values):
+                # `a and b` held: both did; `a or b` did not hold: neither did.
+                if (op == "and") == holds:
+                    for value in values:
+                        yield from self._guards(value, scope, holds)
+                return
+            case ir.Walrus(value=value):
+                yield from self._guards(value, scope, holds)
+                return
+        kind = self._kind(test, scope, holds)
+        if kind is not None:
+            text = short(self.text[test.start : test.end])
+            yield Guard(kind, text if holds else f"not {text}", (test.start, test.end))
+
+    def _kind(self, test: ir.Expr, scope: Scope, holds: bool) -> GuardKind | None:
+        known = self.values.of(test, scope)
+        if known.value.kind == "cuda-test":
+            return "cuda" if known.negated != holds else None
+        if known.value.kind == "constant" and known.sure:
+            # A setting that is None until it is set says nothing of the run.
+            value = known.value.value
+            return "never" if isinstance(value, bool | int) and bool(value) is not holds else None
+        return self._by_name(test, scope, holds)
+
+    def _by_name(self, test: ir.Expr, scope: Scope, holds: bool) -> GuardKind | None:
+        text = self.text[test.start : test.end]
+        subject = test.func if isinstance(test, ir.Call) else test
+        last = path_of(subject).rpartition(".")[2]
+        if last == "TYPE_CHECKING":
+            return "type-checking" if holds else None
+        if isinstance(test, ir.Compare):
+            return self._comparison(test, scope, holds)
+        if isinstance(test, ir.Call) and last == "hasattr":
+            return "hasattr" if holds else None
+        if last == "find_spec":
+            return "package" if holds else None
+        if not isinstance(test, ir.Call | ir.Name | ir.Attribute):
+            return None
+        path = path_of(subject) or text
+        if _XLA.search(path):
+            return "xla" if holds else "no-xla"
+        if not holds:
+            return None
+        if _OTHER_DEVICE.search(path):
+            return "other-device"
+        if _AVAILABLE.search(last):
+            return "package"
+        return self._optional_module(test, scope)
+
+    def _comparison(self, test: ir.Compare, scope: Scope, holds: bool) -> GuardKind | None:
+        text = self.text[test.start : test.end]
+        negative = test.ops[0] in ("!=", "is not", "not in")
+        right = test.comparators[0]
+        if isinstance(right, ir.Const) and right.value is None:
+            present = negative == holds
+            if "find_spec" in text:
+                return "package" if present else None
+            if _XLA.search(path_of(test.left)) or path_of(test.left) in ("xm", "xr"):
+                return "xla" if present else "no-xla"
+            return self._optional_module(test.left, scope) if present else None
+        literal = next((e.value for e in (test.left, right) if isinstance(e, ir.Const)), None)
+        if isinstance(literal, str) and ("device" in text or ".type" in text):
+            if _XLA.search(literal):
+                return "xla" if negative != holds else "no-xla"
+            if _OTHER_DEVICE.search(literal):
+                return "other-device" if negative != holds else None
+        return None
+
+    def _optional_module(self, test: ir.Expr, scope: Scope) -> GuardKind | None:
+        """`if flash_attn_func:` after a guarded import."""
+        if isinstance(test, ir.Name) and any(b.optional for b in scope.lookup(test.id)):
+            return "package"
+        return None

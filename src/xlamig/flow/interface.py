@@ -1,0 +1,58 @@
+"""What a module offers its importers, read from its own statements alone."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import Interest
+from xlamig.flow.names import Names
+from xlamig.flow.project import Export, Interface, ProjectIndex
+from xlamig.flow.scopes import Binding, ScopeTable, path_of
+from xlamig.flow.values import Values
+
+_OUTSIDE = ProjectIndex({})
+
+
+def interface_of(module: ir.Module, text: str, name: str, is_package: bool) -> Interface:
+    """The exports of a module; nothing that depends on any other module or on the rules."""
+    scopes = ScopeTable(module, name, is_package)
+    names = Names(Interest(), _OUTSIDE)
+    values = Values(names, text)
+    exports: dict[str, Export] = {}
+    imports: set[str] = set()
+    for exported, bindings in scopes.module.bindings.items():
+        if "." in exported:
+            continue
+        imports.update(b.dotted for b in bindings if b.kind == "import")
+        export = _export(bindings, exported, scopes, names, values)
+        if export is not None:
+            exports[exported] = export
+    for inner in scopes.functions():
+        for bindings in inner.bindings.values():
+            imports.update(b.dotted for b in bindings if b.kind == "import")
+    return Interface(name, exports, tuple(scopes.module.stars), tuple(sorted(imports)))
+
+
+def _export(
+    bindings: list[Binding], name: str, scopes: ScopeTable, names: Names, values: Values
+) -> Export | None:
+    for binding in bindings:
+        if binding.kind == "import":
+            return Export("name", binding.dotted)
+        if isinstance(binding.node, ir.ClassDef):
+            bases = [names.dotted(a.value, scopes.module) or path_of(a.value) for a in binding.node.args]
+            methods = tuple(s.name for s in binding.node.body if isinstance(s, ir.FunctionDef))
+            return Export("class", " ".join(bases), members=methods)
+        if isinstance(binding.node, ir.FunctionDef):
+            return Export("function")
+    node = ir.Name(bindings[-1].end, bindings[-1].end, name)
+    dotted = names.dotted(node, scopes.module)
+    if dotted is not None:
+        return Export("name", dotted)
+    known = values.of(node, scopes.module)
+    if known.value.kind == "constant" and not isinstance(known.value.value, complex):
+        return Export("constant", constant=known.value.value)
+    if known.value.kind == "device":
+        return Export("device", str(known.value.value))
+    if known.value.kind == "cuda-test" and not known.negated:
+        return Export("cuda-test", str(known.value.value))
+    return None

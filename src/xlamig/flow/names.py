@@ -1,0 +1,127 @@
+"""What a name means: canonical dotted names through imports, aliases and re-exports."""
+
+from __future__ import annotations
+
+import builtins
+
+from xlamig import ir
+from xlamig.facts import Interest
+from xlamig.flow.project import Export, ProjectIndex
+from xlamig.flow.scopes import Binding, Scope, path_of
+
+_BUILTINS = frozenset(dir(builtins))
+_MAX_ALIASES = 8
+
+
+class Names:
+    """Resolves expressions of one module to canonical dotted names ("torch.cuda.synchronize")."""
+
+    def __init__(self, interest: Interest, project: ProjectIndex) -> None:
+        self.interest = interest
+        self.project = project
+        self._cache: dict[tuple[int, str], str | None] = {}
+
+    def dotted(self, node: ir.Expr, scope: Scope, depth: int = 0) -> str | None:
+        """The canonical name of `node`; None when it is not a known module's member."""
+        attributes: list[str] = []
+        while isinstance(node, ir.Attribute):
+            attributes.append(node.attr)
+            node = node.value
+        if isinstance(node, ir.Name):
+            root = self._aliased_path(node.id, attributes, scope, depth)
+            if root is None:
+                root = self._name(node.id, scope, depth)
+        elif isinstance(node, ir.Call):
+            root = self._imported_by_call(node, scope)
+        else:
+            return None
+        if root is None:
+            return None
+        for attribute in reversed(attributes):
+            root = f"{root}.{attribute}"
+        return self.canonical(root)
+
+    def canonical(self, dotted: str) -> str:
+        """Follow re-exports inside the project, then torch's own aliases."""
+        export = self.project.resolve(dotted)
+        if export is not None and export.kind == "name":
+            dotted = export.value
+        return self.interest.aliases.get(dotted, dotted)
+
+    def export(self, node: ir.Expr, scope: Scope) -> Export | None:
+        """The project's own definition behind `node`, if it has one in another module."""
+        path = path_of(node)
+        if not path:
+            return None
+        root, _, rest = path.partition(".")
+        for binding in scope.lookup(root):
+            if binding.kind == "import":
+                dotted = f"{binding.dotted}.{rest}" if rest else binding.dotted
+                return self.project.resolve(dotted)
+        return None
+
+    def import_of(self, name: str, scope: Scope) -> Binding | None:
+        """The import that binds `name` here, if one does."""
+        return next((b for b in scope.lookup(name) if b.kind == "import"), None)
+
+    def _name(self, name: str, scope: Scope, depth: int) -> str | None:
+        key = (id(scope), name)
+        if key not in self._cache:
+            self._cache[key] = None  # an alias of itself means nothing
+            self._cache[key] = self._resolve(name, scope, depth)
+        return self._cache[key]
+
+    def _resolve(self, name: str, scope: Scope, depth: int) -> str | None:
+        bindings = scope.lookup(name)
+        for binding in bindings:
+            if binding.kind == "import":
+                return binding.dotted
+        if not bindings:
+            return self._from_star(name, scope)
+        if depth >= _MAX_ALIASES:
+            return None
+        for binding in bindings:
+            if binding.kind != "value" or not isinstance(binding.value, ir.Name | ir.Attribute | ir.Call):
+                continue
+            aliased = self.dotted(binding.value, binding.scope, depth + 1)
+            if aliased is not None:
+                return aliased
+        return None
+
+    def _aliased_path(self, name: str, attributes: list[str], scope: Scope, depth: int) -> str | None:
+        """`backend.amp = torch.cuda.amp` binds the path, not a name. Attributes are innermost last."""
+        if not attributes or depth >= _MAX_ALIASES:
+            return None
+        path = f"{name}.{attributes[-1]}"
+        bindings = scope.lookup(path)
+        if not bindings or not isinstance(bindings[0].value, ir.Name | ir.Attribute):
+            return None
+        root = self.dotted(bindings[0].value, bindings[0].scope, depth + 1)
+        if root is not None:
+            attributes.pop()
+        return root
+
+    def _from_star(self, name: str, scope: Scope) -> str | None:
+        if name in _BUILTINS:
+            return None
+        for module in scope.module.stars:
+            candidate = f"{module}.{name}"
+            if self.project.resolve(candidate) is not None:
+                return candidate
+            canonical = self.interest.aliases.get(candidate, candidate)
+            if self.interest.wants(canonical) or self._leads_somewhere(candidate):
+                return candidate
+        return None
+
+    def _leads_somewhere(self, candidate: str) -> bool:
+        prefix = f"{candidate}."
+        return any(name.startswith(prefix) for name in self.interest.names)
+
+    def _imported_by_call(self, node: ir.Call, scope: Scope) -> str | None:
+        """`__import__("torch")` and `importlib.import_module("torch.cuda")`."""
+        path = path_of(node.func)
+        if path == "__import__" or path.rpartition(".")[2] == "import_module":
+            first = node.args[0].value if node.args else None
+            if isinstance(first, ir.Const) and isinstance(first.value, str):
+                return first.value.partition(".")[0] if path == "__import__" else first.value
+        return None

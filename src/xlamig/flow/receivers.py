@@ -1,0 +1,117 @@
+"""What kind of object a method is called on, as far as its construction shows."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.scopes import Binding, Scope, path_of
+from xlamig.flow.site import Analysis
+
+_MODULE_ROOTS = ("torch.nn.", "torchvision.models.", "timm.create_model", "transformers.")
+_NOT_MODULES = ("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.", "torch.nn.Parameter")
+_TENSOR_ROOTS = ("torch.",)
+_NOT_TENSORS = (
+    "torch.device", "torch.Generator", "torch.utils.", "torch.optim.", "torch.cuda.", "torch.amp.",
+    "torch.distributed.", "torch.load", "torch.compile", "torch.jit.",
+)  # fmt: skip
+_MAX_DEPTH = 4
+
+
+def receiver_of(node: ir.Expr, method: str, scope: Scope, analysis: Analysis, depth: int = 0) -> str | None:
+    """ "Tensor", "Module" or "unknown"; None if `method` is not torch's there: a project class
+    defines it, or the receiver is a module, a string or a number."""
+    if depth > _MAX_DEPTH:
+        return "unknown"
+    match node:
+        case ir.Const() | ir.FString() | ir.Sequence() | ir.Dict() | ir.Comprehension() | ir.BigLiteral():
+            return None
+        case ir.Call():
+            return _result_of(node, method, scope, analysis, depth)
+        case ir.Name(id="self") if scope.class_scope is not None:
+            return _instance_of(scope.class_scope, method, analysis)
+        case ir.Name() | ir.Attribute():
+            return _variable(node, method, scope, analysis, depth)
+        case ir.Binary() | ir.Subscript():
+            return "unknown"
+    return "unknown"
+
+
+def _result_of(node: ir.Call, method: str, scope: Scope, analysis: Analysis, depth: int) -> str | None:
+    dotted = analysis.names.dotted(node.func, scope)
+    if dotted is not None:
+        if dotted.startswith(_MODULE_ROOTS) and not dotted.startswith(_NOT_MODULES):
+            return "Module" if dotted.rpartition(".")[2][:1].isupper() or "." not in dotted else "unknown"
+        if dotted.startswith(_TENSOR_ROOTS) and not dotted.startswith(_NOT_TENSORS):
+            return "Tensor"
+    if isinstance(node.func, ir.Name):
+        for binding in scope.lookup(node.func.id):
+            if isinstance(binding.node, ir.ClassDef):
+                return _defines(binding.node, method, binding.scope, analysis)
+        export = analysis.names.export(node.func, scope)
+        if export is not None and export.kind == "class":
+            if method in export.members:
+                return None
+            return "Module" if _is_module(export.value) else "unknown"
+    if isinstance(node.func, ir.Attribute):  # x.detach().cuda(): what x is, the result most likely is
+        return receiver_of(node.func.value, method, scope, analysis, depth + 1) and "unknown"
+    return "unknown"
+
+
+def _variable(
+    node: ir.Name | ir.Attribute, method: str, scope: Scope, analysis: Analysis, depth: int
+) -> str | None:
+    path = path_of(node)
+    if not path:
+        return "unknown"
+    bindings = analysis.values.bindings(path, scope)
+    kinds = {_bound(binding, method, analysis, depth) for binding in bindings}
+    if len(kinds) == 1:
+        return kinds.pop()
+    return "unknown" if not kinds or kinds - {None} else None
+
+
+def _bound(binding: Binding, method: str, analysis: Analysis, depth: int) -> str | None:
+    if binding.kind == "import":
+        return "unknown" if binding.dotted.rpartition(".")[2].islower() and "." in binding.dotted else None
+    if binding.kind in ("class", "function"):
+        return None
+    if binding.kind == "value" and binding.value is not None:
+        return receiver_of(binding.value, method, binding.scope, analysis, depth + 1)
+    return "unknown"
+
+
+def _instance_of(owner: Scope, method: str, analysis: Analysis) -> str | None:
+    if not isinstance(owner.node, ir.ClassDef) or owner.parent is None:
+        return "unknown"
+    return _defines(owner.node, method, owner.parent, analysis)
+
+
+def _defines(node: ir.ClassDef, method: str, scope: Scope, analysis: Analysis, depth: int = 0) -> str | None:
+    """None if the class has a method of this name; "Module" if it is an nn.Module."""
+    if any(isinstance(s, ir.FunctionDef) and s.name == method for s in node.body):
+        return None
+    kind = "unknown"
+    if depth > _MAX_DEPTH:
+        return kind
+    for base in node.args:
+        dotted = analysis.names.dotted(base.value, scope) or ""
+        if _is_module(dotted):
+            kind = "Module"
+        for binding in scope.lookup(path_of(base.value)):
+            if isinstance(binding.node, ir.ClassDef) and binding.node is not node:
+                inherited = _defines(binding.node, method, binding.scope, analysis, depth + 1)
+                if inherited is None:
+                    return None
+                kind = inherited if inherited == "Module" else kind
+        export = analysis.names.export(base.value, scope)
+        if export is not None and export.kind == "class":
+            if method in export.members:
+                return None
+            kind = "Module" if _is_module(export.value) else kind
+    return kind
+
+
+def _is_module(bases: str) -> bool:
+    return any(
+        b in ("torch.nn.Module", "nn.Module", "LightningModule") or b.startswith("torch.nn.")
+        for b in bases.split()
+    )

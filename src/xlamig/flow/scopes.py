@@ -1,0 +1,250 @@
+"""Scopes and bindings of a module: which name is bound where, to what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from xlamig import ir
+
+BindingKind = Literal["import", "value", "param", "function", "class", "opaque"]
+Block = tuple[int, ...]
+"""The path of blocks from the scope's body down: one block dominates another that extends it."""
+
+
+@dataclass(slots=True)
+class Binding:
+    """One place where a name gets a value. `start:end` is the statement."""
+
+    kind: BindingKind
+    scope: Scope
+    start: int
+    end: int
+    block: Block
+    dotted: str = ""  # of an import
+    value: ir.Expr | None = None  # assigned expression, or a parameter's default
+    node: ir.FunctionDef | ir.ClassDef | None = None
+    optional: bool = False  # an import that may fail quietly
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """`attributes` of a class scope are those assigned through `self` in its methods."""
+
+    kind: Literal["module", "function", "class"]
+    name: str
+    parent: Scope | None
+    node: ir.FunctionDef | ir.ClassDef | None = None
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    attributes: dict[str, list[Binding]] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+    outer_names: set[str] = field(default_factory=set)
+
+    def lookup(self, name: str) -> list[Binding]:
+        """The bindings a use of `name` in this scope sees, by Python's scoping rules."""
+        scope: Scope | None = self
+        while scope is not None:
+            visible = scope is self or scope.kind != "class"
+            if visible and name not in scope.outer_names:
+                found = scope.bindings.get(name)
+                if found:
+                    return found
+            scope = scope.parent
+        return []
+
+    @property
+    def class_scope(self) -> Scope | None:
+        """The class whose method this scope is, or is nested in."""
+        scope: Scope | None = self
+        while scope is not None and scope.kind != "class":
+            scope = scope.parent
+        return scope
+
+    @property
+    def module(self) -> Scope:
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+
+def path_of(node: ir.Expr) -> str:
+    """ "args.cuda" for a chain of names and attributes, "" for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ir.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ir.Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def absolute(module: str, is_package: bool, node: ir.ImportFrom) -> str:
+    """The dotted module an import statement means, relative dots resolved."""
+    if not node.level:
+        return node.module
+    parts = module.split(".") if module else []
+    drop = node.level - (1 if is_package else 0)
+    base = parts[: len(parts) - drop] if drop else parts
+    return ".".join([*base, node.module] if node.module else base)
+
+
+_IMPORT_FAILURES = {
+    "ImportError",
+    "ModuleNotFoundError",
+    "Exception",
+    "BaseException",
+    "RuntimeError",
+    "OSError",
+}
+
+
+def catches_import_errors(node: ir.Try) -> bool:
+    def names(expr: ir.Expr | None) -> Iterable[str]:
+        if expr is None:
+            return ("ImportError",)
+        if isinstance(expr, ir.Sequence):
+            return [path_of(e).rpartition(".")[2] for e in expr.elements]
+        return [path_of(expr).rpartition(".")[2]]
+
+    return any(name in _IMPORT_FAILURES for handler in node.handlers for name in names(handler.type))
+
+
+class ScopeTable:
+    """All scopes of a module: `of(node)` gives the scope a function or class opens."""
+
+    def __init__(self, module: ir.Module, name: str, is_package: bool) -> None:
+        self.module_name = name
+        self.is_package = is_package
+        self.module = Scope("module", "", None)
+        self._by_node: dict[int, Scope] = {}
+        self._optional = False
+        self._next_block = 0
+        self._block(module.body, self.module, ())
+
+    def of(self, node: ir.FunctionDef | ir.ClassDef) -> Scope:
+        return self._by_node[id(node)]
+
+    def functions(self) -> Iterable[Scope]:
+        return self._by_node.values()
+
+    # ------------------------------------------------------------------ collecting
+
+    def _block(self, body: ir.Block, scope: Scope, block: Block) -> None:
+        for statement in body:
+            self._statement(statement, scope, block)
+
+    def _nested(self, body: ir.Block, scope: Scope, block: Block) -> None:
+        if body:
+            self._next_block += 1
+            self._block(body, scope, (*block, self._next_block))
+
+    def _statement(self, node: ir.Stmt, scope: Scope, block: Block) -> None:
+        match node:
+            case ir.Assign():
+                for target in node.targets:
+                    self._bind(target, node.value, scope, node, block)
+            case ir.AnnAssign():
+                if node.value is not None:
+                    self._bind(node.target, node.value, scope, node, block)
+            case ir.AugAssign():
+                self._bind(node.target, None, scope, node, block)
+            case ir.Import() | ir.ImportFrom():
+                self._import(node, scope, block)
+            case ir.FunctionDef() | ir.ClassDef():
+                self._definition(node, scope, block)
+            case ir.Scoping():
+                scope.outer_names.update(node.names)
+            case ir.If() | ir.While():
+                self._nested(node.body, scope, block)
+                self._nested(node.orelse, scope, block)
+            case ir.For():
+                self._bind(node.target, None, scope, node, block)
+                self._nested(node.body, scope, block)
+                self._nested(node.orelse, scope, block)
+            case ir.With():
+                for item in node.items:
+                    if item.target is not None:
+                        self._bind(item.target, item.value, scope, node, block)
+                self._block(node.body, scope, block)
+            case ir.Try():
+                self._try(node, scope, block)
+            case ir.Match():
+                for case in node.cases:
+                    for name in case.captures:
+                        self._add(scope.bindings, name, Binding("opaque", scope, node.start, node.end, block))
+                    self._nested(case.body, scope, block)
+            case _:
+                pass
+
+    def _try(self, node: ir.Try, scope: Scope, block: Block) -> None:
+        before = self._optional
+        self._optional = before or catches_import_errors(node)
+        self._nested(node.body, scope, block)
+        self._optional = before
+        for handler in node.handlers:
+            if handler.name:
+                self._add(scope.bindings, handler.name, Binding("opaque", scope, node.start, node.end, block))
+            self._nested(handler.body, scope, block)
+        self._nested(node.orelse, scope, block)
+        self._block(node.final, scope, block)
+
+    def _bind(
+        self, target: ir.Expr, value: ir.Expr | None, scope: Scope, node: ir.Stmt, block: Block
+    ) -> None:
+        if isinstance(target, ir.Sequence):
+            values = value.elements if isinstance(value, ir.Sequence) else ()
+            paired = len(values) == len(target.elements)
+            for i, element in enumerate(target.elements):
+                self._bind(element, values[i] if paired else None, scope, node, block)
+            return
+        if isinstance(target, ir.Starred):
+            target, value = target.value, None
+        path = path_of(target)
+        if not path:
+            return
+        kind: BindingKind = "opaque" if value is None else "value"
+        binding = Binding(kind, scope, node.start, node.end, block, value=value)
+        first, _, rest = path.partition(".")
+        owner = scope.class_scope
+        if rest and owner is not None and owner is not scope and first == "self":
+            self._add(owner.attributes, rest, binding)
+        elif path in scope.outer_names:
+            self._add(scope.module.bindings, path, binding)
+        else:
+            self._add(scope.bindings, path, binding)
+
+    def _import(self, node: ir.Import | ir.ImportFrom, scope: Scope, block: Block) -> None:
+        base = "" if isinstance(node, ir.Import) else absolute(self.module_name, self.is_package, node)
+        for alias in node.names:
+            if alias.name == "*":
+                scope.module.stars.append(base)
+                continue
+            if isinstance(node, ir.Import):
+                name = alias.asname or alias.name.partition(".")[0]
+                dotted = alias.name if alias.asname else name
+            else:
+                name = alias.asname or alias.name
+                dotted = f"{base}.{alias.name}" if base else alias.name
+            binding = Binding(
+                "import", scope, node.start, node.end, block, dotted=dotted, optional=self._optional
+            )
+            self._add(scope.bindings, name, binding)
+
+    def _definition(self, node: ir.FunctionDef | ir.ClassDef, scope: Scope, block: Block) -> None:
+        kind: Literal["function", "class"] = "function" if isinstance(node, ir.FunctionDef) else "class"
+        self._add(scope.bindings, node.name, Binding(kind, scope, node.start, node.end, block, node=node))
+        name = f"{scope.name}.{node.name}" if scope.name else node.name
+        inner = Scope(kind, name, scope, node)
+        self._by_node[id(node)] = inner
+        if isinstance(node, ir.FunctionDef):
+            for param in node.params:
+                binding = Binding("param", scope, param.start, param.end, (), value=param.default)
+                self._add(inner.bindings, param.name, binding)
+        self._block(node.body, inner, ())
+
+    @staticmethod
+    def _add(table: dict[str, list[Binding]], name: str, binding: Binding) -> None:
+        table.setdefault(name, []).append(binding)

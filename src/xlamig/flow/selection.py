@@ -1,0 +1,220 @@
+"""CUDA or CPU: where a program picks its device by asking whether CUDA is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from xlamig import ir
+from xlamig.facts import DeviceChoice, Why
+from xlamig.flow.devices import Devices
+from xlamig.flow.guards import Guards
+from xlamig.flow.scopes import path_of
+from xlamig.flow.site import Analysis, Place
+
+_ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
+_XLA = re.compile(r"xla|tpu", re.IGNORECASE)
+
+
+class Selections:
+    """Makes device-choice facts for selections; tells `devices` which literals they cover."""
+
+    def __init__(self, analysis: Analysis, guards: Guards, devices: Devices) -> None:
+        self.analysis = analysis
+        self.guards = guards
+        self.devices = devices
+
+    # ------------------------------------------------------------------ expressions
+
+    def ternary(self, node: ir.IfExp, parent: ir.Call | None, place: Place) -> Iterator[DeviceChoice]:
+        """`"cuda" if torch.cuda.is_available() else "cpu"`; `parent` is a torch.device around it."""
+        arms = self._chain(node, place)
+        if arms is None:
+            return
+        shown: ir.Expr = parent if parent is not None else node
+        device = next((text for text in arms if text.startswith("cuda")), "cuda")
+        result: Literal["device", "string"] = "device" if parent or self._makes_device(node) else "string"
+        yield self._fact(shown, "ternary", device, self._fallback(arms), result, place)
+
+    def short_circuit(self, node: ir.Bool, place: Place) -> Iterator[DeviceChoice]:
+        """`use_cuda and "cuda" or "cpu"`."""
+        if node.op != "or" or len(node.values) != 2 or not isinstance(node.values[0], ir.Bool):
+            return
+        test, chosen = node.values[0].values[0], node.values[0].values[-1]
+        first, other = self._device_text(chosen, place), self._device_text(node.values[1], place)
+        if self._asks_for_cuda(test, place) and first is not None and other == "cpu":
+            self._cover(chosen)
+            yield self._fact(node, "and", first, "cpu", "string", place)
+
+    def accelerator(self, node: ir.Call, place: Place) -> Iterator[DeviceChoice]:
+        if self.analysis.names.dotted(node.func, place.scope) in _ACCELERATOR:
+            fields = place.fields(node)
+            yield DeviceChoice(**fields, via="accelerator", device="cuda", result="device")
+
+    def _chain(self, node: ir.IfExp, place: Place) -> list[str] | None:
+        """The devices of a chain of ternaries, if one arm is CUDA by availability and none is XLA."""
+        texts: list[str] = []
+        asked = False
+        current: ir.Expr = node
+        while isinstance(current, ir.IfExp):
+            if self._mentions_xla(current):
+                return None
+            asked = asked or self._asks_for_cuda(current.test, place)
+            text = self._device_text(current.body, place)
+            if text is None:
+                return None
+            texts.append(text)
+            current = current.orelse
+        last = self._device_text(current, place)
+        if last is None or not asked or not any(t.startswith("cuda") for t in (*texts, last)):
+            return None
+        if not any(t == "cpu" for t in (*texts, last)):
+            return None
+        self._cover(node)
+        return [*texts, last]
+
+    # ------------------------------------------------------------------ statements
+
+    def statement(
+        self, node: ir.If, before: ir.Stmt | None, after: ir.Stmt | None, place: Place
+    ) -> Iterator[DeviceChoice]:
+        """if/else that assigns or returns devices, or moves things to CUDA with no other arm."""
+        if not self._asks_for_cuda(node.test, place) or self._mentions_xla(node):
+            return
+        chosen, other = node.body, node.orelse
+        if self._negated(node.test, place):
+            chosen, other = other, chosen
+        elif len(other) == 1 and isinstance(other[0], ir.If):  # elif mps: ... else: cpu
+            last: ir.Stmt = other[0]
+            while isinstance(last, ir.If) and len(last.orelse) == 1 and isinstance(last.orelse[0], ir.If):
+                last = last.orelse[0]
+            assert isinstance(last, ir.If)
+            other = last.orelse
+        found = self._same_choice(chosen, other, before, after, place)
+        if found is not None:
+            device, result = found
+            test = ir.Name(node.start, node.test.end, "if")
+            yield self._fact(test, "if-else", device, "cpu", result, place)
+            return
+        moved = self._move(chosen, place)
+        if moved is not None and not other:
+            yield self._moves(node, moved, place)
+
+    def _same_choice(
+        self, chosen: ir.Block, other: ir.Block, before: ir.Stmt | None, after: ir.Stmt | None, place: Place
+    ) -> tuple[str, Literal["device", "string"]] | None:
+        for statement in chosen:
+            target, value = self._outcome(statement)
+            if value is None:
+                continue
+            device = self._device_text(value, place)
+            if device is None or not device.startswith("cuda"):
+                continue
+            elsewhere = other or tuple(s for s in (before if target else after,) if s is not None)
+            for alternative in elsewhere:
+                name, fallback = self._outcome(alternative)
+                if fallback is not None and name == target and self._device_text(fallback, place) == "cpu":
+                    self._cover(value)
+                    return device, "device" if self._makes_device(value) else "string"
+        return None
+
+    @staticmethod
+    def _outcome(node: ir.Stmt) -> tuple[str, ir.Expr | None]:
+        """(name, value) of an assignment; ("", value) of a return."""
+        if isinstance(node, ir.Assign):
+            return path_of(node.targets[0]), node.value
+        if isinstance(node, ir.Return):
+            return "", node.value
+        return "", None
+
+    def _move(self, block: ir.Block, place: Place) -> ir.Call | None:
+        for statement in block:
+            value = statement.value if isinstance(statement, ir.Assign | ir.ExprStmt) else None
+            while isinstance(value, ir.Call):
+                if isinstance(value.func, ir.Attribute):
+                    if value.func.attr == "cuda":
+                        return value
+                    if value.func.attr == "to" and value.args:
+                        text = self._device_text(value.args[0].value, place)
+                        if text is not None and text.startswith("cuda"):
+                            return value
+                    value = value.func.value
+                else:
+                    break
+        return None
+
+    def _moves(self, node: ir.If, moved: ir.Call, place: Place) -> DeviceChoice:
+        test = ir.Name(node.start, node.test.end, "if")
+        fields = place.fields(test)
+        fields["statement"] = (node.start, node.end)
+        fields["related"] = (Why("moved to CUDA only under this test", (moved.start, moved.end)),)
+        fields["parts"] = {"test": (node.test.start, node.test.end), "statement": (node.start, node.end)}
+        return DeviceChoice(**fields, via="move", device="cuda", form="move", fallback="cpu", result="move")
+
+    # ------------------------------------------------------------------ helpers
+
+    def _asks_for_cuda(self, test: ir.Expr, place: Place) -> bool:
+        if isinstance(test, ir.Bool):
+            return any(self._asks_for_cuda(value, place) for value in test.values)
+        if isinstance(test, ir.Unary) and test.op == "not":
+            return self._asks_for_cuda(test.operand, place)
+        known = self.analysis.values.of(test, place.scope)
+        return known.value.kind == "cuda-test" and known.availability
+
+    def _negated(self, test: ir.Expr, place: Place) -> bool:
+        return not any(g.kind == "cuda" for g in self.guards.of(test, place.scope, True)) and any(
+            g.kind == "cuda" for g in self.guards.of(test, place.scope, False)
+        )
+
+    def _mentions_xla(self, node: ir.IfExp | ir.If) -> bool:
+        """An arm for XLA: the selection knows about TPUs."""
+        if isinstance(node, ir.IfExp):
+            return bool(_XLA.search(self.analysis.source(node)))
+        current: ir.Stmt = node
+        while isinstance(current, ir.If):
+            if _XLA.search(self.analysis.source(current.test)):
+                return True
+            if len(current.orelse) != 1:
+                return False
+            current = current.orelse[0]
+        return False
+
+    def _device_text(self, node: ir.Expr, place: Place) -> str | None:
+        """The device an expression names, integers meaning CUDA devices as torch reads them."""
+        if isinstance(node, ir.Const) and type(node.value) is int:
+            return f"cuda:{node.value}" if node.value >= 0 else "cpu"
+        known = self.analysis.values.of(node, place.scope)
+        text = known.value.value
+        if known.value.kind in ("constant", "pattern", "device") and isinstance(text, str):
+            return text if re.match(r"^(cuda|cpu|mps|xpu|npu|hpu)\b", text) else None
+        return None
+
+    @staticmethod
+    def _makes_device(node: ir.Expr) -> bool:
+        if isinstance(node, ir.IfExp):
+            return isinstance(node.body, ir.Call) and isinstance(node.orelse, ir.Call)
+        return isinstance(node, ir.Call)
+
+    @staticmethod
+    def _fallback(arms: list[str]) -> str:
+        return "cpu" if "cpu" in arms else "other"
+
+    def _cover(self, node: ir.Node) -> None:
+        for inner in ir.walk(node):
+            self.devices.covered.add((inner.start, inner.end))
+
+    def _fact(
+        self,
+        node: ir.Expr,
+        form: str,
+        device: str,
+        fallback: str,
+        result: Literal["device", "string"],
+        place: Place,
+    ) -> DeviceChoice:
+        fields = place.fields(node)
+        fields["parts"] = {"selection": (node.start, node.end)}
+        return DeviceChoice(
+            **fields, via="selection", device=device, form=form, fallback=fallback, result=result
+        )

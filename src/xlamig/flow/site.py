@@ -1,0 +1,63 @@
+"""Where the walk is: everything a fact says about its surroundings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypedDict
+
+from xlamig import ir
+from xlamig.facts import Guard, Span, Why
+from xlamig.findings import Confidence, Frequency
+from xlamig.flow.names import Names
+from xlamig.flow.scopes import Block, Scope
+from xlamig.flow.values import Values
+
+
+class Surroundings(TypedDict, total=False):
+    """The fields all facts share, ready to be passed to a fact."""
+
+    span: Span
+    statement: Span
+    scope: str
+    parts: Mapping[str, Span]
+    related: tuple[Why, ...]
+    frequency: Frequency
+    context: frozenset[str]
+    guards: tuple[Guard, ...]
+    confidence: Confidence
+    proofs: Mapping[str, str]
+    reasons: tuple[Why, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One statement's surroundings; nested statements get their own."""
+
+    scope: Scope
+    statement: Span
+    block: Block
+    guards: tuple[Guard, ...] = ()
+    context: frozenset[str] = frozenset()
+
+    def fields(self, node: ir.Node) -> Surroundings:
+        return {
+            "span": (node.start, node.end),
+            "statement": self.statement,
+            "scope": self.scope.name,
+            "context": self.context,
+            "guards": self.guards,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is known of the module as a whole while it is walked."""
+
+    text: str
+    names: Names
+    values: Values
+    has_torch: bool
+
+    def source(self, node: ir.Node) -> str:
+        return self.text[node.start : node.end]

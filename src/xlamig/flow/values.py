@@ -1,0 +1,237 @@
+"""Constant propagation: what an expression is known to be, followed through names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xlamig import ir
+from xlamig.facts import Scalar, Span, Value
+from xlamig.flow.names import Names
+from xlamig.flow.scopes import Binding, Scope, path_of
+
+_MAX_DEPTH = 6
+
+CUDA_AVAILABLE = frozenset(
+    {"torch.cuda.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_initialized"}
+)
+_TEXT_LIMIT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A value and how it was found. `sure` is False through a default that a caller may replace;
+    `defaults` are the places of such defaults. `test` tells availability from other CUDA tests."""
+
+    value: Value
+    sure: bool = True
+    defaults: tuple[Span, ...] = ()
+    availability: bool = False
+    negated: bool = False
+
+
+def short(text: str) -> str:
+    """Source text on one line, cut to a length fit for a message."""
+    line = " ".join(text.split())
+    return line if len(line) <= _TEXT_LIMIT else line[: _TEXT_LIMIT - 3] + "..."
+
+
+class Values:
+    """Evaluates expressions of one module. `options` are defaults of command-line options."""
+
+    def __init__(self, names: Names, text: str) -> None:
+        self.names = names
+        self.text = text
+        self.options: dict[str, tuple[Scalar, Span]] = {}
+
+    def of(self, node: ir.Expr, scope: Scope, depth: int = 0) -> Known:
+        if depth <= _MAX_DEPTH:
+            match node:
+                case ir.Const():
+                    return self._constant(node)
+                case ir.FString():
+                    return self._pattern(node, scope, depth)
+                case ir.Name() | ir.Attribute():
+                    return self._name(node, scope, depth)
+                case ir.Call():
+                    return self._call(node, scope, depth)
+                case ir.Compare():
+                    return self._compare(node, scope, depth)
+                case ir.Lambda(body=body):
+                    return self._lambda(node, body, scope, depth)
+                case ir.Unary(op="not", operand=operand):
+                    return self._negation(node, self.of(operand, scope, depth + 1))
+                case ir.Bool(op="and", values=values):
+                    for value in values:  # true only where each part is
+                        known = self.of(value, scope, depth + 1)
+                        if known.value.kind == "cuda-test" and not known.negated:
+                            return known
+                        if known.value == Value("constant", False) and known.sure:
+                            return known
+                case ir.Binary(op="+", left=left):
+                    known = self.of(left, scope, depth + 1)
+                    if known.value.kind == "constant" and isinstance(known.value.value, str):
+                        return Known(Value("pattern", known.value.value + "*"), known.sure, known.defaults)
+                case ir.Dict(values=values):
+                    return self._dict(node, values, scope, depth)
+        return self._unknown(node)
+
+    def _unknown(self, node: ir.Node) -> Known:
+        return Known(Value("expression", short(self.text[node.start : node.end])))
+
+    def _constant(self, node: ir.Const) -> Known:
+        value = node.value
+        if value is None or isinstance(value, str | bool | int | float):
+            return Known(Value("constant", value))
+        return self._unknown(node)
+
+    def _pattern(self, node: ir.FString, scope: Scope, depth: int) -> Known:
+        text = ""
+        for part in node.parts:
+            if isinstance(part, str):
+                text += part
+                continue
+            known = self.of(part, scope, depth + 1)
+            constant = known.value.kind == "constant" and known.sure
+            text += str(known.value.value) if constant else "*"
+        return Known(Value("pattern" if "*" in text else "constant", text))
+
+    def _dict(self, node: ir.Dict, values: tuple[ir.Expr, ...], scope: Scope, depth: int) -> Known:
+        """A map_location dictionary says where tensors go by its values."""
+        for value in values:
+            known = self.of(value, scope, depth + 1)
+            if isinstance(known.value.value, str) and known.value.value.startswith("cuda"):
+                return Known(Value("device", known.value.value))
+        return self._unknown(node)
+
+    def _lambda(self, node: ir.Lambda, body: ir.Expr, scope: Scope, depth: int) -> Known:
+        """`lambda storage, loc: storage.cuda()` is a way to write a device."""
+        if isinstance(body, ir.Call) and isinstance(body.func, ir.Attribute) and body.func.attr == "cuda":
+            return Known(Value("device", "cuda:*" if body.args else "cuda"))
+        known = self.of(body, scope, depth + 1)
+        text = known.value.value
+        if known.value.kind != "expression" and isinstance(text, str) and text.startswith(("cuda", "cpu")):
+            return Known(Value("device", text))
+        return self._unknown(node)
+
+    def _negation(self, node: ir.Unary, known: Known) -> Known:
+        if known.value.kind == "cuda-test":
+            return Known(known.value, known.sure, known.defaults, known.availability, not known.negated)
+        if known.value.kind == "constant":
+            return Known(Value("constant", not known.value.value), known.sure, known.defaults)
+        return self._unknown(node)
+
+    # ------------------------------------------------------------------ names
+
+    def _name(self, node: ir.Name | ir.Attribute, scope: Scope, depth: int) -> Known:
+        if isinstance(node, ir.Attribute) and node.attr == "is_cuda":
+            return Known(Value("cuda-test", self.text[node.start : node.end]))
+        dotted = self.names.dotted(node, scope)
+        if dotted is not None and dotted.startswith(("torch.", "torch_xla.")):
+            return Known(Value("api", dotted))
+        path = path_of(node)
+        if not path:
+            return self._unknown(node)
+        found = self._from_bindings(self.bindings(path, scope), depth)
+        if found is None and dotted is not None:
+            found = self._from_project(node, scope)
+        if found is None and "." in path:
+            option = self.options.get(path.rpartition(".")[2])
+            if option is not None and not path.startswith("self."):
+                return Known(Value("constant", option[0]), False, (option[1],))
+        return found if found is not None else self._unknown(node)
+
+    def bindings(self, path: str, scope: Scope) -> list[Binding]:
+        """What may have been assigned to "x", "args.cuda" or "self.device" as seen from here."""
+        first, _, rest = path.partition(".")
+        owner = scope.class_scope
+        if first == "self" and rest and owner is not None:
+            return owner.attributes.get(rest) or owner.bindings.get(rest, [])
+        return scope.lookup(path)
+
+    def _from_bindings(self, bindings: list[Binding], depth: int) -> Known | None:
+        """The value all bindings agree on; a parameter's default is a value that may change."""
+        agreed: Known | None = None
+        for binding in bindings:
+            if binding.kind not in ("value", "param") or binding.value is None:
+                return None
+            if binding.value.start == binding.start and binding.kind == "value":
+                return None
+            known = (
+                self.of(binding.value, binding.scope.parent or binding.scope, depth + 1)
+                if (binding.kind == "param")
+                else self.of(binding.value, binding.scope, depth + 1)
+            )
+            if binding.kind == "param":
+                place = (binding.value.start, binding.value.end)
+                known = Known(known.value, False, (*known.defaults, place), known.availability, known.negated)
+            if agreed is None:
+                agreed = known
+            elif agreed.value != known.value or agreed.negated != known.negated:
+                return None
+        return agreed
+
+    def _from_project(self, node: ir.Expr, scope: Scope) -> Known | None:
+        export = self.names.export(node, scope)
+        if export is None:
+            return None
+        if export.kind == "constant":
+            return Known(Value("constant", export.constant), False)
+        if export.kind == "device":
+            return Known(Value("device", export.value))
+        if export.kind == "cuda-test":
+            return Known(Value("cuda-test", export.value), availability=True)
+        return None
+
+    # ------------------------------------------------------------------ calls and comparisons
+
+    def _call(self, node: ir.Call, scope: Scope, depth: int) -> Known:
+        dotted = self.names.dotted(node.func, scope)
+        if dotted in CUDA_AVAILABLE:
+            return Known(Value("cuda-test", self.text[node.start : node.end]), availability=True)
+        if dotted == "torch.device" and node.args:
+            return self._device(node, scope, depth)
+        if path_of(node.func) in ("str", "bool") and len(node.args) == 1:
+            return self.of(node.args[0].value, scope, depth + 1)
+        if isinstance(node.func, ir.Attribute) and node.func.attr == "startswith" and node.args:
+            first = node.args[0].value
+            if (
+                isinstance(first, ir.Const)
+                and isinstance(first.value, str)
+                and first.value.startswith("cuda")
+            ):
+                return Known(Value("cuda-test", self.text[node.start : node.end]))
+        return self._unknown(node)
+
+    def _device(self, node: ir.Call, scope: Scope, depth: int) -> Known:
+        known = self.of(node.args[0].value, scope, depth + 1)
+        kind, text = known.value.kind, known.value.value
+        if kind not in ("constant", "pattern", "device") or not isinstance(text, str):
+            return self._unknown(node)
+        if len(node.args) > 1 and ":" not in text:
+            index = self.of(node.args[1].value, scope, depth + 1)
+            constant = index.value.kind == "constant" and index.sure
+            text = f"{text}:{index.value.value if constant else '*'}"
+        return Known(Value("device", text), known.sure, known.defaults)
+
+    def _compare(self, node: ir.Compare, scope: Scope, depth: int) -> Known:
+        if len(node.ops) != 1:
+            return self._unknown(node)
+        left, op, right = node.left, node.ops[0], node.comparators[0]
+        text = self.text[node.start : node.end]
+        if op == "in" and isinstance(left, ir.Const) and left.value == "cuda":
+            return Known(Value("cuda-test", text))
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, ir.Const) and isinstance(one.value, str) and op in ("==", "!="):
+                if one.value.startswith("cuda") and self._names_a_device(other):
+                    return Known(Value("cuda-test", text), negated=op == "!=")
+                if one.value == "cpu" and self._names_a_device(other):
+                    return Known(Value("cuda-test", text), negated=op == "==")
+        if isinstance(left, ir.Call) and isinstance(right, ir.Const) and op in (">", ">=", "!="):
+            if self.names.dotted(left.func, scope) == "torch.cuda.device_count":
+                return Known(Value("cuda-test", text), availability=True)
+        return self._unknown(node)
+
+    def _names_a_device(self, node: ir.Expr) -> bool:
+        """`device.type`, `args.device`, `str(device)`, `device_type`: the text decides."""
+        text = self.text[node.start : node.end].lower()
+        return "device" in text or text.endswith(".type")

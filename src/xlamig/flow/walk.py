@@ -1,0 +1,284 @@
+"""One walk over a module's IR: keeps the surroundings and asks each detector at its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from xlamig import ir
+from xlamig.facts import Fact, Guard
+from xlamig.flow.apis import Apis, Via
+from xlamig.flow.devices import Devices
+from xlamig.flow.guards import Guards
+from xlamig.flow.scopes import ScopeTable, absolute, catches_import_errors
+from xlamig.flow.selection import Selections
+from xlamig.flow.site import Analysis, Place
+from xlamig.flow.surroundings import Backends, Packages, Variables
+
+_NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode"})
+
+
+class Walk:
+    def __init__(
+        self, module: ir.Module, scopes: ScopeTable, analysis: Analysis, context: frozenset[str]
+    ) -> None:
+        self.module = module
+        self.scopes = scopes
+        self.analysis = analysis
+        self.guards = Guards(analysis.values, analysis.text)
+        self.apis = Apis(analysis)
+        self.devices = Devices(analysis)
+        self.selections = Selections(analysis, self.guards, self.devices)
+        self.backends = Backends(analysis)
+        self.packages = Packages(analysis)
+        self.variables = Variables(analysis)
+        self.facts: list[Fact] = []
+        self.sites = 0
+        self._chosen: set[int] = set()
+        self._next_block = 0
+        self.place = Place(scopes.module, (0, 0), (), context=context)
+
+    def run(self) -> list[Fact]:
+        self._block(self.module.body, self.place)
+        return [f for f in self.facts if f.kind != "launch" or f.span not in self.apis.consumed]
+
+    def _add(self, facts: Iterable[Fact]) -> None:
+        self.facts.extend(facts)
+
+    # ------------------------------------------------------------------ blocks
+
+    def _block(self, body: ir.Block, place: Place) -> None:
+        """The statements of a block in turn; an early exit guards what comes after it."""
+        for i, statement in enumerate(body):
+            inside = replace(place, statement=(statement.start, statement.end))
+            before = body[i - 1] if i else None
+            after = body[i + 1] if i + 1 < len(body) else None
+            self._statement(statement, inside, before, after)
+            if isinstance(statement, ir.If) and self._leaves_quietly(statement.body) and not statement.orelse:
+                passed = self.guards.of(statement.test, place.scope, False)
+                place = replace(place, guards=_merge(place.guards, passed))
+
+    @staticmethod
+    def _leaves_quietly(body: ir.Block) -> bool:
+        """Whether a block ends in return or continue. `raise` demands CUDA, it does not avoid it."""
+        last = body[-1] if body else None
+        return isinstance(last, ir.Return) or (isinstance(last, ir.Jump) and last.kind != "pass")
+
+    def _nested(self, body: ir.Block, place: Place, guards: tuple[Guard, ...] = (), *context: str) -> None:
+        if not body:
+            return
+        # Numbered as in ScopeTable, which walks the blocks in the same order.
+        self._next_block += 1
+        self._block(
+            body,
+            replace(
+                place,
+                block=(*place.block, self._next_block),
+                guards=_merge(place.guards, guards),
+                context=place.context.union(context) if context else place.context,
+            ),
+        )
+
+    # ------------------------------------------------------------------ statements
+
+    def _statement(self, node: ir.Stmt, place: Place, before: ir.Stmt | None, after: ir.Stmt | None) -> None:
+        match node:
+            case ir.Assign() | ir.AnnAssign():
+                self._assignment(node, place)
+            case ir.Import() | ir.ImportFrom():
+                self._import(node, place)
+            case ir.FunctionDef():
+                self._function(node, place)
+            case ir.ClassDef():
+                self._class(node, place)
+            case ir.If():
+                self._if(node, place, before, after)
+            case ir.For():
+                self._visit(node.iter, place)
+                self._nested(node.body, place, (), "loop")
+                self._nested(node.orelse, place)
+            case ir.While():
+                self._visit(node.test, place)
+                self._nested(node.body, place, self.guards.of(node.test, place.scope, True), "loop")
+                self._nested(node.orelse, place)
+            case ir.With():
+                self._with(node, place)
+            case ir.Try():
+                self._try(node, place)
+            case ir.Match():
+                self._visit(node.subject, place)
+                for case in node.cases:
+                    if case.guard is not None:
+                        self._visit(case.guard, place)
+                    self._nested(case.body, place)
+            case _:
+                for child in ir.children(node):
+                    self._visit(child, place)
+
+    def _assignment(self, node: ir.Assign | ir.AnnAssign, place: Place) -> None:
+        targets = node.targets if isinstance(node, ir.Assign) else (node.target,)
+        value = node.value
+        if value is not None:
+            self._select(value, None, place)
+        for target in targets:
+            if value is not None:
+                self._add(self.devices.in_assignment(target, value, place))
+                self._add(self.backends.in_assignment(target, value, place))
+            self._add(self.variables.assigned(target, place))
+            if isinstance(target, ir.Attribute):
+                self._add(self.apis.reference(target, place, "assignment"))
+            elif not isinstance(target, ir.Name):
+                self._visit(target, place)
+        if value is not None:
+            self._visit(value, place)
+
+    def _import(self, node: ir.Import | ir.ImportFrom, place: Place) -> None:
+        base = ""
+        if isinstance(node, ir.ImportFrom):
+            base = absolute(self.scopes.module_name, self.scopes.is_package, node)
+            if not node.level:
+                self._add(self.packages.imported(base, node, place))
+        for alias in node.names:
+            dotted = f"{base}.{alias.name}" if base else alias.name
+            self._add(self.apis.imported(dotted, alias, place))
+            if isinstance(node, ir.Import):
+                self._add(self.packages.imported(alias.name, node, place))
+
+    def _function(self, node: ir.FunctionDef, place: Place) -> None:
+        inner = self.scopes.of(node)
+        context = place.context - {"loop"}
+        for decorator in node.decorators:
+            self._decorator(decorator, place)
+            called = decorator.func if isinstance(decorator, ir.Call) else decorator
+            if self.analysis.names.dotted(called, place.scope) in _NO_GRAD:
+                context |= {"no-grad"}
+        defaults = replace(place, scope=inner, context=place.context | {"default-argument"})
+        self._defaults(node.params, defaults, place)
+        self._block(node.body, Place(inner, place.statement, (), place.guards, context))
+
+    def _defaults(self, params: tuple[ir.Param, ...], inside: Place, outside: Place) -> None:
+        self._add(self.devices.in_defaults(params, inside))
+        self._add(self.backends.in_defaults(params, inside))
+        for param in params:
+            if param.default is not None:
+                self._visit(param.default, replace(outside, context=inside.context))
+
+    def _class(self, node: ir.ClassDef, place: Place) -> None:
+        for decorator in node.decorators:
+            self._decorator(decorator, place)
+        for arg in node.args:
+            self._visit(arg.value, place)
+        self._block(node.body, replace(place, scope=self.scopes.of(node), block=()))
+
+    def _decorator(self, node: ir.Expr, place: Place) -> None:
+        if isinstance(node, ir.Call):
+            self._call(node, place, "decorator")
+        else:
+            self._add(self.apis.reference(node, place, "decorator"))
+
+    def _if(self, node: ir.If, place: Place, before: ir.Stmt | None, after: ir.Stmt | None) -> None:
+        self._add(self.selections.statement(node, before, after, place))
+        self._visit(node.test, place)
+        self._nested(node.body, place, self.guards.of(node.test, place.scope, True))
+        self._nested(node.orelse, place, self.guards.of(node.test, place.scope, False))
+
+    def _with(self, node: ir.With, place: Place) -> None:
+        context = place.context
+        for item in node.items:
+            if isinstance(item.value, ir.Call):
+                self._call(item.value, place, "with")
+                if self.analysis.names.dotted(item.value.func, place.scope) in _NO_GRAD:
+                    context |= {"no-grad"}
+            else:
+                self._visit(item.value, place)
+        self._block(node.body, replace(place, context=context))
+
+    def _try(self, node: ir.Try, place: Place) -> None:
+        optional: tuple[Guard, ...] = ()
+        if catches_import_errors(node) and any(isinstance(s, ir.Import | ir.ImportFrom) for s in node.body):
+            optional = (Guard("optional-import", "try: import", (node.start, node.start + 3)),)
+        self._nested(node.body, place, optional)
+        for handler in node.handlers:
+            for caught in handler.type.elements if isinstance(handler.type, ir.Sequence) else [handler.type]:
+                if caught is not None:
+                    self._add(self.apis.reference(caught, place, "except"))
+            self._nested(handler.body, place, optional)
+        self._nested(node.orelse, place, optional)
+        self._block(node.final, place)
+
+    # ------------------------------------------------------------------ expressions
+
+    def _select(self, node: ir.Expr, parent: ir.Call | None, place: Place) -> None:
+        if isinstance(node, ir.IfExp) and id(node) not in self._chosen:
+            self._chosen.add(id(node))
+            self._add(self.selections.ternary(node, parent, place))
+        elif isinstance(node, ir.Bool) and id(node) not in self._chosen:
+            self._chosen.add(id(node))
+            self._add(self.selections.short_circuit(node, place))
+
+    def _call(self, node: ir.Call, place: Place, via: Via = "call") -> None:
+        dotted = self.analysis.names.dotted(node.func, place.scope)
+        is_device = dotted == "torch.device"
+        if dotted is not None and dotted.startswith("torch."):
+            self.sites += 1
+        for arg in node.args:
+            self._select(arg.value, node if is_device else None, place)
+        self._add(self.apis.call(node, place, via))
+        self._add(self.devices.in_call(node, place))
+        self._add(self.selections.accelerator(node, place))
+        self._add(self.backends.in_call(node, place))
+        self._add(self.variables.in_call(node, place))
+        if isinstance(node.func, ir.Attribute):
+            self._callee(node.func, place)
+        elif not isinstance(node.func, ir.Name):
+            self._visit(node.func, place)
+        for arg in node.args:
+            self._visit(arg.value, place)
+
+    def _callee(self, node: ir.Attribute, place: Place) -> None:
+        """Below the called name itself, which the call has dealt with."""
+        inner: ir.Expr = node.value
+        while isinstance(inner, ir.Attribute):
+            inner = inner.value
+        if not isinstance(inner, ir.Name):
+            self._visit(inner, place)
+
+    def _visit(self, node: ir.Node, place: Place) -> None:
+        match node:
+            case ir.Const() | ir.Name():
+                if isinstance(node, ir.Name):
+                    self._add(self.apis.reference(node, place))
+            case ir.Call():
+                self._call(node, place)
+            case ir.Attribute():
+                self._add(self.apis.reference(node, place))
+                self._callee(node, place)
+            case ir.IfExp():
+                self._select(node, None, place)
+                self._visit(node.test, place)
+                self._arm(node.body, node.test, True, place)
+                self._arm(node.orelse, node.test, False, place)
+            case ir.Bool():
+                self._select(node, None, place)
+                guards: tuple[Guard, ...] = ()
+                for value in node.values:
+                    self._visit(
+                        value, replace(place, guards=_merge(place.guards, guards)) if guards else place
+                    )
+                    guards = (*guards, *self.guards.of(value, place.scope, node.op == "and"))
+            case ir.Lambda():
+                self._defaults(node.params, place, place)
+                self._visit(node.body, place)
+            case ir.BigLiteral():
+                return
+            case _:
+                for child in ir.children(node):
+                    self._visit(child, place)
+
+    def _arm(self, node: ir.Expr, test: ir.Expr, holds: bool, place: Place) -> None:
+        guards = self.guards.of(test, place.scope, holds)
+        self._visit(node, replace(place, guards=_merge(place.guards, guards)) if guards else place)
+
+
+def _merge(old: tuple[Guard, ...], new: tuple[Guard, ...]) -> tuple[Guard, ...]:
+    return (*old, *(g for g in new if g not in old))

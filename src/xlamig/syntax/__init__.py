@@ -1,0 +1,25 @@
+"""From decoded text to IR: LibCST parses, one walk builds the IR, then the tree is dropped."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.syntax.build import build_module
+from xlamig.syntax.errors import Unparsable
+from xlamig.syntax.parse import deep_recursion, parse, pause_gc
+from xlamig.syntax.spans import record_spans
+
+__all__ = ["Unparsable", "module_from_text"]
+
+
+def module_from_text(text: str) -> ir.Module:
+    """The IR of a module. `text` is decoded, without byte order mark.
+
+    Raises:
+        Unparsable: LibCST cannot parse it, or it is nested too deeply to be walked.
+    """
+    with pause_gc(), deep_recursion():
+        try:
+            tree = parse(text)
+            return build_module(tree, record_spans(tree, text), text)
+        except RecursionError:
+            raise Unparsable("nested too deeply to be analysed", 1, 1) from None

@@ -1,0 +1,288 @@
+"""LibCST expressions -> IR expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import libcst as cst
+
+from xlamig import ir
+from xlamig.syntax.literals import is_big_display, number, string, string_leaves
+from xlamig.syntax.operators import BINARY, COMPARISON, UNARY
+from xlamig.syntax.spans import Spans
+
+
+class ExpressionBuilder:
+    """Builds IR for expressions; `spans` and `text` belong to the module being built."""
+
+    def __init__(self, spans: Spans, text: str) -> None:
+        self.spans = spans
+        self.text = text
+
+    def expr(self, node: cst.CSTNode) -> ir.Expr:
+        start, end = self.spans[id(node)]
+        build = self._BUILD.get(type(node))
+        if build is None:  # an expression form younger than this code: opaque, never wrong
+            return ir.Const(start, end, None)
+        made: ir.Expr = build(self, node, start, end)
+        return made
+
+    def optional(self, node: cst.CSTNode | None) -> ir.Expr | None:
+        return None if node is None else self.expr(node)
+
+    def outer(self, node: Any) -> tuple[int, int]:
+        """The extent of an expression with its parentheses."""
+        start, end = self.spans[id(node)]
+        if node.lpar:
+            start, end = self.spans[id(node.lpar[0])][0], self.spans[id(node.rpar[-1])][1]
+        return start, end
+
+    # ------------------------------------------------------------------ names and calls
+
+    def _name(self, node: cst.Name, start: int, end: int) -> ir.Expr:
+        value = node.value
+        if value in _KEYWORD_CONSTANTS:
+            return ir.Const(start, end, _KEYWORD_CONSTANTS[value])
+        return ir.Name(start, end, value)
+
+    def _attribute(self, node: cst.Attribute, start: int, end: int) -> ir.Expr:
+        return ir.Attribute(start, end, self.expr(node.value), node.attr.value, self.spans[id(node.attr)][0])
+
+    def _call(self, node: cst.Call, start: int, end: int) -> ir.Expr:
+        opening = self.text.index("(", self.outer(node.func)[1]) + 1
+        return ir.Call(start, end, self.expr(node.func), self.args(node.args), opening, end - 1)
+
+    def args(self, nodes: Sequence[cst.Arg]) -> tuple[ir.Arg, ...]:
+        spans = self.spans
+        places = [(spans[id(n)][0], self.outer(n.value)[1]) for n in nodes]
+        made = []
+        for i, node in enumerate(nodes):
+            start, end = places[i]
+            comma = spans[id(node.comma)] if isinstance(node.comma, cst.Comma) else None
+            if i and "#" not in self.text[places[i - 1][1] : start]:
+                cut = (places[i - 1][1], end)
+            elif i + 1 < len(nodes):
+                cut = (start, places[i + 1][0])
+            else:
+                cut = (start, comma[1] if comma else end)
+            keyword = node.keyword.value if node.keyword else None
+            made.append(ir.Arg(start, end, keyword, node.star, self.expr(node.value), *cut))
+        return tuple(made)
+
+    def _subscript(self, node: cst.Subscript, start: int, end: int) -> ir.Expr:
+        index = tuple(self._element_of_subscript(e) for e in node.slice)
+        return ir.Subscript(start, end, self.expr(node.value), index)
+
+    def _element_of_subscript(self, node: cst.SubscriptElement) -> ir.Expr:
+        part = node.slice
+        if isinstance(part, cst.Index):
+            value = self.expr(part.value)
+            return ir.Starred(value.start, value.end, value) if part.star else value
+        if not isinstance(part, cst.Slice):
+            return self.expr(part)
+        start, end = self.spans[id(part)]
+        return ir.Slice(
+            start, end, self.optional(part.lower), self.optional(part.upper), self.optional(part.step)
+        )
+
+    # ------------------------------------------------------------------ literals
+
+    def _ellipsis(self, node: cst.Ellipsis, start: int, end: int) -> ir.Expr:
+        return ir.Const(start, end, ...)
+
+    def _number(self, node: cst.BaseNumber, start: int, end: int) -> ir.Expr:
+        text: str = node.value  # type: ignore[attr-defined]
+        value = number(text)
+        return ir.BigLiteral(start, end, "int", len(text)) if value is None else ir.Const(start, end, value)
+
+    def _string(self, node: cst.SimpleString, start: int, end: int) -> ir.Expr:
+        return ir.Const(start, end, string(node))
+
+    def _joined(self, node: cst.ConcatenatedString, start: int, end: int) -> ir.Expr:
+        parts: list[str | ir.Expr] = []
+        for leaf in string_leaves(node):
+            if isinstance(leaf, cst.SimpleString):
+                value = string(leaf)
+                if isinstance(value, bytes):
+                    return ir.Const(start, end, value)
+                parts.append(value)
+            else:
+                parts.extend(self._fields(leaf))
+        if all(isinstance(p, str) for p in parts):
+            return ir.Const(start, end, "".join(p for p in parts if isinstance(p, str)))
+        return ir.FString(start, end, tuple(parts))
+
+    def _fstring(self, node: cst.FormattedString, start: int, end: int) -> ir.Expr:
+        return ir.FString(start, end, tuple(self._fields(node)))
+
+    def _fields(self, node: cst.FormattedString | cst.TemplatedString) -> list[str | ir.Expr]:
+        parts: list[str | ir.Expr] = []
+        for part in node.parts:
+            if isinstance(part, cst.FormattedStringText | cst.TemplatedStringText):
+                parts.append(part.value.replace("{{", "{").replace("}}", "}"))
+            elif isinstance(part, cst.FormattedStringExpression | cst.TemplatedStringExpression):
+                parts.append(self.expr(part.expression))
+                for spec in part.format_spec or ():
+                    if isinstance(spec, cst.FormattedStringExpression | cst.TemplatedStringExpression):
+                        parts.append(self.expr(spec.expression))
+        return parts
+
+    # ------------------------------------------------------------------ operators
+
+    def _unary(self, node: cst.UnaryOperation, start: int, end: int) -> ir.Expr:
+        operand = self.expr(node.expression)
+        if isinstance(operand, ir.Const) and type(operand.value) in (int, float):
+            if isinstance(node.operator, cst.Minus):
+                return ir.Const(start, end, -operand.value)  # type: ignore[operator]
+        return ir.Unary(start, end, UNARY[type(node.operator)], operand)
+
+    def _binary(self, node: cst.BinaryOperation, start: int, end: int) -> ir.Expr:
+        return ir.Binary(start, end, BINARY[type(node.operator)], self.expr(node.left), self.expr(node.right))
+
+    def _boolean(self, node: cst.BooleanOperation, start: int, end: int) -> ir.Expr:
+        kind = type(node.operator)
+        values = [self.expr(node.right)]
+        left = node.left
+        while isinstance(left, cst.BooleanOperation) and type(left.operator) is kind and not left.lpar:
+            values.append(self.expr(left.right))
+            left = left.left
+        values.append(self.expr(left))
+        return ir.Bool(start, end, "and" if kind is cst.And else "or", tuple(reversed(values)))
+
+    def _compare(self, node: cst.Comparison, start: int, end: int) -> ir.Expr:
+        return ir.Compare(
+            start,
+            end,
+            self.expr(node.left),
+            tuple(COMPARISON[type(c.operator)] for c in node.comparisons),
+            tuple(self.expr(c.comparator) for c in node.comparisons),
+        )
+
+    def _ifexp(self, node: cst.IfExp, start: int, end: int) -> ir.Expr:
+        return ir.IfExp(start, end, self.expr(node.body), self.expr(node.test), self.expr(node.orelse))
+
+    # ------------------------------------------------------------------ containers
+
+    def _display(self, node: cst.Tuple | cst.List | cst.Set, start: int, end: int) -> ir.Expr:
+        kind = type(node).__name__.lower()
+        values = [element.value for element in node.elements]
+        if is_big_display(values):
+            return ir.BigLiteral(start, end, kind, len(values))
+        return ir.Sequence(start, end, kind, tuple(self._element(e) for e in node.elements))
+
+    def _element(self, node: cst.BaseElement) -> ir.Expr:
+        value = self.expr(node.value)
+        if isinstance(node, cst.StarredElement):
+            return ir.Starred(*self.spans[id(node)], value)
+        return value
+
+    def _dict(self, node: cst.Dict, start: int, end: int) -> ir.Expr:
+        values = [element.value for element in node.elements]
+        if is_big_display(values):
+            return ir.BigLiteral(start, end, "dict", len(values))
+        keys = tuple(self.expr(e.key) if isinstance(e, cst.DictElement) else None for e in node.elements)
+        return ir.Dict(start, end, keys, tuple(self.expr(v) for v in values))
+
+    def _starred(self, node: cst.StarredElement, start: int, end: int) -> ir.Expr:
+        return ir.Starred(start, end, self.expr(node.value))
+
+    def _comprehension(self, node: cst.BaseSimpleComp, start: int, end: int) -> ir.Expr:
+        kind = {cst.ListComp: "list", cst.SetComp: "set"}.get(type(node), "generator")
+        return ir.Comprehension(start, end, kind, self.expr(node.elt), None, self._generators(node.for_in))
+
+    def _dict_comprehension(self, node: cst.DictComp, start: int, end: int) -> ir.Expr:
+        return ir.Comprehension(
+            start, end, "dict", self.expr(node.key), self.expr(node.value), self._generators(node.for_in)
+        )
+
+    def _generators(self, node: cst.CompFor | None) -> tuple[ir.Generator, ...]:
+        made = []
+        while node is not None:
+            made.append(
+                ir.Generator(
+                    *self.spans[id(node)],
+                    self.expr(node.target),
+                    self.expr(node.iter),
+                    tuple(self.expr(test.test) for test in node.ifs),
+                    node.asynchronous is not None,
+                )
+            )
+            node = node.inner_for_in
+        return tuple(made)
+
+    # ------------------------------------------------------------------ the rest
+
+    def _lambda(self, node: cst.Lambda, start: int, end: int) -> ir.Expr:
+        return ir.Lambda(start, end, self.params(node.params), self.expr(node.body))
+
+    def _await(self, node: cst.Await, start: int, end: int) -> ir.Expr:
+        return ir.Await(start, end, self.expr(node.expression))
+
+    def _yield(self, node: cst.Yield, start: int, end: int) -> ir.Expr:
+        value = node.value
+        if isinstance(value, cst.From):
+            return ir.Yield(start, end, self.expr(value.item), True)
+        return ir.Yield(start, end, self.optional(value), False)
+
+    def _walrus(self, node: cst.NamedExpr, start: int, end: int) -> ir.Expr:
+        return ir.Walrus(start, end, self.expr(node.target), self.expr(node.value))
+
+    def params(self, node: cst.Parameters) -> tuple[ir.Param, ...]:
+        made = [self._param(p, "positional-only") for p in node.posonly_params]
+        made += [self._param(p, "") for p in node.params]
+        if isinstance(node.star_arg, cst.Param):
+            made.append(self._param(node.star_arg, "*"))
+        made += [self._param(p, "keyword-only") for p in node.kwonly_params]
+        if node.star_kwarg is not None:
+            made.append(self._param(node.star_kwarg, "**"))
+        return tuple(made)
+
+    def _param(self, node: cst.Param, kind: str) -> ir.Param:
+        annotation = node.annotation.annotation if node.annotation else None
+        start = self.spans[id(node.name)][0]
+        last = node.default or annotation or node.name
+        return ir.Param(
+            start,
+            self.outer(last)[1],
+            node.name.value,
+            kind,
+            self.optional(annotation),
+            self.optional(node.default),
+        )
+
+    _BUILD: ClassVar[dict[type, Callable[..., ir.Expr]]] = {
+        cst.Name: _name,
+        cst.Attribute: _attribute,
+        cst.Call: _call,
+        cst.Subscript: _subscript,
+        cst.Ellipsis: _ellipsis,
+        cst.Integer: _number,
+        cst.Float: _number,
+        cst.Imaginary: _number,
+        cst.SimpleString: _string,
+        cst.ConcatenatedString: _joined,
+        cst.FormattedString: _fstring,
+        cst.TemplatedString: _fstring,
+        cst.UnaryOperation: _unary,
+        cst.BinaryOperation: _binary,
+        cst.BooleanOperation: _boolean,
+        cst.Comparison: _compare,
+        cst.IfExp: _ifexp,
+        cst.Tuple: _display,
+        cst.List: _display,
+        cst.Set: _display,
+        cst.Dict: _dict,
+        cst.StarredElement: _starred,
+        cst.ListComp: _comprehension,
+        cst.SetComp: _comprehension,
+        cst.GeneratorExp: _comprehension,
+        cst.DictComp: _dict_comprehension,
+        cst.Lambda: _lambda,
+        cst.Await: _await,
+        cst.Yield: _yield,
+        cst.NamedExpr: _walrus,
+    }
+
+
+_KEYWORD_CONSTANTS = {"True": True, "False": False, "None": None}

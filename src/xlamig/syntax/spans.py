@@ -1,0 +1,145 @@
+"""Offsets of every node, from one pass of LibCST's own code generation.
+
+Generating code visits the nodes in source order and emits every character, so counting what
+would be emitted gives exact offsets at a fraction of what the metadata provider costs. The
+result equals `libcst.metadata.PositionProvider`; a property test compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, cast
+
+import libcst
+from libcst import SimpleWhitespace
+from libcst._nodes.base import CSTNode
+from libcst._nodes.expression import _BaseParenthesizedNode
+from libcst._nodes.internal import CodegenState
+
+from xlamig.syntax.errors import Unparsable
+
+Spans = dict[int, tuple[int, int]]
+"""id(node) -> (start, end); valid while the tree is alive."""
+
+
+class _Syntactic:
+    """The extent of a node without its own white space and parentheses."""
+
+    __slots__ = ("counter", "end_node", "node", "start", "start_node")
+
+    def __init__(
+        self,
+        counter: _OffsetCounter,
+        node: libcst.CSTNode,
+        start_node: libcst.CSTNode | None,
+        end_node: libcst.CSTNode | None,
+    ) -> None:
+        self.counter = counter
+        self.node = node
+        self.start_node = start_node
+        self.end_node = end_node
+
+    def __enter__(self) -> None:
+        self.start = self.counter.offset
+
+    def __exit__(self, *exc: object) -> None:
+        counter = self.counter
+        spans = counter.spans
+        start = self.start if self.start_node is None else spans[id(self.start_node)][0]
+        end = counter.offset if self.end_node is None else spans[id(self.end_node)][1]
+        spans[id(self.node)] = (start, end)
+
+
+class _OffsetCounter:
+    """Stands in for LibCST's CodegenState; keeps lengths, not tokens."""
+
+    def __init__(self, module: libcst.Module) -> None:
+        self.default_indent = module.default_indent
+        self.default_newline = module.default_newline
+        self.offset = 0
+        self.spans: Spans = {}
+        self.tokens: list[str] = ["any"]  # Module only asks whether there are some
+        self._indents: list[int] = []
+        self._indent = 0
+        self._last = 0
+
+    def increase_indent(self, value: str) -> None:
+        self._indents.append(len(value))
+        self._indent += len(value)
+
+    def decrease_indent(self) -> None:
+        self._indent -= self._indents.pop()
+
+    def add_indent_tokens(self) -> None:
+        self.offset += self._indent
+
+    def add_token(self, value: str) -> None:
+        self._last = len(value)
+        self.offset += self._last
+
+    def pop_trailing_newline(self) -> None:
+        self.offset -= self._last
+        self._last = 0
+
+    def record_syntactic_position(
+        self,
+        node: libcst.CSTNode,
+        *,
+        start_node: libcst.CSTNode | None = None,
+        end_node: libcst.CSTNode | None = None,
+    ) -> AbstractContextManager[None]:
+        return _Syntactic(self, node, start_node, end_node)
+
+
+_generic_codegen = CSTNode._codegen
+_generic_parenthesize = _BaseParenthesizedNode._parenthesize
+
+
+def _codegen(self: CSTNode, state: Any, **kwargs: Any) -> None:
+    """`before_codegen` and `after_codegen` in one: this runs once per node of every file."""
+    start = state.offset
+    self._codegen_impl(state, **kwargs)
+    key = id(self)
+    if key not in state.spans:
+        state.spans[key] = (start, state.offset)
+
+
+def _codegen_blank(self: SimpleWhitespace, state: Any) -> None:
+    """White space is a third of all nodes, and nobody asks for its place."""
+    state.offset += len(self.value)
+
+
+def _parenthesize(self: _BaseParenthesizedNode, state: CodegenState) -> AbstractContextManager[None]:
+    """Nearly every expression has no parentheses: spare those the generator."""
+    if self.lpar:
+        return _generic_parenthesize(self, state)
+    return state.record_syntactic_position(self)
+
+
+@contextmanager
+def _short_cuts() -> Iterator[None]:
+    CSTNode._codegen = _codegen  # type: ignore[method-assign]
+    SimpleWhitespace._codegen = _codegen_blank  # type: ignore[method-assign, assignment]
+    _BaseParenthesizedNode._parenthesize = _parenthesize  # type: ignore[method-assign, assignment]
+    try:
+        yield
+    finally:
+        CSTNode._codegen = _generic_codegen  # type: ignore[method-assign]
+        del SimpleWhitespace._codegen
+        _BaseParenthesizedNode._parenthesize = _generic_parenthesize  # type: ignore[method-assign]
+
+
+def record_spans(tree: libcst.Module, text: str) -> Spans:
+    """The syntactic extent of every node of `tree` in `text`.
+
+    Raises:
+        Unparsable: the tree does not generate `text`, so no place could be trusted.
+    """
+    counter = _OffsetCounter(tree)
+    with _short_cuts():
+        tree._codegen(cast(CodegenState, counter))
+    # LibCST reads a missing last newline as one it need not print.
+    if counter.offset != len(text) and text.strip():
+        raise Unparsable("the parsed tree does not reproduce the source", 1, 1)
+    return counter.spans

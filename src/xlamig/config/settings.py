@@ -13,6 +13,8 @@ Target = Literal["torch_xla", "torch_tpu"]
 Style = Literal["portable", "native"]
 
 TARGETS: tuple[Target, ...] = ("torch_xla", "torch_tpu")
+STYLES: tuple[Style, ...] = ("portable", "native")
+KEEP_WORKING_ON = ("cuda", "cpu", "mps", *TARGETS)
 
 DEFAULT_EXCLUDE = (
     ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox",
@@ -57,5 +59,5 @@ class Settings:
     cache_dir: Path | None = None
     helper: str = "xla_compat"  # module name of the device helper that portable fixes call
     effort: EffortSettings = field(default_factory=EffortSettings)
-    root: Path = field(default_factory=Path.cwd)  # folder of the configuration file
+    root: Path = field(default_factory=Path.cwd)  # where globs start from: the configuration's folder
     source: Path | None = None  # the configuration file, None when all is default

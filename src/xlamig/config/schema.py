@@ -1,0 +1,156 @@
+"""The one table of settings: key, kind and meaning. Defaults stand in `Settings`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from xlamig.config.errors import ConfigError, did_you_mean
+from xlamig.config.kinds import (
+    BOOLEAN,
+    CODES_BY_GLOB,
+    GLOBS,
+    MODULE,
+    PATH,
+    PATHS,
+    STRINGS,
+    Kind,
+    Mismatch,
+    choice,
+    choices,
+    number,
+    pairs,
+)
+from xlamig.config.settings import KEEP_WORKING_ON, STYLES, TARGETS, EffortSettings, Settings
+from xlamig.config.toml import literal
+from xlamig.findings import CONFIDENCES, SEVERITIES, Level
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    name: str
+    kind: Kind
+    meaning: str
+
+    @property
+    def field(self) -> str:
+        """The attribute of Settings or EffortSettings that holds the value."""
+        return "style" if self.name == "strategy" else self.name.replace("-", "_")
+
+
+KEYS = (
+    Key("target", choice(*TARGETS), "the XLA backend to migrate to"),
+    Key("keep-working-on", choices(*KEEP_WORKING_ON), "where the fixed code has to keep working"),
+    Key(
+        "strategy",
+        choice(*STYLES),
+        "portable fixes keep CUDA running, native ones write for the target alone",
+    ),
+    Key("select", STRINGS, 'rules to run: codes, prefixes, names or "ALL"'),
+    Key("extend-select", STRINGS, "rules to run on top of select"),
+    Key("ignore", STRINGS, "rules not to run; the longer prefix wins against select"),
+    Key("per-file-ignores", CODES_BY_GLOB, "rules not to report in files that match a glob"),
+    Key("fixable", STRINGS, "rules that may be fixed"),
+    Key("unfixable", STRINGS, "rules that are never fixed"),
+    Key("severity", choice(*SEVERITIES), "report findings at least this serious"),
+    Key("confidence", choice(*CONFIDENCES), "report findings at least this sure"),
+    Key("fail-on", choice(*SEVERITIES), "exit with 1 from this severity on"),
+    Key("preview", BOOLEAN, "run preview rules too"),
+    Key("exclude", GLOBS, "names and globs of files and folders not to check; replaces the default list"),
+    Key("extend-exclude", GLOBS, "names and globs on top of exclude"),
+    Key("force-exclude", BOOLEAN, "exclude files also when they are named on the command line"),
+    Key("respect-gitignore", BOOLEAN, "leave out what .gitignore files leave out"),
+    Key("rules", PATHS, "folders with your own rule pages"),
+    Key("max-file-size", number(1, whole=True), "skip larger files, in bytes"),
+    Key("cache-dir", PATH, "where results are kept between runs; .xlamig_cache when unset"),
+    Key("helper", MODULE, "module of the device helper that portable fixes call"),
+)
+
+EFFORT_KEYS = (
+    Key("hours-per-day", number(0, 24, above=True), "working hours in a person-day"),
+    Key("overhead-low-hours", number(0), "fixed project work, lower end"),
+    Key("overhead-high-hours", number(0), "fixed project work, upper end"),
+    Key("exponent", number(0, 1, above=True), "how the cost of one rule grows with its sites"),
+    Key("levels", pairs(*get_args(Level)), "minutes per effort level, instead of the built-in ones"),
+)  # fmt: skip
+
+EXTEND = Key("extend", PATH, "another configuration file to start from")
+
+Values = dict[str, Any]
+"""Read values by field name; effort as a dict of its own."""
+
+
+class Description(NamedTuple):
+    key: str
+    type: str
+    default: str
+    meaning: str
+
+
+def read(table: Mapping[str, object], base: Path, where: str) -> Values:
+    """The values of a configuration table, `extend` left aside. `where` is named in errors."""
+    table = {name: value for name, value in table.items() if name != EXTEND.name}
+    effort = table.pop("effort", {})
+    if not isinstance(effort, Mapping):
+        raise ConfigError(f"{where}: effort: expected a table, got {literal(effort)}")
+    values = _read(KEYS, table, base, where, "")
+    return {**values, "effort": _read(EFFORT_KEYS, effort, base, where, "effort.")}
+
+
+def _read(keys: Iterable[Key], table: Mapping[str, object], base: Path, where: str, prefix: str) -> Values:
+    known = {key.name: key for key in keys}
+    values: Values = {}
+    for name, value in table.items():
+        if value is None:  # a command line option that was not given
+            continue
+        if name not in known:
+            words = [*known, *(() if prefix else ("effort", EXTEND.name))]
+            hint = did_you_mean(name, words) or "; `xlamig config` lists the keys"
+            raise ConfigError(f'{where}: unknown key "{prefix}{name}"{hint}')
+        key = known[name]
+        values[key.field] = read_value(key, value, base, where, prefix)
+    return values
+
+
+def read_value(key: Key, value: object, base: Path, where: str, prefix: str = "") -> object:
+    try:
+        return key.kind.read(value, base)
+    except Mismatch as error:
+        hint = did_you_mean(str(error.got), error.known)
+        message = f"{where}: {prefix}{key.name}: expected {key.kind.expects}, got {literal(error.got)}{hint}"
+        raise ConfigError(message) from None
+
+
+def describe() -> list[Description]:
+    """Every key with its type, default and meaning, in the order of the table."""
+    plain, effort = Settings(), EffortSettings()
+    return [
+        Description(EXTEND.name, EXTEND.kind.expects, "unset", EXTEND.meaning),
+        *(_described(key, "", getattr(plain, key.field)) for key in KEYS),
+        *(_described(key, "effort.", getattr(effort, key.field)) for key in EFFORT_KEYS),
+    ]
+
+
+def _described(key: Key, prefix: str, default: object) -> Description:
+    shown = "unset" if default is None else literal(default)
+    return Description(prefix + key.name, key.kind.expects, shown, key.meaning)
+
+
+def to_toml(settings: Settings) -> str:
+    """The settings as a configuration file that gives them again."""
+    lines = [
+        f"# from {settings.source or 'the defaults'}",
+        f"# globs start from {settings.root}",
+        *_written(KEYS, settings),
+        "",
+        "[effort]",
+        *_written(EFFORT_KEYS, settings.effort),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _written(keys: Iterable[Key], owner: object) -> list[str]:
+    found = ((key.name, getattr(owner, key.field)) for key in keys)
+    return [f"{name} = {literal(value)}" for name, value in found if value is not None]

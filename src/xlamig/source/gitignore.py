@@ -1,0 +1,84 @@
+"""Which files git leaves out: nested .gitignore files and .git/info/exclude."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+Level = tuple[str, GitIgnoreSpec]
+"""The folder an ignore file speaks of, with a closing "/", and what it says."""
+
+
+class Ignores:
+    """The ignore files that hold in one folder. Paths are absolute, with "/"."""
+
+    __slots__ = ("_levels",)
+
+    def __init__(self, levels: Iterable[Level] = ()) -> None:
+        self._levels = tuple(levels)  # weakest first
+
+    @classmethod
+    def above(cls, folder: str) -> Ignores:
+        """What the folders above `folder`, up to its repository, say."""
+        above: list[Path] = []
+        for parent in Path(folder).parents:
+            above.insert(0, parent)
+            if (parent / ".git").exists():
+                found = cls()
+                for each in above:
+                    found = found.entering(
+                        each.as_posix(), {p for p in (".git", ".gitignore") if (each / p).exists()}
+                    )
+                return found
+        return cls()
+
+    def entering(self, folder: str, entries: Collection[str]) -> Ignores:
+        """With the folder's own ignore files, which `entries`, its content, may name."""
+        levels = self._levels
+        if ".git" in entries:  # a repository of its own
+            levels = _read(folder, ".git/info/exclude")
+        if ".gitignore" in entries:
+            levels = (*levels, *_read(folder, ".gitignore"))
+        return self if levels is self._levels else Ignores(levels)
+
+    def inside(self, folder: str) -> Ignores:
+        """For a folder named by the user: less the patterns that leave out the folder as a whole."""
+        return Ignores((base, _without(spec, f"{folder[len(base) :]}/")) for base, spec in self._levels)
+
+    def ignored(self, path: str, is_folder: bool = False) -> bool:
+        """Whether this entry itself is ignored; its parents are known not to be."""
+        for base, spec in reversed(self._levels):
+            include = spec.check_file(path[len(base) :] + "/" * is_folder).include
+            if include is not None:
+                return include
+        return False
+
+
+def _read(folder: str, name: str) -> tuple[Level, ...]:
+    try:
+        text = Path(folder, name).read_text("utf-8-sig", "replace")
+    except OSError:
+        return ()
+    spec = _compile(text.splitlines())
+    return ((f"{folder.rstrip('/')}/", spec),) if len(spec) else ()
+
+
+def _compile(lines: list[str]) -> GitIgnoreSpec:
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except ValueError:  # git passes over a line that is no pattern
+        return GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True
+
+
+def _without(spec: GitIgnoreSpec, path: str) -> GitIgnoreSpec:
+    return GitIgnoreSpec(p for p in spec.patterns if not p.include or p.match_file(path) is None)

@@ -1,0 +1,66 @@
+"""Files to findings: the one place that orchestrates all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from xlamig.config.load import Resolver
+from xlamig.config.settings import Settings
+from xlamig.engine.cache import folder_of, remove
+from xlamig.engine.fixing import FixedFile, FixOutcome, fix
+from xlamig.engine.options import Options, UsageError
+from xlamig.engine.run import Run, caught
+from xlamig.findings import Report
+from xlamig.source.decode import Undecodable, decode
+
+__all__ = [
+    "FixOutcome",
+    "FixedFile",
+    "Options",
+    "UsageError",
+    "check",
+    "clean",
+    "fix",
+    "show_files",
+    "show_settings",
+    "text_of",
+]
+
+
+def check(paths: Sequence[Path], options: Options) -> Report:
+    """The findings of all files below `paths`, in a fixed order.
+
+    Raises:
+        UsageError: a path does not exist, or the configuration or a rule page is broken.
+    """
+    return Run(paths, options).report()
+
+
+def show_files(paths: Sequence[Path], options: Options) -> tuple[str, ...]:
+    """The files `check` would read."""
+    return tuple(file.name for file in Run(paths, options).discover().files)
+
+
+def show_settings(path: Path, options: Options) -> Settings:
+    """The settings that hold for `path`."""
+    with caught():
+        return Resolver(options.overrides, options.config, options.isolated).settings_for(path)
+
+
+def clean(options: Options) -> int:
+    """Delete the cache of the current folder's configuration; how many there were."""
+    return int(remove(folder_of(show_settings(Path.cwd(), options))))
+
+
+def text_of(options: Options) -> Callable[[str], str | None]:
+    """Gives the decoded text of a file of the run, for reports that show source lines."""
+
+    def text(filename: str) -> str | None:
+        try:
+            data = options.stdin[1] if options.stdin else Path(filename).read_bytes()
+            return decode(data, filename).text
+        except (OSError, Undecodable):
+            return None
+
+    return text

@@ -1,0 +1,113 @@
+"""Second stage, per file: IR and the interfaces it depends on -> findings."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from xlamig import ir
+from xlamig.config.settings import Settings
+from xlamig.engine.load import Failure
+from xlamig.engine.session import Session, session_for
+from xlamig.facts import Fact, ToolEvent
+from xlamig.findings import FileReport, Finding, SkippedFile
+from xlamig.fix import FixContext, draft
+from xlamig.flow import Interface, facts_of
+from xlamig.rulebook import Judgement, apply_suppressions, keep
+from xlamig.source.files import module_name
+from xlamig.source.suppress import suppressions
+from xlamig.source.text import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyseJob:
+    """`tree` is None for a file that can give no fact, or failed to parse."""
+
+    source: SourceText
+    path: Path
+    module: str
+    is_package: bool
+    settings: Settings
+    tree: bytes | None
+    interfaces: Mapping[str, Interface]
+    failure: Failure | None = None
+
+
+def analyse(job: AnalyseJob) -> FileReport:
+    """The report of one file. Nothing it raises is the file's fault."""
+    module = pickle.loads(job.tree) if job.tree is not None else None
+    return report_on(job, module)
+
+
+def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
+    session = session_for(job.settings)
+    facts: list[Fact] = []
+    sites = 0
+    skipped: SkippedFile | None = None
+    if job.failure is not None:
+        facts.append(failure_fact(job.source, job.failure))
+    elif module is not None:
+        try:
+            found = facts_of(
+                module,
+                job.source.text,
+                job.module,
+                job.is_package,
+                session.rulebook.interest,
+                job.interfaces,
+                _context(job.source.filename),
+            )
+            facts, sites = found
+        except RecursionError:
+            skipped = SkippedFile(job.source.filename, "nested too deeply to be analysed")
+    outcome = session.rulebook.judge(facts, job.source, job.settings, session.selection.enabled)
+    judged = apply_suppressions(outcome, suppressions(job.source), session)
+    shown = keep(judged.judgements, job.settings, session.selection)
+    return FileReport(
+        job.source.filename,
+        tuple(_with_fixes(shown, job, module, session)),
+        skipped,
+        outcome.errors,
+        judged.suppressed,
+        job.source.rows,
+        sites,
+    )
+
+
+def failure_fact(source: SourceText, failure: Failure) -> ToolEvent:
+    """The fact that a file cannot be read, at the place where reading failed."""
+    row = max(1, min(failure.row, max(1, source.rows)))
+    start, end = source.line_span(row)
+    at = min(max(start, start + failure.column - 1), max(start, end - 1))
+    span = (at, min(at + 1, end))
+    return ToolEvent(span=span, statement=span, event="unparsable-file", subject=failure.message)
+
+
+def _context(filename: str) -> frozenset[str]:
+    path = PurePosixPath(filename)
+    tests = {"test", "tests", "testing"}.intersection(path.parts[:-1])
+    named = path.name.startswith("test_") or path.stem.endswith("_test") or path.name == "conftest.py"
+    return frozenset({"test-code"}) if tests or named else frozenset()
+
+
+def _with_fixes(
+    judgements: Sequence[Judgement], job: AnalyseJob, module: ir.Module | None, session: Session
+) -> list[Finding]:
+    empty = ir.Module(0, len(job.source.text), (), 0, "\n", "    ")
+    name = module_name(job.path)
+    context = FixContext(job.source, module or empty, job.settings, name, _package_root(job, name))
+    findings = []
+    for judgement in judgements:
+        finding = judgement.finding
+        if judgement.fixes and finding.code in session.selection.fixable and job.source.exact:
+            finding = replace(finding, fix=draft(judgement, context))
+        findings.append(finding)
+    return sorted(findings, key=lambda f: (f.place.start, f.code, f.place.end))
+
+
+def _package_root(job: AnalyseJob, name: str) -> Path | None:
+    """The folder of the file's top package; None for a script outside any."""
+    depth = name.count(".") + (job.path.name == "__init__.py")
+    return job.path.parents[depth - 1] if depth else None

@@ -1,0 +1,135 @@
+"""Results kept between runs, in one SQLite file per configuration root.
+
+Two layers share the table: parsed modules by hash of their text, and finished reports by hash of
+all they depend on. A key that matches is the same question, so entries never need invalidation.
+Entries are pickles, and a cache may lie in a checkout that somebody else made: each is signed with
+a key of the user's own, and an entry that is not signed so is never loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import pickle
+import secrets
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from xlamig import __version__
+from xlamig.config.settings import Settings
+
+_LIMIT = 512 * 1024 * 1024
+_BATCH = 500
+_SIGNATURE = 16
+
+
+def digest(*parts: object) -> str:
+    """A key for what `parts` say, for this version of xlamig; equal parts give equal keys."""
+    state = hashlib.sha256(__version__.encode())
+    for part in parts:
+        data = part if isinstance(part, bytes) else repr(part).encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8, "big"))
+        state.update(data)
+    return state.hexdigest()
+
+
+def folder_of(settings: Settings) -> Path:
+    return settings.cache_dir or settings.root / ".xlamig_cache"
+
+
+class Cache:
+    """A persistent mapping of digests to picklable values. Every failure is a miss: a cache on a
+    full disk or a read-only checkout costs time, never the run."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._connection: sqlite3.Connection | None = None
+        self._secret = b""
+        if folder is None:
+            return
+        try:
+            self._open(folder)
+        except (OSError, sqlite3.Error):
+            self._connection = None
+
+    def _open(self, folder: Path) -> None:
+        self._secret = _users_secret()
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore = folder / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+        path = folder / "cache.sqlite"
+        if path.exists() and path.stat().st_size > _LIMIT:
+            path.unlink()
+        connection = sqlite3.connect(path, timeout=1.0)
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID")
+        self._connection = connection
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The values of those keys that are there."""
+        wanted = list(keys)
+        found: dict[str, Any] = {}
+        if self._connection is None:
+            return found
+        try:
+            for i in range(0, len(wanted), _BATCH):
+                batch = wanted[i : i + _BATCH]
+                marks = ",".join("?" * len(batch))
+                query = f"SELECT key, value FROM entries WHERE key IN ({marks})"
+                for key, value in self._connection.execute(query, batch):
+                    signature, data = value[:_SIGNATURE], value[_SIGNATURE:]
+                    if hmac.compare_digest(signature, self._sign(key, data)):
+                        found[key] = pickle.loads(zlib.decompress(data))
+        except Exception:  # a damaged entry can raise anything: start afresh
+            self._drop()
+        return found
+
+    def put_many(self, entries: Mapping[str, object]) -> None:
+        if self._connection is None or not entries:
+            return
+        try:
+            packed = ((key, zlib.compress(pickle.dumps(value, 5), 1)) for key, value in entries.items())
+            rows = [(key, self._sign(key, data) + data) for key, data in packed]
+            with self._connection:
+                self._connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?)", rows)
+        except (OSError, sqlite3.Error):
+            self._drop()
+
+    def _sign(self, key: str, data: bytes) -> bytes:
+        return hashlib.blake2b(key.encode() + data, key=self._secret, digest_size=_SIGNATURE).digest()
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def close(self) -> None:
+        self._drop()
+
+
+def remove(folder: Path) -> bool:
+    """Delete a cache folder; whether there was one. Nothing but our own files is removed."""
+    if not (folder / "cache.sqlite").is_file():
+        return False
+    shutil.rmtree(folder, ignore_errors=True)
+    return True
+
+
+def _users_secret() -> bytes:
+    """The user's signing key, made on first use. Raises OSError where it cannot be kept."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    path = base / "xlamig" / "key"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(32))
+    secret = path.read_bytes()
+    if len(secret) < 32:
+        raise OSError("the signing key is damaged")
+    return secret

@@ -1,0 +1,113 @@
+"""`--fix`: every file to its fixed point, then all of it written, or shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from xlamig.engine.analyse import analyse
+from xlamig.engine.load import LoadJob, load
+from xlamig.engine.options import Options
+from xlamig.engine.run import Run, Source
+from xlamig.findings import Applicability, Create, FileReport, Finding, Report
+from xlamig.fix import FixedText, WriteError, fix_text, write_files
+from xlamig.source.text import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class FixedFile:
+    filename: str
+    old: str
+    new: str
+    applied: Mapping[str, int]
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FixOutcome:
+    """`files` are those that change. With `write` they are on disk, but for those in `problems`."""
+
+    before: Report
+    after: Report
+    files: tuple[FixedFile, ...] = ()
+    created: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    stdin_text: str | None = None
+
+
+@dataclass(slots=True)
+class _Fixer:
+    run: Run
+    applicabilities: Collection[Applicability]
+    reports: dict[str, FileReport]
+
+    def fix(self, source: Source) -> FixedText:
+        fixed = fix_text(source.source, lambda text: self._findings(source, text), self.applicabilities)
+        self.reports[source.file.name] = self._report(source, replace(source.source, text=fixed.text))
+        return fixed
+
+    def _findings(self, source: Source, text: SourceText) -> Sequence[Finding]:
+        return self._report(source, text).findings
+
+    def _report(self, source: Source, text: SourceText) -> FileReport:
+        if text.text == source.source.text:
+            return self.reports[source.file.name]
+        loaded = load(LoadJob(text.text, source.module, source.is_package, needed=True))
+        return analyse(self.run.job(source, text, loaded))
+
+
+def fix(
+    paths: Sequence[Path], options: Options, applicabilities: Collection[Applicability], write: bool
+) -> FixOutcome:
+    """Fix what can be fixed with these grades. Nothing is written without `write`.
+
+    Raises:
+        UsageError: as for `check`.
+    """
+    run = Run(paths, options)
+    before = run.report()
+    reports = {report.filename: report for report in before.files}
+    fixer = _Fixer(run, applicabilities, dict(reports))
+    problems: list[str] = []
+    created: dict[str, str] = {}
+    files: list[FixedFile] = []
+    stdin_text: str | None = None
+    for name, source in run.sources.items():
+        stdin_text = source.source.text if options.stdin is not None else None
+        if not any(_fixable(f, applicabilities) for f in reports[name].findings):
+            continue
+        fixed = fixer.fix(source)
+        if fixed.problem:
+            problems.append(f"{name}: {fixed.problem}")
+        if fixed.text == source.source.text:
+            continue
+        new = replace(source.source, text=fixed.text)
+        if write and options.stdin is None:
+            failure = _write(source, new, fixed.creates)
+            if failure is not None:
+                problems.append(failure)
+                fixer.reports[name] = reports[name]
+                continue
+        stdin_text = fixed.text if options.stdin is not None else None
+        created.update((c.filename, c.content) for c in fixed.creates if not Path(c.filename).exists() or write)
+        files.append(FixedFile(name, source.source.text, fixed.text, Counter(fixed.applied), fixed.problem))
+    after = replace(before, files=tuple(fixer.reports[name] for name in sorted(fixer.reports)))
+    return FixOutcome(before, after, tuple(files), tuple(sorted(created)), tuple(problems), stdin_text)
+
+
+def _fixable(finding: Finding, applicabilities: Collection[Applicability]) -> bool:
+    return finding.fix is not None and finding.fix.applicability in applicabilities
+
+
+def _write(source: Source, new: SourceText, creates: Sequence[Create]) -> str | None:
+    """One file and what it needs, all or nothing; a line about it on failure."""
+    try:
+        write_files(
+            {source.file.path: new.encode()},
+            {Path(create.filename): create.content.encode() for create in creates},
+        )
+    except WriteError as error:
+        return str(error)
+    return None

@@ -1,0 +1,82 @@
+"""First stage, per file and independent of every other: text -> IR and interface."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import re
+import warnings
+from dataclasses import dataclass
+
+from xlamig.flow import Interface, interface_of
+
+_NOT_BRACKETS = re.compile(r"[^()\[\]{}]+")
+_RISKY_DEPTH = 90
+_RISKY_QUOTES = 2_500  # in a row of lines that hold nothing but strings
+_STRING_LINES = re.compile(r"(?:[ \t(]*[rbuRBU]{0,2}(?:\"[^\"\n]*\"|'[^'\n]*')[ \t)]*\n){500,}")
+_RISKY_SIZE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LoadJob:
+    """`needed` is False for a file that can give no fact: its syntax is checked, no more."""
+
+    text: str
+    module: str
+    is_package: bool
+    needed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    message: str
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """`tree` is the pickled IR: at rest it is an eighth of its size as objects."""
+
+    interface: Interface | None = None
+    tree: bytes | None = None
+    failure: Failure | None = None
+
+
+def load(job: LoadJob) -> Loaded:
+    if not job.needed and _python_accepts(job.text):
+        return Loaded()
+    from xlamig import syntax  # LibCST takes long to import, and a warm run parses nothing
+
+    try:
+        module = syntax.module_from_text(job.text)
+    except syntax.Unparsable as error:
+        return Loaded(failure=Failure(error.message, error.row, error.column))
+    interface = interface_of(module, job.text, job.module, job.is_package)
+    return Loaded(interface, pickle.dumps(module, 5))
+
+
+def _python_accepts(text: str) -> bool:
+    """Whether CPython's own parser, ten times as fast, accepts the text; a newer syntax or a
+    deeper nesting than it knows is left to LibCST."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def is_risky(job: LoadJob) -> bool:
+    """Whether a native parser may overflow its stack on this text, or take minutes."""
+    text = job.text
+    if len(text) > _RISKY_SIZE or _STRING_LINES.search(text):
+        return True
+    if text.count('" "') + text.count("' '") + text.count('""') > _RISKY_QUOTES:
+        return True
+    depth = deepest = 0
+    for bracket in _NOT_BRACKETS.sub("", text):
+        depth += 1 if bracket in "([{" else -1
+        deepest = max(deepest, depth)
+    return deepest > _RISKY_DEPTH

@@ -1,0 +1,26 @@
+"""What a caller asks of a run, and the errors that are the caller's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+class UsageError(Exception):
+    """A missing path, broken configuration or unknown rule: one line, exit code 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`overrides` are settings from the command line by configuration key. `jobs` 0 means one
+    per core. `stdin` is (file name, content) to be checked instead of a file. `progress` is told
+    how many files are done, and of how many."""
+
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    config: Path | None = None
+    isolated: bool = False
+    jobs: int = 0
+    cache: bool = True
+    stdin: tuple[str, bytes] | None = None
+    progress: Callable[[int, int], None] | None = None

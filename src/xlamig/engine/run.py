@@ -1,0 +1,211 @@
+"""The run: files in, report out. The only place that knows the order of the stages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from xlamig.config.errors import ConfigError
+from xlamig.config.load import Resolver
+from xlamig.config.select import reject_unknown
+from xlamig.config.settings import Settings
+from xlamig.engine.analyse import AnalyseJob, analyse
+from xlamig.engine.cache import Cache, digest, folder_of
+from xlamig.engine.contain import Lost, Work, run_all
+from xlamig.engine.load import Failure, LoadJob, Loaded, is_risky, load
+from xlamig.engine.options import Options, UsageError
+from xlamig.engine.session import Session, session_for
+from xlamig.findings import FileReport, Report, SkippedFile
+from xlamig.flow import ProjectIndex
+from xlamig.rulebook import RulebookError
+from xlamig.source.decode import Undecodable, decode
+from xlamig.source.files import Discovery, SourceFile, discover
+from xlamig.source.text import SourceText
+
+
+@dataclass(slots=True)
+class Source:
+    """A file on its way through the stages."""
+
+    file: SourceFile
+    source: SourceText
+    module: str  # its identity, see ProjectIndex
+    session: Session
+    loaded: Loaded | None = None
+    key: str = ""
+
+    @property
+    def is_package(self) -> bool:
+        return self.file.path.name == "__init__.py"
+
+
+@dataclass(slots=True)
+class Run:
+    """One run. After `report()`, `sources` and `index` are there for the fixer."""
+
+    paths: Sequence[Path]
+    options: Options
+    sources: dict[str, Source] = field(default_factory=dict)
+    index: ProjectIndex = field(default_factory=lambda: ProjectIndex({}))
+    _total: int = 0
+    _done: int = 0
+
+    def discover(self) -> Discovery:
+        """Raises UsageError for missing paths and broken configuration."""
+        try:
+            resolver = Resolver(self.options.overrides, self.options.config, self.options.isolated)
+            if self.options.stdin is not None:
+                name, data = self.options.stdin
+                path = Path(name).absolute()
+                file = SourceFile(path, name, resolver.settings_for(path), len(data))
+                return Discovery((file,), (), ())
+            found = discover(self.paths, resolver.settings_for)
+        except ConfigError as error:
+            raise UsageError(str(error)) from None
+        if found.missing:
+            raise UsageError(f"no such file or folder: {', '.join(found.missing)}")
+        return found
+
+    def report(self) -> Report:
+        found = self.discover()
+        reports: dict[str, FileReport] = {
+            skipped.filename: FileReport(skipped.filename, skipped=skipped) for skipped in found.skipped
+        }
+        with caught():
+            unread = self._read(found.files)
+        reports.update((report.filename, report) for report in unread)
+        cache = Cache(self._cache_folder(found.files))
+        try:
+            self._load(cache)
+            reports.update(self._analyse(cache))
+        finally:
+            cache.close()
+        target = found.files[0].settings.target if found.files else self._default().target
+        return Report(target, tuple(reports[name] for name in sorted(reports)))
+
+    # ------------------------------------------------------------------ stages
+
+    def _read(self, files: Sequence[SourceFile]) -> list[FileReport]:
+        """Decode every file; those that are no text give their report at once."""
+        unread: list[FileReport] = []
+        for file in files:
+            session = session_for(file.settings)
+            reject_unknown(self.options.overrides, session.rulebook.codes)
+            try:
+                data = self.options.stdin[1] if self.options.stdin else file.path.read_bytes()
+                source = decode(data, file.name)
+            except Undecodable as error:
+                failure = Failure(str(error), 1, 1)
+                job = AnalyseJob(
+                    SourceText(file.name, "\n"), file.path, "", False, file.settings, None, {}, failure
+                )
+                unread.append(analyse(job))
+            except OSError as error:
+                reason = error.strerror or str(error)
+                unread.append(FileReport(file.name, skipped=SkippedFile(file.name, reason)))
+            else:
+                self.sources[file.name] = Source(file, source, module_identity(file.name), session)
+        return unread
+
+    def _load(self, cache: Cache) -> None:
+        jobs: dict[str, LoadJob] = {}
+        for source in self.sources.values():
+            needed = source.is_package or source.session.rulebook.may_matter(source.source.text)
+            source.key = digest(source.source.text, source.module, source.is_package, needed)
+            jobs[source.key] = LoadJob(source.source.text, source.module, source.is_package, needed)
+        known: dict[str, Loaded] = cache.get_many(jobs)
+        missing = [key for key in jobs if key not in known]
+        self._total, self._done = len(missing) + len(self.sources), 0
+        results = run_all(
+            Work(load, is_risky), [jobs[key] for key in missing], self._processes(), self._advance
+        )
+        fresh = {
+            key: Loaded(failure=Failure(result.reason, 1, 1)) if isinstance(result, Lost) else result
+            for key, result in zip(missing, results, strict=True)
+        }
+        cache.put_many(fresh)
+        for source in self.sources.values():
+            source.loaded = known.get(source.key) or fresh[source.key]
+        self.index = ProjectIndex(
+            {s.module: s.loaded.interface for s in self.sources.values() if s.loaded and s.loaded.interface}
+        )
+
+    def _analyse(self, cache: Cache) -> Mapping[str, FileReport]:
+        jobs: dict[str, AnalyseJob] = {}
+        keys: dict[str, str] = {}
+        for name, source in self.sources.items():
+            jobs[name] = job = self.job(source, source.source, source.loaded or Loaded())
+            rules = source.session.rulebook.digest
+            keys[name] = digest(source.key, name, job.interfaces, rules, source.file.settings)
+        known: dict[str, FileReport] = cache.get_many(keys.values())
+        reports = {name: known[key] for name, key in keys.items() if key in known}
+        self._advance(len(reports))
+        missing = [name for name in jobs if name not in reports]
+        work = Work(analyse, _never)
+        results = run_all(work, [jobs[name] for name in missing], self._processes(), self._advance)
+        fresh: dict[str, FileReport] = {}
+        for name, result in zip(missing, results, strict=True):
+            if isinstance(result, Lost):
+                reports[name] = FileReport(name, skipped=SkippedFile(name, result.reason))
+            else:
+                reports[name] = fresh[keys[name]] = result
+        cache.put_many(fresh)
+        return reports
+
+    def job(self, source: Source, text: SourceText, loaded: Loaded) -> AnalyseJob:
+        """The second stage's job for a source, or for a changed text of it."""
+        needed = self.index.needed_by(loaded.interface) if loaded.interface else {}
+        return AnalyseJob(
+            text,
+            source.file.path,
+            source.module,
+            source.is_package,
+            source.file.settings,
+            loaded.tree,
+            needed,
+            loaded.failure,
+        )
+
+    # ------------------------------------------------------------------ helpers
+
+    def _processes(self) -> int:
+        return self.options.jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+    def _advance(self, count: int) -> None:
+        self._done += count
+        if self.options.progress is not None and count:
+            self.options.progress(self._done, self._total)
+
+    def _default(self) -> Settings:
+        return Resolver(self.options.overrides, self.options.config, self.options.isolated).settings_for(Path.cwd())
+
+    def _cache_folder(self, files: Sequence[SourceFile]) -> Path | None:
+        if not self.options.cache or not files or self.options.stdin is not None:
+            return None
+        return folder_of(files[0].settings)
+
+
+def module_identity(name: str) -> str:
+    """ "src.pkg.utils" for "src/pkg/utils.py"; a package is named like its folder."""
+    parts = [part.replace(".", "_") for part in PurePosixPath(name).with_suffix("").parts if part != "/"]
+    if parts[-1] == "__init__":
+        parts.pop()
+    return ".".join(parts) or "__init__"
+
+
+def _never(job: AnalyseJob) -> bool:
+    return False
+
+
+class caught:
+    """Turns what is wrong with rules and configuration into the caller's error."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, RulebookError | ConfigError):
+            raise UsageError(str(error)) from None
+

@@ -1,0 +1,38 @@
+"""The `xlamig` command."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import click
+
+from xlamig import __version__
+from xlamig.cli.lazy import LazyGroup
+
+_COMMANDS = ("check", "plan", "rule", "rules", "config", "clean", "version")
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_at={name: f"xlamig.cli.{name}" for name in _COMMANDS},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", prog_name="xlamig", message="%(prog)s %(version)s")
+def xlamig() -> None:
+    """Find, estimate and fix what stands between PyTorch GPU code and a TPU."""
+
+
+def main() -> None:
+    """Run the command line and exit: 130 when interrupted, 2 for what cannot be done."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = xlamig.main(prog_name="xlamig", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.Abort:
+        code = 130
+    sys.exit(code)

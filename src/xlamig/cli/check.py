@@ -1,0 +1,85 @@
+"""`xlamig check`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from xlamig.cli.checking import Checking, Wanted
+from xlamig.cli.options import OutputFlags, RunFlags, list_option, output_options, paths, run_options
+from xlamig.cli.output import Output
+from xlamig.findings import SEVERITIES
+from xlamig.report import FORMATS
+
+
+@click.command()
+@paths
+@run_options(
+    fail_on=click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 from it on."),
+    fixable=list_option("--fixable", help="Rules that may be fixed."),
+    unfixable=list_option("--unfixable", help="Rules that are never fixed."),
+)
+@click.option("--fix", is_flag=True, help="Apply safe fixes.")
+@click.option("--unsafe-fixes", is_flag=True, help="Apply fixes that may change what the program means, too.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
+@click.option("--fix-only", is_flag=True, help="Apply fixes and report nothing else.")
+@click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
+@click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if anything was fixed.")
+@click.option(
+    "--max-effort",
+    type=click.FloatRange(0),
+    metavar="HOURS",
+    help="Exit with 1 above that.",
+)
+@click.option("--no-effort", is_flag=True, help="No effort estimate in the summary.")
+@click.option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
+@click.option(
+    "--output-format",
+    type=click.Choice(tuple(FORMATS)),
+    default="full",
+    show_default=True,
+    envvar="XLAMIG_OUTPUT_FORMAT",
+    show_envvar=True,
+    help="How findings are written.",
+)
+@click.option("--stdin-filename", metavar="NAME", help="The name of the code on stdin (path -).")
+@click.option("--show-files", is_flag=True, help="List the files that would be checked.")
+@click.option("--show-settings", is_flag=True, help="Show the settings that hold for the path.")
+@click.option("--hook", is_flag=True, help="As a commit hook: silent when nothing is to be checked.")
+@output_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    paths: tuple[Path, ...],
+    run: RunFlags,
+    output: OutputFlags,
+    stdin_filename: str | None,
+    show_files: bool,
+    show_settings: bool,
+    **flags: Any,
+) -> None:
+    """Report what is unfriendly to XLA in PyTorch code, and fix it.
+
+    PATHS are files and folders, "." when none is given; "-" is stdin.
+    """
+    from xlamig import engine
+    from xlamig.config.schema import to_toml
+
+    options = run.options()
+    where = paths or (Path(),)
+    out = Output(output)
+    if paths == (Path("-"),):
+        name = stdin_filename or "stdin.py"
+        where, options = (Path(name),), replace(options, stdin=(name, sys.stdin.buffer.read()))
+    if show_files:
+        out.write(engine.show_files(where, options))
+    elif show_settings:
+        out.write([to_toml(engine.show_settings(where[0], options))], end="")
+    else:
+        ctx.exit(Checking(where, options, Wanted(**flags), out).run())

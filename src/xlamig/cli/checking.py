@@ -1,0 +1,138 @@
+"""What `check` does: run the engine, write what it found, say how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from xlamig.cli import exits
+from xlamig.cli.output import Output, progress
+from xlamig.findings import Report
+from xlamig.report import render, statistics
+from xlamig.report.changes import applied, diff
+from xlamig.report.numbers import number
+from xlamig.report.summary import effort_line, over_budget, summary, troubles
+
+if TYPE_CHECKING:
+    from xlamig.config.settings import Settings
+    from xlamig.engine import FixOutcome, Options
+
+NOTHING = "Warning: no file to check under the given paths"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The flags of `check` that are not settings."""
+
+    fix: bool
+    unsafe_fixes: bool
+    diff: bool
+    fix_only: bool
+    show_fixes: bool
+    exit_zero: bool
+    exit_non_zero_on_fix: bool
+    max_effort: float | None
+    no_effort: bool
+    statistics: bool
+    output_format: str
+    hook: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """One run of `check`."""
+
+    paths: Sequence[Path]
+    options: Options
+    wanted: Wanted
+    out: Output
+
+    def run(self) -> int:
+        """The exit code; everything else has been written."""
+        wanted = self.wanted
+        code = self._fix() if wanted.fix or wanted.fix_only or wanted.diff else self._check()
+        return exits.CLEAN if wanted.exit_zero and code == exits.FOUND else code
+
+    def _check(self) -> int:
+        from xlamig import engine
+
+        with progress(self.out.flags) as tick:
+            report = engine.check(self.paths, replace(self.options, progress=tick))
+        return self._tell(report)
+
+    def _fix(self) -> int:
+        from xlamig import engine
+
+        wanted = self.wanted
+        grades = frozenset({"safe", "unsafe"} if wanted.unsafe_fixes else {"safe"})
+        with progress(self.out.flags) as tick:
+            options = replace(self.options, progress=tick)
+            outcome = engine.fix(self.paths, options, grades, write=not wanted.diff)
+        code = self._changes(outcome)
+        if wanted.diff or wanted.fix_only:
+            self.out.complain(*troubles(outcome.after))
+            return max(code, exits.FAILED if outcome.after.rule_errors else exits.CLEAN)
+        return max(code, self._tell(outcome.after, sum(sum(file.applied.values()) for file in outcome.files)))
+
+    def _changes(self, outcome: FixOutcome) -> int:
+        """Write or show what fixes did."""
+        wanted, out = self.wanted, self.out
+        changed = [file for file in outcome.files if file.old != file.new]
+        if wanted.diff:
+            out.write((diff(file.filename, file.old, file.new) for file in changed), end="")
+            out.note(*(f"Would create {name}" for name in outcome.created))
+            out.note(f"Would change {number(len(changed), 'file')}.")
+        elif self.options.stdin is not None:
+            click.echo(outcome.stdin_text, nl=False)
+        if wanted.show_fixes:
+            out.note(*applied({file.filename: file.applied for file in outcome.files}))
+        broken = [f"{file.filename}: {file.problem}" for file in outcome.files if file.problem]
+        out.complain(*broken, *outcome.problems)
+        if broken or outcome.problems:
+            return exits.FAILED
+        asked = wanted.diff or wanted.exit_non_zero_on_fix
+        return exits.FOUND if asked and (changed or outcome.created) else exits.CLEAN
+
+    def _tell(self, report: Report, fixed: int = 0) -> int:
+        """Findings, then the summary."""
+        from xlamig import engine
+
+        settings = engine.show_settings(self.paths[0], self.options)
+        self.out.detail(f"Configuration: {settings.source or 'none, all defaults'}")
+        self._findings(report)
+        if report.files:
+            self.out.note(*summary(report, self.wanted.unsafe_fixes, fixed))
+        elif not self.wanted.hook:
+            self.out.note(NOTHING)
+        return max(exits.of_report(report, settings.fail_on), self._effort(report, settings))
+
+    def _findings(self, report: Report) -> None:
+        from xlamig import engine
+
+        wanted = self.wanted
+        context = self.out.context(engine.text_of, wanted.unsafe_fixes)
+        make = statistics.render if wanted.statistics else render
+        lines = make(wanted.output_format, report, context)
+        if wanted.fix and self.options.stdin is not None and self.out.flags.output_file is None:
+            self.out.complain(*lines)  # stdout holds the fixed code
+        else:
+            self.out.write(lines)
+
+    def _effort(self, report: Report, settings: Settings) -> int:
+        wanted = self.wanted
+        shown = not (wanted.no_effort or wanted.hook) and bool(report.findings)
+        if not shown and wanted.max_effort is None:
+            return exits.CLEAN
+        from xlamig.effort import estimate
+
+        plan = estimate(report, settings.effort)
+        if shown:
+            self.out.note(effort_line(plan))
+        if wanted.max_effort is None or plan.hours.likely <= wanted.max_effort:
+            return exits.CLEAN
+        self.out.complain(over_budget(plan, wanted.max_effort))
+        return exits.FOUND

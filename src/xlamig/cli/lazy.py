@@ -1,0 +1,60 @@
+"""A group whose commands are imported when needed, and the guard that turns errors into a line."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+VERBOSE = "xlamig.verbose"  # in ctx.meta: how often -v was given
+
+
+class LazyGroup(click.Group):
+    """`commands_at` names the modules in which the commands stand as `command`."""
+
+    def __init__(self, *args: Any, commands_at: Mapping[str, str], **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self._modules = commands_at
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._modules:
+            return None
+        command: click.Command = import_module(self._modules[cmd_name]).command
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.Abort, click.exceptions.Exit, BrokenPipeError):
+            raise
+        except Exception as error:
+            if ctx.meta.get(VERBOSE, 0) > 1:
+                traceback.print_exc()
+            raise Failure(error) from error
+
+
+class Failure(click.ClickException):
+    """What went wrong, on one line."""
+
+    exit_code = 2
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(_told(error))
+
+
+def _told(error: Exception) -> str:
+    # By name: to import these classes here would cost every start-up the engine.
+    kinds = {(kind.__module__.split(".")[:2][-1], kind.__name__) for kind in type(error).__mro__}
+    if kinds & {("engine", "UsageError"), ("config", "ConfigError")}:
+        return str(error)
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+        return f"{error.filename}: {reason}" if error.filename else reason
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"internal error, please report it: {told} (-vv shows where)"

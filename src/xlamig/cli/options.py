@@ -1,0 +1,138 @@
+"""Options that several commands share, each group folded into one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from xlamig.cli.lazy import VERBOSE
+from xlamig.cli.values import configuration, listed, per_file
+from xlamig.config.settings import STYLES, TARGETS
+from xlamig.findings import CONFIDENCES, SEVERITIES
+
+if TYPE_CHECKING:
+    from xlamig.engine import Options
+
+F = TypeVar("F", bound=Callable[..., Any])
+Option = Callable[[F], F]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFlags:
+    """Settings by their key in a configuration file, None where the flag was not given."""
+
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    config: Path | None = None
+    isolated: bool = False
+    cache: bool = True
+    jobs: int = 0
+
+    def options(self) -> Options:
+        from xlamig.engine import Options
+
+        return Options(self.overrides, self.config, self.isolated, self.jobs, self.cache)
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFlags:
+    output_file: Path | None
+    color: str
+    quiet: bool
+    verbose: int
+
+
+def list_option(*names: str, help: str) -> Option[Any]:
+    return click.option(*names, multiple=True, callback=listed, metavar="LIST", help=help)
+
+
+def _switch(name: str, help: str) -> Option[Any]:
+    return click.option(name, is_flag=True, default=None, help=help)
+
+
+paths = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+
+_SETTINGS: Sequence[Option[Any]] = (
+    click.option("--target", type=click.Choice(TARGETS), help="The XLA backend to migrate to."),
+    click.option("--strategy", type=click.Choice(STYLES), help="Fixes keep CUDA working, or need not."),
+    list_option("--select", help="Rules to run: codes, prefixes, names or ALL."),
+    list_option("--ignore", help="Rules not to run."),
+    list_option("--extend-select", help="Rules to run on top of --select."),
+    click.option(
+        "--per-file-ignores", multiple=True, callback=per_file, metavar="PATTERN:CODES",
+        help="Rules not to report in files that match a pattern.",
+    ),
+    click.option("--severity", type=click.Choice(SEVERITIES), help="Report findings at least this serious."),
+    click.option("--confidence", type=click.Choice(CONFIDENCES), help="Report findings at least this sure."),
+    _switch("--preview", help="Run preview rules too."),
+    list_option("--exclude", help="Files and folders not to check."),
+    list_option("--extend-exclude", help="Files and folders not to check, on top of --exclude."),
+    _switch("--force-exclude", help="Exclude files also when they are named as a path."),
+    click.option("--respect-gitignore/--no-respect-gitignore", default=None, help="Heed .gitignore files."),
+    click.option("--cache-dir", type=click.Path(path_type=Path), help="Where results are kept between runs."),
+)  # fmt: skip
+
+_RUN: Sequence[Option[Any]] = (
+    click.option(
+        "--config", multiple=True, callback=configuration, metavar="PATH|KEY=VALUE",
+        help="A configuration file, or one setting as in TOML.",
+    ),
+    click.option("--isolated", is_flag=True, help="Read no configuration file."),
+    click.option("-n", "--no-cache", is_flag=True, help="Neither read nor write the cache."),
+    click.option("-j", "--jobs", type=click.IntRange(0), default=0, help="Processes; 0 is one per core."),
+)  # fmt: skip
+
+_OUTPUT: Sequence[Option[Any]] = (
+    click.option("-o", "--output-file", type=click.Path(path_type=Path), help="Write there, not to stdout."),
+    click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colours."),
+    click.option("-q", "--quiet", is_flag=True, help="Only what was asked for, no summary."),
+    click.option("-v", "--verbose", count=True, help="Say more; twice for tracebacks."),
+)
+
+_RUN_NAMES = ("config", "isolated", "no_cache", "jobs")
+_OUTPUT_NAMES = ("output_file", "color", "quiet", "verbose")
+_SETTING_NAMES = (
+    "target", "strategy", "select", "ignore", "extend_select", "per_file_ignores", "severity", "confidence",
+    "preview", "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "cache_dir",
+)  # fmt: skip
+
+
+def run_options(**more: Option[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The settings as options, passed as `run`; `more` are further settings by parameter name."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        names = (*_SETTING_NAMES, *more)
+
+        @wraps(command)
+        def folded(**values: Any) -> None:
+            config, written = values.pop("config")
+            given = {name.replace("_", "-"): values.pop(name) for name in names}
+            overrides = written | {key: value for key, value in given.items() if value is not None}
+            isolated, no_cache, jobs = (values.pop(name) for name in _RUN_NAMES[1:])
+            command(run=RunFlags(overrides, config, isolated, not no_cache, jobs), **values)
+
+        return _with((*_SETTINGS, *more.values(), *_RUN), folded)
+
+    return decorate
+
+
+def output_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Where and how to write, passed as `output`."""
+
+    @wraps(command)
+    def folded(**values: Any) -> None:
+        flags = OutputFlags(*(values.pop(name) for name in _OUTPUT_NAMES))
+        click.get_current_context().meta[VERBOSE] = flags.verbose
+        command(output=flags, **values)
+
+    return _with(_OUTPUT, folded)
+
+
+def _with(options: Sequence[Option[Any]], command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(options):
+        command = option(command)
+    return command

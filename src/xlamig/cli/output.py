@@ -1,0 +1,79 @@
+"""Where text goes: findings to stdout or a file, everything else to stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import IO
+
+import click
+
+from xlamig.cli.options import OutputFlags
+from xlamig.report.context import Context
+
+
+class Output:
+    def __init__(self, flags: OutputFlags) -> None:
+        self.flags = flags
+        self.coloured = _coloured(flags, sys.stdout)
+
+    def write(self, lines: Iterable[str], end: str = "\n") -> None:
+        """To the output file if there is one, complete or not at all."""
+        if self.flags.output_file is None:
+            for line in lines:
+                click.echo(line + end, nl=False, color=self.coloured)
+            return
+        text = "".join(line + end for line in lines)
+        with click.open_file(str(self.flags.output_file), "w", encoding="utf-8", atomic=True) as file:
+            file.write(text)
+
+    def note(self, *lines: str) -> None:
+        """For people at the terminal, unless they asked for quiet."""
+        if not self.flags.quiet:
+            for line in lines:
+                click.echo(line, err=True)
+
+    def detail(self, *lines: str) -> None:
+        if self.flags.verbose:
+            self.note(*lines)
+
+    def complain(self, *lines: str) -> None:
+        """What went wrong is said even when quiet."""
+        for line in lines:
+            click.echo(line, err=True)
+
+    def context(self, text_of: Callable[[str], str | None], unsafe_fixes: bool = False) -> Context:
+        texts = lru_cache(maxsize=4)(text_of)  # findings come file by file
+        if not self.coloured:
+            return Context(texts, unsafe_fixes=unsafe_fixes)
+        from xlamig.report.paint import paint
+
+        return Context(texts, paint, unsafe_fixes)
+
+
+def _coloured(flags: OutputFlags, stream: IO[str]) -> bool:
+    if flags.color != "auto":
+        return flags.color == "always"
+    if flags.output_file is not None or os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") != "0":
+        return True
+    return os.environ.get("TERM") != "dumb" and stream.isatty()
+
+
+@contextmanager
+def progress(flags: OutputFlags) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr for people who wait at a terminal; None for everybody else."""
+    if flags.quiet or os.environ.get("CI") or os.environ.get("TERM") == "dumb" or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = TextColumn("Checking"), BarColumn(), MofNCompleteColumn(), TextColumn("files")
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

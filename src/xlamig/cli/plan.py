@@ -1,0 +1,55 @@
+"""`xlamig plan`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from xlamig.cli import exits
+from xlamig.cli.checking import NOTHING
+from xlamig.cli.options import OutputFlags, RunFlags, output_options, paths, run_options
+from xlamig.cli.output import Output, progress
+
+
+@click.command()
+@paths
+@run_options()
+@click.option(
+    "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
+    help="How the plan is written.",
+)  # fmt: skip
+@click.option("--explain", is_flag=True, help="Show every term of the estimate.")
+@output_options
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    paths: tuple[Path, ...],
+    run: RunFlags,
+    output: OutputFlags,
+    output_format: str,
+    explain: bool,
+) -> None:
+    """Estimate the effort of a migration, in phases.
+
+    PATHS are files and folders, "." when none is given.
+    """
+    from xlamig import engine
+    from xlamig.effort import estimate
+    from xlamig.report import plan_json, plan_text
+
+    where = paths or (Path(),)
+    options = run.options()
+    out = Output(output)
+    with progress(output) as tick:
+        report = engine.check(where, replace(options, progress=tick))
+    if not report.files:
+        out.note(NOTHING)
+    plan = estimate(report, engine.show_settings(where[0], options).effort)
+    if output_format == "json":
+        out.write([plan_json.render(plan, report)])
+    else:
+        out.write(plan_text.render(plan, report, out.context(engine.text_of), explain))
+    ctx.exit(exits.FAILED if report.rule_errors else exits.CLEAN)

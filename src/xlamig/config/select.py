@@ -35,7 +35,8 @@ class Selection:
         self.enabled = self._pick((*settings.select, *settings.extend_select), settings.ignore)
         self.fixable = self._pick(settings.fixable, settings.unfixable)
         self._per_file = [
-            (Patterns([glob], settings.root), self._pick(selectors, ()))
+            # "!src/**" here means every file but these.
+            (Patterns([glob.removeprefix("!")], settings.root), glob[:1] != "!", self._pick(selectors, ()))
             for glob, selectors in settings.per_file_ignores.items()
         ]
         self._ignored: dict[str, frozenset[str]] = {}
@@ -49,7 +50,7 @@ class Selection:
             return False
         if filename not in self._ignored:
             path = absolute(filename).as_posix()
-            hit = (codes for patterns, codes in self._per_file if patterns.match(path))
+            hit = (codes for patterns, wanted, codes in self._per_file if patterns.match(path) is wanted)
             self._ignored[filename] = frozenset().union(*hit)
         return code in self._ignored[filename]
 

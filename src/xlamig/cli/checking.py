@@ -114,7 +114,7 @@ class Checking:
         from xlamig import engine
 
         wanted = self.wanted
-        context = self.out.context(engine.text_of, wanted.unsafe_fixes)
+        context = self.out.context(engine.text_of(self.options), wanted.unsafe_fixes)
         make = statistics.render if wanted.statistics else render
         lines = make(wanted.output_format, report, context)
         if wanted.fix and self.options.stdin is not None and self.out.flags.output_file is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from xlamig import ir
@@ -12,10 +13,14 @@ from xlamig.config.settings import Settings
 from xlamig.engine.load import Failure
 from xlamig.engine.session import Session, session_for
 from xlamig.facts import Fact, ToolEvent
-from xlamig.findings import FileReport, Finding, SkippedFile
-from xlamig.fix import FixContext, draft
+from xlamig.findings import FileReport, Finding, RuleError, SkippedFile
+from xlamig.fix.context import FixContext
+from xlamig.fix.draft import draft
 from xlamig.flow import Interface, facts_of
-from xlamig.rulebook import Judgement, apply_suppressions, keep
+from xlamig.rulebook import Judgement
+from xlamig.rulebook.filter import codes_for, is_shown, keep
+from xlamig.rulebook.places import count_statements_once
+from xlamig.rulebook.suppressed import apply, silence
 from xlamig.source.files import module_name
 from xlamig.source.suppress import suppressions
 from xlamig.source.text import SourceText
@@ -62,18 +67,35 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
             facts, sites = found
         except RecursionError:
             skipped = SkippedFile(job.source.filename, "nested too deeply to be analysed")
-    outcome = session.rulebook.judge(facts, job.source, job.settings, session.selection.enabled)
-    judged = apply_suppressions(outcome, suppressions(job.source), session)
-    shown = keep(judged.judgements, job.settings, session.selection)
+    judged, suppressed, errors = _judge(facts, job.source, session)
     return FileReport(
         job.source.filename,
-        tuple(_with_fixes(shown, job, module, session)),
+        tuple(_with_fixes(judged, job, module, session)),
         skipped,
-        outcome.errors,
-        judged.suppressed,
+        errors,
+        suppressed,
         job.source.rows,
         sites,
     )
+
+
+def _judge(
+    facts: Sequence[Fact], source: SourceText, session: Session
+) -> tuple[Sequence[Judgement], int, tuple[RuleError, ...]]:
+    """The judgements to report, how many were suppressed, and the rules that raised."""
+    book, selection, settings = session.rulebook, session.selection, session.settings
+    comments = suppressions(source)
+    if not facts and not comments.entries:
+        return (), 0, ()
+    codes = codes_for(source.filename, book.active, selection.enabled, selection.ignored_for)
+    errors: list[RuleError] = []
+    judged = book.judge(facts, source, codes, on_error=errors.append)
+    rules = {rule.code: rule for rule in book.rules}
+    outcome = apply(judged, comments, rules, codes, partial(is_shown, settings=settings))
+    about_comments = book.judge(outcome.events, source, codes, on_error=errors.append)
+    kept = (*outcome.kept, *silence(about_comments, comments).kept)
+    shown = keep(kept, settings, codes, selection.ignored_for)
+    return count_statements_once(shown), outcome.suppressed, tuple(errors)
 
 
 def failure_fact(source: SourceText, failure: Failure) -> ToolEvent:

@@ -90,7 +90,7 @@ def _parallel(
 def _alone(function: Callable[[Job], Result], job: Job) -> Result | Lost:
     pool = ProcessPoolExecutor(1, initializer=_deep_stack)
     try:
-        return pool.submit(_on_deep_stack, function, job).result(ALONE_SECONDS)  # type: ignore[return-value]
+        return pool.submit(_on_deep_stack, function, job).result(ALONE_SECONDS)
     except BrokenProcessPool:
         return Lost("it crashes the parser")
     except FutureTimeout:

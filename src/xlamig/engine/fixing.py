@@ -12,7 +12,8 @@ from xlamig.engine.load import LoadJob, load
 from xlamig.engine.options import Options
 from xlamig.engine.run import Run, Source
 from xlamig.findings import Applicability, Create, FileReport, Finding, Report
-from xlamig.fix import FixedText, WriteError, fix_text, write_files
+from xlamig.fix.loop import FixedText, fix_text
+from xlamig.fix.write import WriteError, write_files
 from xlamig.source.text import SourceText
 
 

@@ -1,0 +1,38 @@
+"""Guards: conditions under which a place runs, and whether the target meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from xlamig.config.settings import Target
+from xlamig.facts import Fact, Guard, GuardKind
+from xlamig.rulebook.rule import Guarded
+
+Policy = Literal["plain", "lower", "silent"]
+
+_DEAD: frozenset[GuardKind] = frozenset({"never", "type-checking"})
+_OPTIONAL: frozenset[GuardKind] = frozenset({"optional-import", "package", "hasattr", "version"})
+_CLOSED: Mapping[Target, frozenset[GuardKind]] = {
+    "torch_xla": _OPTIONAL | {"cuda", "other-device", "no-xla"},
+    "torch_tpu": _OPTIONAL | {"cuda", "other-device", "xla"},
+}
+
+
+def closed_guards(fact: Fact, target: Target) -> tuple[Guard, ...]:
+    """The guards that the target does not enter, or need not."""
+    return tuple(guard for guard in fact.guards if guard.kind in _CLOSED[target])
+
+
+def policy(fact: Fact, guarded: Guarded, target: Target) -> Policy:
+    if any(guard.kind in _DEAD for guard in fact.guards):
+        return "silent"
+    if guarded == "ignore" or not closed_guards(fact, target):
+        return "plain"
+    return guarded
+
+
+def explain(guard: Guard, row: int) -> str:
+    if guard.kind == "optional-import":
+        return f"only runs when the optional `{guard.text}` succeeds (line {row})"
+    return f"only runs when `{guard.text}` holds (line {row})"

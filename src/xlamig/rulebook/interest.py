@@ -1,0 +1,67 @@
+"""What the analyser has to look for, and which files can be left unread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from xlamig.facts import Interest
+from xlamig.rulebook.errors import RulebookError
+from xlamig.rulebook.match import is_method
+from xlamig.rulebook.rule import Rule
+from xlamig.rulebook.tables import Row, Table
+
+
+def compile_interest(rules: Iterable[Rule], tables: Mapping[str, Table]) -> Interest:
+    """What the matches of `rules` ask for. Signatures and aliases come from all tables."""
+    kinds: set[str] = set()
+    names: set[str] = set()
+    sought: dict[str, set[str]] = {"keyword": set(), "package": set(), "variable": set()}
+    for match in (match for rule in rules for match in rule.matches):
+        kinds.add(match.kind)
+        rows = {name for table in match.tables for name in table.rows}
+        if match.kind == "package":
+            found = rows.union(*match.sought.values())
+            sought["package"] |= {name.partition(".")[0] for name in found}
+            continue
+        names |= rows | set(match.sought.get("name", ()))
+        for field in ("keyword", "variable"):
+            sought[field].update(match.sought.get(field, ()))
+    exact = {name for name in names if "*" not in name}
+    rows_by_name = _rows_by_name(tables.values())
+    return Interest(
+        kinds=frozenset(kinds),
+        names=frozenset(exact),
+        prefixes=tuple(sorted({_prefix(name) for name in names - exact})),
+        methods=frozenset(name.partition(".")[2] for name in exact if is_method(name)),
+        keywords=frozenset(sought["keyword"]),
+        packages=frozenset(sought["package"]),
+        variables=frozenset(sought["variable"]),
+        signatures={name: row.signature for name, row in rows_by_name.items() if row.signature is not None},
+        aliases=_aliases(rows_by_name.values()),
+    )
+
+
+def _prefix(name: str) -> str:
+    return name.partition("*")[0].rpartition(".")[0] + "."
+
+
+def _rows_by_name(tables: Iterable[Table]) -> dict[str, Row]:
+    """The rows of API tables; where several tables have a name, the one with a signature."""
+    found: dict[str, Row] = {}
+    for row in (row for table in tables if table.folder == "api" for row in table.rows.values()):
+        other = found.get(row.name)
+        if other is None or other.signature is None:
+            found[row.name] = row
+        elif row.signature not in (None, other.signature):
+            mistake = row.where.at("signature").error(f"{other.where.filename} has another one for this name")
+            raise RulebookError(*mistake.mistakes)
+    return found
+
+
+def _aliases(rows: Iterable[Row]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for row in rows:
+        for alias in row.aliases:
+            if found.setdefault(alias, row.name) != row.name:
+                raise row.where.at("alias").error(f'"{alias}" already stands for {found[alias]}')
+    return found

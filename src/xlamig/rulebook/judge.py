@@ -1,0 +1,219 @@
+"""Facts to findings: match, verdict, guards, confidence, words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from xlamig.config.settings import Settings
+from xlamig.facts import Fact, ToolEvent, Why
+from xlamig.findings import CONFIDENCES, Confidence, Finding, Reason, RuleError
+from xlamig.rulebook.filter import is_shown
+from xlamig.rulebook.guards import closed_guards, explain, policy
+from xlamig.rulebook.judgement import Judgement, SourceView, Views
+from xlamig.rulebook.patterns import MAYBE, NO, YES, Fit
+from xlamig.rulebook.places import identify, once_per_place, supersede
+from xlamig.rulebook.rule import Rule
+from xlamig.rulebook.rulings import Ruling
+from xlamig.rulebook.tables import Row
+from xlamig.rulebook.templates import Template
+from xlamig.rulebook.verdict import FixRow
+
+TEST_WEIGHT = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a rule says of a fact. `lowered`: the place is under a guard the target does not enter."""
+
+    rule: Rule
+    fact: Fact
+    row: Row | None
+    ruling: Ruling
+    lowered: bool
+
+
+class Judge:
+    def __init__(self, rules: Iterable[Rule], precedence: Mapping[str, int], settings: Settings) -> None:
+        self.rules = {rule.code: rule for rule in rules}
+        self.precedence = precedence
+        self.settings = settings
+        self._candidates: dict[tuple[str, str], tuple[Rule, ...]] = {}
+
+    def __call__(
+        self,
+        facts: Iterable[Fact],
+        source: SourceView,
+        codes: Container[str] | None,
+        views: Views,
+        on_error: Callable[[RuleError], None],
+    ) -> tuple[Judgement, ...]:
+        crashes: list[RuleError] = []
+        found = list(self._evaluate(facts, source, codes, views, crashes))
+        # A rule that raises on the news of a crash is only reported as an error.
+        events = [_crash(error) for error in crashes]
+        found += self._evaluate(events, source, codes, views, crashes)
+        for error in crashes:
+            on_error(error)
+        shown = partial(is_shown, settings=self.settings)
+        return identify(supersede(once_per_place(found), self.rules, self.precedence, shown))
+
+    def _evaluate(
+        self,
+        facts: Iterable[Fact],
+        source: SourceView,
+        codes: Container[str] | None,
+        views: Views,
+        crashes: list[RuleError],
+    ) -> Iterator[Judgement]:
+        work: dict[str, list[Fact]] = defaultdict(list)
+        for fact in facts:
+            for rule in self._rules_for(fact):
+                if codes is None or rule.code in codes:
+                    work[rule.code].append(fact)
+        for code in sorted(work):
+            try:
+                found = [
+                    j for fact in work[code] if (j := self._judge(self.rules[code], fact, source, views))
+                ]
+            except Exception as error:
+                crashes.append(RuleError(code, source.filename, f"{type(error).__name__}: {error}"))
+            else:
+                yield from found
+
+    def _rules_for(self, fact: Fact) -> tuple[Rule, ...]:
+        key = (fact.kind, getattr(fact, "name", ""))
+        if key not in self._candidates:
+            self._candidates[key] = tuple(
+                rule
+                for rule in self.rules.values()
+                if any(match.kind == fact.kind and match.may_fit(key[1]) for match in rule.matches)
+            )
+        return self._candidates[key]
+
+    def _judge(self, rule: Rule, fact: Fact, source: SourceView, views: Views) -> Judgement | None:
+        decision = self._decide(rule, fact)
+        if decision is None:
+            return None
+        finding = self._finding(decision, source, views)
+        return Judgement(finding, fact, self._fixes(decision, finding.confidence))
+
+    def _decide(self, rule: Rule, fact: Fact) -> Decision | None:
+        fit, row = _match(rule, fact)
+        if fit == NO:
+            return None
+        ruling = self._ruling(rule, fact, fit, row)
+        guarded = policy(fact, rule.guarded, self.settings.target)
+        if ruling is None or guarded == "silent":
+            return None
+        return Decision(rule, fact, row, ruling, guarded == "lower")
+
+    def _ruling(self, rule: Rule, fact: Fact, fit: Fit, row: Row | None) -> Ruling | None:
+        for verdict in rule.verdicts:
+            if verdict.target != self.settings.target:
+                continue
+            sure = min(fit, verdict.when.fit(fact, row))
+            if sure == NO or (verdict.ruling.preview and not self.settings.preview):
+                continue
+            ruling = verdict.rule(row)
+            if ruling is None or (ruling.preview and not self.settings.preview):
+                return None
+            if sure == YES or ruling.confidence == "possible":
+                return ruling
+        return None
+
+    def _finding(self, decision: Decision, source: SourceView, views: Views) -> Finding:
+        rule, fact, ruling = decision.rule, decision.fact, decision.ruling
+        severity = "info" if decision.lowered else ruling.severity
+        assert severity is not None and ruling.mechanism is not None  # checked when the page was read
+        return Finding(
+            code=rule.code,
+            name=rule.name,
+            severity=severity,
+            mechanism=ruling.mechanism,
+            frequency=fact.frequency,
+            confidence=_weakest(fact.confidence, ruling.confidence, None if ruling.measured else "likely"),
+            target=self.settings.target,
+            message=_words(ruling.message or rule.message, decision),
+            filename=source.filename,
+            cell=getattr(source, "cell", None),
+            place=source.range(*fact.span),
+            effort=replace(
+                rule.effort,
+                level=ruling.effort or rule.effort.level,
+                optional=severity == "info",
+                weight=TEST_WEIGHT if "test-code" in fact.context else 1.0,
+            ),
+            fingerprint="",
+            url=rule.url,
+            help=_words(ruling.help or rule.help, decision),
+            reasons=tuple(self._reasons(decision, source, views)),
+            scope=fact.scope,
+            statement=" ".join(source.text[slice(*fact.statement)].split()),
+        )
+
+    def _reasons(self, decision: Decision, source: SourceView, views: Views) -> Iterator[Reason]:
+        fact, ruling = decision.fact, decision.ruling
+        for why in (*fact.reasons, *fact.related):
+            yield _reason(why, source, views)
+        place = source.range(*fact.span)
+        if ruling.reason:
+            yield Reason(_words(ruling.reason, decision), source.filename, place)
+        for guard in closed_guards(fact, self.settings.target) if decision.lowered else ():
+            test = source.range(*guard.span)
+            yield Reason(explain(guard, test.location.row), source.filename, test)
+        if not ruling.measured:
+            yield Reason("not measured", source.filename, place)
+
+    def _fixes(self, decision: Decision, confidence: Confidence) -> tuple[FixRow, ...]:
+        """Rows for this target, style and fact. Where the place may not run, or may not be what it
+        looks like, a fix is only shown."""
+        fact, row = decision.fact, decision.row
+        display_only = decision.lowered or confidence == "possible"
+        return tuple(
+            fix
+            for fix in decision.rule.fixes
+            if fix.target in (None, self.settings.target)
+            and fix.style in (None, self.settings.style)
+            and (fix.applicability == "display" or not display_only)
+            and all(proof in fact.proofs for proof in fix.requires)
+            and fix.when.fit(fact, row) == YES
+        )
+
+
+def _match(rule: Rule, fact: Fact) -> tuple[Fit, Row | None]:
+    """The first match that fits, else the first that may."""
+    perhaps: tuple[Fit, Row | None] = (NO, None)
+    for match in rule.matches:
+        if match.kind != fact.kind:
+            continue
+        fit, row = match.fit(fact)
+        if fit == YES:
+            return fit, row
+        if fit == MAYBE and perhaps[0] == NO:
+            perhaps = (fit, row)
+    return perhaps
+
+
+def _words(template: Template | None, decision: Decision) -> str:
+    if template is None:
+        return ""
+    return template.render(decision.fact, decision.row.values if decision.row else None)
+
+
+def _weakest(*confidences: Confidence | None) -> Confidence:
+    return max((c for c in confidences if c is not None), key=CONFIDENCES.index)
+
+
+def _reason(why: Why, source: SourceView, views: Views) -> Reason:
+    view = views(why.filename) if why.filename else source
+    place = view.range(*why.span) if view is not None and why.span is not None else None
+    return Reason(why.message, why.filename or source.filename, place)
+
+
+def _crash(error: RuleError) -> ToolEvent:
+    return ToolEvent(
+        span=(0, 0), statement=(0, 0), event="rule-crashed", subject=error.code, detail=error.message
+    )

@@ -1,0 +1,36 @@
+"""What judging needs from a file and gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from xlamig.facts import Fact
+from xlamig.findings import Finding, Range
+from xlamig.rulebook.verdict import FixRow
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A finding, the fact it came from, and the fixes that may be tried, in order."""
+
+    finding: Finding
+    fact: Fact
+    fixes: tuple[FixRow, ...] = ()
+
+
+class SourceView(Protocol):
+    """The text of a file; one that is a cell of a notebook also has `cell`."""
+
+    @property
+    def filename(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    def range(self, start: int, end: int) -> Range: ...
+
+
+Views = Callable[[str], SourceView | None]
+"""The text of another file, None where it cannot be had."""

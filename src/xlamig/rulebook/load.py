@@ -1,0 +1,141 @@
+"""Finds the book, reads every page and table, and checks them against each other."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import xlamig
+from xlamig.config.errors import did_you_mean
+from xlamig.config.settings import Settings
+from xlamig.rulebook.book import Rulebook
+from xlamig.rulebook.errors import RulebookError, Where
+from xlamig.rulebook.page import Page, read_toml, split_page
+from xlamig.rulebook.parsed import store, stored
+from xlamig.rulebook.rule import Rule, read_rule
+from xlamig.rulebook.tables import Table, read_table
+
+T = TypeVar("T")
+
+TABLE_FOLDERS = ("api", "packages")
+_PAGE_NAME = re.compile(r"[A-Z]{2,}\d")
+
+
+class File(NamedTuple):
+    """A page or table; `shown` is its name in messages."""
+
+    path: Path
+    inside: str
+    shown: str
+    text: str
+
+    @property
+    def is_table(self) -> bool:
+        return self.path.suffix == ".toml"
+
+
+def load(settings: Settings, cache: Path | None = None) -> Rulebook:
+    """The book that comes with xlamig and the user's own folders; raises RulebookError.
+
+    In the folder `cache` the parsed book is kept for the next run.
+    """
+    return load_folders([find_book(), *settings.rules], settings, cache)
+
+
+def find_book() -> Path:
+    """`xlamig/_rules` of an installed package, `rules/` of a source checkout."""
+    package = Path(xlamig.__file__).parent
+    for folder in (package / "_rules", package.parents[1] / "rules"):
+        if folder.is_dir():
+            return folder
+    raise RulebookError("the rule pages of xlamig are not installed; install xlamig again")
+
+
+def load_folders(folders: Iterable[Path], settings: Settings, cache: Path | None = None) -> Rulebook:
+    files = [file for folder in folders for file in _read(folder)]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.inside}\0{len(file.text)}\0{file.text}".encode())
+    kept = stored(cache, digest.hexdigest())
+    parsed: dict[str, Any] = {}
+    tables: dict[str, Table] = {}
+    rules: dict[str, Rule] = {}
+
+    def parse(file: File, text: str) -> Any:
+        key = str(file.path)
+        parsed[key] = kept[key] if key in kept else read_toml(text, Where(file.shown))
+        return parsed[key]
+
+    def add_table(file: File) -> None:
+        name, where = file.path.stem, Where(file.shown)
+        if name in tables:
+            raise where.error(f'there is another table "{name}"')
+        tables[name] = read_table(name, file.path.parent.name, parse(file, file.text), where)
+
+    def add_rule(file: File) -> None:
+        head, body = split_page(file.text, Where(file.shown))
+        rule = read_rule(Page(file.shown, file.path.stem, parse(file, head), body), tables)
+        for other in rules.values():
+            if rule.code == other.code or rule.name == other.name:
+                raise Where(file.shown).error(f"{other.page.filename} has the same code or name")
+        rules[rule.code] = rule
+
+    _all(add_table, (file for file in files if file.is_table))
+    _all(add_rule, (file for file in files if not file.is_table))
+    _all(partial(_check_codes, rules=rules), rules.values())
+    if cache is not None and parsed.keys() != kept.keys():
+        store(cache, digest.hexdigest(), parsed)
+    return Rulebook(rules.values(), tables, _precedence(rules), digest.hexdigest(), settings)
+
+
+def _all(action: Callable[[T], None], items: Iterable[T]) -> None:
+    """Does every item, then raises the mistakes of all."""
+    mistakes: list[str] = []
+    for item in items:
+        try:
+            action(item)
+        except RulebookError as error:
+            mistakes += error.mistakes
+    if mistakes:
+        raise RulebookError(*mistakes)
+
+
+def _read(folder: Path) -> Iterator[File]:
+    if not folder.is_dir():
+        raise Where(folder.as_posix()).error("there is no such folder of rules")
+    tables = [path for name in TABLE_FOLDERS for path in sorted((folder / name).glob("*.toml"))]
+    pages = sorted(path for path in folder.rglob("*.md") if _PAGE_NAME.match(path.name))
+    if not tables and not pages:
+        raise Where(folder.as_posix()).error("the folder has neither pages (CODE-name.md) nor tables")
+    for path in (*tables, *pages):
+        inside = path.relative_to(folder).as_posix()
+        shown = f"{folder.name}/{inside}"
+        try:
+            yield File(path, inside, shown, path.read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise Where(shown).error(f"cannot be read: {error}") from None
+
+
+def _check_codes(rule: Rule, rules: Mapping[str, Rule]) -> None:
+    named = {"supersedes": sorted(rule.supersedes), "successor": [rule.successor] if rule.successor else []}
+    for key, codes in named.items():
+        for code in codes:
+            if code not in rules:
+                raise rule.page.where.at(key).error(f"no rule has the code {code}{did_you_mean(code, rules)}")
+
+
+def _precedence(rules: Mapping[str, Rule]) -> Mapping[str, int]:
+    """A number per code, lower for a rule than for those it supersedes."""
+    graph: dict[str, set[str]] = {code: set() for code in rules}
+    for rule in rules.values():
+        for code in rule.supersedes:
+            graph[code].add(rule.code)
+    try:
+        return {code: i for i, code in enumerate(TopologicalSorter(graph).static_order())}
+    except CycleError as error:
+        raise RulebookError(f"rules supersede each other: {', '.join(error.args[1])}") from None

@@ -1,0 +1,120 @@
+"""`[[match]]`: which facts a rule is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from xlamig.facts import FACTS, Fact
+from xlamig.rulebook.conditions import Condition, compile_condition, keywords
+from xlamig.rulebook.errors import Where
+from xlamig.rulebook.keys import Keys, no_such
+from xlamig.rulebook.patterns import NO, Fit, Test, compile_pattern
+from xlamig.rulebook.shapes import shapes
+from xlamig.rulebook.tables import Row, Table
+
+# What the analyser has to be told to look for: a match has to name one of these.
+SOUGHT: Mapping[str, tuple[str, ...]] = {
+    "api-use": ("name", "table", "keyword"),
+    "package": ("package", "name", "table"),
+    "environment": ("variable",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """`sought` are the plain texts of the patterns that the analyser is told of, by field."""
+
+    kind: str
+    condition: Condition
+    tables: tuple[Table, ...]
+    sought: Mapping[str, tuple[str, ...]]
+    name: Test | None
+
+    def may_fit(self, name: str) -> bool:
+        """Whether a fact of this name can fit, whatever else it says."""
+        if self.name is not None and self.name(name) == NO:
+            return False
+        return not self.tables or self._find(name) is not None
+
+    def fit(self, fact: Fact) -> tuple[Fit, Row | None]:
+        row = None
+        if self.tables:
+            row = self._find(getattr(fact, "name", ""))
+            if row is None:
+                return NO, None
+        return self.condition(fact, row), row
+
+    def _find(self, name: str) -> Row | None:
+        return next((row for table in self.tables if (row := table.find(name)) is not None), None)
+
+
+def read_match(keys: Keys, tables: Mapping[str, Table]) -> Match:
+    kind = keys.choice("fact", FACTS, required=True)
+    patterns = {key: pattern for key, pattern in keys.values.items() if key not in ("fact", "table")}
+    found = tuple(_tables(kind, keys.values.get("table", []), keys.where.at("table"), tables))
+    condition = compile_condition(kind, patterns, keys.where, has_row=bool(found))
+    name = shapes(kind).get("name") if "name" in patterns else None
+    test = compile_pattern(patterns["name"], name, keys.where.at("name")) if name else None
+    return Match(kind, condition, found, _sought(kind, keys), test)
+
+
+def _tables(kind: str, names: object, where: Where, tables: Mapping[str, Table]) -> list[Table]:
+    found: list[Table] = []
+    for name in names if isinstance(names, list) else [names]:
+        table = tables.get(name) if isinstance(name, str) else None
+        if table is None:
+            raise where.error(no_such(name, tables))
+        if SOUGHT.get(kind) is None or "table" not in SOUGHT[kind]:
+            raise where.error(f"a table has no rows for facts of kind {kind}")
+        if (table.folder == "packages") != (kind == "package"):
+            raise where.error(
+                f'"{name}" is a table of {table.folder}, which {kind} facts are not looked up in'
+            )
+        found.append(table)
+    return found
+
+
+def _sought(kind: str, keys: Keys) -> dict[str, tuple[str, ...]]:
+    fields = SOUGHT.get(kind, ())
+    sought: dict[str, tuple[str, ...]] = {}
+    for field in fields:
+        pattern = keys.values.get(field)
+        if field == "table" or pattern is None:
+            continue
+        here = keys.where.at(field)
+        if field == "keyword":
+            sought[field] = tuple(keywords(pattern, here))
+            continue
+        texts = pattern if isinstance(pattern, list) else [pattern]
+        if all(isinstance(text, str) for text in texts):
+            for text in texts:
+                _check_glob(field, text, here)
+            sought[field] = tuple(texts)
+    if fields and not sought and not keys.values.get("table"):
+        raise keys.where.error(f"has to say what to look for: {' or '.join(fields)} as plain text or a list")
+    return sought
+
+
+def _check_glob(field: str, text: str, where: Where) -> None:
+    """The analyser looks for whole names and for all names below one."""
+    before = text.partition("*")[0]
+    if before == text:
+        return
+    if field == "package":
+        raise where.error('a package cannot hold "*"')
+    if field == "name" and not before.rpartition(".")[0]:
+        raise where.error('"*" has to come after the first dot')
+    if field == "name" and is_method(text):
+        raise where.error('the name of a method cannot hold "*"')
+    if field == "variable" and not before:
+        raise where.error('"*" cannot come first')
+
+
+RECEIVERS = frozenset({"Tensor", "Module", "unknown"})
+
+
+def is_method(name: str) -> bool:
+    """Whether a canonical name is a receiver's class and a method: "Tensor.cuda"."""
+    receiver, _, method = name.partition(".")
+    return bool(method) and "." not in method and (receiver == "unknown" or receiver[:1].isupper())

@@ -1,0 +1,162 @@
+"""A rule: the head of a page, checked and compiled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from xlamig.config.settings import TARGETS, Target
+from xlamig.findings import Effort, Level, Phase, Unit
+from xlamig.rulebook.keys import Keys
+from xlamig.rulebook.match import Match, read_match
+from xlamig.rulebook.page import Page
+from xlamig.rulebook.rulings import LEVELS, Ruling, read_template
+from xlamig.rulebook.tables import Table
+from xlamig.rulebook.templates import Template
+from xlamig.rulebook.verdict import VERDICT_KEYS, FixRow, Verdict, read_fix, read_verdict
+
+Status = Literal["stable", "preview", "withdrawn"]
+Guarded = Literal["lower", "silent", "ignore"]
+
+_CODE = re.compile(r"[A-Z]{2,}\d{3}")
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_UNITS: tuple[Unit, ...] = get_args(Unit)
+_PHASES: tuple[Phase, ...] = get_args(Phase)
+_KEYS = (
+    "code", "name", "status", "successor", "message", "help", "effort", "phase", "supersedes",
+    "guarded", "match", "verdict", "fix",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    code: str
+    name: str
+    status: Status
+    page: Page = field(repr=False)
+    effort: Effort
+    message: Template | None = None
+    help: Template | None = None
+    supersedes: frozenset[str] = frozenset()
+    guarded: Guarded = "lower"
+    matches: tuple[Match, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    fixes: tuple[FixRow, ...] = ()
+    successor: str | None = None
+
+    @property
+    def phase(self) -> Phase:
+        return self.effort.phase
+
+    @property
+    def url(self) -> str:
+        return f"https://xlamig.readthedocs.io/rules/{self.code}/"
+
+    @property
+    def title(self) -> str:
+        return self.page.title
+
+    @property
+    def sections(self) -> Mapping[str, str]:
+        return self.page.sections
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """The targets on which the rule can report."""
+        return tuple(target for target in TARGETS if any(v.target == target for v in self.verdicts))
+
+    def is_active(self, target: Target, preview: bool) -> bool:
+        shown = self.status == "stable" or (self.status == "preview" and preview)
+        return shown and any(v.target == target and (preview or not v.ruling.preview) for v in self.verdicts)
+
+
+def read_rule(page: Page, tables: Mapping[str, Table]) -> Rule:
+    where = page.where
+    keys = Keys(page.head, where, _KEYS)
+    code, name = keys.text("code", required=True), keys.text("name", required=True)
+    if not _CODE.fullmatch(code):
+        raise where.at("code").error(f'"{code}" is not capital letters and three digits')
+    if not _NAME.fullmatch(name):
+        raise where.at("name").error(f'"{name}" is not lower-case words joined by "-"')
+    if page.stem != f"{code}-{name}":
+        raise where.error(f"the file has to be called {code}-{name}.md")
+    status = keys.choice("status", get_args(Status), required=True)
+    if status == "withdrawn":
+        return Rule(
+            code,
+            name,
+            status,
+            page,
+            Effort("info", "site", code),
+            successor=keys.text("successor", required=True),
+        )
+    if "successor" in keys.values:
+        raise where.at("successor").error("only a withdrawn rule has one")
+    _check_body(page, name)
+    matches = tuple(read_match(k, tables) for k in _each(keys, "match"))
+    kinds = {match.kind for match in matches}
+    has_row = any(match.tables for match in matches)
+    rule = Rule(
+        code,
+        name,
+        status,
+        page,
+        _read_effort(keys, code),
+        read_template(keys, "message"),
+        read_template(keys, "help"),
+        frozenset(keys.texts("supersedes")),
+        keys.choice("guarded", get_args(Guarded)) or "lower",
+        matches,
+        tuple(read_verdict(k, kinds, has_row) for k in _each(keys, "verdict", VERDICT_KEYS)),
+        tuple(read_fix(k, kinds, has_row) for k in _each(keys, "fix")),
+    )
+    _check_words(rule, kinds)
+    return rule
+
+
+def _each(keys: Keys, key: str, known: tuple[str, ...] | None = None) -> list[Keys]:
+    """The tables of `[[key]]`; only fixes may be left out."""
+    items = keys.list(key, required=key != "fix")
+    return [Keys(item, keys.where.at(key).at(i), known) for i, item in enumerate(items)]
+
+
+def _check_body(page: Page, name: str) -> None:
+    if page.title != name:
+        raise page.where.error(f'the text has to begin with "# {name}"')
+    for section in page.missing_sections():
+        raise page.where.error(f'the section "## {section}" is missing')
+
+
+def _read_effort(keys: Keys, code: str) -> Effort:
+    effort = Keys(keys.table("effort") or {}, keys.where.at("effort"), ("level", "unit", "group"))
+    level: Level = effort.choice("level", LEVELS, required=True)
+    unit = effort.choice("unit", _UNITS) or "site"
+    group = effort.text("group") or code
+    return Effort(level, unit, group, keys.choice("phase", _PHASES, required=True))
+
+
+def _check_words(rule: Rule, kinds: set[str]) -> None:
+    """Every finding gets a message, and every placeholder can be filled."""
+    tables = {table.name: table for match in rule.matches for table in match.tables}
+    rows = [row for table in tables.values() for row in table.rows.values()]
+    row_keys = {key for row in rows for key in row.values}
+    rulings = [verdict.ruling for verdict in rule.verdicts]
+    for verdict in rule.verdicts:
+        if verdict.from_row:
+            said = [row.rulings[verdict.target] for row in rows if verdict.target in row.rulings]
+            rulings += said
+            _check_message(rule, said if verdict.ruling.message is None else [])
+        else:
+            _check_message(rule, [verdict.ruling])
+    templates = [t for r in rulings for t in (r.message, r.help, r.reason)]
+    templates += [rule.message, rule.help, *(fix.title for fix in rule.fixes)]
+    for template in templates:
+        if template is not None:
+            template.check(kinds, row_keys)
+
+
+def _check_message(rule: Rule, rulings: list[Ruling]) -> None:
+    if rule.message is None and any(ruling.message is None for ruling in rulings):
+        raise rule.page.where.error('"message" is missing')

@@ -1,0 +1,104 @@
+"""`[[verdict]]` and `[[fix]]`: what a matched fact means on a target, and what can be written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from xlamig.config.settings import STYLES, TARGETS, Style, Target
+from xlamig.facts import Fact
+from xlamig.findings import Applicability
+from xlamig.rulebook.conditions import Condition, compile_condition
+from xlamig.rulebook.keys import Keys
+from xlamig.rulebook.patterns import YES, Fit
+from xlamig.rulebook.rulings import RULING_KEYS, Ruling, read_ruling
+from xlamig.rulebook.tables import Row
+from xlamig.rulebook.templates import Template
+
+APPLICABILITIES: tuple[Applicability, ...] = get_args(Applicability)
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A condition per kind of fact that the rule matches; none at all always fits."""
+
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
+
+    def fit(self, fact: Fact, row: Row | None) -> Fit:
+        condition = self.conditions.get(fact.kind)
+        return YES if condition is None else condition(fact, row)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    target: Target
+    when: When
+    from_row: bool
+    ruling: Ruling
+
+    def rule(self, row: Row | None) -> Ruling | None:
+        """The whole ruling; None is silence."""
+        if not self.from_row:
+            return self.ruling
+        said = row.rulings.get(self.target) if row else None
+        whole = said.over(self.ruling) if said else None
+        return whole if whole and whole.severity and whole.mechanism else None
+
+
+@dataclass(frozen=True, slots=True)
+class FixRow:
+    """One way to write the fix; `options` are what its strategy understands."""
+
+    strategy: str
+    applicability: Applicability
+    target: Target | None = None
+    style: Style | None = None
+    requires: tuple[str, ...] = ()
+    title: Template | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    when: When = field(default_factory=When)
+
+
+VERDICT_KEYS = ("target", "when", "from-row", *RULING_KEYS)
+_FIX_KEYS = ("strategy", "applicability", "target", "style", "requires", "title", "when")
+
+
+def read_verdict(keys: Keys, kinds: Collection[str], has_row: bool) -> Verdict:
+    target = keys.choice("target", TARGETS, required=True)
+    from_row = keys.flag("from-row", False)
+    if from_row and not has_row:
+        raise keys.where.at("from-row").error("no match has a table")
+    if not from_row:
+        for key in ("severity", "mechanism"):
+            keys.text(key, required=True)
+    return Verdict(target, _read_when(keys, kinds, has_row), from_row, read_ruling(keys))
+
+
+def read_fix(keys: Keys, kinds: Collection[str], has_row: bool) -> FixRow:
+    options = {key: value for key, value in keys.values.items() if key not in _FIX_KEYS}
+    title = keys.text("title")
+    row = FixRow(
+        strategy=keys.text("strategy", required=True),
+        applicability=keys.choice("applicability", APPLICABILITIES, required=True),
+        target=keys.choice("target", TARGETS),
+        style=keys.choice("style", STYLES),
+        requires=keys.texts("requires"),
+        title=None if title is None else Template(title, keys.where.at("title")),
+        options=options,
+        when=_read_when(keys, kinds, has_row),
+    )
+    for option in options:
+        # Options are the strategy's own, so only what looks like a slip can be told here.
+        for near in get_close_matches(option, _FIX_KEYS, n=1, cutoff=0.75):
+            raise keys.where.at(option).error(f'unknown key; did you mean "{near}"?')
+    return row
+
+
+def _read_when(keys: Keys, kinds: Collection[str], has_row: bool) -> When:
+    patterns = keys.table("when")
+    if not patterns:
+        return When()
+    where = keys.where.at("when")
+    return When({kind: compile_condition(kind, patterns, where, kinds, has_row=has_row) for kind in kinds})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from xlamig.config.settings import Settings
     from xlamig.engine import FixOutcome, Options
 
+TextOf = Callable[[str], str | None]
 NOTHING = "Warning: no file to check under the given paths"
 
 
@@ -62,7 +63,7 @@ class Checking:
 
         with progress(self.out.flags) as tick:
             report = engine.check(self.paths, replace(self.options, progress=tick))
-        return self._tell(report)
+        return self._tell(report, engine.text_of(self.options))
 
     def _fix(self) -> int:
         from xlamig import engine
@@ -76,7 +77,9 @@ class Checking:
         if wanted.diff or wanted.fix_only:
             self.out.complain(*troubles(outcome.after))
             return max(code, exits.FAILED if outcome.after.rule_errors else exits.CLEAN)
-        return max(code, self._tell(outcome.after, sum(sum(file.applied.values()) for file in outcome.files)))
+        fixed = sum(sum(file.applied.values()) for file in outcome.files)
+        text_of = engine.text_of(options) if options.stdin is None else lambda name: outcome.stdin_text
+        return max(code, self._tell(outcome.after, text_of, fixed))
 
     def _changes(self, outcome: FixOutcome) -> int:
         """Write or show what fixes did."""
@@ -87,34 +90,31 @@ class Checking:
             out.note(*(f"Would create {name}" for name in outcome.created))
             out.note(f"Would change {number(len(changed), 'file')}.")
         elif self.options.stdin is not None:
-            click.echo(outcome.stdin_text, nl=False)
+            click.echo(outcome.stdin_text, nl=False)  # stays on stdout with --output-file
         if wanted.show_fixes:
             out.note(*applied({file.filename: file.applied for file in outcome.files}))
-        broken = [f"{file.filename}: {file.problem}" for file in outcome.files if file.problem]
-        out.complain(*broken, *outcome.problems)
-        if broken or outcome.problems:
+        out.complain(*outcome.problems)
+        if outcome.problems:
             return exits.FAILED
         asked = wanted.diff or wanted.exit_non_zero_on_fix
         return exits.FOUND if asked and (changed or outcome.created) else exits.CLEAN
 
-    def _tell(self, report: Report, fixed: int = 0) -> int:
+    def _tell(self, report: Report, text_of: TextOf, fixed: int = 0) -> int:
         """Findings, then the summary."""
         from xlamig import engine
 
         settings = engine.show_settings(self.paths[0], self.options)
         self.out.detail(f"Configuration: {settings.source or 'none, all defaults'}")
-        self._findings(report)
+        self._findings(report, text_of)
         if report.files:
             self.out.note(*summary(report, self.wanted.unsafe_fixes, fixed))
         elif not self.wanted.hook:
             self.out.note(NOTHING)
         return max(exits.of_report(report, settings.fail_on), self._effort(report, settings))
 
-    def _findings(self, report: Report) -> None:
-        from xlamig import engine
-
+    def _findings(self, report: Report, text_of: TextOf) -> None:
         wanted = self.wanted
-        context = self.out.context(engine.text_of(self.options), wanted.unsafe_fixes)
+        context = self.out.context(text_of, wanted.unsafe_fixes)
         make = statistics.render if wanted.statistics else render
         lines = make(wanted.output_format, report, context)
         if wanted.fix and self.options.stdin is not None and self.out.flags.output_file is None:

@@ -17,4 +17,4 @@ def command(cache_dir: Path | None) -> None:
     from xlamig.report.numbers import number
 
     run = RunFlags({"cache-dir": cache_dir} if cache_dir else {})
-    click.echo(f"Deleted {number(engine.clean(run.options()), 'cached file')}.", err=True)
+    click.echo(f"Deleted {number(engine.clean(run.options()), 'cache')}.", err=True)

@@ -51,5 +51,5 @@ def command(
     if output_format == "json":
         out.write([plan_json.render(plan, report)])
     else:
-        out.write(plan_text.render(plan, report, out.context(engine.text_of), explain))
+        out.write(plan_text.render(plan, report, out.context(engine.text_of(options)), explain))
     ctx.exit(exits.FAILED if report.rule_errors else exits.CLEAN)

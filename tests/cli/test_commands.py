@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from making import a_finding, a_report
+from xlamig.config.settings import Settings
+from xlamig.findings import Report, RuleError
+from xlamig.rulebook.load import load, load_folders
+
+
+def test_plan_text(invoke: Any) -> None:
+    result = invoke("plan")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("torch_xla: easy (")
+    assert "Terms, in minutes" not in result.stdout
+
+
+def test_plan_explained(invoke: Any) -> None:
+    assert "10 + 1.5 x 1^0.68 = 12" in invoke("plan", "--explain").stdout
+
+
+def test_plan_json(invoke: Any) -> None:
+    document = json.loads(invoke("plan", "--output-format", "json").stdout)
+    assert document["effort"]["likely_hours"] == 0.19
+    assert (document["placement"], document["economics"]) == ([], None)
+
+
+def test_plan_of_nothing_warns(engine: Any, invoke: Any) -> None:
+    engine.report = Report("torch_xla")
+    result = invoke("plan")
+    assert (result.exit_code, "no file to check" in result.stderr) == (0, True)
+
+
+def test_plan_after_a_crashed_rule_fails(engine: Any, invoke: Any) -> None:
+    engine.report = a_report(a_finding(), rule_errors=(RuleError("XLA101", "a.py", "KeyError"),))
+    result = invoke("plan")
+    assert (result.exit_code, "Rule XLA101 failed" in result.stdout) == (2, True)
+
+
+def test_plan_takes_the_settings_of_check(engine: Any, invoke: Any) -> None:
+    invoke("plan", "src", "--target", "torch_tpu")
+    assert engine.asked["options"].overrides == {"target": "torch_tpu"}
+
+
+def test_clean(engine: Any, invoke: Any) -> None:
+    assert "1 cache." in invoke("clean", "--cache-dir", "x").stderr
+    assert engine.asked["options"].overrides == {"cache-dir": Path("x")}
+
+
+def test_config_describes_a_key(invoke: Any) -> None:
+    assert "Default: 0.68" in invoke("config", "effort.exponent").stdout
+
+
+def test_config_knows_no_such_key(invoke: Any) -> None:
+    result = invoke("config", "targt")
+    assert (result.exit_code, 'did you mean "target"?' in result.stderr) == (2, True)
+
+
+def test_rules_lists_every_rule(invoke: Any) -> None:
+    lines = invoke("rules").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [rule.code for rule in load(Settings()).rules]
+
+
+@pytest.mark.parametrize("word", ["XLA005", "xla005", "cuda-synchronize"])
+def test_rule_shows_a_page_by_code_or_name(invoke: Any, word: str) -> None:
+    assert invoke("rule", word).stdout.startswith("# cuda-synchronize (XLA005; ")
+
+
+def test_rule_as_json(invoke: Any) -> None:
+    document = json.loads(invoke("rule", "XLA005", "--output-format", "json").stdout)
+    assert (document["code"], document["name"]) == ("XLA005", "cuda-synchronize")
+    assert "Example" in document["sections"]
+    every = json.loads(invoke("rule", "--all", "--output-format", "json").stdout)
+    assert document in every
+
+
+@pytest.mark.parametrize("args", [["XLA998"], ["--all", "XLA005"], ["--output-format", "json"]])
+def test_rule_that_is_not_there(invoke: Any, args: list[str]) -> None:
+    assert invoke("rule", *args).exit_code == 2
+
+
+def test_a_new_page_loads(invoke: Any) -> None:
+    assert invoke("rule", "new", "XLA123", "my-rule").exit_code == 0
+    (rule,) = load_folders([Path("rules")], Settings()).rules
+    assert (rule.code, rule.name, rule.targets) == ("XLA123", "my-rule", ("torch_xla", "torch_tpu"))
+
+
+def test_a_new_page_goes_to_its_family(invoke: Any) -> None:
+    invoke("rule", "new", "XLA100", "first-rule", "--dir", "rules/syncs")
+    invoke("rule", "new", "XLA101", "second-rule")
+    assert Path("rules/syncs/XLA101-second-rule.md").is_file()
+
+
+@pytest.mark.parametrize(
+    "args", [["XLA1", "a"], ["XLA123", "My_Rule"], ["XLA100", "other"], ["XLA124", "first-rule"]]
+)
+def test_no_new_page_under_a_bad_or_taken_name(invoke: Any, args: list[str]) -> None:
+    invoke("rule", "new", "XLA100", "first-rule")
+    assert invoke("rule", "new", *args).exit_code == 2
+    assert len(list(Path().rglob("*.md"))) == 1

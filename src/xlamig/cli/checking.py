@@ -11,7 +11,7 @@ import click
 
 from xlamig.cli import exits
 from xlamig.cli.output import Output, progress
-from xlamig.findings import Report
+from xlamig.findings import Applicability, Report
 from xlamig.report import render, statistics
 from xlamig.report.changes import applied, diff
 from xlamig.report.numbers import number
@@ -69,10 +69,10 @@ class Checking:
         from xlamig import engine
 
         wanted = self.wanted
-        grades = frozenset({"safe", "unsafe"} if wanted.unsafe_fixes else {"safe"})
+        grades: tuple[Applicability, ...] = ("safe", "unsafe") if wanted.unsafe_fixes else ("safe",)
         with progress(self.out.flags) as tick:
             options = replace(self.options, progress=tick)
-            outcome = engine.fix(self.paths, options, grades, write=not wanted.diff)
+            outcome = engine.fix(self.paths, options, frozenset(grades), write=not wanted.diff)
         code = self._changes(outcome)
         if wanted.diff or wanted.fix_only:
             self.out.complain(*troubles(outcome.after))

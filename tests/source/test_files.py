@@ -233,6 +233,22 @@ def test_repository_inside_is_its_own(tree: Write) -> None:
     assert names(".") == ["sub/a.py"]
 
 
+def test_a_folder_taken_back_in_does_not_take_its_files_along(tree: Write) -> None:
+    tree(".git/info/exclude=a.py", ".gitignore=!src/", "src/a.py", "src/b.py")
+    assert names(".") == ["src/b.py"]
+
+
+@pytest.mark.parametrize("lines", ["src/**,!src/a.py", "/src/*,!a.py", "*,!*/,!a.py", "b.py,src/sub"])
+def test_exception_below_an_ignored_folder(tree: Write, lines: str) -> None:
+    tree(f".gitignore={lines}", "src/a.py", "src/b.py", "src/sub/b.py")
+    assert names(".") == ["src/a.py"]
+
+
+def test_nothing_comes_back_out_of_an_ignored_folder(tree: Write) -> None:
+    tree(".gitignore=src/,!src/a.py", "src/a.py", "b.py")
+    assert names(".") == ["b.py"]
+
+
 @pytest.mark.parametrize("line", ["!", "/", "a[", "\\"])
 def test_line_that_is_no_pattern_is_passed_over(tree: Write, line: str) -> None:
     tree(f".gitignore=b.py,{line},c.py", "a.py", "b.py", "c.py")

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
+from xlamig.config.globs import Globs
 
 
 class Patterns:
     """Globs with the meaning they have in a .gitignore at `root`: `build` is any folder or file of
     that name, `src/gen` one place, `*.gen.py` any file, `**` any folders. Last match wins, `!` negates.
-    Raises ValueError for what is no glob."""
+    Raises ValueError for what is no glob. Paths are absolute, with "/"."""
 
     def __init__(self, globs: Iterable[str], root: Path) -> None:
-        self._given_root = root
         self._root = f"{root.as_posix().rstrip('/')}/"
-        self._globs = cleaned = [self._clean(glob) for glob in globs]
+        cleaned = [self._clean(glob) for glob in globs]
         # Most exclude lists are bare names; a set answers for them far faster than a regex each.
         split = not any(glob.startswith("!") for glob in cleaned)
         self._names = frozenset(glob for glob in cleaned if split and not set(glob) & set("*?[]!#/\\ "))
-        self._spec = GitIgnoreSpec.from_lines(glob for glob in cleaned if glob not in self._names)
+        self._globs = Globs(glob for glob in cleaned if glob not in self._names)
 
     def _clean(self, glob: str) -> str:
         negated, glob = glob.startswith("!"), glob.removeprefix("!").removeprefix("./")
@@ -28,27 +27,25 @@ class Patterns:
             glob = "/" + glob[len(self._root) :]
         return f"!{glob}" if negated else glob
 
-    def relative(self, path: str) -> str:
-        """An absolute path as the globs see it; outside the root, all of it."""
+    def _relative(self, path: str) -> str:
+        """The path as the globs see it; outside the root, all of it."""
         return path[len(self._root) :] if path.startswith(self._root) else path.lstrip("/")
 
     def inside(self, folder: str) -> Patterns:
-        """These patterns for what lies in `folder`, less those that mean the folder as a whole."""
-        relative = self.relative(folder) + "/"
-        if not self._spec.match_file(relative):
-            return self
-        kept = [g for g in self._globs if not GitIgnoreSpec.from_lines([g]).match_file(relative)]
-        return Patterns(kept, self._given_root)
+        """For a folder that was asked for: less the globs that mean the folder as a whole."""
+        kept = Patterns((), Path(self._root))
+        kept._names, kept._globs = self._names, self._globs.inside(self._relative(folder))
+        return kept
 
     def match_entry(self, path: str, is_folder: bool = False) -> bool:
         """Whether this file or folder itself is meant; its parents are known not to be."""
         if path.rpartition("/")[2] in self._names:
             return True
-        return len(self._spec) > 0 and self._spec.match_file(self.relative(path) + "/" * is_folder)
+        return len(self._globs) > 0 and self._globs.check(self._relative(path), is_folder) is True
 
     def match(self, path: str, is_folder: bool = False) -> bool:
         """Whether this file or folder, or a folder above it up to the root, is meant."""
-        relative = self.relative(path)
+        relative = self._relative(path)
         if not self._names.isdisjoint(relative.split("/")):
             return True
-        return len(self._spec) > 0 and self._spec.match_file(relative + "/" * is_folder)
+        return len(self._globs) > 0 and self._globs.match(relative, is_folder)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
+from xlamig.config.globs import Globs
 
-Level = tuple[str, GitIgnoreSpec]
+Level = tuple[str, Globs]
 """The folder an ignore file speaks of, with a closing "/", and what it says."""
 
 
@@ -45,14 +45,14 @@ class Ignores:
 
     def inside(self, folder: str) -> Ignores:
         """For a folder named by the user: less the patterns that leave out the folder as a whole."""
-        return Ignores((base, _without(spec, f"{folder[len(base) :]}/")) for base, spec in self._levels)
+        return Ignores((base, globs.inside(folder[len(base) :])) for base, globs in self._levels)
 
     def ignored(self, path: str, is_folder: bool = False) -> bool:
         """Whether this entry itself is ignored; its parents are known not to be."""
-        for base, spec in reversed(self._levels):
-            include = spec.check_file(path[len(base) :] + "/" * is_folder).include
-            if include is not None:
-                return include
+        for base, globs in reversed(self._levels):
+            verdict = globs.check(path[len(base) :], is_folder)
+            if verdict is not None:
+                return verdict
         return False
 
 
@@ -61,24 +61,14 @@ def _read(folder: str, name: str) -> tuple[Level, ...]:
         text = Path(folder, name).read_text("utf-8-sig", "replace")
     except OSError:
         return ()
-    spec = _compile(text.splitlines())
-    return ((f"{folder.rstrip('/')}/", spec),) if len(spec) else ()
-
-
-def _compile(lines: list[str]) -> GitIgnoreSpec:
-    try:
-        return GitIgnoreSpec.from_lines(lines)
-    except ValueError:  # git passes over a line that is no pattern
-        return GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
+    globs = Globs(line for line in text.split("\n") if _is_pattern(line))
+    return ((f"{folder.rstrip('/')}/", globs),) if len(globs) else ()
 
 
 def _is_pattern(line: str) -> bool:
+    """Git passes over a line that is no pattern."""
     try:
-        GitIgnoreSpec.from_lines([line])
+        Globs([line])
     except ValueError:
         return False
     return True
-
-
-def _without(spec: GitIgnoreSpec, path: str) -> GitIgnoreSpec:
-    return GitIgnoreSpec(p for p in spec.patterns if not p.include or p.match_file(path) is None)

@@ -1,0 +1,62 @@
+"""A list of .gitignore patterns, with the order and the exceptions git gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pathspec import GitIgnoreSpec, Pattern
+
+
+class _Glob(NamedTuple):
+    text: str  # without "!", an opening "**/" and a closing "/"
+    compiled: Pattern
+
+    def means(self, path: str, is_folder: bool) -> bool:
+        """Whether it means this entry itself and not only a folder above it."""
+        parent, _, name = path.rpartition("/")
+        slash = "/" * is_folder
+        if "/" not in self.text:
+            return self.compiled.match_file(name + slash) is not None
+        if self.text.endswith("**"):  # what is in a folder, not the folder
+            return self.compiled.match_file(path) is not None
+        return self.compiled.match_file(path + slash) is not None and not (
+            parent and self.compiled.match_file(f"{parent}/") is not None
+        )
+
+
+class Globs:
+    """Paths are relative, with "/". Raises ValueError for a line that is no pattern."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = tuple(lines)
+        self._globs = [glob for line in self._lines for glob in _compile(line)]
+        self._spec = GitIgnoreSpec.from_lines(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._globs)
+
+    def check(self, path: str, is_folder: bool = False) -> bool | None:
+        """Whether an entry is left out, taken back in, or not mentioned. The folders above it are
+        asked on the way down: pathspec would let their verdict reach below what is nearer."""
+        if self._spec.check_file(path + "/" * is_folder).include is not None:
+            for glob in reversed(self._globs):
+                if glob.means(path, is_folder):
+                    return glob.compiled.include
+        return None
+
+    def match(self, path: str, is_folder: bool = False) -> bool:
+        """Whether a path or a folder above it is left out."""
+        return self._spec.match_file(path + "/" * is_folder)
+
+    def inside(self, folder: str) -> Globs:
+        """For a folder that was asked for: less the patterns that leave it out as a whole."""
+        if not self.match(folder, is_folder=True):
+            return self
+        kept = (line for line in self._lines if not Globs([line]).match(folder, is_folder=True))
+        return Globs(kept)
+
+
+def _compile(line: str) -> list[_Glob]:
+    text = line.rstrip().removeprefix("!").removeprefix("**/").rstrip("/")
+    return [_Glob(text, p) for p in GitIgnoreSpec.from_lines([line]).patterns if p.include is not None]

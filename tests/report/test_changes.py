@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from xlamig.report.changes import applied, diff
+
+
+def test_no_change_no_diff() -> None:
+    assert diff("a.py", "x\n", "x\n") == ""
+
+
+@pytest.mark.parametrize("text", ["x\n", "x\r\n", "x\x0cy\n", "x\u2028y\n"])
+def test_only_a_newline_ends_a_line(text: str) -> None:
+    assert diff("a.py", text, "new\n" + text) == f"--- a.py\n+++ a.py\n@@ -1 +1,2 @@\n+new\n {text}"
+
+
+def test_a_missing_last_newline_is_said() -> None:
+    assert diff("a.py", "x", "y\n").splitlines()[3:] == ["-x", "\\ No newline at end of file", "+y"]
+
+
+def test_nothing_applied_says_nothing() -> None:
+    assert list(applied({"a.py": {}})) == []
+
+
+def test_applied_fixes_by_file_and_rule() -> None:
+    lines = applied({"b.py": {"XLA002": 1, "XLA001": 2}, "a.py": {"XLA001": 1}})
+    assert list(lines) == [
+        "Fixed 4 problems:",
+        "- a.py:",
+        "    1 x XLA001",
+        "- b.py:",
+        "    2 x XLA001",
+        "    1 x XLA002",
+    ]

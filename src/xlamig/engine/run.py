@@ -15,6 +15,7 @@ from xlamig.engine.analyse import AnalyseJob, analyse
 from xlamig.engine.cache import Cache, digest, folder_of
 from xlamig.engine.contain import Lost, Work, run_all
 from xlamig.engine.load import Failure, LoadJob, Loaded, is_risky, load
+from xlamig.engine.memory import rare_gc
 from xlamig.engine.options import Options, UsageError
 from xlamig.engine.session import Session, session_for
 from xlamig.findings import FileReport, Report, SkippedFile
@@ -69,6 +70,10 @@ class Run:
         return found
 
     def report(self) -> Report:
+        with rare_gc():
+            return self._report()
+
+    def _report(self) -> Report:
         found = self.discover()
         reports: dict[str, FileReport] = {
             skipped.filename: FileReport(skipped.filename, skipped=skipped) for skipped in found.skipped
@@ -135,10 +140,12 @@ class Run:
     def _analyse(self, cache: Cache) -> Mapping[str, FileReport]:
         jobs: dict[str, AnalyseJob] = {}
         keys: dict[str, str] = {}
+        seals = {s.module: digest(s.loaded.interface) for s in self.sources.values() if s.loaded}
         for name, source in self.sources.items():
             jobs[name] = job = self.job(source, source.source, source.loaded or Loaded())
             rules = source.session.rulebook.digest
-            keys[name] = digest(source.key, name, job.interfaces, rules, source.file.settings)
+            imported = tuple(seals[module] for module in job.interfaces)
+            keys[name] = digest(source.key, name, imported, rules, source.file.settings)
         known: dict[str, FileReport] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
         self._advance(len(reports))

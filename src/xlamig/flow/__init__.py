@@ -37,11 +37,11 @@ def facts_of(
 ) -> Facts:
     """The facts of one module, in source order.
 
-    `name` is the module's dotted name, `interfaces` are those of the project modules it may
+    `name` is the module's identity (see ProjectIndex), `interfaces` are those of the project modules it may
     reach, `context` holds for every place ("test-code").
     """
     scopes = ScopeTable(module, name, is_package)
-    names = Names(interest, ProjectIndex(interfaces))
+    names = Names(interest, ProjectIndex(interfaces), name)
     values = Values(names, text)
     values.options.update(command_line_options(module, scopes, values))
     analysis = Analysis(text, names, values, has_torch="torch" in text)

@@ -114,8 +114,7 @@ class Devices:
             node, ir.Const | ir.FString | ir.Binary | ir.Call
         ):
             return
-        value = self._text(node, place)
-        text = value.value
+        text = self._text(node, place).value
         if not isinstance(text, str) or not _CUDA.match(text.strip()):
             return
         device, kind = self._index(text.strip(), node, index)
@@ -133,7 +132,7 @@ class Devices:
                     return Value("pattern", re.sub(r"\{[^}]*\}", "*", text))
             return Value("expression", None)
         if isinstance(node, ir.Binary) and node.op == "%" and isinstance(node.left, ir.Const):
-            return Value("pattern", re.sub(r"%[ds]", "*", str(node.left.value)))
+            return Value("pattern", re.sub(r"%[ds]", "*", self.analysis.source(node.left)[1:-1]))
         return self.analysis.values.of(node, place.scope).value
 
     def _index(self, text: str, node: ir.Expr, index: ir.Expr | None) -> tuple[str, Index]:

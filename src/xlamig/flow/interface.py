@@ -15,7 +15,7 @@ _OUTSIDE = ProjectIndex({})
 def interface_of(module: ir.Module, text: str, name: str, is_package: bool) -> Interface:
     """The exports of a module; nothing that depends on any other module or on the rules."""
     scopes = ScopeTable(module, name, is_package)
-    names = Names(Interest(), _OUTSIDE)
+    names = Names(Interest(), _OUTSIDE, name)
     values = Values(names, text)
     exports: dict[str, Export] = {}
     imports: set[str] = set()

@@ -16,10 +16,12 @@ _MAX_ALIASES = 8
 class Names:
     """Resolves expressions of one module to canonical dotted names ("torch.cuda.synchronize")."""
 
-    def __init__(self, interest: Interest, project: ProjectIndex) -> None:
+    def __init__(self, interest: Interest, project: ProjectIndex, module: str) -> None:
         self.interest = interest
         self.project = project
+        self.module = module
         self._cache: dict[tuple[int, str], str | None] = {}
+        self._canonical: dict[str, str] = {}
 
     def dotted(self, node: ir.Expr, scope: Scope, depth: int = 0) -> str | None:
         """The canonical name of `node`; None when it is not a known module's member."""
@@ -43,10 +45,12 @@ class Names:
 
     def canonical(self, dotted: str) -> str:
         """Follow re-exports inside the project, then torch's own aliases."""
-        export = self.project.resolve(dotted)
-        if export is not None and export.kind == "name":
-            dotted = export.value
-        return self.interest.aliases.get(dotted, dotted)
+        found = self._canonical.get(dotted)
+        if found is None:
+            export = self.project.resolve(dotted, self.module)
+            name = export.value if export is not None and export.kind == "name" else dotted
+            found = self._canonical[dotted] = self.interest.aliases.get(name, name)
+        return found
 
     def export(self, node: ir.Expr, scope: Scope) -> Export | None:
         """The project's own definition behind `node`, if it has one in another module."""
@@ -57,7 +61,7 @@ class Names:
         for binding in scope.lookup(root):
             if binding.kind == "import":
                 dotted = f"{binding.dotted}.{rest}" if rest else binding.dotted
-                return self.project.resolve(dotted)
+                return self.project.resolve(dotted, self.module)
         return None
 
     def import_of(self, name: str, scope: Scope) -> Binding | None:
@@ -106,7 +110,7 @@ class Names:
             return None
         for module in scope.module.stars:
             candidate = f"{module}.{name}"
-            if self.project.resolve(candidate) is not None:
+            if self.project.resolve(candidate, self.module) is not None:
                 return candidate
             canonical = self.interest.aliases.get(candidate, candidate)
             if self.interest.wants(canonical) or self._leads_somewhere(candidate):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+_MAX_REEXPORTS = 12  # re-exports may form a cycle
+
 
 @dataclass(frozen=True, slots=True)
 class Export:
@@ -36,64 +38,102 @@ class Interface:
 
 
 class ProjectIndex:
-    """Interfaces by module name, with re-exports followed."""
+    """Interfaces by module, with re-exports followed.
+
+    A module's identity is its path with dots ("src.pkg.utils"). An import means the module found
+    from the importer's folder or the nearest folder above it, which serves packages, `src`
+    layouts, loose scripts and folders without `__init__.py` alike.
+    """
 
     def __init__(self, interfaces: Mapping[str, Interface]) -> None:
         self._interfaces = interfaces
+        self._owners: dict[tuple[str, str], tuple[str, str] | None] = {}
+        self._edges: dict[str, tuple[str, ...]] = {}
+        self._inside: dict[str, set[str]] = {}
+        for module in interfaces:
+            folder = ""
+            for part in module.split("."):
+                self._inside.setdefault(folder, set()).add(part)
+                folder = f"{folder}.{part}" if folder else part
 
-    def __contains__(self, module: str) -> bool:
-        return module in self._interfaces
-
-    def resolve(self, dotted: str) -> Export | None:
-        """What a dotted name of the project means; a "name" export leads outside the project.
-        None if the name is not the project's."""
-        for _ in range(12):  # re-exports may form a cycle
-            found = self._lookup(dotted)
-            if found is None or found.kind != "name":
-                return found
-            if self._owner(found.value) is None:
-                return found
-            dotted = found.value
+    def resolve(self, dotted: str, origin: str) -> Export | None:
+        """What `dotted` means in module `origin`; a "name" export leads outside the project.
+        None if it is not the project's."""
+        for _ in range(_MAX_REEXPORTS):
+            owner = self._owner(dotted, origin)
+            if owner is None:
+                return None
+            module, rest = owner
+            export = self._member(self._interfaces[module], rest)
+            if export is None or export.kind != "name":
+                return export
+            if self._owner(export.value, module) is None:
+                return export
+            dotted, origin = export.value, module
         return None
 
-    def _owner(self, dotted: str) -> str | None:
-        module = dotted
-        while module:
+    def _owner(self, dotted: str, origin: str) -> tuple[str, str] | None:
+        """The module that holds `dotted` and what is left of the name inside it."""
+        key = (dotted, origin.rpartition(".")[0])
+        if key not in self._owners:
+            self._owners[key] = self._find_owner(*key)
+        return self._owners[key]
+
+    def _find_owner(self, dotted: str, folder: str) -> tuple[str, str] | None:
+        first = dotted.partition(".")[0]
+        while True:
+            if first in self._inside.get(folder, ()):
+                found = self._longest(f"{folder}.{dotted}" if folder else dotted, folder)
+                if found is not None:
+                    return found
+            if not folder:
+                return None
+            folder = folder.rpartition(".")[0]
+
+    def _longest(self, path: str, folder: str) -> tuple[str, str] | None:
+        module = path
+        while len(module) > len(folder):
             if module in self._interfaces:
-                return module
+                return module, path[len(module) + 1 :]
             module = module.rpartition(".")[0]
         return None
 
-    def _lookup(self, dotted: str) -> Export | None:
-        owner = self._owner(dotted)
-        if owner is None or owner == dotted:
+    def _member(self, interface: Interface, path: str) -> Export | None:
+        name, _, rest = path.partition(".")
+        if not name:
             return None
-        name, _, rest = dotted[len(owner) + 1 :].partition(".")
-        interface = self._interfaces[owner]
-        export = interface.exports.get(name)
-        if export is None:
-            export = self._from_stars(interface, name)
+        export = interface.exports.get(name) or self._from_stars(interface, name)
         if export is None or not rest:
             return export
         return Export("name", f"{export.value}.{rest}") if export.kind == "name" else None
 
     def _from_stars(self, interface: Interface, name: str) -> Export | None:
         for star in interface.stars:
-            other = self._interfaces.get(star)
+            owner = self._owner(star, interface.module)
+            other = self._interfaces[owner[0]] if owner else None
             if other is not None and other is not interface and name in other.exports:
                 return other.exports[name]
         return None
 
     def needed_by(self, interface: Interface) -> Mapping[str, Interface]:
         """The interfaces that can change what `interface`'s module means: all it reaches."""
-        reached: dict[str, Interface] = {}
-        waiting = [*interface.imports, *interface.stars]
+        reached: set[str] = set()
+        waiting = list(self._imported(interface))
         while waiting:
-            owner = self._owner(waiting.pop())
-            if owner is None or owner in reached:
-                continue
-            found = self._interfaces[owner]
-            reached[owner] = found
-            waiting += [e.value for e in found.exports.values() if e.kind == "name"]
-            waiting += found.stars
-        return reached
+            module = waiting.pop()
+            if module not in reached:
+                reached.add(module)
+                waiting.extend(self._reexported(module))
+        return {module: self._interfaces[module] for module in sorted(reached)}
+
+    def _imported(self, interface: Interface) -> tuple[str, ...]:
+        names = (*interface.imports, *interface.stars)
+        return tuple(owner[0] for name in names if (owner := self._owner(name, interface.module)))
+
+    def _reexported(self, module: str) -> tuple[str, ...]:
+        if module not in self._edges:
+            interface = self._interfaces[module]
+            names = [e.value for e in interface.exports.values() if e.kind == "name"]
+            owners = (self._owner(name, module) for name in (*names, *interface.stars))
+            self._edges[module] = tuple({owner[0]: None for owner in owners if owner})
+        return self._edges[module]

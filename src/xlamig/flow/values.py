@@ -226,9 +226,10 @@ class Values:
                     return Known(Value("cuda-test", text), negated=op == "!=")
                 if one.value == "cpu" and self._names_a_device(other):
                     return Known(Value("cuda-test", text), negated=op == "==")
-        if isinstance(left, ir.Call) and isinstance(right, ir.Const) and op in (">", ">=", "!="):
-            if self.names.dotted(left.func, scope) == "torch.cuda.device_count":
-                return Known(Value("cuda-test", text), availability=True)
+        counted = isinstance(right, ir.Const) and op in (">", ">=", "!=")
+        if counted and isinstance(left, ir.Call):
+            count = self.names.dotted(left.func, scope) == "torch.cuda.device_count"
+            return Known(Value("cuda-test", text), availability=True) if count else self._unknown(node)
         return self._unknown(node)
 
     def _names_a_device(self, node: ir.Expr) -> bool:

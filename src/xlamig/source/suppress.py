@@ -32,7 +32,8 @@ class Code(NamedTuple):
     end: int
 
     def means(self, code: str, name: str) -> bool:
-        return self.text == name or code.startswith(self.text.upper())
+        # Without a digit, "XLA" would be a blanket suppression under another name.
+        return self.text == name or (self.text[-1].isdigit() and code.startswith(self.text.upper()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from xlamig.effort import estimate
 from xlamig.findings import FileReport, Report
 from xlamig.report import plan_text, render, statistics
 from xlamig.report.context import Context
-from xlamig.report.numbers import between, figure
+from xlamig.report.numbers import between, figure, percent
 from xlamig.report.summary import effort_line, summary
 
 
@@ -47,6 +47,13 @@ def test_two_figures(value: float, shown: str) -> None:
     assert figure(value) == shown
 
 
+@pytest.mark.parametrize(
+    ("share", "shown"), [(0, "0%"), (0.001, "<1%"), (0.5, "50%"), (0.999, ">99%"), (1, "100%")]
+)
+def test_a_share_is_not_rounded_to_nothing_or_all(share: float, shown: str) -> None:
+    assert percent(share) == shown
+
+
 def test_a_range_of_one_figure_is_one_figure() -> None:
     assert between(14.6, 15.4) == "15"
 
@@ -62,6 +69,13 @@ def test_a_dominant_rule_is_named_in_the_plan() -> None:
     report = a_report(*(a_finding(row=row) for row in range(1, 20)))
     text = "\n".join(plan_text.render(estimate(report, EffortSettings()), report, Context()))
     assert "XLA005 cuda-synchronize (19 sites) makes up 100% of the estimate" in text
+
+
+def test_a_rule_that_shares_its_statements_says_so() -> None:
+    sync = a_finding("XLA101", severity="warning", statement="s")
+    report = a_report(sync, a_finding("XLA002", severity="error", statement="s"))
+    text = "\n".join(plan_text.render(estimate(report, EffortSettings()), report, Context()))
+    assert "counted under another rule" in text
 
 
 def test_an_empty_plan() -> None:

@@ -10,7 +10,8 @@ from xlamig.report.context import is_fixable
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """`files` were checked, not skipped. `unsafe_fixable` are those that need `--unsafe-fixes`, on top of `fixable`."""
+    """`files` were checked, not skipped; `unsafe_fixable` need `--unsafe-fixes` and come on top
+    of `fixable`."""
 
     files: int
     findings: int

@@ -17,3 +17,10 @@ def between(low: float, high: float) -> str:
 
 def number(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def percent(share: float) -> str:
+    """Never 0% of something, nor 100% of not all."""
+    if 0 < share < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= share < 1 else f"{share:.0%}"

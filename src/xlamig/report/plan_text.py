@@ -9,8 +9,10 @@ from xlamig.effort.model import FIXED_WORK
 from xlamig.effort.plan import Coverage, Hours, Item, PhasePlan, Term
 from xlamig.findings import Report
 from xlamig.report.context import Context
-from xlamig.report.numbers import between, figure, number
+from xlamig.report.numbers import between, figure, number, percent
 from xlamig.report.summary import effort, troubles
+
+_SHARED = "counted under another rule"
 
 
 def render(plan: Plan, report: Report, context: Context, explain: bool = False) -> Iterator[str]:
@@ -24,7 +26,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
     yield f"Coverage  {_coverage(plan.coverage)}"
     yield from _api_uses(plan.coverage)
     if plan.dominant:
-        share = f"{plan.dominant.share:.0%}"
+        share = percent(plan.dominant.share)
         rule = f"{plan.dominant.code} {plan.dominant.name} ({number(plan.dominant.sites, 'site')})"
         yield f"Warning   {rule} makes up {share} of the estimate: look at its findings first"
     if plan.families:
@@ -59,7 +61,9 @@ def _rows(items: Sequence[Item]) -> list[tuple[str, ...]]:
         (
             item.code,
             item.name,
-            f"{number(item.sites, 'site')} in {number(len(item.filenames), 'file')}",
+            f"{number(item.sites, 'site')} in {number(len(item.filenames), 'file')}"
+            if item.sites
+            else _SHARED,
             f"{figure(item.hours.likely)} h",
         )
         for item in items
@@ -87,7 +91,7 @@ def _api_uses(coverage: Coverage) -> Iterator[str]:
         (coverage.unsafe_fixable, "by --fix --unsafe-fixes"),
         (coverage.manual, "by hand"),
     )
-    parts = [f"{part / coverage.sites:.0%} {words}" for part, words in shares if part]
+    parts = [f"{percent(part / coverage.sites)} {words}" for part, words in shares if part]
     yield f"          {number(coverage.sites, 'API use')}: {', '.join(parts)}"
 
 

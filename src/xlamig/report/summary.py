@@ -39,6 +39,10 @@ def effort_line(plan: Plan) -> str:
     return f"Estimated effort {effort(plan)}. Uncalibrated; `xlamig plan` has the details."
 
 
+def over_budget(plan: Plan, hours: float) -> str:
+    return f"Likely effort is {figure(plan.hours.likely)} h, more than the {hours:g} h of --max-effort."
+
+
 def effort(plan: Plan) -> str:
     hours = plan.hours
     if not hours.likely:

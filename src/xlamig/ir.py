@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from operator import attrgetter
+from types import EllipsisType
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T", bound=type)
@@ -55,7 +56,7 @@ class Attribute(Expr):
 class Const(Expr):
     """A literal: str, bytes, int, float, complex, bool, None or Ellipsis; joined strings as one."""
 
-    value: str | bytes | complex | bool | None | type(Ellipsis)  # type: ignore[valid-type]
+    value: str | bytes | complex | bool | EllipsisType | None
 
 
 @_node
@@ -388,8 +389,8 @@ class Module(Node):
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below `node`, in field order."""
-    for f in fields(node):
-        value = getattr(node, f.name)
+    for name in node.__match_args__:  # the fields, in order
+        value = getattr(node, name)
         if isinstance(value, Node):
             yield value
         elif isinstance(value, tuple):

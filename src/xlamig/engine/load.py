@@ -7,6 +7,7 @@ import pickle
 import re
 import warnings
 from dataclasses import dataclass
+from itertools import accumulate
 
 from xlamig.flow import Interface, interface_of
 
@@ -15,6 +16,11 @@ _RISKY_DEPTH = 90
 _RISKY_QUOTES = 2_500  # in a row of lines that hold nothing but strings
 _STRING_LINES = re.compile(r"(?:[ \t(]*[rbuRBU]{0,2}(?:\"[^\"\n]*\"|'[^'\n]*')[ \t)]*\n){500,}")
 _RISKY_SIZE = 1_000_000
+_STEPS = str.maketrans("()[]{}", "\2\0\2\0\2\0")
+
+
+def _descend(depth: int, step: int) -> int:
+    return depth + step - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,5 @@ def is_risky(job: LoadJob) -> bool:
         return True
     if text.count('" "') + text.count("' '") + text.count('""') > _RISKY_QUOTES:
         return True
-    depth = deepest = 0
-    for bracket in _NOT_BRACKETS.sub("", text):
-        depth += 1 if bracket in "([{" else -1
-        deepest = max(deepest, depth)
-    return deepest > _RISKY_DEPTH
+    steps = _NOT_BRACKETS.sub("", text).translate(_STEPS).encode("ascii")
+    return max(accumulate(steps, _descend), default=0) > _RISKY_DEPTH

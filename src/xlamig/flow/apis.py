@@ -25,14 +25,13 @@ class Apis:
         self.interest = analysis.names.interest
         self.consumed: set[Span] = set()
 
-    def call(self, node: ir.Call, place: Place, via: Via = "call") -> Iterator[ApiUse]:
+    def call(self, node: ir.Call, dotted: str | None, place: Place, via: Via = "call") -> Iterator[ApiUse]:
         """The fact for a call of a known function, method or of anything with a known keyword."""
-        name, confidence, receiver = self._callee(node, place)
-        keyword = any(a.keyword in self.interest.keywords for a in node.args if a.keyword)
-        if name is None and keyword:
-            name, confidence = self.analysis.names.dotted(node.func, place.scope) or "unknown", "certain"
+        name, confidence, receiver = self._callee(node, dotted, place)
         if name is None:
-            return
+            if not any(a.keyword in self.interest.keywords for a in node.args):
+                return
+            name, confidence = dotted or "unknown", "certain"
         args, complete, reasons, defaults = self._arguments(node, name, place)
         self.consumed.update(defaults)
         parts: dict[str, Span] = {
@@ -77,8 +76,9 @@ class Apis:
 
     # ------------------------------------------------------------------ callees
 
-    def _callee(self, node: ir.Call, place: Place) -> tuple[str | None, Confidence, ir.Expr | None]:
-        dotted = self.analysis.names.dotted(node.func, place.scope)
+    def _callee(
+        self, node: ir.Call, dotted: str | None, place: Place
+    ) -> tuple[str | None, Confidence, ir.Expr | None]:
         if dotted is not None and self.interest.wants(dotted):
             return dotted, "certain", None
         func = node.func

@@ -33,8 +33,7 @@ class Devices:
 
     # ------------------------------------------------------------------ where literals stand
 
-    def in_call(self, node: ir.Call, place: Place) -> Iterator[DeviceChoice]:
-        dotted = self.analysis.names.dotted(node.func, place.scope)
+    def in_call(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[DeviceChoice]:
         method = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
         if dotted == "torch.device":
             yield from self._torch_device(node, place)

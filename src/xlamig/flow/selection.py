@@ -47,8 +47,8 @@ class Selections:
             self._cover(chosen)
             yield self._fact(node, "and", first, "cpu", "string", place)
 
-    def accelerator(self, node: ir.Call, place: Place) -> Iterator[DeviceChoice]:
-        if self.analysis.names.dotted(node.func, place.scope) in _ACCELERATOR:
+    def accelerator(self, node: ir.Call, dotted: str, place: Place) -> Iterator[DeviceChoice]:
+        if dotted in _ACCELERATOR:
             fields = place.fields(node)
             yield DeviceChoice(**fields, via="accelerator", device="cuda", result="device")
 

@@ -28,7 +28,7 @@ class Backends:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
 
-    def in_call(self, node: ir.Call, place: Place) -> Iterator[Launch]:
+    def in_call(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[Launch]:
         method = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
         if method in ("add_argument", "option"):
             named = any(
@@ -40,7 +40,6 @@ class Backends:
                 if named and arg.keyword == "default" and _is_gpu_backend(arg.value):
                     yield self._fact(arg.value, "option", place)
             return
-        dotted = self.analysis.names.dotted(node.func, place.scope)
         if dotted is not None and self.analysis.names.interest.wants(dotted):
             return  # the call itself is a fact with its arguments
         for arg in node.args:
@@ -92,13 +91,13 @@ class Variables:
         if isinstance(target, ir.Subscript) and self._is_environ(target.value, place):
             yield from self._named(target.index[0], target, place)
 
-    def in_call(self, node: ir.Call, place: Place) -> Iterator[Environment]:
+    def in_call(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[Environment]:
         """`os.environ.setdefault("X", ...)`, `os.putenv("X", ...)`"""
         func = node.func
         if not isinstance(func, ir.Attribute) or not node.args:
             return
         writes = func.attr == "setdefault" and self._is_environ(func.value, place)
-        if writes or self.analysis.names.dotted(func, place.scope) == "os.putenv":
+        if writes or dotted == "os.putenv":
             yield from self._named(node.args[0].value, node, place)
         elif func.attr == "update" and self._is_environ(func.value, place):
             first = node.args[0].value

@@ -222,12 +222,15 @@ class Walk:
         if dotted is not None and dotted.startswith("torch."):
             self.sites += 1
         for arg in node.args:
-            self._select(arg.value, node if is_device else None, place)
-        self._add(self.apis.call(node, place, via))
-        self._add(self.devices.in_call(node, place))
-        self._add(self.selections.accelerator(node, place))
-        self._add(self.backends.in_call(node, place))
-        self._add(self.variables.in_call(node, place))
+            if isinstance(arg.value, ir.IfExp | ir.Bool):
+                self._select(arg.value, node if is_device else None, place)
+        self._add(self.apis.call(node, dotted, place, via))
+        if node.args:
+            self._add(self.devices.in_call(node, dotted, place))
+            self._add(self.backends.in_call(node, dotted, place))
+            self._add(self.variables.in_call(node, dotted, place))
+        if dotted is not None:
+            self._add(self.selections.accelerator(node, dotted, place))
         if isinstance(node.func, ir.Attribute):
             self._callee(node.func, place)
         elif not isinstance(node.func, ir.Name):

@@ -20,8 +20,9 @@ def compile_interest(rules: Iterable[Rule], tables: Mapping[str, Table]) -> Inte
         kinds.add(match.kind)
         rows = {name for table in match.tables for name in table.rows}
         if match.kind == "package":
-            found = rows.union(*match.sought.values())
-            sought["package"] |= {name.partition(".")[0] for name in found}
+            names_sought = match.sought.get("name", ())
+            sought["package"].update(rows, match.sought.get("package", ()))
+            sought["package"].update(name.partition(".")[0] for name in names_sought)
             continue
         names |= rows | set(match.sought.get("name", ()))
         for field in ("keyword", "variable"):

@@ -173,7 +173,7 @@ class Judge:
         fact, row = decision.fact, decision.row
         display_only = decision.lowered or confidence == "possible"
         return tuple(
-            fix
+            fix if fix.words is None else replace(fix, title=_words(fix.words, decision))
             for fix in decision.rule.fixes
             if fix.target in (None, self.settings.target)
             and fix.style in (None, self.settings.style)

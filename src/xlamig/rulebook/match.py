@@ -101,14 +101,12 @@ def _check_glob(field: str, text: str, where: Where) -> None:
     before = text.partition("*")[0]
     if before == text:
         return
-    if field == "package":
-        raise where.error('a package cannot hold "*"')
+    if field in ("package", "variable"):
+        raise where.error(f'a {field} cannot hold "*": it is looked for by its whole name')
     if field == "name" and not before.rpartition(".")[0]:
         raise where.error('"*" has to come after the first dot')
     if field == "name" and is_method(text):
         raise where.error('the name of a method cannot hold "*"')
-    if field == "variable" and not before:
-        raise where.error('"*" cannot come first')
 
 
 RECEIVERS = frozenset({"Tensor", "Module", "unknown"})

@@ -151,7 +151,7 @@ def _check_words(rule: Rule, kinds: set[str]) -> None:
         else:
             _check_message(rule, [verdict.ruling])
     templates = [t for r in rulings for t in (r.message, r.help, r.reason)]
-    templates += [rule.message, rule.help, *(fix.title for fix in rule.fixes)]
+    templates += [rule.message, rule.help, *(fix.words for fix in rule.fixes)]
     for template in templates:
         if template is not None:
             template.check(kinds, row_keys)

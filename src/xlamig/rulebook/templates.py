@@ -45,7 +45,7 @@ class Template:
             if root == "row":
                 if rest.partition(".")[0] not in row_keys:
                     raise self.where.error(f"no row has {{{path}}}{did_you_mean(rest, row_keys)}")
-            elif path not in known:
+            elif path not in known and not (root == "proofs" and rest):
                 raise self.where.error(f"nothing fills {{{path}}}{did_you_mean(path, known)}")
 
     def render(self, fact: Fact, row: Mapping[str, Any] | None) -> str:
@@ -77,6 +77,8 @@ def _fill(path: str, fact: Fact, row: Mapping[str, Any] | None) -> str:
     if root == "args" and rest:
         arguments: tuple[Argument, ...] = getattr(fact, "args", ())
         return next((str(a.value.value) for a in arguments if a.name == rest), "")
+    if root == "proofs" and rest:
+        return fact.proofs.get(rest, "")
     return _text(getattr(fact, root, None))
 
 

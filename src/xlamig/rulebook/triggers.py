@@ -37,13 +37,13 @@ def trigger_words(interest: Interest) -> frozenset[str]:
     words = set(ALWAYS).union(*(_BY_KIND[kind] for kind in interest.kinds))
     words |= {f".{method}" for method in interest.methods}
     words |= interest.keywords
-    words |= {variable.partition("*")[0] for variable in interest.variables}
+    words |= interest.variables
     for name in (*interest.names, *interest.prefixes, *interest.aliases):
         root = name.partition(".")[0]
         if not (is_method(name) and root in RECEIVERS):
             words.add(root)
-    for package in interest.packages:
-        words |= {package, package.replace("_", "-")}
+    for root in {package.partition(".")[0] for package in interest.packages}:
+        words |= {root, root.replace("_", "-")}  # as imported, as required
     return frozenset(words)
 
 

@@ -13,7 +13,7 @@ from xlamig.findings import Applicability
 from xlamig.rulebook.conditions import Condition, compile_condition
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.patterns import YES, Fit
-from xlamig.rulebook.rulings import RULING_KEYS, Ruling, read_ruling
+from xlamig.rulebook.rulings import RULING_KEYS, Ruling, read_ruling, read_template
 from xlamig.rulebook.tables import Row
 from xlamig.rulebook.templates import Template
 
@@ -56,7 +56,8 @@ class FixRow:
     target: Target | None = None
     style: Style | None = None
     requires: tuple[str, ...] = ()
-    title: Template | None = None
+    title: str | None = None
+    words: Template | None = field(default=None, repr=False)  # what `title` is made from
     options: Mapping[str, Any] = field(default_factory=dict)
     when: When = field(default_factory=When)
 
@@ -78,14 +79,14 @@ def read_verdict(keys: Keys, kinds: Collection[str], has_row: bool) -> Verdict:
 
 def read_fix(keys: Keys, kinds: Collection[str], has_row: bool) -> FixRow:
     options = {key: value for key, value in keys.values.items() if key not in _FIX_KEYS}
-    title = keys.text("title")
     row = FixRow(
         strategy=keys.text("strategy", required=True),
         applicability=keys.choice("applicability", APPLICABILITIES, required=True),
         target=keys.choice("target", TARGETS),
         style=keys.choice("style", STYLES),
         requires=keys.texts("requires"),
-        title=None if title is None else Template(title, keys.where.at("title")),
+        title=keys.text("title"),
+        words=read_template(keys, "title"),
         options=options,
         when=_read_when(keys, kinds, has_row),
     )

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from tests.fixtures.programs import Program, programs
 
 from .judge import problems

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.fixtures.programs import Program, read
 
 from .judge import problems
@@ -81,7 +80,9 @@ def test_steady_state_is_the_claimed_one(tmp_path: Path, last: list[int], wrong:
     assert bool(problems(program(tmp_path, text), outcome(attempt(), steps=steps))) is wrong
 
 
-@pytest.mark.parametrize("seen, wrong", [(attempt("check"), True), (attempt("check", "AssertionError"), False)])
+@pytest.mark.parametrize(
+    "seen, wrong", [(attempt("check"), True), (attempt("check", "AssertionError"), False)]
+)
 def test_fixed_no_longer_proves_the_harm(tmp_path: Path, seen: dict[str, Any], wrong: bool) -> None:
     text = "# run = wrong-result\nprint()  # expect: XLA002\n"
     assert bool(problems(program(tmp_path, text, "fixed"), outcome(attempt(), seen))) is wrong

@@ -15,9 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import venv
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -30,11 +31,16 @@ PACKAGES = (
     "transformers==4.56.2:transformers/models",
 )
 TORCHFIX = "torchfix==0.7.0"
+RULES = Path(__file__).parents[1] / "rules"
+NAME_FACTS = {"api-use", "package", "environment", "tool"}
 
 PARSE = """
 import pathlib, sys, libcst
 for path in pathlib.Path(sys.argv[1]).rglob("*.py"):
-    libcst.parse_module(path.read_bytes())
+    try:
+        libcst.parse_module(path.read_bytes())
+    except libcst.ParserSyntaxError:
+        pass
 """
 
 
@@ -145,6 +151,14 @@ def report(title: str, costs: Mapping[str, list[Cost]], baseline: str) -> dict[s
     return rows
 
 
+def name_rules() -> Iterator[str]:
+    """Codes of the rules for which it is enough to know what a name stands for."""
+    for page in sorted(RULES.rglob("XLA*.md")):
+        rule = tomllib.loads(page.read_text(encoding="utf-8").split("+++")[1])
+        if {match["fact"] for match in rule.get("match", ())} <= NAME_FACTS:
+            yield rule["code"]
+
+
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     default_cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xlamig-benchmarks"
@@ -152,7 +166,9 @@ def options() -> argparse.Namespace:
     parser.add_argument("--source", type=Path, help="a folder to measure on instead of packages")
     parser.add_argument("--runs", type=int, default=5, help="rounds, of which the median counts (default 5)")
     parser.add_argument("--no-torchfix", action="store_true")
-    parser.add_argument("--only-names", action="store_true", help="only rules that need no data flow")
+    parser.add_argument(
+        "--only-names", action="store_true", help="only rules about names, packages and variables"
+    )
     parser.add_argument(
         "--cache", type=Path, default=default_cache, help=f"downloads (default {default_cache})"
     )
@@ -168,7 +184,7 @@ def main() -> None:
         if args.source
         else {s: unpack(s, args.cache) for s in args.packages}
     )
-    select = "ALL"
+    select = ",".join(name_rules()) if args.only_names else "ALL"
 
     result: dict[str, object] = {
         "versions": {name: version(name) for name in ("xlamig", "libcst")}

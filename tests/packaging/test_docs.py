@@ -65,25 +65,27 @@ def test_ci_runs_the_readme_command(name: str) -> None:
     assert re.search(rf"^readme {name}$", script, re.MULTILINE)
 
 
-def test_the_readme_output_is_what_the_readme_command_prints() -> None:
-    steps = main_steps()
-    assert [step[0] for step in steps] == ["check", "plan"]
-    printed = ""
-    for step in steps:
-        run = subprocess.run(
-            [sys.executable, "-c", "from xlamig.cli import main; main()", *step],
-            cwd=ROOT,
-            env={**os.environ, "COLUMNS": "100"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert run.returncode == 0, run.stdout
-        printed += run.stdout
+def test_the_first_command_checks_and_plans() -> None:
+    assert [step[0] for step in main_steps()] == ["check", "plan"]
+
+
+@pytest.mark.parametrize("step", main_steps(), ids=lambda step: step[0])
+def test_the_readme_output_is_what_the_readme_command_prints(step: list[str]) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", "from xlamig.cli import main; main()", *step],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "100", "PYTHONUNBUFFERED": "1"},  # findings, then the summary
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout
     # Parts may be left out where the README says "...", but nothing may be changed.
-    parts = [part.strip("\n") for part in re.split(r"^\.\.\.$", block("output: run"), flags=re.MULTILINE)]
+    parts = [
+        part.strip("\n") for part in re.split(r"^\.\.\.$", block(f"output: {step[0]}"), flags=re.MULTILINE)
+    ]
+    positions = [run.stdout.find(part) for part in parts]
     assert all(parts)
-    positions = [printed.find(part) for part in parts]
     assert -1 not in positions
     assert positions == sorted(positions)
 

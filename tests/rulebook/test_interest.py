@@ -103,7 +103,14 @@ def test_trigger_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "import numpy as np\nx = np.zeros(3)\n", "half = 1\nself.halve()\n", "# to be done\n"]
+    "text",
+    [
+        "",
+        "import numpy as np\nx = np.zeros(3)\n",
+        "output = self.total\n",
+        "half = 1\nself.halve()\n",
+        "# to be done\n",
+    ],
 )
 def test_a_file_that_gives_nothing_is_left_unread(text: str) -> None:
     assert not compile_check(WANTED)(text)
@@ -147,7 +154,7 @@ def test_no_text_that_gives_a_fact_is_passed_over(before: str, fact: str, after:
     st.text(),
 )
 def test_a_trigger_word_anywhere_is_enough(before: str, word: str, after: str) -> None:
-    assert compile_check(WANTED)(before + word + after)
+    assert compile_check(WANTED)(before + word + "(" + after)
 
 
 def test_of_an_unknown_kind_of_fact_every_file_matters() -> None:

@@ -157,6 +157,7 @@ def test_a_row_that_says_nothing_of_the_target_is_silent(tmp_path: Path) -> None
         ("{args.size}", "n + 1"),
         ("`{args.none}` fails here", "fails here"),
         ("use {scope}, now", "use, now"),
+        ("at the end: {scope}", "at the end"),
         ("{{k: v}} {k: v} {name}", "{k: v} {k: v} torch.f"),
         ("f{{name}}", "f{name}"),
         ("{proofs.device}.type", "d.type"),
@@ -298,9 +299,10 @@ def test_superseded_only_where_places_overlap(
 
 
 def test_a_superseded_finding_supersedes_nothing(tmp_path: Path) -> None:
-    b_rule = B_RULE.replace('phase = "run"', 'phase = "run"\nsupersedes = ["XLA003"]')
-    rules = book(tmp_path, page(supersedes=["XLA002"]), b_rule, C_RULE)
-    facts = [api("torch.h", 5, 9), api("torch.g", 2, 8), api(start=0, end=4)]
+    b_rule = B_RULE.replace('phase = "run"', 'phase = "run"\nsupersedes = ["XLA001"]')
+    c_rule = C_RULE.replace('phase = "run"', 'phase = "run"\nsupersedes = ["XLA002"]')
+    rules = book(tmp_path, page(), b_rule, c_rule)
+    facts = [api(start=0, end=4), api("torch.g", 2, 8), api("torch.h", 5, 9)]
     assert reported(rules, *facts) == ["XLA001", "XLA003"]
     assert reported(rules, *facts[:2]) == ["XLA002"]
 

@@ -92,9 +92,9 @@ def test_events_can_be_suppressed_too(tmp_path: Path) -> None:
     [
         ("# xlamig: ignore[XLA0O1]", "XLA0O1", "did you mean"),
         ("# xlamig: ignore[b-rul]", "b-rul", 'did you mean "b-rule"?'),
-        ("# noqa: XLA777", "XLA777", "no rule is called"),
+        ("# noqa: XLA777", "XLA777", "no rule has this code"),
         ("# xlamig: ignore[XLA009]", "XLA009", "withdrawn in favour of XLA002"),
-        ("# xlamig: ignore", "", "has to name a code"),
+        ("# xlamig: ignore", "# xlamig: ignore", "has to name a code"),
     ],
 )
 def test_an_unknown_code_is_an_event(rules: Rulebook, comment: str, subject: str, detail: str) -> None:

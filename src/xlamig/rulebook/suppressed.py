@@ -72,7 +72,10 @@ def _unused(
         live = [rule for rule in live if not rule.code.startswith(TOOL)]
         # A rule that did not run here may be what the comment is for.
         if live and all(rule.code in evaluated for rule in live):
-            yield _event("unused-suppression", use.suppression, use.code)
+            place = "in this file" if use.suppression.kind == "ignore-file" else "here"
+            yield _event(
+                "unused-suppression", use.suppression, use.code, f"nothing of it is reported {place}"
+            )
 
 
 def _unknown(suppressions: Suppressions, rules: Mapping[str, Rule]) -> Iterator[ToolEvent]:
@@ -83,7 +86,7 @@ def _unknown(suppressions: Suppressions, rules: Mapping[str, Rule]) -> Iterator[
         withdrawn = [rule for rule in meant if rule.status == "withdrawn"]
         if not meant:
             known = (*rules, *(rule.name for rule in rules.values()))
-            detail = f'no rule is called "{code.text}"{did_you_mean(code.text, known)}'
+            detail = f"no rule has this code or name{did_you_mean(code.text, known)}"
         elif len(withdrawn) == len(meant):
             detail = "; ".join(
                 f"{rule.code} was withdrawn in favour of {rule.successor}" for rule in withdrawn
@@ -97,7 +100,7 @@ def _event(
     event: Literal["unused-suppression", "unknown-code"],
     suppression: Suppression,
     code: Code | None,
-    detail: str = "",
+    detail: str,
 ) -> ToolEvent:
     span = (code.start, code.end) if code else suppression.span
     parts = {"comment": suppression.span}
@@ -113,6 +116,6 @@ def _event(
         parts=parts,
         proofs=proofs,
         event=event,
-        subject=code.text if code else "",
+        subject=code.text if code else f"# xlamig: {suppression.kind}",
         detail=detail,
     )

@@ -95,4 +95,4 @@ def _text(value: Any) -> str:
 def _close_gaps(text: str) -> str:
     text = re.sub(r"(?<!`)``(?!`)", "", text)
     text = re.sub(r" {2,}", " ", text)
-    return re.sub(r" +(?=[,.;:])", "", text).strip()
+    return re.sub(r" +(?=[,.;:])", "", text).strip().rstrip(" ,:;")

@@ -17,7 +17,7 @@ _BY_KIND: Mapping[str, frozenset[str]] = {
     "environment": frozenset(),
     "tool": frozenset(),
     # An integer can be a device too: `.to(0)`, `device=0`.
-    "device-choice": frozenset({"cuda", "xla", "tpu", "device", "accelerator", ".to"}),
+    "device-choice": frozenset({"cuda", "'xla", '"xla', "'tpu", '"tpu', "device", "accelerator", ".to"}),
     "launch": frozenset({"nccl", "backend"}),
 }
 
@@ -26,7 +26,7 @@ _GAP = r"\.(?:\s|\\\r?\n|#[^\r\n]*)*+"
 
 
 def trigger_words(interest: Interest) -> frozenset[str]:
-    """Strings one of which is in every file that can give a fact; "." marks an attribute.
+    """Strings one of which is in every file that can give a fact; "." marks a whole attribute.
 
     A name counts by its first part, so an API that reaches a file only through the project's own
     modules gives no fact there. Empty for a kind of fact of which nothing is known here: then
@@ -57,7 +57,7 @@ def compile_check(interest: Interest) -> Callable[[str], bool]:
     parts = [_alternatives(_without_longer(plain))]
     attributes = [a for a in attributes if not any(word in a for word in plain)]
     if attributes:
-        parts.append(f"{_GAP}(?:{_alternatives(attributes)})")
+        parts.append(rf"{_GAP}(?:{_alternatives(attributes)})\b")
     search = re.compile("|".join(parts)).search
     return lambda text: search(text) is not None
 

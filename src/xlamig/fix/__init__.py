@@ -1,0 +1,1 @@
+"""From judgements to edits, from edits to files."""

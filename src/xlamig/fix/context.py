@@ -1,0 +1,45 @@
+"""What a strategy is given, and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xlamig import ir
+from xlamig.config.settings import Settings
+from xlamig.facts import Fact, Span
+from xlamig.findings import Create, Edit
+from xlamig.source.text import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class FixContext:
+    """The file a fix is for. `package_root` is the folder of its top package, None for a script."""
+
+    source: SourceText
+    module: ir.Module
+    settings: Settings
+    module_name: str = ""
+    package_root: Path | None = None
+
+    def text(self, span: Span) -> str:
+        return self.source.text[span[0] : span[1]]
+
+    def edit(self, start: int, end: int, content: str) -> Edit:
+        return Edit(self.source.filename, None, self.source.range(start, end), content)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a strategy proposes. Without edits it is only shown."""
+
+    message: str
+    edits: tuple[Edit, ...] = ()
+    creates: tuple[Create, ...] = ()
+
+
+Options = Mapping[str, Any]
+Strategy = Callable[[Fact, Options, FixContext], Draft | None]
+"""None when the fix cannot be proven here."""

@@ -1,0 +1,62 @@
+"""Edits as pure functions: which fixes go together, and the text they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from xlamig.findings import Edit, Fix
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """`text` with every edit done; equal edits count once. Raises ValueError when two overlap."""
+    pieces: list[str] = []
+    done = 0
+    previous: Edit | None = None
+    for edit in _ordered(edits):
+        if previous is not None and _conflict(previous, edit):
+            raise ValueError(f"edits overlap at offset {edit.place.start}")
+        pieces += (text[done : edit.place.start], edit.content)
+        done = edit.place.end
+        previous = edit
+    return "".join(pieces) + text[done:]
+
+
+def choose(fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix]]:
+    """Split `fixes` into those that can be applied together and those for the next round.
+
+    A fix is taken whole or not at all. Earlier places win, the outer of two nested ones first.
+    """
+    chosen: list[Fix] = []
+    left_out: list[Fix] = []
+    taken: set[Edit] = set()
+    for fix in sorted(fixes, key=_position):
+        new = [edit for edit in dict.fromkeys(fix.edits) if edit not in taken]
+        if any(_conflict(edit, other) for edit in new for other in taken) or _self_conflict(new):
+            left_out.append(fix)
+        else:
+            chosen.append(fix)
+            taken.update(new)
+    return chosen, left_out
+
+
+def _ordered(edits: Iterable[Edit]) -> list[Edit]:
+    return sorted(dict.fromkeys(edits), key=lambda edit: (edit.place.start, edit.place.end, edit.content))
+
+
+def _position(fix: Fix) -> tuple[object, ...]:
+    """By the edit that says what a fix is about, its last one (imports stand above); then all else."""
+    spans = [(edit.place.start, -edit.place.end, edit.content) for edit in fix.edits]
+    return (max(spans, default=(-1, 0, "")), sorted(spans), fix.message)
+
+
+def _conflict(one: Edit, other: Edit) -> bool:
+    a, b = one.place, other.place
+    if a.start == b.start:
+        return True  # also two insertions, or an insertion before a replacement: their order is not known
+    return a.start < b.end and b.start < a.end
+
+
+def _self_conflict(edits: Sequence[Edit]) -> bool:
+    ordered = _ordered(edits)
+    return any(_conflict(a, b) for a, b in pairwise(ordered))

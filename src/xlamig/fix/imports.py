@@ -1,0 +1,206 @@
+"""Import statements as edits: make a name available, take one away that nobody uses any more."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from xlamig import ir
+from xlamig.findings import Edit
+from xlamig.fix.context import FixContext
+from xlamig.fix.scopes import at_module_level, bindings, path_to, reads
+
+ImportStmt = ir.Import | ir.ImportFrom
+_JOINED = re.compile(r"[ \t\f]*;(?:[ \t\f]|\\\r?\n)*")
+_REST_OF_LINE = re.compile(r"(?:[^\r\n\\]|\\(?:\r\n|[\r\n]|.|$))*")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """`name` is what to write in the code, `edits` what makes it available (none if it is)."""
+
+    name: str
+    edits: tuple[Edit, ...] = ()
+
+
+def ensure_module(page: FixContext, module: str, use: tuple[int, int]) -> Imported | None:
+    """`import module` for a use at this span; None when the name means something else there."""
+    top = module.partition(".")[0]
+    for statement in page.module.body:
+        if not (isinstance(statement, ir.Import) and _precedes(page, statement, use)):
+            continue
+        for alias in statement.names:
+            if alias.name == module and alias.asname:
+                return Imported(alias.asname) if _means(page, alias.asname, module, use) else None
+            if alias.asname is None and (alias.name == module or alias.name.startswith(f"{module}.")):
+                return Imported(module) if _means(page, top, module, use) else None
+    if not _means(page, top, module, use):
+        return None
+    edit = insert_import(page, f"import {module}", use)
+    return Imported(module, (edit,)) if edit else None
+
+
+def ensure_name(page: FixContext, module: str, name: str, use: tuple[int, int]) -> Imported | None:
+    """`from module import name` for a use at this span; None when `name` is taken."""
+    target: ir.ImportFrom | None = None
+    for statement in page.module.body:
+        if not isinstance(statement, ir.ImportFrom) or (statement.module, statement.level) != (module, 0):
+            continue
+        if not _precedes(page, statement, use) or statement.names[-1].name == "*":
+            continue
+        for alias in statement.names:
+            if alias.name == name:
+                bound = alias.asname or name
+                return Imported(bound) if len(bindings(page.module, bound)) == 1 else None
+        target = statement
+    if bindings(page.module, name) or reads(page.module, name):
+        return None
+    if target is not None:
+        return Imported(name, (page.edit(target.names[-1].end, target.names[-1].end, f", {name}"),))
+    edit = insert_import(page, f"from {module} import {name}", use)
+    return Imported(name, (edit,)) if edit else None
+
+
+def insert_import(page: FixContext, line: str, use: tuple[int, int]) -> Edit | None:
+    """Write `line` after the first block of imports, or where a first import goes."""
+    text, newline = page.source.text, page.module.newline
+    block = _first_imports(page)
+    if block and _precedes(page, last := _last_on_line(page, block[-1]), use):
+        at = line_end(text, last.end)
+        return page.edit(at, at, f"{newline}{line}")
+    at = page.module.insert_at
+    if at > 0 and text[at - 1] not in "\r\n":
+        at = line_end(text, at)
+        return None if page.module.body and _shares_line(page, at) else page.edit(at, at, f"{newline}{line}")
+    return page.edit(at, at, f"{line}{newline}")
+
+
+def insert_beside(page: FixContext, line: str, statement: ir.Stmt) -> Edit | None:
+    """Write `line` above `statement` in its own block; None unless it has its line for itself."""
+    text = page.source.text
+    start = line_start(text, statement.start)
+    indent = text[start : statement.start]
+    if indent.strip() or _JOINED.match(text, statement.end):
+        return None
+    return page.edit(start, start, f"{indent}{line}{page.module.newline}")
+
+
+def remove_import(page: FixContext, statement: ImportStmt, name: str) -> Edit | None:
+    """Delete the alias that binds `name`, with its statement when it is the only one.
+
+    Only plain forms: one statement on one line without a comment, at module level.
+    """
+    text = page.source.text
+    start, end = line_start(text, statement.start), line_end(text, statement.end)
+    plain = not any(mark in text[start:end] for mark in ";#\\()\r\n")
+    if start != statement.start or not plain or statement not in page.module.body:
+        return None
+    names = statement.names
+    index = next((i for i, alias in enumerate(names) if _binds(alias) == name), None)
+    if index is None:
+        return None
+    if len(names) == 1:
+        return page.edit(start, after_newline(text, end), "")
+    if index:
+        return page.edit(names[index - 1].end, names[index].end, "")
+    return page.edit(names[0].start, names[1].start, "")
+
+
+def tidy_imports(before: ir.Module, page: FixContext) -> list[Edit]:
+    """Edits that delete the imports which fixes left unused: used in `before`, not named now.
+
+    A name in a string or a comment counts as named; at most one name goes per statement.
+    """
+    if page.source.filename.endswith("__init__.py"):
+        return []
+    edits = []
+    for statement in page.module.body:
+        if isinstance(statement, ImportStmt):
+            names = map(_binds, statement.names)
+            unused = next((n for n in names if reads(before, n) and _named_only_in(page, n, statement)), None)
+            edit = remove_import(page, statement, unused) if unused else None
+            edits += [edit] if edit else []
+    return edits
+
+
+def _named_only_in(page: FixContext, name: str, statement: ir.Stmt) -> bool:
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    inside = word.findall(page.source.text, statement.start, statement.end)
+    return len(word.findall(page.source.text)) == len(inside)
+
+
+def line_start(text: str, offset: int) -> int:
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+
+
+def line_end(text: str, offset: int) -> int:
+    """Where the logical line ends that `offset`, the end of a statement, stands in."""
+    hash_at = re.compile(r"[^#\r\n]*").match(text, offset)
+    if hash_at and text[hash_at.end() : hash_at.end() + 1] == "#":
+        found = re.compile(r"[^\r\n]*").match(text, offset)
+    else:
+        found = _REST_OF_LINE.match(text, offset)
+    return found.end() if found else offset
+
+
+def after_newline(text: str, offset: int) -> int:
+    if text.startswith("\r\n", offset):
+        return offset + 2
+    return offset + 1 if text[offset : offset + 1] in ("\r", "\n") else offset
+
+
+def joined(text: str, start: int, end: int) -> bool:
+    """Nothing but a `;` stands between two statements."""
+    return _JOINED.fullmatch(text, start, end) is not None
+
+
+def _binds(alias: ir.Alias) -> str:
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def _means(page: FixContext, name: str, module: str, use: tuple[int, int]) -> bool:
+    """`name` at this span can only be what `import module` binds it to."""
+    for node in bindings(page.module, name):
+        if not isinstance(node, ir.Alias):
+            return False
+        statement = path_to(page.module, node.start, node.end)[-2]
+        if not isinstance(statement, ir.Import) or (node.asname and node.name != module):
+            return False
+        if not at_module_level(page.module, node.start, node.end) and _same_function(page, node, use):
+            return False  # a local import may come later than the use
+    return True
+
+
+def _same_function(page: FixContext, node: ir.Node, use: tuple[int, int]) -> bool:
+    around = path_to(page.module, *use)
+    owners = [n for n in path_to(page.module, node.start, node.end) if isinstance(n, ir.FunctionDef)]
+    return bool(owners) and any(owners[-1] is n for n in around)
+
+
+def _precedes(page: FixContext, statement: ir.Stmt, use: tuple[int, int]) -> bool:
+    """The statement has run when the code at this span does."""
+    path = path_to(page.module, *use)
+    return statement.end <= use[0] or any(isinstance(n, ir.FunctionDef | ir.Lambda) for n in path)
+
+
+def _first_imports(page: FixContext) -> list[ImportStmt]:
+    found: list[ImportStmt] = []
+    for statement in page.module.body:
+        if isinstance(statement, ImportStmt):
+            if not (isinstance(statement, ir.ImportFrom) and statement.module == "__future__"):
+                found.append(statement)
+        elif found:
+            break
+    return found
+
+
+def _last_on_line(page: FixContext, statement: ir.Stmt) -> ir.Stmt:
+    body = page.module.body
+    index = next(i for i, s in enumerate(body) if s is statement)
+    while index + 1 < len(body) and joined(page.source.text, body[index].end, body[index + 1].start):
+        index += 1
+    return body[index]
+
+
+def _shares_line(page: FixContext, at: int) -> bool:
+    return any(s.start < at < s.end for s in page.module.body)

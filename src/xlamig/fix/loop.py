@@ -1,0 +1,150 @@
+"""Applies fixes to one file, analyses it again, and goes on until nothing changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from xlamig import ir
+from xlamig.config.settings import Settings
+from xlamig.findings import Applicability, Create, Edit, Finding, Fix
+from xlamig.fix.context import FixContext
+from xlamig.fix.edits import apply_edits, choose
+from xlamig.fix.imports import tidy_imports
+from xlamig.source.text import SourceText
+from xlamig.syntax import Unparsable, module_from_text
+
+ROUNDS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class FixedText:
+    """`applied` counts fixes by rule code; `problem` is one line about what was held back."""
+
+    text: str
+    applied: Counter[str] = field(default_factory=Counter)
+    creates: tuple[Create, ...] = ()
+    rounds: int = 0
+    problem: str | None = None
+
+
+def fix_text(
+    source: SourceText,
+    analyse: Callable[[SourceText], Sequence[Finding]],
+    applicabilities: Collection[Applicability],
+) -> FixedText:
+    """Fix what `analyse` finds, with fixes of these grades only."""
+    before = _parse(source.text)
+    if before is None or not source.exact:
+        return FixedText(source.text)
+    broken: set[str] = set()
+    restless: set[str] = set()
+
+    def fixable(now: SourceText) -> list[Finding]:
+        allowed = (f for f in analyse(now) if f.code not in broken | restless)
+        return [f for f in allowed if _wanted(f, now, applicabilities)]
+
+    while True:
+        result, unsettled = _until_nothing_changes(source, fixable, broken)
+        if not unsettled:
+            break
+        restless |= unsettled  # start again without them, so that a second run has nothing to do
+    text = _tidied(before, replace(source, text=result.text)) if result.applied else result.text
+    return replace(result, text=text, problem=_problem(broken, restless))
+
+
+def _until_nothing_changes(
+    source: SourceText, fixable: Callable[[SourceText], list[Finding]], broken: set[str]
+) -> tuple[FixedText, set[str]]:
+    """The fixed text, or the codes whose fixes come back for ever; codes are added to `broken`."""
+    applied: Counter[str] = Counter()
+    creates: dict[str, Create] = {}
+    history: list[tuple[str, set[str]]] = []  # a text, and the codes of the fixes it then got
+    current = source
+    for rounds in range(ROUNDS):
+        text, done, failed = _apply(current.text, fixable(current))
+        broken.update(f.code for f in failed)
+        if not done and not failed:
+            return FixedText(text, applied, tuple(creates.values()), rounds), set()
+        if done:
+            history.append((current.text, {f.code for f in done}))
+        past = [before for before, _ in history]
+        if done and text in past:
+            return FixedText(source.text), _union(history[past.index(text) :])
+        current = replace(current, text=text)
+        applied.update(f.code for f in done)
+        creates.update((c.filename, c) for f in done if f.fix for c in f.fix.creates)
+    rest = _union(history[ROUNDS // 2 :]) if fixable(current) else set()
+    return FixedText(current.text, applied, tuple(creates.values()), ROUNDS), rest
+
+
+def _union(history: Sequence[tuple[str, set[str]]]) -> set[str]:
+    return {code for _, codes in history for code in codes}
+
+
+def _problem(broken: set[str], restless: set[str]) -> str | None:
+    parts = []
+    if broken:
+        parts.append(f"a fix would not parse and was left out: {', '.join(sorted(broken))}")
+    if restless:
+        parts.append(f"fixes do not settle and were left out: {', '.join(sorted(restless))}")
+    return "; ".join(parts) or None
+
+
+def _wanted(finding: Finding, source: SourceText, applicabilities: Collection[Applicability]) -> bool:
+    fix = finding.fix
+    return (
+        fix is not None
+        and bool(fix.edits)
+        and fix.applicability in applicabilities
+        and all(edit.filename == source.filename for edit in fix.edits)
+    )
+
+
+def _apply(text: str, findings: Sequence[Finding]) -> tuple[str, list[Finding], list[Finding]]:
+    """The new text, the findings fixed in it, and those whose fix does not parse by itself."""
+    by_fix: dict[Fix, list[Finding]] = {}
+    for finding in findings:
+        if finding.fix is not None:
+            by_fix.setdefault(finding.fix, []).append(finding)
+    chosen, _ = choose(list(by_fix))
+    good, bad = _parsing(text, [], chosen)
+    done = [finding for fix in good for finding in by_fix[fix]]
+    return _with(text, good), done, [finding for fix in bad for finding in by_fix[fix]]
+
+
+def _parsing(text: str, good: list[Fix], new: list[Fix]) -> tuple[list[Fix], list[Fix]]:
+    """As many of `new` beside `good` as parse together, and those that break the text alone."""
+    if not new or _parse(_with(text, good + new)) is not None:
+        return good + new, []
+    if len(new) == 1:
+        return good, new if not good or _parse(_with(text, new)) is None else []
+    half = len(new) // 2
+    good, bad_first = _parsing(text, good, new[:half])
+    good, bad_second = _parsing(text, good, new[half:])
+    return good, bad_first + bad_second
+
+
+def _with(text: str, fixes: Sequence[Fix]) -> str:
+    edits: list[Edit] = [edit for fix in fixes for edit in fix.edits]
+    return apply_edits(text, edits)
+
+
+def _tidied(before: ir.Module, source: SourceText) -> str:
+    module = _parse(source.text)
+    while module is not None:
+        edits = tidy_imports(before, FixContext(source, module, Settings()))
+        text = apply_edits(source.text, edits)
+        if not edits or _parse(text) is None:
+            break
+        source = replace(source, text=text)
+        module = _parse(text)
+    return source.text
+
+
+def _parse(text: str) -> ir.Module | None:
+    try:
+        return module_from_text(text)
+    except Unparsable:
+        return None

@@ -1,0 +1,150 @@
+"""Questions about names and places of an IR module that a fix has to ask before it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig import ir
+
+Function = ir.FunctionDef | ir.Lambda
+
+
+def path_to(module: ir.Module, start: int, end: int) -> list[ir.Node]:
+    """The nodes around a span, outermost first; the last one may be the span itself."""
+    path: list[ir.Node] = []
+    node: ir.Node | None = module
+    while node is not None:
+        path.append(node)
+        node = next((c for c in ir.children(node) if _encloses(c, start, end)), None)
+    return path
+
+
+def _encloses(node: ir.Node, start: int, end: int) -> bool:
+    first = node.start
+    if isinstance(node, ir.FunctionDef | ir.ClassDef) and node.decorators:
+        first = min(first, node.decorators[0].start)  # they stand before the statement's own span
+    return first <= start and end <= node.end and node.end > first
+
+
+def block_of(module: ir.Module, statement: ir.Stmt) -> ir.Block | None:
+    """The list of statements that holds `statement`."""
+    return next((block for block in blocks(module) if any(s is statement for s in block)), None)
+
+
+def blocks(node: ir.Node) -> Iterator[ir.Block]:
+    for inner in ir.walk(node):
+        for name in ("body", "orelse", "final"):
+            block = getattr(inner, name, None)
+            if isinstance(block, tuple) and block:
+                yield block
+
+
+def runs_at_import(module: ir.Module, start: int, end: int) -> bool:
+    """The place is evaluated when the module is imported, not when a function is called."""
+    path = path_to(module, start, end)
+    return not any(isinstance(n, Function) and _in_body(n, start) for n in path)
+
+
+def at_module_level(module: ir.Module, start: int, end: int) -> bool:
+    """Directly in the module: not in a function, a class body, a default or a decorator."""
+    return not any(isinstance(n, Function | ir.ClassDef) for n in path_to(module, start, end))
+
+
+def _in_body(function: Function, start: int) -> bool:
+    body = function.body
+    first = body[0].start if isinstance(body, tuple) else body.start
+    return start >= first
+
+
+def bindings(root: ir.Node, name: str) -> list[ir.Node]:
+    """Every node below `root`, in any scope, that gives `name` a value or declares it."""
+    return [node for node in ir.walk(root) if name in _bound_by(node)]
+
+
+def _bound_by(node: ir.Node) -> tuple[str, ...]:
+    match node:
+        case ir.Assign():
+            return tuple(n for target in node.targets for n in _targets(target))
+        case ir.AugAssign() | ir.AnnAssign() | ir.For() | ir.Generator() | ir.Walrus():
+            return tuple(_targets(node.target))
+        case ir.WithItem(target=ir.Expr() as target):
+            return tuple(_targets(target))
+        case ir.Delete():
+            return tuple(n for target in node.targets for n in _targets(target))
+        case ir.FunctionDef() | ir.ClassDef() | ir.Param():
+            return (node.name,)
+        case ir.Handler(name=str() as bound):
+            return (bound,)
+        case ir.Case():
+            return node.captures
+        case ir.Scoping():
+            return node.names
+        case ir.Alias():
+            return (node.asname or node.name.partition(".")[0],)
+    return ()
+
+
+def _targets(target: ir.Expr) -> Iterator[str]:
+    match target:
+        case ir.Name():
+            yield target.id
+        case ir.Starred():
+            yield from _targets(target.value)
+        case ir.Sequence():
+            for element in target.elements:
+                yield from _targets(element)
+
+
+def reads(root: ir.Node, name: str) -> list[ir.Name]:
+    """Every use of `name` as a plain expression, binding positions included."""
+    return [node for node in ir.walk(root) if isinstance(node, ir.Name) and node.id == name]
+
+
+def has_main_guard(module: ir.Module) -> bool:
+    """`if __name__ == "__main__":` stands at module level."""
+    return any(
+        isinstance(statement, ir.If)
+        and reads(statement.test, "__name__")
+        and any(isinstance(n, ir.Const) and n.value == "__main__" for n in ir.walk(statement.test))
+        for statement in module.body
+    )
+
+
+def is_script(module: ir.Module) -> bool:
+    """It does its work when it is run: a main guard, or a loop at module level."""
+    loops = any(isinstance(statement, ir.For | ir.While) for statement in module.body)
+    return loops or has_main_guard(module)
+
+
+def holds_a_device(module: ir.Module, name: str, place: tuple[int, int]) -> bool:
+    """No assignment or default makes variable `name` the CPU or None, and the place does not ask
+    about it, as `device or "cuda"` does."""
+    for node in path_to(module, *place):
+        match node:
+            case ir.If() | ir.IfExp() | ir.While() if reads(node.test, name):
+                return False
+            case ir.Bool() if reads(node, name):
+                return False
+            case ir.Assign() if any(name == n for n in _bound_by(node)):
+                return False
+    return not any(map(_is_no_accelerator, _values(module, name)))
+
+
+def _values(module: ir.Module, name: str) -> Iterator[ir.Expr]:
+    for node in ir.walk(module):
+        match node:
+            case ir.Param(name=bound, default=ir.Expr() as value) if bound == name:
+                yield value
+            case ir.Assign(value=value) if any(isinstance(t, ir.Name) and t.id == name for t in node.targets):
+                yield value
+            case ir.AnnAssign(target=ir.Name(id=bound), value=ir.Expr() as value) if bound == name:
+                yield value
+
+
+def _is_no_accelerator(value: ir.Expr) -> bool:
+    match value:
+        case ir.Const(value=constant):
+            return constant is None or (isinstance(constant, str) and constant.startswith("cpu"))
+        case ir.Call(func=ir.Attribute(attr="device") | ir.Name(id="device"), args=(first, *_)):
+            return _is_no_accelerator(first.value)
+    return False

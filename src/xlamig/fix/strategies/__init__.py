@@ -1,0 +1,32 @@
+"""The strategies a rule page can name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from xlamig.fix.context import Strategy
+from xlamig.fix.strategies.arguments import drop_argument, replace_argument
+from xlamig.fix.strategies.cuda_method import cuda_method
+from xlamig.fix.strategies.device_literal import device_literal
+from xlamig.fix.strategies.device_selection import device_selection
+from xlamig.fix.strategies.display import display
+from xlamig.fix.strategies.rename import rename_api
+from xlamig.fix.strategies.statements import drop_statement
+from xlamig.fix.strategies.suppression import remove_suppression
+
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
+    {
+        "cuda-method": cuda_method,
+        "device-literal": device_literal,
+        "device-selection": device_selection,
+        "display": display,
+        "drop-argument": drop_argument,
+        "drop-statement": drop_statement,
+        "remove-suppression": remove_suppression,
+        "rename-api": rename_api,
+        "replace-argument": replace_argument,
+    }
+)
+
+__all__ = ["STRATEGIES"]

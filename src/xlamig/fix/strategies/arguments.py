@@ -1,0 +1,65 @@
+"""Drops or replaces one argument of a call."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from xlamig.facts import ApiUse, Argument, Fact, Span
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.imports import after_newline, line_start
+
+_COMMA = re.compile(r"\s*,[ \t]*")
+_BLANK = re.compile(r"[ \t]*(?=[\r\n])")
+
+
+def drop_argument(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """Option `argument`: the keyword argument to delete."""
+    argument = _argument(fact, options)
+    if argument is None or not argument.keyword:
+        return None
+    start, end = _whole_lines(page.source.text, _keep_comments(page.source.text, argument))
+    return Draft(f"Drop `{page.text(argument.span)}`", (page.edit(start, end, ""),))
+
+
+def replace_argument(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """Options `argument`, and `value`, a constant, or `source`, the new value's Python text."""
+    argument = _argument(fact, options)
+    if argument is None:
+        return None
+    old = page.text(argument.value_span)
+    new = str(options["source"]) if "source" in options else _literal(options.get("value"), old)
+    if new == old or ("\n" in old and "#" in old):
+        return None
+    return Draft(f"Use `{new}` instead of `{old}`", (page.edit(*argument.value_span, new),))
+
+
+def _argument(fact: Fact, options: Options) -> Argument | None:
+    return fact.argument(str(options.get("argument", ""))) if isinstance(fact, ApiUse) else None
+
+
+def _literal(value: Any, old: str) -> str:
+    """`value` in Python, with the quotes the old text has."""
+    text = repr(value)
+    if not isinstance(value, str):
+        return text
+    quote = "'" if old.startswith("'") else '"'
+    return quote + text[1:-1] + quote if text[0] == "'" and quote not in text[1:-1] else text
+
+
+def _keep_comments(text: str, argument: Argument) -> Span:
+    """The cut without a comment that it would take along."""
+    (start, end), (cut_start, cut_end) = argument.span, argument.cut
+    if "#" not in text[cut_start:start] + text[end:cut_end]:
+        return cut_start, cut_end
+    comma = _COMMA.match(text, end)
+    return start, comma.end() if comma else end
+
+
+def _whole_lines(text: str, cut: Span) -> Span:
+    """`cut` with the line it would leave blank."""
+    start = line_start(text, cut[0])
+    blank = _BLANK.match(text, cut[1])
+    if blank and not text[start : cut[0]].strip():
+        return start, after_newline(text, blank.end())
+    return cut

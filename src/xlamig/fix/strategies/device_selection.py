@@ -1,0 +1,21 @@
+"""`"cuda" if torch.cuda.is_available() else "cpu"` becomes the project's device."""
+
+from __future__ import annotations
+
+from xlamig.facts import DeviceChoice, Fact
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.device import is_default_device
+from xlamig.fix.strategies.device_literal import replace_by_device
+
+_EXPRESSIONS = {"ternary", "and"}
+
+
+def device_selection(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """Only selections written as one expression, with CPU as the other outcome."""
+    if not isinstance(fact, DeviceChoice) or fact.via != "selection":
+        return None
+    if fact.form not in _EXPRESSIONS or fact.fallback != "cpu":
+        return None
+    if not is_default_device(fact.device, fact.index):
+        return None
+    return replace_by_device(fact, page, fact.result == "device")

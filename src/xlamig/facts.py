@@ -69,7 +69,8 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """`span` is the whole argument, `cut` what to delete so that the call stays well-formed."""
+    """`span` is the whole argument, `cut` what to delete so that the call stays well-formed.
+    `reasons` say how the value is known; only rules that look at the argument show them."""
 
     name: str  # the parameter's name where the signature is known, else the keyword or position
     value: Value
@@ -77,6 +78,7 @@ class Argument:
     value_span: Span
     cut: Span
     keyword: bool
+    reasons: tuple[Why, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,9 @@ from xlamig.flow.in_scope import device_in_scope
 from xlamig.flow.receivers import receiver_of
 from xlamig.flow.scopes import path_of
 from xlamig.flow.site import Analysis, Place
-from xlamig.flow.values import short
+from xlamig.flow.values import Known, short
+
+_LONG = 40
 
 Via = Literal["call", "reference", "import", "decorator", "assignment", "except", "with"]
 
@@ -32,8 +34,7 @@ class Apis:
             if not any(a.keyword in self.interest.keywords for a in node.args):
                 return
             name, confidence = dotted or "unknown", "certain"
-        args, complete, reasons, defaults = self._arguments(node, name, place)
-        self.consumed.update(defaults)
+        args, complete = self._arguments(node, name, place)
         parts: dict[str, Span] = {
             "call": (node.start, node.end),
             "callee": (node.func.start, node.func.end),
@@ -46,12 +47,11 @@ class Apis:
             fields["proofs"] = device_in_scope(place, node.start)
         fields["parts"] = parts
         fields["confidence"] = confidence
-        fields["reasons"] = (*self._spelling(node.func, name), *reasons)
-        fields["related"] = tuple(Why("the default that is used here", d) for d in defaults)
+        fields["reasons"] = self._spelling(node.func, name)
         yield ApiUse(
             **fields,
             name=name,
-            spelled=short(self.analysis.source(node.func)),
+            spelled=self._spelled(node.func),
             via=via,
             args=args,
             complete=complete,
@@ -107,43 +107,52 @@ class Apis:
 
     # ------------------------------------------------------------------ arguments
 
-    def _arguments(
-        self, node: ir.Call, name: str, place: Place
-    ) -> tuple[tuple[Argument, ...], bool, tuple[Why, ...], tuple[Span, ...]]:
+    def _arguments(self, node: ir.Call, name: str, place: Place) -> tuple[tuple[Argument, ...], bool]:
+        """The arguments by parameter name, and whether there can be no others."""
         signature = self.interest.signatures.get(name, ())
         made: list[Argument] = []
-        reasons: list[Why] = []
-        defaults: list[Span] = []
         complete = True
         for index, arg in enumerate(node.args):
             if arg.star:
                 complete = False
                 continue
-            parameter = arg.keyword or (
-                signature[index] if index < len(signature) and complete else str(index)
-            )
+            known_position = index < len(signature) and complete
+            parameter = arg.keyword or (signature[index] if known_position else str(index))
             known = self.analysis.values.of(arg.value, place.scope)
-            defaults.extend(known.defaults)
-            if isinstance(arg.value, ir.Name | ir.Attribute) and known.value.kind in (
-                "constant",
-                "device",
-                "cuda-test",
-            ):
-                shown = repr(known.value.value) if known.value.kind == "constant" else known.value.value
-                unless = "" if known.sure else " unless it is set otherwise"
-                span = (arg.value.start, arg.value.end)
-                reasons.append(Why(f"`{self.analysis.source(arg.value)}` is {shown}{unless}", span))
-            value = known.value
-            if known.negated and value.kind == "cuda-test":
-                value = Value("expression", value.value)
+            self.consumed.update(known.defaults)
             made.append(
                 Argument(
                     name=parameter,
-                    value=value,
+                    value=self._value(arg.value, known),
                     span=(arg.start, arg.end),
                     value_span=(arg.value.start, arg.value.end),
                     cut=(arg.cut_start, arg.cut_end),
                     keyword=arg.keyword is not None,
+                    reasons=self._reasons(arg.value, known),
                 )
             )
-        return tuple(made), complete, tuple(reasons), tuple(defaults)
+        return tuple(made), complete
+
+    def _value(self, node: ir.Expr, known: Known) -> Value:
+        switch = isinstance(known.value.value, bool) and not known.sure  # a flag that users set
+        if switch or (known.negated and known.value.kind == "cuda-test"):
+            return Value("expression", short(self.analysis.source(node)))
+        return known.value
+
+    def _reasons(self, node: ir.Expr, known: Known) -> tuple[Why, ...]:
+        """How a name's value is known, and where its default is written."""
+        named = isinstance(node, ir.Name | ir.Attribute)
+        if not named or known.value.kind not in ("constant", "pattern", "device", "cuda-test"):
+            return ()
+        value = known.value.value
+        shown = repr(value) if known.value.kind == "constant" else f"`{value}`"
+        unless = "" if known.sure else " unless it is set otherwise"
+        why = Why(f"`{self.analysis.source(node)}` is {shown}{unless}", (node.start, node.end))
+        return (why, *(Why("its default is written here", place) for place in known.defaults[:1]))
+
+    def _spelled(self, node: ir.Expr) -> str:
+        """The callee's text, a long receiver left out: "(...).cuda"."""
+        text = " ".join(self.analysis.source(node).split())
+        if len(text) > _LONG and isinstance(node, ir.Attribute):
+            return f"(...).{node.attr}"
+        return short(text)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Value, Why
 from xlamig.findings import Confidence
+from xlamig.flow.guards import Guards
 from xlamig.flow.in_scope import device_in_scope
 from xlamig.flow.receivers import receiver_of
 from xlamig.flow.scopes import path_of
 from xlamig.flow.site import Analysis, Place
 
 _CUDA = re.compile(r"^cuda(?::(?:\d+|\*))?$")
-_DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)(?:_?(?:name|str|id|type))?$", re.IGNORECASE)
+_DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)(?:_?(?:name|str|id))?$", re.IGNORECASE)
 _RANK = re.compile(r"rank|gpu_id|\bgpu\b", re.IGNORECASE)
 _OPTION_CALLS = frozenset(
     {"add_argument", "option", "Option", "Field", "field", "DEFINE_string", "add_option"}
@@ -27,8 +29,9 @@ Index = Literal["", "constant", "rank", "expression"]
 class Devices:
     """Makes device-choice facts for literals; an arm of a selection is left to the selection."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: Analysis, guards: Guards) -> None:
         self.analysis = analysis
+        self.guards = guards
         self.covered: set[tuple[int, int]] = set()  # literals that a selection has spoken for
 
     # ------------------------------------------------------------------ where literals stand
@@ -106,8 +109,9 @@ class Devices:
                 yield from self.literal(value, position, place)
             return
         if isinstance(node, ir.IfExp):
-            for arm in (node.body, node.orelse):
-                yield from self.literal(arm, position, place)
+            for arm, holds in ((node.body, True), (node.orelse, False)):
+                guards = self.guards.of(node.test, place.scope, holds)
+                yield from self.literal(arm, position, replace(place, guards=(*place.guards, *guards)))
             return
         if (node.start, node.end) in self.covered or not isinstance(
             node, ir.Const | ir.FString | ir.Binary | ir.Call

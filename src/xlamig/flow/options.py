@@ -1,6 +1,8 @@
-"""Defaults of command-line options, so that `args.backend` is known to be "nccl" unless set."""
+"""Defaults of command-line options and dataclass fields: `args.backend` is "nccl" unless set."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import Scalar, Span
@@ -10,20 +12,36 @@ from xlamig.flow.values import Values
 
 def command_line_options(
     module: ir.Module, scopes: ScopeTable, values: Values
-) -> dict[str, tuple[Scalar, Span]]:
-    """argparse destinations with a constant default, and where that default is written."""
-    found: dict[str, tuple[Scalar, Span]] = {}
-    for node in _statement_calls(module.body):
+) -> dict[str, tuple[Scalar, tuple[Span, ...]]]:
+    """Options and fields with a constant default: its value, and every place where one is written."""
+    found: dict[str, tuple[Scalar, tuple[Span, ...]]] = {}
+    for name, default in (*_arguments(module.body), *_dataclass_fields(module.body)):
+        known = values.of(default, scopes.module)
+        if known.value.kind == "constant" and known.value.value is not None:
+            value, places = found.get(name, (known.value.value, ()))
+            found[name] = (value, (*places, (default.start, default.end)))
+    return found
+
+
+def _arguments(body: ir.Block) -> Iterator[tuple[str, ir.Const]]:
+    for node in _statement_calls(body):
         if path_of(node.func).rpartition(".")[2] != "add_argument":
             continue
         name = _destination(node)
         default = next((a.value for a in node.args if a.keyword == "default"), None)
-        if name is None or not isinstance(default, ir.Const):
+        if name is not None and isinstance(default, ir.Const):
+            yield name, default
+
+
+def _dataclass_fields(body: ir.Block) -> Iterator[tuple[str, ir.Const]]:
+    for node in body:
+        decorators = node.decorators if isinstance(node, ir.ClassDef) else ()
+        called = [d.func if isinstance(d, ir.Call) else d for d in decorators]
+        if not isinstance(node, ir.ClassDef) or not any(path_of(d).endswith("dataclass") for d in called):
             continue
-        known = values.of(default, scopes.module)
-        if known.value.kind == "constant" and known.value.value is not None:
-            found[name] = (known.value.value, (default.start, default.end))
-    return found
+        for statement in node.body:
+            if isinstance(statement, ir.AnnAssign) and isinstance(statement.value, ir.Const):
+                yield path_of(statement.target), statement.value
 
 
 def _destination(node: ir.Call) -> str | None:

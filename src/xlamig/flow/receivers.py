@@ -13,6 +13,10 @@ _NOT_TENSORS = (
     "torch.device", "torch.Generator", "torch.utils.", "torch.optim.", "torch.cuda.", "torch.amp.",
     "torch.distributed.", "torch.load", "torch.compile", "torch.jit.",
 )  # fmt: skip
+_RETURN_THEIR_RECEIVER = frozenset(
+    {"to", "cuda", "cpu", "half", "bfloat16", "float", "double", "train", "eval", "requires_grad_", "apply"}
+)
+_ANNOTATED = {"torch.Tensor": "Tensor", "torch.nn.Module": "Module"}
 _MAX_DEPTH = 4
 
 
@@ -51,8 +55,9 @@ def _result_of(node: ir.Call, method: str, scope: Scope, analysis: Analysis, dep
             if method in export.members:
                 return None
             return "Module" if _is_module(export.value) else "unknown"
-    if isinstance(node.func, ir.Attribute):  # x.detach().cuda(): what x is, the result most likely is
-        return receiver_of(node.func.value, method, scope, analysis, depth + 1) and "unknown"
+    if isinstance(node.func, ir.Attribute):
+        receiver = receiver_of(node.func.value, method, scope, analysis, depth + 1)
+        return receiver if receiver is None or node.func.attr in _RETURN_THEIR_RECEIVER else "unknown"
     return "unknown"
 
 
@@ -76,6 +81,8 @@ def _bound(binding: Binding, method: str, analysis: Analysis, depth: int) -> str
         return None
     if binding.kind == "value" and binding.value is not None:
         return receiver_of(binding.value, method, binding.scope, analysis, depth + 1)
+    if binding.annotation is not None:
+        return _ANNOTATED.get(analysis.names.dotted(binding.annotation, binding.scope) or "", "unknown")
     return "unknown"
 
 

@@ -25,6 +25,7 @@ class Binding:
     dotted: str = ""  # of an import
     value: ir.Expr | None = None  # assigned expression, or a parameter's default
     node: ir.FunctionDef | ir.ClassDef | None = None
+    annotation: ir.Expr | None = None  # of a parameter
     optional: bool = False  # an import that may fail quietly
 
 
@@ -242,6 +243,7 @@ class ScopeTable:
         if isinstance(node, ir.FunctionDef):
             for param in node.params:
                 binding = Binding("param", scope, param.start, param.end, (), value=param.default)
+                binding.annotation = param.annotation
                 self._add(inner.bindings, param.name, binding)
         self._block(node.body, inner, ())
 

@@ -84,7 +84,7 @@ class Selections:
             return
         chosen, other = node.body, node.orelse
         if self._negated(node.test, place):
-            chosen, other = other, chosen
+            chosen, other = other or tuple(s for s in (after,) if s is not None), chosen
         elif len(other) == 1 and isinstance(other[0], ir.If):  # elif mps: ... else: cpu
             last: ir.Stmt = other[0]
             while isinstance(last, ir.If) and len(last.orelse) == 1 and isinstance(last.orelse[0], ir.If):
@@ -131,17 +131,22 @@ class Selections:
     def _move(self, block: ir.Block, place: Place) -> ir.Call | None:
         for statement in block:
             value = statement.value if isinstance(statement, ir.Assign | ir.ExprStmt) else None
-            while isinstance(value, ir.Call):
-                if isinstance(value.func, ir.Attribute):
-                    if value.func.attr == "cuda":
-                        return value
-                    if value.func.attr == "to" and value.args:
-                        text = self._device_text(value.args[0].value, place)
-                        if text is not None and text.startswith("cuda"):
-                            return value
-                    value = value.func.value
-                else:
-                    break
+            for part in value.elements if isinstance(value, ir.Sequence) else (value,):
+                found = self._moved(part, place)
+                if found is not None:
+                    return found
+        return None
+
+    def _moved(self, node: ir.Expr | None, place: Place) -> ir.Call | None:
+        """The call in a chain of method calls that moves to CUDA."""
+        while isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+            if node.func.attr == "cuda":
+                return node
+            if node.func.attr == "to" and node.args:
+                text = self._device_text(node.args[0].value, place)
+                if text is not None and text.startswith("cuda"):
+                    return node
+            node = node.func.value
         return None
 
     def _moves(self, node: ir.If, moved: ir.Call, place: Place) -> DeviceChoice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from xlamig import ir
@@ -14,6 +15,8 @@ _MAX_DEPTH = 6
 CUDA_AVAILABLE = frozenset(
     {"torch.cuda.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_initialized"}
 )
+_INFINITIES = frozenset({"math.inf", "numpy.inf", "torch.inf", "torch.math.inf"})
+_XLA_DEVICES = frozenset({"torch_xla.device", "torch_xla.core.xla_model.xla_device"})
 _TEXT_LIMIT = 60
 
 
@@ -41,7 +44,7 @@ class Values:
     def __init__(self, names: Names, text: str) -> None:
         self.names = names
         self.text = text
-        self.options: dict[str, tuple[Scalar, Span]] = {}
+        self.options: dict[str, tuple[Scalar, tuple[Span, ...]]] = {}
 
     def of(self, node: ir.Expr, scope: Scope, depth: int = 0) -> Known:
         if depth <= _MAX_DEPTH:
@@ -126,18 +129,23 @@ class Values:
         if isinstance(node, ir.Attribute) and node.attr == "is_cuda":
             return Known(Value("cuda-test", self.text[node.start : node.end]))
         dotted = self.names.dotted(node, scope)
+        if dotted in _INFINITIES:
+            return Known(Value("constant", math.inf))
         if dotted is not None and dotted.startswith(("torch.", "torch_xla.")):
             return Known(Value("api", dotted))
         path = path_of(node)
         if not path:
             return self._unknown(node)
-        found = self._from_bindings(self.bindings(path, scope), depth)
+        bindings = self.bindings(path, scope)
+        if "." in path and not any(not b.block for b in bindings):
+            bindings = []  # set under a condition only: what it was before, another module knows
+        found = self._from_bindings(bindings, depth)
         if found is None and dotted is not None:
             found = self._from_project(node, scope)
         if found is None and "." in path:
             option = self.options.get(path.rpartition(".")[2])
             if option is not None and not path.startswith("self."):
-                return Known(Value("constant", option[0]), False, (option[1],))
+                return Known(Value("constant", option[0]), False, option[1])
         return found if found is not None else self._unknown(node)
 
     def bindings(self, path: str, scope: Scope) -> list[Binding]:
@@ -188,8 +196,13 @@ class Values:
         dotted = self.names.dotted(node.func, scope)
         if dotted in CUDA_AVAILABLE:
             return Known(Value("cuda-test", self.text[node.start : node.end]), availability=True)
+        if dotted in _XLA_DEVICES:
+            return Known(Value("device", "xla"))
         if dotted == "torch.device" and node.args:
             return self._device(node, scope, depth)
+        if path_of(node.func) == "float" and len(node.args) == 1:
+            text = self.of(node.args[0].value, scope, depth + 1).value.value
+            return Known(Value("constant", math.inf)) if text in ("inf", "infinity") else self._unknown(node)
         if path_of(node.func) in ("str", "bool") and len(node.args) == 1:
             return self.of(node.args[0].value, scope, depth + 1)
         if isinstance(node.func, ir.Attribute) and node.func.attr == "startswith" and node.args:

@@ -27,7 +27,7 @@ class Walk:
         self.analysis = analysis
         self.guards = Guards(analysis.values, analysis.text)
         self.apis = Apis(analysis)
-        self.devices = Devices(analysis)
+        self.devices = Devices(analysis, self.guards)
         self.selections = Selections(analysis, self.guards, self.devices)
         self.backends = Backends(analysis)
         self.packages = Packages(analysis)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from xlamig.config.settings import Settings
-from xlamig.facts import Fact, ToolEvent, Why
+from xlamig.facts import ApiUse, Fact, ToolEvent, Why
 from xlamig.findings import CONFIDENCES, Confidence, Finding, Reason, RuleError
 from xlamig.rulebook.filter import is_shown
 from xlamig.rulebook.guards import closed_guards, explain, policy
@@ -155,8 +155,10 @@ class Judge:
         )
 
     def _reasons(self, decision: Decision, source: SourceView, views: Views) -> Iterator[Reason]:
-        fact, ruling = decision.fact, decision.ruling
-        for why in (*fact.reasons, *fact.related):
+        rule, fact, ruling = decision.rule, decision.fact, decision.ruling
+        args = fact.args if isinstance(fact, ApiUse) else ()
+        known = (why for arg in args if arg.name in rule.arguments for why in arg.reasons)
+        for why in (*fact.reasons, *known, *fact.related):
             yield _reason(why, source, views)
         place = source.range(*fact.span)
         if ruling.reason:
@@ -173,7 +175,7 @@ class Judge:
         fact, row = decision.fact, decision.row
         display_only = decision.lowered or confidence == "possible"
         return tuple(
-            fix if fix.words is None else replace(fix, title=_words(fix.words, decision))
+            _completed(fix, decision)
             for fix in decision.rule.fixes
             if fix.target in (None, self.settings.target)
             and fix.style in (None, self.settings.style)
@@ -181,6 +183,13 @@ class Judge:
             and all(proof in fact.proofs for proof in fix.requires)
             and fix.when.fit(fact, row) == YES
         )
+
+
+def _completed(fix: FixRow, decision: Decision) -> FixRow:
+    """The fix with its title in words and with what the table says of the API."""
+    title = fix.title if fix.words is None else _words(fix.words, decision)
+    options = {**fix.options, "row": decision.row.values} if decision.row else fix.options
+    return replace(fix, title=title, options=options)
 
 
 def _match(rule: Rule, fact: Fact) -> tuple[Fit, Row | None]:

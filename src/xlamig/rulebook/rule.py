@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -45,6 +45,7 @@ class Rule:
     verdicts: tuple[Verdict, ...] = ()
     fixes: tuple[FixRow, ...] = ()
     successor: str | None = None
+    arguments: frozenset[str] = frozenset()  # those that patterns look at
 
     @property
     def phase(self) -> Phase:
@@ -111,6 +112,7 @@ def read_rule(page: Page, tables: Mapping[str, Table]) -> Rule:
         matches,
         tuple(read_verdict(k, kinds, has_row) for k in _each(keys, "verdict", VERDICT_KEYS)),
         tuple(read_fix(k, kinds, has_row) for k in _each(keys, "fix")),
+        arguments=frozenset(_arguments_in(page.head)),
     )
     _check_words(rule, kinds)
     return rule
@@ -120,6 +122,21 @@ def _each(keys: Keys, key: str, known: tuple[str, ...] | None = None) -> list[Ke
     """The tables of `[[key]]`; only fixes may be left out."""
     items = keys.list(key, required=key != "fix")
     return [Keys(item, keys.where.at(key).at(i), known) for i, item in enumerate(items)]
+
+
+def _arguments_in(head: object) -> Iterator[str]:
+    """The argument names in all patterns below `head`."""
+    if isinstance(head, list):
+        for item in head:
+            yield from _arguments_in(item)
+    elif isinstance(head, Mapping):
+        for key, value in head.items():
+            if key == "args" and isinstance(value, Mapping):
+                yield from value
+            elif key == "keyword":
+                yield from [value] if isinstance(value, str) else value
+            else:
+                yield from _arguments_in(value)
 
 
 def _check_body(page: Page, name: str) -> None:

@@ -132,9 +132,9 @@ class ExpressionBuilder:
 
     def _unary(self, node: cst.UnaryOperation, start: int, end: int) -> ir.Expr:
         operand = self.expr(node.expression)
-        if isinstance(operand, ir.Const) and type(operand.value) in (int, float):
-            if isinstance(node.operator, cst.Minus):
-                return ir.Const(start, end, -operand.value)  # type: ignore[operator]
+        value = operand.value if isinstance(operand, ir.Const) else None
+        if isinstance(node.operator, cst.Minus) and isinstance(value, int | float) and value is not True:
+            return ir.Const(start, end, -value)
         return ir.Unary(start, end, UNARY[type(node.operator)], operand)
 
     def _binary(self, node: cst.BinaryOperation, start: int, end: int) -> ir.Expr:

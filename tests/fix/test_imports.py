@@ -80,7 +80,7 @@ NEW = "import torch_xla"
         ("import os\nimport torch_xla.core.xla_model as xm\nUSE\n",
          f"import os\nimport torch_xla.core.xla_model as xm\n{NEW}\nUSE\n"),
         ("import os  # for paths\nUSE\n", f"import os  # for paths\n{NEW}\nUSE\n"),
-        ("from os import (\n    path,\n    sep,\n)\nUSE\n", f"from os import (\n    path,\n    sep,\n)\n{NEW}\nUSE\n"),
+        ("from os import (\n    path,\n)\nUSE\n", f"from os import (\n    path,\n)\n{NEW}\nUSE\n"),
         ("from os import path, \\\n    sep\nUSE\n", f"from os import path, \\\n    sep\n{NEW}\nUSE\n"),
         ("import os; import sys; x = 1\nUSE\n", f"import os; import sys; x = 1\n{NEW}\nUSE\n"),
         ("import os; x = [\n    1,\n]\nUSE\n", f"import os; x = [\n    1,\n]\n{NEW}\nUSE\n"),

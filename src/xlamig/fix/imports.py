@@ -27,9 +27,14 @@ def ensure_module(page: FixContext, module: str, use: tuple[int, int]) -> Import
     """`import module` for a use at this span; None when the name means something else there."""
     top = module.partition(".")[0]
     for statement in page.module.body:
-        if not (isinstance(statement, ir.Import) and _precedes(page, statement, use)):
+        if not isinstance(statement, ImportStmt) or not _precedes(page, statement, use):
             continue
         for alias in statement.names:
+            if isinstance(statement, ir.ImportFrom):
+                bound = alias.asname or alias.name
+                if f"{statement.module}.{alias.name}" == module and len(bindings(page.module, bound)) == 1:
+                    return Imported(bound)
+                continue
             if alias.name == module and alias.asname:
                 return Imported(alias.asname) if _means(page, alias.asname, module, use) else None
             if alias.asname is None and (alias.name == module or alias.name.startswith(f"{module}.")):

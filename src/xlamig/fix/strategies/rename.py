@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xlamig import ir
-from xlamig.facts import ApiUse, Fact
+from xlamig.facts import ApiUse, Fact, Span
 from xlamig.findings import Edit
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import Imported, ensure_module, insert_beside
@@ -52,9 +52,13 @@ def _rename_attribute(
 ) -> Draft | None:
     module, _, name = new.rpartition(".")
     edits: tuple[Edit, ...]
-    if fact.name.rpartition(".")[0] == module:
+    root, meaning = _root(node, fact.name)
+    if meaning and (module == meaning or (meaning == "torch" and module.startswith("torch."))):
+        text = f"{page.text(root)}{new.removeprefix(meaning)}"
+        edits = (page.edit(node.start, node.end, text),)
+    elif fact.name.rpartition(".")[0] == module:
+        text = f"{page.text((node.start, node.value.end))}.{name}"
         edits = (page.edit(node.attr_start, node.end, name),)
-        text = name
     else:
         imported = _import_for(page, node, module)
         if imported is None:
@@ -70,6 +74,17 @@ def _rename_attribute(
     return Draft(f"Use `{text}`", edits)
 
 
+def _root(node: ir.Attribute, name: str) -> tuple[Span, str]:
+    """Where the first name of a dotted one stands, and what it means: `t`, "torch" for `t.cuda.x`."""
+    expr: ir.Expr = node
+    while isinstance(expr, ir.Attribute):
+        base, _, last = name.rpartition(".")
+        if last != expr.attr:
+            return (expr.start, expr.end), ""
+        expr, name = expr.value, base
+    return (expr.start, expr.end), name if isinstance(expr, ir.Name) else ""
+
+
 def _import_for(page: FixContext, node: ir.Attribute, module: str) -> Imported | None:
     """Import `module` under the same condition as the name that `node` starts with."""
     root: ir.Expr = node
@@ -77,14 +92,18 @@ def _import_for(page: FixContext, node: ir.Attribute, module: str) -> Imported |
         root = root.value
     if not isinstance(root, ir.Name):
         return None
-    anchors = [s for s in (_statement(page, b) for b in bindings(page.module, root.id)) if s is not None]
-    if not anchors:
-        return None
+    bound = bindings(page.module, root.id)
+    anchors = [s for s in (_statement(page, b) for b in bound if not _is_none(b)) if s is not None]
+    if not anchors or len(anchors) < sum(not _is_none(b) for b in bound):
+        return None  # a stand-in of the file's own keeps its name
     needs_xla = module.partition(".")[0] == "torch_xla"
     if needs_xla and page.settings.style == "portable" and not all(map(_imports_xla, anchors)):
         return None  # the file has run without torch_xla so far
     use = (node.start, node.end)
     if any(s in page.module.body for s in anchors):
+        if module.startswith("torch."):
+            torch = ensure_module(page, "torch", use)
+            return torch and Imported(torch.name + module.removeprefix("torch"), torch.edits)
         return ensure_module(page, module, use)
     if len(anchors) != 1:
         return None
@@ -96,6 +115,12 @@ def _import_for(page: FixContext, node: ir.Attribute, module: str) -> Imported |
     others = [_statement(page, b) for b in bindings(page.module, module.partition(".")[0])]
     edit = None if None in others else insert_beside(page, f"import {module}", anchors[0])
     return Imported(module, (edit,)) if edit else None
+
+
+def _is_none(binding: ir.Node) -> bool:
+    return (
+        isinstance(binding, ir.Assign) and isinstance(binding.value, ir.Const) and binding.value.value is None
+    )
 
 
 def _statement(page: FixContext, binding: ir.Node) -> ir.Import | ir.ImportFrom | None:

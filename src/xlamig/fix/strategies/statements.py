@@ -24,8 +24,6 @@ def drop_statement(fact: Fact, options: Options, page: FixContext) -> Draft | No
     if block is None:
         return None
     span = _statement_span(page, block, statement)
-    if _in_parentheses(page.source.text, statement):
-        return None
     content = "pass" if span == fact.statement else ""
     return Draft(f"Delete `{page.text(fact.statement)}`", (page.edit(*span, content),))
 
@@ -47,8 +45,3 @@ def _statement_span(page: FixContext, block: ir.Block, statement: ir.Stmt) -> Sp
         before = start - 2 if text.startswith("\r\n", start - 2) else start - 1
         return before, end  # the file had no final newline and keeps none
     return start, after_newline(text, end)
-
-
-def _in_parentheses(text: str, statement: ir.Stmt) -> bool:
-    rest = text[statement.end : line_end(text, statement.end)].lstrip()
-    return rest.startswith(")")

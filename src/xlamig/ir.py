@@ -13,16 +13,19 @@ from operator import attrgetter
 from types import EllipsisType
 from typing import Any, TypeVar, dataclass_transform
 
-T = TypeVar("T", bound=type)
+T = TypeVar("T")
 
 
-@dataclass_transform()
-def _node(cls: T) -> T:
+@dataclass_transform(eq_default=False)
+def _node(cls: type[T]) -> type[T]:
     """A slotted dataclass that pickles as (class, field values), half the size of the default."""
-    made = dataclass(slots=True, eq=False)(cls)
-    names = [f.name for f in fields(made)]
-    values: Callable[[Any], tuple[Any, ...]] = attrgetter(*names)
-    made.__reduce__ = lambda self: (type(self), values(self))
+    made: type[Any] = dataclass(slots=True, eq=False)(cls)
+    values: Callable[[Any], tuple[Any, ...]] = attrgetter(*(f.name for f in fields(made)))
+
+    def reduce(self: Any) -> tuple[type, tuple[Any, ...]]:
+        return type(self), values(self)
+
+    made.__reduce__ = reduce  # type: ignore[assignment]
     return made
 
 

@@ -143,7 +143,7 @@ class Devices:
         written = self.analysis.source(node if index is None else index)
         if index is not None and ":" not in text:
             constant = isinstance(index, ir.Const)
-            text = f"{text}:{index.value if isinstance(index, ir.Const) else '*'}"
+            text = f"{text}:{index.value!r}" if isinstance(index, ir.Const) else f"{text}:*"
         else:
             constant = text.rpartition(":")[2].isdigit()
         if ":" not in text:

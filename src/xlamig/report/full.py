@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xlamig.findings import Finding, Frequency, Reason, Report
+from xlamig.findings import Finding, Frequency, Mechanism, Reason, Report
 from xlamig.report.context import Context, headline, one_line, where
 from xlamig.report.frame import frame
 from xlamig.report.preview import preview
@@ -15,6 +15,17 @@ _OFTEN: dict[Frequency, str] = {
     "interval": "every few steps",
     "step": "every step",
     "unknown": "",
+}
+
+_HARM: dict[Mechanism, str] = {
+    "error": "raises",
+    "wrong-result": "goes wrong without a message",
+    "recompile": "recompiles",
+    "host-sync": "waits for the device",
+    "cpu-fallback": "runs on the CPU",
+    "slow": "slow",
+    "api-surface": "another API is meant for it",
+    "no-op": "has no effect",
 }
 
 
@@ -39,18 +50,23 @@ def _finding(finding: Finding, context: Context) -> Iterator[str]:
 
 
 def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
-    mechanism = finding.mechanism if finding.mechanism != finding.severity else ""
-    how = (mechanism, _OFTEN[finding.frequency], finding.confidence)
+    how = (_HARM[finding.mechanism], _OFTEN[finding.frequency], finding.confidence)
     yield finding.severity, ", ".join(word for word in how if word)
     for reason in finding.reasons:
-        yield "because", _reason(reason)
+        yield "because", _reason(reason, finding)
     if finding.help:
         yield "help", one_line(finding.help)
     if finding.fix:
         yield "fix", f"{one_line(finding.fix.message)} ({finding.fix.applicability})"
 
 
-def _reason(reason: Reason) -> str:
+def _reason(reason: Reason, finding: Finding) -> str:
+    """The reason with its place, unless the frame already shows that line."""
+    message = one_line(reason.message)
     if reason.place is None:
-        return one_line(reason.message)
-    return f"{one_line(reason.message)}  {one_line(reason.filename)}:{reason.place.location.row}"
+        return message
+    row = reason.place.location.row
+    if reason.filename != finding.filename:
+        return f"{message}  {one_line(reason.filename)}:{row}"
+    shown = finding.place.location.row <= row <= finding.place.end_location.row
+    return message if shown or f"line {row}" in message else f"{message} (line {row})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -11,6 +12,9 @@ from xlamig import ir
 from xlamig.syntax.operators import AUGMENTED
 from xlamig.syntax.patterns import PatternBuilder
 from xlamig.syntax.spans import Spans
+
+
+_NEWLINE = re.compile(r"\r\n?|\n")
 
 
 def build_module(tree: cst.Module, spans: Spans, text: str) -> ir.Module:
@@ -66,9 +70,14 @@ class _StatementBuilder(PatternBuilder):
                 break
             offset = self.spans[id(node)][1]
         if offset is None:
-            return self.spans[id(tree.body[0])][0] if tree.body else 0
-        newline = self.text.find(tree.default_newline, offset)
-        return len(self.text) if newline < 0 else newline + len(tree.default_newline)
+            return self._first_statement(tree.body[0]) if tree.body else 0
+        end_of_line = _NEWLINE.search(self.text, offset)
+        return len(self.text) if end_of_line is None else end_of_line.end()
+
+    def _first_statement(self, node: cst.CSTNode) -> int:
+        """Where it starts; a decorated definition does so at its first decorator."""
+        decorators = node.decorators if isinstance(node, cst.FunctionDef | cst.ClassDef) else ()
+        return self.spans[id(decorators[0] if decorators else node)][0]
 
     # ------------------------------------------------------------------ simple statements
 

@@ -50,25 +50,34 @@ class ExpressionBuilder:
         return ir.Attribute(start, end, self.expr(node.value), node.attr.value, self.spans[id(node.attr)][0])
 
     def _call(self, node: cst.Call, start: int, end: int) -> ir.Expr:
-        opening = self.text.index("(", self.outer(node.func)[1]) + 1
+        opening = self.opening(self.outer(node.func)[1], node.whitespace_after_func)
         return ir.Call(start, end, self.expr(node.func), self.args(node.args), opening, end - 1)
 
+    def opening(self, callee_end: int, blank: cst.BaseParenthesizableWhitespace) -> int:
+        """Just after the "(" of a call; the white space before it may hold a comment."""
+        if isinstance(blank, cst.SimpleWhitespace):
+            return callee_end + len(blank.value) + 1
+        return self.spans[id(blank)][1] + 1
+
     def args(self, nodes: Sequence[cst.Arg]) -> tuple[ir.Arg, ...]:
-        spans = self.spans
-        places = [(spans[id(n)][0], self.outer(n.value)[1]) for n in nodes]
+        places = [(self.spans[id(n)][0], self.outer(n.value)[1]) for n in nodes]
+        return tuple(
+            ir.Arg(*place, n.keyword.value if n.keyword else None, n.star, self.expr(n.value), *cut)
+            for n, place, cut in zip(nodes, places, self.cuts(nodes, places), strict=True)
+        )
+
+    def cuts(self, nodes: Sequence[Any], places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """What to delete for each argument so that the others and their comments stay."""
         made = []
-        for i, node in enumerate(nodes):
-            start, end = places[i]
-            comma = spans[id(node.comma)] if isinstance(node.comma, cst.Comma) else None
+        for i, (start, end) in enumerate(places):
+            comma = nodes[i].comma
             if i and "#" not in self.text[places[i - 1][1] : start]:
-                cut = (places[i - 1][1], end)
-            elif i + 1 < len(nodes):
-                cut = (start, places[i + 1][0])
+                made.append((places[i - 1][1], end))
+            elif i + 1 < len(places):
+                made.append((start, places[i + 1][0]))
             else:
-                cut = (start, comma[1] if comma else end)
-            keyword = node.keyword.value if node.keyword else None
-            made.append(ir.Arg(start, end, keyword, node.star, self.expr(node.value), *cut))
-        return tuple(made)
+                made.append((start, self.spans[id(comma)][1] if isinstance(comma, cst.Comma) else end))
+        return made
 
     def _subscript(self, node: cst.Subscript, start: int, end: int) -> ir.Expr:
         index = tuple(self._element_of_subscript(e) for e in node.slice)
@@ -78,7 +87,7 @@ class ExpressionBuilder:
         part = node.slice
         if isinstance(part, cst.Index):
             value = self.expr(part.value)
-            return ir.Starred(value.start, value.end, value) if part.star else value
+            return ir.Starred(*self.spans[id(part)], value) if part.star else value
         if not isinstance(part, cst.Slice):
             return self.expr(part)
         start, end = self.spans[id(part)]
@@ -100,33 +109,36 @@ class ExpressionBuilder:
         return ir.Const(start, end, string(node))
 
     def _joined(self, node: cst.ConcatenatedString, start: int, end: int) -> ir.Expr:
-        parts: list[str | ir.Expr] = []
+        parts: list[str | bytes | ir.Expr] = []
         for leaf in string_leaves(node):
             if isinstance(leaf, cst.SimpleString):
-                value = string(leaf)
-                if isinstance(value, bytes):
-                    return ir.Const(start, end, value)
-                parts.append(value)
+                parts.append(string(leaf))
             else:
                 parts.extend(self._fields(leaf))
-        if all(isinstance(p, str) for p in parts):
-            return ir.Const(start, end, "".join(p for p in parts if isinstance(p, str)))
-        return ir.FString(start, end, tuple(parts))
+        texts = [part for part in parts if isinstance(part, str)]
+        if len(texts) == len(parts):
+            return ir.Const(start, end, "".join(texts))
+        if isinstance(parts[0], bytes):
+            return ir.Const(start, end, b"".join(part for part in parts if isinstance(part, bytes)))
+        return ir.FString(start, end, tuple(part for part in parts if not isinstance(part, bytes)))
 
     def _fstring(self, node: cst.FormattedString, start: int, end: int) -> ir.Expr:
         return ir.FString(start, end, tuple(self._fields(node)))
 
     def _fields(self, node: cst.FormattedString | cst.TemplatedString) -> list[str | ir.Expr]:
         parts: list[str | ir.Expr] = []
-        for part in node.parts:
-            if isinstance(part, cst.FormattedStringText | cst.TemplatedStringText):
-                parts.append(part.value.replace("{{", "{").replace("}}", "}"))
-            elif isinstance(part, cst.FormattedStringExpression | cst.TemplatedStringExpression):
-                parts.append(self.expr(part.expression))
-                for spec in part.format_spec or ():
-                    if isinstance(spec, cst.FormattedStringExpression | cst.TemplatedStringExpression):
-                        parts.append(self.expr(spec.expression))
+        self._collect(node.parts, parts)
         return parts
+
+    def _collect(self, pieces: Sequence[cst.CSTNode], parts: list[str | ir.Expr]) -> None:
+        for piece in pieces:
+            if isinstance(piece, cst.FormattedStringText | cst.TemplatedStringText):
+                parts.append(piece.value.replace("{{", "{").replace("}}", "}"))
+            elif isinstance(piece, cst.FormattedStringExpression | cst.TemplatedStringExpression):
+                parts.append(self.expr(piece.expression))
+                spec: list[str | ir.Expr] = []
+                self._collect(piece.format_spec or (), spec)
+                parts += [part for part in spec if isinstance(part, ir.Expr)]
 
     # ------------------------------------------------------------------ operators
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import libcst as cst
 
 BIG_DISPLAY = 256
 """A display of at least this many constants keeps only its size in the IR."""
+
+_NEWLINE = re.compile(r"\r\n?")
 
 CONSTANTS = (cst.SimpleString, cst.Integer, cst.Float)
 
@@ -29,7 +32,7 @@ def string(node: cst.SimpleString) -> str | bytes:
     quote = raw[-1]
     if "\\" not in raw and raw[0] == quote:
         width = 3 if len(raw) >= 6 and raw.startswith(quote * 3) else 1
-        return raw[width:-width]
+        return _NEWLINE.sub("\n", raw[width:-width]) if "\r" in raw else raw[width:-width]
     try:
         value = ast.literal_eval(raw)
     except (ValueError, SyntaxError):

@@ -47,12 +47,14 @@ class PatternBuilder(ExpressionBuilder):
         return self.pattern(node.value, captures)
 
     def _class_pattern(self, node: cst.MatchClass, captures: list[str], start: int, end: int) -> ir.Expr:
-        args: list[ir.Arg] = []
-        for positional in node.patterns:
-            value = self.pattern(positional.value, captures)
-            args.append(ir.Arg(value.start, value.end, None, "", value, value.start, value.end))
-        for keyword in node.kwds:
-            value = self.pattern(keyword.pattern, captures)
-            place = self.spans[id(keyword)]
-            args.append(ir.Arg(*place, keyword.key.value, "", value, *place))
-        return ir.Call(start, end, self.expr(node.cls), tuple(args), end - 1, end - 1)
+        nodes = [*node.patterns, *node.kwds]
+        values = [*(p.value for p in node.patterns), *(k.pattern for k in node.kwds)]
+        places = [self.outer(p.value) for p in node.patterns]
+        places += [(self.spans[id(k.key)][0], self.outer(k.pattern)[1]) for k in node.kwds]
+        keywords = [*(None for _ in node.patterns), *(k.key.value for k in node.kwds)]
+        args = tuple(
+            ir.Arg(*place, keyword, "", self.pattern(value, captures), *cut)
+            for place, keyword, value, cut in zip(places, keywords, values, self.cuts(nodes, places), strict=True)
+        )
+        opening = self.opening(self.outer(node.cls)[1], node.whitespace_after_cls)
+        return ir.Call(start, end, self.expr(node.cls), args, opening, end - 1)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from xlamig import ir
-from xlamig.findings import Create, Edit, Finding, Fix
+from xlamig.findings import Create, Edit, Effort, Finding, Fix
 from xlamig.fix.loop import ROUNDS, fix_text
+from xlamig.source.decode import decode
 from xlamig.source.text import SourceText
 from xlamig.syntax import module_from_text
 
@@ -123,8 +125,6 @@ def test_creates_are_listed_once(finding: Make) -> None:
     helper = Create("xla_compat.py", "text")
 
     def analyse(source: SourceText) -> list[Finding]:
-        from dataclasses import replace
-
         return [
             replace(f, fix=replace(f.fix, creates=(helper,)))
             for f in whole_calls(finding, "f", "g")(source)
@@ -174,8 +174,6 @@ def test_one_run_is_enough_and_the_rest_is_kept(parts: list[tuple[str, str]], fi
     text = text if final_newline else text.rstrip("\r\n")
 
     def make(fix: Fix, code: str) -> Finding:
-        from xlamig.findings import Effort
-
         place = SourceText("train.py", "").range(0, 0)
         return Finding(
             code, "n", "error", "error", "once", "certain", "torch_xla", "m", "train.py", None, place,
@@ -190,3 +188,17 @@ def test_one_run_is_enough_and_the_rest_is_kept(parts: list[tuple[str, str]], fi
     assert len(result.text) == len(text) + calls
     again = fix_text(SourceText("train.py", result.text), analyse, {"safe"})
     assert (again.text, again.applied) == (result.text, {})
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"\xef\xbb\xbff(1)\r\n", b"\xef\xbb\xbfg(1)\r\n"),
+        (b"# coding: latin-1\nx = '\xe9'; f(x)\n", b"# coding: latin-1\nx = '\xe9'; g(x)\n"),
+        (b"if a:\n\tf(1)\t# tab\r\n\f\nf(2)", b"if a:\n\tg(1)\t# tab\r\n\f\ng(2)"),
+    ],
+)
+def test_bytes_outside_the_fix_are_kept(finding: Make, before: bytes, after: bytes) -> None:
+    source = decode(before, "train.py")
+    result = fix_text(source, whole_calls(finding, "f", "g"), {"safe"})
+    assert replace(source, text=result.text).encode() == after

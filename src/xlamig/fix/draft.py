@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
-
-from xlamig.facts import Fact
-from xlamig.findings import Applicability, Finding, Fix
+from xlamig.findings import Fix
 from xlamig.fix.context import FixContext
 from xlamig.fix.strategies import STRATEGIES
+from xlamig.rulebook.judgement import Judgement
 
 
-class FixOption(Protocol):
-    """A `[[fix]]` row that fits the target and its `when`."""
-
-    @property
-    def strategy(self) -> str: ...
-    @property
-    def applicability(self) -> Applicability: ...
-    @property
-    def style(self) -> str | None: ...
-    @property
-    def requires(self) -> tuple[str, ...]: ...
-    @property
-    def title(self) -> str | None: ...
-    @property
-    def options(self) -> Mapping[str, Any]: ...
-
-
-class Judged(Protocol):
-    @property
-    def finding(self) -> Finding: ...
-    @property
-    def fact(self) -> Fact: ...
-    @property
-    def fixes(self) -> tuple[FixOption, ...]: ...
-
-
-def draft(judgement: Judged, page: FixContext) -> Fix | None:
+def draft(judgement: Judgement, page: FixContext) -> Fix | None:
     """The first row that can be carried out; None when nothing can be written or shown."""
     for row in judgement.fixes:
         if row.style not in (None, page.settings.style):

@@ -139,6 +139,21 @@ def test_literal_becomes_the_variable_in_scope(page: Page) -> None:
     assert p.fixed("device-literal", fact) == p.text.replace('"cuda"', "device")
 
 
+def test_a_device_elsewhere_in_the_file_does_not_matter(page: Page) -> None:
+    text = 'def f(x, device):\n    return x.to("cuda")\ndevice = torch.device("cpu")\nf(x, device)\n'
+    p = page(text)
+    fact = p.device('"cuda"', proofs={"device-in-scope": "device"})
+    assert p.fixed("device-literal", fact) == text.replace('"cuda"', "device")
+
+
+def test_an_attribute_that_is_the_cpu(page: Page) -> None:
+    init = '    def __init__(self):\n        self.device = "cpu"\n'
+    p = page(f'class A:\n{init}    def f(self, x):\n        x.to("cuda")\n')
+    draft = p.draft("device-literal", p.device('"cuda"', proofs={"device-in-scope": "self.device"}))
+    assert draft is not None
+    assert draft.edits[-1].content == "default_device()"
+
+
 @pytest.mark.parametrize("device", ["cuda", "cuda:0"])
 def test_literal_becomes_the_helper(page: Page, device: str) -> None:
     p = page(f'import torch\ndef f(x):\n    return x.to("{device}")  # gpu\n')

@@ -117,27 +117,40 @@ def is_script(module: ir.Module) -> bool:
 
 
 def holds_a_device(module: ir.Module, name: str, place: tuple[int, int]) -> bool:
-    """No assignment or default makes variable `name` the CPU or None, and the place does not ask
-    about it, as `device or "cuda"` does."""
-    for node in path_to(module, *place):
+    """No assignment or default makes `name` ("device", "self.device") the CPU or None, and the
+    place does not ask about it, as `device or "cuda"` does."""
+    path = path_to(module, *place)
+    for node in path:
         match node:
-            case ir.If() | ir.IfExp() | ir.While() if reads(node.test, name):
+            case ir.If() | ir.IfExp() | ir.While() if _mentions(node.test, name):
                 return False
-            case ir.Bool() if reads(node, name):
+            case ir.Bool() if _mentions(node, name):
                 return False
-            case ir.Assign() if any(name == n for n in _bound_by(node)):
+            case ir.Assign() if any(_dotted(target) == name for target in node.targets):
                 return False
-    return not any(map(_is_no_accelerator, _values(module, name)))
+    functions = [node for node in path if isinstance(node, ir.FunctionDef) and bindings(node, name)]
+    owner = functions[-1] if functions else module
+    return not any(map(_is_no_accelerator, _values(owner, name)))
 
 
-def _values(module: ir.Module, name: str) -> Iterator[ir.Expr]:
-    for node in ir.walk(module):
+def _mentions(root: ir.Node, name: str) -> bool:
+    return any(_dotted(node) == name for node in ir.walk(root))
+
+
+def _dotted(node: ir.Node) -> str:
+    if isinstance(node, ir.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ir.Name) else ""
+
+
+def _values(owner: ir.Node, name: str) -> Iterator[ir.Expr]:
+    for node in ir.walk(owner):
         match node:
             case ir.Param(name=bound, default=ir.Expr() as value) if bound == name:
                 yield value
-            case ir.Assign(value=value) if any(isinstance(t, ir.Name) and t.id == name for t in node.targets):
+            case ir.Assign(value=value) if any(_dotted(target) == name for target in node.targets):
                 yield value
-            case ir.AnnAssign(target=ir.Name(id=bound), value=ir.Expr() as value) if bound == name:
+            case ir.AnnAssign(target=target, value=ir.Expr() as value) if _dotted(target) == name:
                 yield value
 
 

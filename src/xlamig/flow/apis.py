@@ -43,8 +43,7 @@ class Apis:
         if receiver is not None:
             parts["receiver"] = (receiver.start, receiver.end)
         fields = place.fields(node)
-        if receiver is not None:
-            fields["proofs"] = device_in_scope(place, node.start)
+        fields["proofs"] = device_in_scope(place, node.start)
         fields["parts"] = parts
         fields["confidence"] = confidence
         fields["reasons"] = self._spelling(node.func, name)

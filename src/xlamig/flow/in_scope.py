@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from xlamig import ir
-from xlamig.flow.scopes import Binding, Scope
+from xlamig.flow.scopes import Binding, Scope, path_of
 from xlamig.flow.site import Place
 
 _NAME = re.compile(r"^(?:device|dev|DEVICE|torch_device)$")
@@ -26,7 +26,12 @@ def _dominates(binding: Binding, place: Place, offset: int) -> bool:
 
 
 def _is_device(binding: Binding) -> bool:
-    return binding.kind == "param" or (binding.kind == "value" and not isinstance(binding.value, ir.Lambda))
+    """Whether the binding may hold the program's device: one that is CPU or nothing is another."""
+    value = binding.value
+    if isinstance(value, ir.Call) and path_of(value.func).endswith("device") and value.args:
+        value = value.args[0].value
+    fixed = isinstance(value, ir.Const) and (value.value is None or str(value.value).startswith("cpu"))
+    return binding.kind in ("param", "value") and not fixed and not isinstance(value, ir.Lambda)
 
 
 def _local(place: Place, offset: int) -> str | None:

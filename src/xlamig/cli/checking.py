@@ -19,7 +19,8 @@ from xlamig.report.summary import effort_line, over_budget, summary, troubles
 
 if TYPE_CHECKING:
     from xlamig.config.settings import Settings
-    from xlamig.engine import FixOutcome, Options
+    from xlamig.engine import Options
+    from xlamig.engine.fixing import FixOutcome
 
 TextOf = Callable[[str], str | None]
 NOTHING = "Warning: no file to check under the given paths"

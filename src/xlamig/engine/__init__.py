@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xlamig.config.load import Resolver
 from xlamig.config.settings import Settings
 from xlamig.engine.cache import folder_of, remove
-from xlamig.engine.fixing import FixedFile, FixOutcome, fix
 from xlamig.engine.options import Options, UsageError
 from xlamig.engine.run import Run, caught
-from xlamig.findings import Report
+from xlamig.findings import Applicability, Report
 from xlamig.source.decode import Undecodable, decode
 
+if TYPE_CHECKING:
+    from xlamig.engine.fixing import FixOutcome
+
 __all__ = [
-    "FixOutcome",
-    "FixedFile",
     "Options",
     "UsageError",
     "check",
@@ -35,6 +36,19 @@ def check(paths: Sequence[Path], options: Options) -> Report:
         UsageError: a path does not exist, or the configuration or a rule page is broken.
     """
     return Run(paths, options).report()
+
+
+def fix(
+    paths: Sequence[Path], options: Options, applicabilities: Collection[Applicability], write: bool
+) -> FixOutcome:
+    """Fix what can be fixed with these grades. Nothing is written without `write`.
+
+    Raises:
+        UsageError: as for `check`.
+    """
+    from xlamig.engine import fixing  # it needs LibCST, which a check of unchanged files does without
+
+    return fixing.fix(paths, options, applicabilities, write)
 
 
 def show_files(paths: Sequence[Path], options: Options) -> tuple[str, ...]:

@@ -67,7 +67,9 @@ class Cache:
             path.unlink()
         connection = sqlite3.connect(path, timeout=1.0)
         connection.execute("PRAGMA synchronous = OFF")
-        connection.execute("CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID"
+        )
         self._connection = connection
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Any]:

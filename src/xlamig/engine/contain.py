@@ -49,7 +49,9 @@ def run_all(
     """The results in the order of `jobs`. `done` is told how many more are finished."""
     results: list[Result | Lost | None] = [None] * len(jobs)
     safe = [i for i, job in enumerate(jobs) if not work.risky(job)]
-    pairs = _parallel(work, jobs, safe, processes) if _worth(processes, len(safe)) else _serial(work, jobs, safe)
+    pairs = (
+        _parallel(work, jobs, safe, processes) if _worth(processes, len(safe)) else _serial(work, jobs, safe)
+    )
     for index, result in pairs:
         results[index] = result
         if done:
@@ -60,10 +62,6 @@ def run_all(
             if done:
                 done(1)
     return [r for r in results if r is not None]
-
-
-def _worth(processes: int, count: int) -> bool:
-    return processes > 1 and count >= _SMALL
 
 
 def _serial(work: Work[Job, Result], jobs: Sequence[Job], wanted: list[int]) -> Iterator[tuple[int, Result]]:

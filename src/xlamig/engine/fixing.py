@@ -92,7 +92,9 @@ def fix(
                 fixer.reports[name] = reports[name]
                 continue
         stdin_text = fixed.text if options.stdin is not None else None
-        created.update((c.filename, c.content) for c in fixed.creates if not Path(c.filename).exists() or write)
+        created.update(
+            (c.filename, c.content) for c in fixed.creates if not Path(c.filename).exists() or write
+        )
         files.append(FixedFile(name, source.source.text, fixed.text, Counter(fixed.applied), fixed.problem))
     after = replace(before, files=tuple(fixer.reports[name] for name in sorted(fixer.reports)))
     return FixOutcome(before, after, tuple(files), tuple(sorted(created)), tuple(problems), stdin_text)

@@ -9,6 +9,7 @@ import warnings
 from dataclasses import dataclass
 from itertools import accumulate
 
+from xlamig.engine.cache import digest
 from xlamig.flow import Interface, interface_of
 
 _NOT_BRACKETS = re.compile(r"[^()\[\]{}]+")
@@ -42,9 +43,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`tree` is the pickled IR: at rest it is an eighth of its size as objects."""
+    """`tree` is the pickled IR: at rest it is an eighth of its size as objects. `seal` is the
+    interface's digest."""
 
     interface: Interface | None = None
+    seal: str = ""
     tree: bytes | None = None
     failure: Failure | None = None
 
@@ -59,7 +62,7 @@ def load(job: LoadJob) -> Loaded:
     except syntax.Unparsable as error:
         return Loaded(failure=Failure(error.message, error.row, error.column))
     interface = interface_of(module, job.text, job.module, job.is_package)
-    return Loaded(interface, pickle.dumps(module, 5))
+    return Loaded(interface, digest(interface), pickle.dumps(module, 5))
 
 
 def _python_accepts(text: str) -> bool:

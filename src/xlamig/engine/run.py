@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from xlamig.config.errors import ConfigError
@@ -14,7 +14,7 @@ from xlamig.config.settings import Settings
 from xlamig.engine.analyse import AnalyseJob, analyse
 from xlamig.engine.cache import Cache, digest, folder_of
 from xlamig.engine.contain import Lost, Work, run_all
-from xlamig.engine.load import Failure, LoadJob, Loaded, is_risky, load
+from xlamig.engine.load import Failure, Loaded, LoadJob, is_risky, load
 from xlamig.engine.memory import rare_gc
 from xlamig.engine.options import Options, UsageError
 from xlamig.engine.session import Session, session_for
@@ -119,7 +119,7 @@ class Run:
         for source in self.sources.values():
             needed = source.is_package or source.session.rulebook.may_matter(source.source.text)
             source.key = digest(source.source.text, source.module, source.is_package, needed)
-            jobs[source.key] = LoadJob(source.source.text, source.module, source.is_package, needed)
+            jobs[source.key] = _load_job(source, needed)
         known: dict[str, Loaded] = cache.get_many(jobs)
         missing = [key for key in jobs if key not in known]
         self._total, self._done = len(missing) + len(self.sources), 0
@@ -130,7 +130,8 @@ class Run:
             key: Loaded(failure=Failure(result.reason, 1, 1)) if isinstance(result, Lost) else result
             for key, result in zip(missing, results, strict=True)
         }
-        cache.put_many(fresh)
+        cache.put_many({key: replace(loaded, tree=None) for key, loaded in fresh.items()})
+        cache.put_many({_tree(key): loaded.tree for key, loaded in fresh.items() if loaded.tree})
         for source in self.sources.values():
             source.loaded = known.get(source.key) or fresh[source.key]
         self.index = ProjectIndex(
@@ -140,16 +141,17 @@ class Run:
     def _analyse(self, cache: Cache) -> Mapping[str, FileReport]:
         jobs: dict[str, AnalyseJob] = {}
         keys: dict[str, str] = {}
-        seals = {s.module: digest(s.loaded.interface) for s in self.sources.values() if s.loaded}
+        seals = {s.module: s.loaded.seal for s in self.sources.values() if s.loaded}
         for name, source in self.sources.items():
             jobs[name] = job = self.job(source, source.source, source.loaded or Loaded())
             rules = source.session.rulebook.digest
             imported = tuple(seals[module] for module in job.interfaces)
-            keys[name] = digest(source.key, name, imported, rules, source.file.settings)
+            keys[name] = digest(source.key, name, imported, rules, source.session.key)
         known: dict[str, FileReport] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
         self._advance(len(reports))
         missing = [name for name in jobs if name not in reports]
+        jobs.update(self._with_trees(missing, cache))
         work = Work(analyse, _never)
         results = run_all(work, [jobs[name] for name in missing], self._processes(), self._advance)
         fresh: dict[str, FileReport] = {}
@@ -160,6 +162,22 @@ class Run:
                 reports[name] = fresh[keys[name]] = result
         cache.put_many(fresh)
         return reports
+
+    def _with_trees(self, names: Sequence[str], cache: Cache) -> Mapping[str, AnalyseJob]:
+        """The jobs of known modules whose report is to be made anew, with their trees."""
+        bare = [
+            source
+            for source in (self.sources[name] for name in names)
+            if source.loaded and source.loaded.interface and source.loaded.tree is None
+        ]
+        trees = cache.get_many(_tree(source.key) for source in bare)
+        jobs: dict[str, AnalyseJob] = {}
+        for source in bare:
+            tree = trees.get(_tree(source.key)) or load(_load_job(source, needed=True)).tree
+            loaded = replace(source.loaded or Loaded(), tree=tree)
+            source.loaded = loaded
+            jobs[source.file.name] = self.job(source, source.source, loaded)
+        return jobs
 
     def job(self, source: Source, text: SourceText, loaded: Loaded) -> AnalyseJob:
         """The second stage's job for a source, or for a changed text of it."""
@@ -186,12 +204,23 @@ class Run:
             self.options.progress(self._done, self._total)
 
     def _default(self) -> Settings:
-        return Resolver(self.options.overrides, self.options.config, self.options.isolated).settings_for(Path.cwd())
+        return Resolver(self.options.overrides, self.options.config, self.options.isolated).settings_for(
+            Path.cwd()
+        )
 
     def _cache_folder(self, files: Sequence[SourceFile]) -> Path | None:
         if not self.options.cache or not files or self.options.stdin is not None:
             return None
         return folder_of(files[0].settings)
+
+
+def _tree(key: str) -> str:
+    """Trees are kept apart from what importers need: an unchanged run never reads one."""
+    return f"{key}/tree"
+
+
+def _load_job(source: Source, needed: bool) -> LoadJob:
+    return LoadJob(source.source.text, source.module, source.is_package, needed)
 
 
 def module_identity(name: str) -> str:
@@ -215,4 +244,3 @@ class caught:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, RulebookError | ConfigError):
             raise UsageError(str(error)) from None
-

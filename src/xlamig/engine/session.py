@@ -12,6 +12,7 @@ from xlamig.rulebook import Rulebook, load
 @dataclass(frozen=True)
 class Session:
     settings: Settings
+    key: str  # the settings in full
     rulebook: Rulebook
     selection: Selection
 
@@ -24,5 +25,5 @@ def session_for(settings: Settings) -> Session:
     key = repr(settings)
     if key not in _sessions:
         book = load(settings)
-        _sessions[key] = Session(settings, book, Selection(settings, book.codes))
+        _sessions[key] = Session(settings, key, book, Selection(settings, book.codes))
     return _sessions[key]

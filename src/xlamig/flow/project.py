@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
+class Export(NamedTuple):
     """One exported name.
 
     name       another dotted name: an import or an alias ("torch.cuda.amp.autocast")
@@ -27,12 +26,11 @@ class Export:
     members: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
+class Interface(NamedTuple):
     """A module as its importers see it. `imports` are the dotted modules it names."""
 
     module: str
-    exports: Mapping[str, Export] = field(default_factory=dict)
+    exports: Mapping[str, Export] = MappingProxyType({})
     stars: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
 

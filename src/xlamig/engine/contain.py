@@ -1,25 +1,29 @@
-"""Running many jobs so that one that crashes or hangs costs itself alone."""
+"""Running many jobs so that one that crashes, hangs or recurses without end costs itself alone."""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures import TimeoutError as FutureTimeout
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-ALONE_SECONDS = 60.0
-"""How long a job may take in a process of its own."""
+SECONDS = 60.0
+"""How long a process may take for what it was given last."""
 
 _SMALL = 24  # below so many jobs, starting processes takes longer than the work
 _CHUNK = 8
 _STACK = 512 * 1024 * 1024  # address space, not memory: for parsers that recurse natively
+_RECURSION = 40_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,9 @@ class Lost:
     reason: str
 
 
+_TOO_DEEP = Lost("nested too deeply to be analysed")
+
+
 @dataclass(frozen=True, slots=True)
 class Work(Generic[Job, Result]):
     """`function` must be picklable; a `risky` job is one that may kill its process."""
@@ -36,8 +43,14 @@ class Work(Generic[Job, Result]):
     function: Callable[[Job], Result]
     risky: Callable[[Job], bool]
 
-    def __call__(self, jobs: Sequence[Job]) -> list[Result]:
-        return [self.function(job) for job in jobs]
+    def __call__(self, jobs: Sequence[Job]) -> list[Result | Lost]:
+        return [self._one(job) for job in jobs]
+
+    def _one(self, job: Job) -> Result | Lost:
+        try:
+            return self.function(job)
+        except (RecursionError, MemoryError):
+            return _TOO_DEEP
 
 
 def run_all(
@@ -47,75 +60,62 @@ def run_all(
     done: Callable[[int], None] | None = None,
 ) -> list[Result | Lost]:
     """The results in the order of `jobs`. `done` is told how many more are finished."""
-    results: list[Result | Lost | None] = [None] * len(jobs)
-    safe = [i for i, job in enumerate(jobs) if not work.risky(job)]
-    pairs = (
-        _parallel(work, jobs, safe, processes) if _worth(processes, len(safe)) else _serial(work, jobs, safe)
-    )
+    results: dict[int, Result | Lost] = {}
+    risky = [i for i, job in enumerate(jobs) if work.risky(job)]
+    apart = set(risky)
+    safe = [i for i in range(len(jobs)) if i not in apart]
+    chunks = [safe[i : i + _CHUNK] for i in range(0, len(safe), _CHUNK)]
+    alone = [[i] for i in risky]
+    if processes > 1 and len(safe) >= _SMALL:
+        pairs = _in_processes(work, jobs, alone + chunks, processes)
+    else:
+        pairs = _here(work, jobs, chunks, _in_processes(work, jobs, alone, processes))
     for index, result in pairs:
         results[index] = result
         if done:
             done(1)
-    for index, job in enumerate(jobs):
-        if results[index] is None:
-            results[index] = _alone(work.function, job)
-            if done:
-                done(1)
-    return [r for r in results if r is not None]
+    return [results[i] for i in range(len(jobs))]
 
 
-def _serial(work: Work[Job, Result], jobs: Sequence[Job], wanted: list[int]) -> Iterator[tuple[int, Result]]:
-    for index in wanted:
-        yield index, work.function(jobs[index])
+def _here(
+    work: Work[Job, Result],
+    jobs: Sequence[Job],
+    chunks: Iterable[list[int]],
+    first: Iterator[tuple[int, Result | Lost]],
+) -> Iterator[tuple[int, Result | Lost]]:
+    yield from first
+    for chunk in chunks:
+        yield from zip(chunk, on_deep_stack(work, [jobs[i] for i in chunk]), strict=True)
 
 
-def _parallel(
-    work: Work[Job, Result], jobs: Sequence[Job], wanted: list[int], processes: int
-) -> Iterator[tuple[int, Result]]:
-    """Chunks in a pool; those lost with a dead worker are left to be run alone."""
-    chunks = [wanted[i : i + _CHUNK] for i in range(0, len(wanted), _CHUNK)]
-    with ProcessPoolExecutor(min(processes, len(chunks))) as pool:
-        futures: dict[Future[list[Result]], list[int]] = {
-            pool.submit(work, [jobs[i] for i in chunk]): chunk for chunk in chunks
-        }
-        for future in as_completed(futures):
-            try:
-                yield from zip(futures[future], future.result(), strict=True)
-            except BrokenProcessPool:
-                continue
-
-
-def _alone(function: Callable[[Job], Result], job: Job) -> Result | Lost:
-    pool = ProcessPoolExecutor(1, initializer=_deep_stack)
-    try:
-        return pool.submit(_on_deep_stack, function, job).result(ALONE_SECONDS)
-    except BrokenProcessPool:
-        return Lost("it crashes the parser")
-    except FutureTimeout:
-        for process in multiprocessing.active_children():
-            process.kill()
-        return Lost(f"it takes longer than {ALONE_SECONDS:.0f} seconds")
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _deep_stack() -> None:
-    threading.stack_size(_STACK)
-
-
-def _on_deep_stack(function: Callable[[Job], Result], job: Job) -> Result:
+def on_deep_stack(function: Callable[..., Result], *args: Any) -> Result:
+    """Call it where recursion has room, for native code too."""
     results: list[Result] = []
     failures: list[BaseException] = []
 
     def target() -> None:
         try:
-            results.append(function(job))
+            results.append(function(*args))
         except BaseException as error:
             failures.append(error)
 
-    thread = threading.Thread(target=target)
-    thread.start()
-    thread.join()
+    thread = _deep_thread(target)
+    recursion = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(recursion, _RECURSION))
+    try:
+        thread.join()
+    finally:
+        sys.setrecursionlimit(recursion)
     if failures:
         raise failures[0]
     return results[0]
+
+
+def _deep_thread(target: Callable[[], None]) -> threading.Thread:
+    before = threading.stack_size(_STACK)
+    try:
+        thread = threading.Thread(target=target, daemon=True)
+        thread.start()
+        return thread
+    finally:
+        threading.stack_size(before)

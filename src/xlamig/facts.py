@@ -139,6 +139,7 @@ class DeviceChoice(Fact):
     form: str = ""  # of a selection: ternary, if-else, and, move
     fallback: str = ""  # cpu, none, raise, other
     result: Literal["device", "string", "move", "unknown"] = "unknown"
+    spelled: str = ""  # the source text of a literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

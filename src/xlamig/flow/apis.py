@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Literal
 
@@ -73,6 +74,15 @@ class Apis:
             fields["parts"] = {"callee": (alias.start, alias.start + len(alias.name))}
             yield ApiUse(**fields, name=name, spelled=self.analysis.source(alias), via="import")
 
+    def entry(self, key: ir.Expr | None, value: ir.Expr, place: Place) -> Iterator[ApiUse]:
+        """`kwargs["attn_implementation"] = ...`, and the same in a dictionary that is passed on."""
+        if not isinstance(key, ir.Const) or key.value not in self.interest.keywords:
+            return
+        span = (value.start, value.end)
+        known = self.analysis.values.of(value, place.scope)
+        argument = Argument(str(key.value), self._value(value, known), span, span, span, True)
+        yield ApiUse(**place.fields(value), name="unknown", spelled="", via="assignment", args=(argument,))
+
     # ------------------------------------------------------------------ callees
 
     def _callee(
@@ -118,7 +128,7 @@ class Apis:
             known_position = index < len(signature) and complete
             parameter = arg.keyword or (signature[index] if known_position else str(index))
             known = self.analysis.values.of(arg.value, place.scope)
-            self.consumed.update(known.defaults)
+            self.consumed.update(known.origins)
             made.append(
                 Argument(
                     name=parameter,
@@ -152,6 +162,7 @@ class Apis:
     def _spelled(self, node: ir.Expr) -> str:
         """The callee's text, a long receiver left out: "(...).cuda"."""
         text = " ".join(self.analysis.source(node).split())
-        if len(text) > _LONG and isinstance(node, ir.Attribute):
-            return f"(...).{node.attr}"
-        return short(text)
+        if len(text) <= _LONG or not isinstance(node, ir.Attribute):
+            return short(text)
+        tail = re.search(r"\.\w+(?:\([^()]{0,12}\)\.\w+)*$", text)
+        return f"(...){tail[0]}" if tail and len(tail[0]) <= _LONG else f"(...).{node.attr}"

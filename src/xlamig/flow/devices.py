@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Literal
 
 from xlamig import ir
-from xlamig.facts import DeviceChoice, Value, Why
+from xlamig.facts import DeviceChoice, Why
 from xlamig.findings import Confidence
 from xlamig.flow.guards import Guards
 from xlamig.flow.in_scope import device_in_scope
 from xlamig.flow.receivers import receiver_of
 from xlamig.flow.scopes import path_of
 from xlamig.flow.site import Analysis, Place
+from xlamig.flow.values import short
 
 _CUDA = re.compile(r"^cuda(?::(?:\d+|\*))?$")
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)(?:_?(?:name|str|id))?$", re.IGNORECASE)
@@ -34,6 +35,10 @@ class Devices:
         self.guards = guards
         self.covered: set[tuple[int, int]] = set()  # literals that a selection has spoken for
 
+    def cover(self, node: ir.Node) -> None:
+        """Say that the literals below `node` are spoken for."""
+        self.covered.update((inner.start, inner.end) for inner in ir.walk(node))
+
     # ------------------------------------------------------------------ where literals stand
 
     def in_call(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[DeviceChoice]:
@@ -46,12 +51,17 @@ class Devices:
             return
         if dotted is not None and "device" in self.analysis.names.interest.signatures.get(dotted, ()):
             return  # a rule of its own reads that argument
-        if method == "to" and node.args and node.args[0].keyword is None and not node.args[0].star:
+        if (
+            method == "to"
+            and node.args
+            and node.args[0].keyword in (None, "device")
+            and not node.args[0].star
+        ):
             yield from self._moved_to(node, node.args[0].value, place)
         position = "factory" if dotted is not None and dotted.startswith("torch.") else "device-argument"
         if method == "to":
             position = "to"
-        for arg in node.args:
+        for arg in node.args[1:] if method == "to" else node.args:
             if arg.keyword == "device":
                 yield from self.literal(arg.value, position, place)
 
@@ -117,7 +127,9 @@ class Devices:
             node, ir.Const | ir.FString | ir.Binary | ir.Call
         ):
             return
-        text = self._text(node, place).value
+        text = self.analysis.values.of(node, place.scope).value.value
+        if type(text) is int and position in ("factory", "torch.device") and isinstance(node, ir.Const):
+            text = f"cuda:{text}"
         if not isinstance(text, str) or not _CUDA.match(text.strip()):
             return
         device, kind = self._index(text.strip(), node, index)
@@ -125,18 +137,6 @@ class Devices:
         result: Literal["device", "string"] = "device" if whole or position in ("to", "factory") else "string"
         sure: Confidence = "certain" if position != "device-argument" else "likely"
         yield self._fact(shown, device, position, kind, place, result, sure, ())
-
-    def _text(self, node: ir.Expr, place: Place) -> Value:
-        if isinstance(node, ir.Call):  # "cuda:{}".format(rank)
-            func = node.func
-            if isinstance(func, ir.Attribute) and func.attr == "format" and isinstance(func.value, ir.Const):
-                text = func.value.value
-                if isinstance(text, str):
-                    return Value("pattern", re.sub(r"\{[^}]*\}", "*", text))
-            return Value("expression", None)
-        if isinstance(node, ir.Binary) and node.op == "%" and isinstance(node.left, ir.Const):
-            return Value("pattern", re.sub(r"%[ds]", "*", self.analysis.source(node.left)[1:-1]))
-        return self.analysis.values.of(node, place.scope).value
 
     def _index(self, text: str, node: ir.Expr, index: ir.Expr | None) -> tuple[str, Index]:
         """The device with its index, and whether the index is a rank."""
@@ -168,5 +168,11 @@ class Devices:
         fields["reasons"] = reasons
         fields["proofs"] = device_in_scope(place, node.start)
         return DeviceChoice(
-            **fields, via="literal", device=device, position=position, index=index, result=result
+            **fields,
+            via="literal",
+            device=device,
+            position=position,
+            index=index,
+            result=result,
+            spelled=short(self.analysis.source(node)),
         )

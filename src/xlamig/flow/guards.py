@@ -65,7 +65,7 @@ class Guards:
         if isinstance(test, ir.Compare):
             return self._comparison(test, scope, holds)
         if isinstance(test, ir.Call) and last == "hasattr":
-            return "hasattr" if holds else None
+            return "hasattr" if holds and not self._is_torch(test.args[:1], scope) else None
         if last == "find_spec":
             return "package" if holds else None
         if not isinstance(test, ir.Call | ir.Name | ir.Attribute):
@@ -77,9 +77,15 @@ class Guards:
             return None
         if _OTHER_DEVICE.search(path):
             return "other-device"
-        if _AVAILABLE.search(last):
+        dotted = self.values.names.dotted(subject, scope) or ""
+        if _AVAILABLE.search(last) and not dotted.startswith("torch."):
             return "package"
         return self._optional_module(test, scope)
+
+    def _is_torch(self, args: tuple[ir.Arg, ...], scope: Scope) -> bool:
+        """torch 2.9 has nearly all that is asked for; what it lacks on XLA no hasattr tells."""
+        dotted = [self.values.names.dotted(arg.value, scope) or "" for arg in args]
+        return any(d == "torch" or d.startswith("torch.") for d in dotted)
 
     def _comparison(self, test: ir.Compare, scope: Scope, holds: bool) -> GuardKind | None:
         text = self.text[test.start : test.end]

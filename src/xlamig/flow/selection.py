@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from xlamig import ir
-from xlamig.facts import DeviceChoice, Why
+from xlamig.facts import DeviceChoice, Span, Why
 from xlamig.flow.devices import Devices
 from xlamig.flow.guards import Guards
 from xlamig.flow.scopes import path_of
@@ -27,15 +28,20 @@ class Selections:
 
     # ------------------------------------------------------------------ expressions
 
-    def ternary(self, node: ir.IfExp, parent: ir.Call | None, place: Place) -> Iterator[DeviceChoice]:
-        """`"cuda" if torch.cuda.is_available() else "cpu"`; `parent` is a torch.device around it."""
-        arms = self._chain(node, place)
+    def ternary(
+        self, node: ir.IfExp, parent: ir.Call | None, place: Place, takes_index: bool = False
+    ) -> Iterator[DeviceChoice]:
+        """`"cuda" if torch.cuda.is_available() else "cpu"`; `parent` is a torch.device around it.
+        `takes_index`: an integer here is a CUDA device."""
+        arms = self._chain(node, place, takes_index)
         if arms is None:
             return
         shown: ir.Expr = parent if parent is not None else node
         device = next((text for text in arms if text.startswith("cuda")), "cuda")
         result: Literal["device", "string"] = "device" if parent or self._makes_device(node) else "string"
-        yield self._fact(shown, "ternary", device, self._fallback(arms), result, place)
+        yield self._fact(
+            shown, "ternary", device, self._fallback(arms), result, place, self._tests(node, place)
+        )
 
     def short_circuit(self, node: ir.Bool, place: Place) -> Iterator[DeviceChoice]:
         """`use_cuda and "cuda" or "cpu"`."""
@@ -52,7 +58,35 @@ class Selections:
             fields = place.fields(node)
             yield DeviceChoice(**fields, via="accelerator", device="cuda", result="device")
 
-    def _chain(self, node: ir.IfExp, place: Place) -> list[str] | None:
+    def _tests(self, node: ir.IfExp, place: Place) -> dict[str, Span]:
+        """Parts that say what is asked: "availability" alone, or with one condition, "rest"."""
+        test = node.test
+        if not self._is_bare(node.body, place) or isinstance(node.orelse, ir.IfExp):
+            return {}
+        if self._asks_only_for_cuda(test, place):
+            return {"availability": (test.start, test.end)}
+        if isinstance(test, ir.Bool) and test.op == "and":
+            asked = [v for v in test.values if self._asks_only_for_cuda(v, place)]
+            rest = [v for v in test.values if v not in asked]
+            if len(asked) == 1 and len(rest) == 1 and not self._asks_for_cuda(rest[0], place):
+                part = (rest[0].start, rest[0].end)
+                return {"availability": (asked[0].start, asked[0].end), "rest": part}
+        return {}
+
+    def _is_bare(self, node: ir.Expr, place: Place) -> bool:
+        return (self._device_text(node, place) or "").startswith("cuda")
+
+    def _asks_only_for_cuda(self, test: ir.Expr, place: Place) -> bool:
+        """Whether the test is availability itself, or a name for nothing else."""
+        if isinstance(test, ir.Call):
+            return self._asks_for_cuda(test, place)
+        path = path_of(test)
+        bindings = self.analysis.values.bindings(path, place.scope) if path else []
+        return (
+            len(bindings) == 1 and isinstance(bindings[0].value, ir.Call) and self._asks_for_cuda(test, place)
+        )
+
+    def _chain(self, node: ir.IfExp, place: Place, takes_index: bool) -> list[str] | None:
         """The devices of a chain of ternaries, if one arm is CUDA by availability and none is XLA."""
         texts: list[str] = []
         asked = False
@@ -61,12 +95,12 @@ class Selections:
             if self._mentions_xla(current):
                 return None
             asked = asked or self._asks_for_cuda(current.test, place)
-            text = self._device_text(current.body, place)
+            text = self._device_text(current.body, place, takes_index)
             if text is None:
                 return None
             texts.append(text)
             current = current.orelse
-        last = self._device_text(current, place)
+        last = self._device_text(current, place, takes_index)
         if last is None or not asked or not any(t.startswith("cuda") for t in (*texts, last)):
             return None
         if not any(t == "cpu" for t in (*texts, last)):
@@ -185,9 +219,9 @@ class Selections:
             current = current.orelse[0]
         return False
 
-    def _device_text(self, node: ir.Expr, place: Place) -> str | None:
-        """The device an expression names, integers meaning CUDA devices as torch reads them."""
-        if isinstance(node, ir.Const) and type(node.value) is int:
+    def _device_text(self, node: ir.Expr, place: Place, takes_index: bool = False) -> str | None:
+        """The device an expression names; an integer does where torch reads one as a device."""
+        if takes_index and isinstance(node, ir.Const) and type(node.value) is int:
             return f"cuda:{node.value}" if node.value >= 0 else "cpu"
         known = self.analysis.values.of(node, place.scope)
         text = known.value.value
@@ -206,8 +240,7 @@ class Selections:
         return "cpu" if "cpu" in arms else "other"
 
     def _cover(self, node: ir.Node) -> None:
-        for inner in ir.walk(node):
-            self.devices.covered.add((inner.start, inner.end))
+        self.devices.cover(node)
 
     def _fact(
         self,
@@ -217,9 +250,10 @@ class Selections:
         fallback: str,
         result: Literal["device", "string"],
         place: Place,
+        tests: Mapping[str, Span] = MappingProxyType({}),
     ) -> DeviceChoice:
         fields = place.fields(node)
-        fields["parts"] = {"selection": (node.start, node.end)}
+        fields["parts"] = {"selection": (node.start, node.end), **tests}
         return DeviceChoice(
             **fields, via="selection", device=device, form=form, fallback=fallback, result=result
         )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import Scalar, Span, Value
@@ -17,17 +19,23 @@ CUDA_AVAILABLE = frozenset(
 )
 _INFINITIES = frozenset({"math.inf", "numpy.inf", "torch.inf", "torch.math.inf"})
 _XLA_DEVICES = frozenset({"torch_xla.device", "torch_xla.core.xla_model.xla_device"})
+_HELPER = "xla_compat.default_device"  # what a fix of ours has written: it may be XLA
+_CUDA = re.compile(r"cuda(?::.*)?$")
+_BRACES = re.compile(r"\{[^}]*\}")
+_PERCENT = re.compile(r"%[dsi]")
 _TEXT_LIMIT = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """A value and how it was found. `sure` is False through a default that a caller may replace;
-    `defaults` are the places of such defaults. `test` tells availability from other CUDA tests."""
+    `defaults` are the places of such defaults, `origins` all places it is written at.
+    `availability` tells the question whether CUDA is there from other CUDA tests."""
 
     value: Value
     sure: bool = True
     defaults: tuple[Span, ...] = ()
+    origins: tuple[Span, ...] = ()
     availability: bool = False
     negated: bool = False
 
@@ -36,6 +44,20 @@ def short(text: str) -> str:
     """Source text on one line, cut to a length fit for a message."""
     line = " ".join(text.split())
     return line if len(line) <= _TEXT_LIMIT else line[: _TEXT_LIMIT - 3] + "..."
+
+
+def _join(one: Known, other: Known) -> Known | None:
+    """What is known when either may hold: the same value, or some CUDA device."""
+    origins = (*one.origins, *other.origins)
+    sure, defaults = one.sure and other.sure, (*one.defaults, *other.defaults)
+    if one.value == other.value and one.negated == other.negated:
+        return replace(one, sure=sure, defaults=defaults, origins=origins)
+    if all(isinstance(k.value.value, str) and _CUDA.match(k.value.value) for k in (one, other)):
+        kind: Literal["device", "pattern"] = (
+            "device" if one.value.kind == other.value.kind == "device" else "pattern"
+        )
+        return Known(Value(kind, "cuda:*"), sure, defaults, origins)
+    return None
 
 
 class Values:
@@ -70,6 +92,8 @@ class Values:
                             return known
                         if known.value == Value("constant", False) and known.sure:
                             return known
+                case ir.Binary(op="%", left=ir.Const(value=str(text))):
+                    return Known(Value("pattern", _PERCENT.sub("*", text)))
                 case ir.Binary(op="+", left=left):
                     known = self.of(left, scope, depth + 1)
                     if known.value.kind == "constant" and isinstance(known.value.value, str):
@@ -118,7 +142,7 @@ class Values:
 
     def _negation(self, node: ir.Unary, known: Known) -> Known:
         if known.value.kind == "cuda-test":
-            return Known(known.value, known.sure, known.defaults, known.availability, not known.negated)
+            return replace(known, negated=not known.negated)
         if known.value.kind == "constant":
             return Known(Value("constant", not known.value.value), known.sure, known.defaults)
         return self._unknown(node)
@@ -145,7 +169,7 @@ class Values:
         if found is None and "." in path:
             option = self.options.get(path.rpartition(".")[2])
             if option is not None and not path.startswith("self."):
-                return Known(Value("constant", option[0]), False, option[1])
+                return Known(Value("constant", option[0]), False, option[1], option[1])
         return found if found is not None else self._unknown(node)
 
     def bindings(self, path: str, scope: Scope) -> list[Binding]:
@@ -164,18 +188,16 @@ class Values:
                 return None
             if binding.value.start == binding.start and binding.kind == "value":
                 return None
-            known = (
-                self.of(binding.value, binding.scope.parent or binding.scope, depth + 1)
-                if (binding.kind == "param")
-                else self.of(binding.value, binding.scope, depth + 1)
-            )
+            outside = binding.scope.parent if binding.kind == "param" else None
+            known = self.of(binding.value, outside or binding.scope, depth + 1)
+            place = (binding.value.start, binding.value.end)
+            known = replace(known, origins=(*known.origins, place))
             if binding.kind == "param":
-                place = (binding.value.start, binding.value.end)
-                known = Known(known.value, False, (*known.defaults, place), known.availability, known.negated)
-            if agreed is None:
-                agreed = known
-            elif agreed.value != known.value or agreed.negated != known.negated:
+                known = replace(known, sure=False, defaults=(*known.defaults, place))
+            joined = known if agreed is None else _join(agreed, known)
+            if joined is None:
                 return None
+            agreed = joined
         return agreed
 
     def _from_project(self, node: ir.Expr, scope: Scope) -> Known | None:
@@ -196,7 +218,7 @@ class Values:
         dotted = self.names.dotted(node.func, scope)
         if dotted in CUDA_AVAILABLE:
             return Known(Value("cuda-test", self.text[node.start : node.end]), availability=True)
-        if dotted in _XLA_DEVICES:
+        if dotted in _XLA_DEVICES or (dotted or "").endswith(_HELPER):
             return Known(Value("device", "xla"))
         if dotted == "torch.device" and node.args:
             return self._device(node, scope, depth)
@@ -205,6 +227,13 @@ class Values:
             return Known(Value("constant", math.inf)) if text in ("inf", "infinity") else self._unknown(node)
         if path_of(node.func) in ("str", "bool") and len(node.args) == 1:
             return self.of(node.args[0].value, scope, depth + 1)
+        if isinstance(node.func, ir.Attribute) and node.func.attr == "format":
+            text = self.of(node.func.value, scope, depth + 1).value.value
+            return (
+                Known(Value("pattern", _BRACES.sub("*", text)))
+                if isinstance(text, str)
+                else self._unknown(node)
+            )
         if isinstance(node.func, ir.Attribute) and node.func.attr == "startswith" and node.args:
             first = node.args[0].value
             if (

@@ -125,6 +125,8 @@ class Walk:
                 self._add(self.devices.in_assignment(target, value, place))
                 self._add(self.backends.in_assignment(target, value, place))
             self._add(self.variables.assigned(target, place))
+            if value is not None and isinstance(target, ir.Subscript):
+                self._add(self.apis.entry(target.index[0], value, place))
             if isinstance(target, ir.Attribute):
                 self._add(self.apis.reference(target, place, "assignment"))
             elif not isinstance(target, ir.Name):
@@ -202,16 +204,16 @@ class Walk:
             for caught in handler.type.elements if isinstance(handler.type, ir.Sequence) else [handler.type]:
                 if caught is not None:
                     self._add(self.apis.reference(caught, place, "except"))
-            self._nested(handler.body, place, optional)
+            self._nested(handler.body, place)
         self._nested(node.orelse, place, optional)
         self._block(node.final, place)
 
     # ------------------------------------------------------------------ expressions
 
-    def _select(self, node: ir.Expr, parent: ir.Call | None, place: Place) -> None:
+    def _select(self, node: ir.Expr, parent: ir.Call | None, place: Place, takes_index: bool = False) -> None:
         if isinstance(node, ir.IfExp) and id(node) not in self._chosen:
             self._chosen.add(id(node))
-            self._add(self.selections.ternary(node, parent, place))
+            self._add(self.selections.ternary(node, parent, place, takes_index))
         elif isinstance(node, ir.Bool) and id(node) not in self._chosen:
             self._chosen.add(id(node))
             self._add(self.selections.short_circuit(node, place))
@@ -223,7 +225,8 @@ class Walk:
             self.sites += 1
         for arg in node.args:
             if isinstance(arg.value, ir.IfExp | ir.Bool):
-                self._select(arg.value, node if is_device else None, place)
+                takes_index = is_device or arg.keyword == "device"
+                self._select(arg.value, node if is_device else None, place, takes_index)
         self._add(self.apis.call(node, dotted, place, via))
         if node.args:
             self._add(self.devices.in_call(node, dotted, place))
@@ -255,7 +258,14 @@ class Walk:
                 self._call(node, place)
             case ir.Attribute():
                 self._add(self.apis.reference(node, place))
+                if node.attr == "type":  # torch.device("cuda").type is compared, not used
+                    self.devices.cover(node.value)
                 self._callee(node, place)
+            case ir.Dict():
+                for key, value in zip(node.keys, node.values, strict=True):
+                    self._add(self.apis.entry(key, value, place))
+                for child in ir.children(node):
+                    self._visit(child, place)
             case ir.IfExp():
                 self._select(node, None, place)
                 self._visit(node.test, place)

@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import ast
 import pickle
-import re
 import warnings
 from dataclasses import dataclass
-from itertools import accumulate
 
+from xlamig.engine import risk
 from xlamig.engine.cache import digest
 from xlamig.flow import Interface, interface_of
-
-_NOT_BRACKETS = re.compile(r"[^()\[\]{}]+")
-_RISKY_DEPTH = 90
-_RISKY_QUOTES = 2_500  # in a row of lines that hold nothing but strings
-_STRING_LINES = re.compile(r"(?:[ \t(]*[rbuRBU]{0,2}(?:\"[^\"\n]*\"|'[^'\n]*')[ \t)]*\n){500,}")
-_RISKY_SIZE = 1_000_000
-_STEPS = str.maketrans("()[]{}", "\2\0\2\0\2\0")
-
-
-def _descend(depth: int, step: int) -> int:
-    return depth + step - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +43,10 @@ class Loaded:
 def load(job: LoadJob) -> Loaded:
     if not job.needed and _python_accepts(job.text):
         return Loaded()
+    if risk.is_risky(job.text):
+        reason = risk.too_deep(job.text)
+        if reason is not None:
+            return Loaded(failure=Failure(reason, 1, 1))
     from xlamig import syntax  # LibCST takes long to import, and a warm run parses nothing
 
     try:
@@ -78,11 +70,4 @@ def _python_accepts(text: str) -> bool:
 
 
 def is_risky(job: LoadJob) -> bool:
-    """Whether a native parser may overflow its stack on this text, or take minutes."""
-    text = job.text
-    if len(text) > _RISKY_SIZE or _STRING_LINES.search(text):
-        return True
-    if text.count('" "') + text.count("' '") + text.count('""') > _RISKY_QUOTES:
-        return True
-    steps = _NOT_BRACKETS.sub("", text).translate(_STEPS).encode("ascii")
-    return max(accumulate(steps, _descend), default=0) > _RISKY_DEPTH
+    return risk.is_risky(job.text)

@@ -123,9 +123,7 @@ class Devices:
                 guards = self.guards.of(node.test, place.scope, holds)
                 yield from self.literal(arm, position, replace(place, guards=(*place.guards, *guards)))
             return
-        if (node.start, node.end) in self.covered or not isinstance(
-            node, ir.Const | ir.FString | ir.Binary | ir.Call
-        ):
+        if (node.start, node.end) in self.covered or not _is_text(node):
             return
         text = self.analysis.values.of(node, place.scope).value.value
         if type(text) is int and position in ("factory", "torch.device") and isinstance(node, ir.Const):
@@ -176,3 +174,10 @@ class Devices:
             result=result,
             spelled=short(self.analysis.source(node)),
         )
+
+
+def _is_text(node: ir.Expr) -> bool:
+    """Whether the text stands here, in one of the ways to put it together."""
+    if isinstance(node, ir.Call):
+        return isinstance(node.func, ir.Attribute) and node.func.attr == "format"
+    return isinstance(node, ir.Const | ir.FString | ir.Binary)

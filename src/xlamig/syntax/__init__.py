@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.syntax.build import build_module
-from xlamig.syntax.errors import Unparsable
+from xlamig.syntax.errors import Unparsable, explained
 from xlamig.syntax.parse import deep_recursion, parse, pause_gc
 from xlamig.syntax.spans import record_spans
 
@@ -17,9 +17,11 @@ def module_from_text(text: str) -> ir.Module:
     Raises:
         Unparsable: LibCST cannot parse it, or it is nested too deeply to be walked.
     """
-    with pause_gc(), deep_recursion():
-        try:
+    try:
+        with pause_gc(), deep_recursion():
             tree = parse(text)
             return build_module(tree, record_spans(tree, text), text)
-        except RecursionError:
-            raise Unparsable("nested too deeply to be analysed", 1, 1) from None
+    except RecursionError:
+        raise Unparsable("nested too deeply to be analysed", 1, 1) from None
+    except Unparsable as error:
+        raise explained(error, text) from None

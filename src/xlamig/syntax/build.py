@@ -13,7 +13,6 @@ from xlamig.syntax.operators import AUGMENTED
 from xlamig.syntax.patterns import PatternBuilder
 from xlamig.syntax.spans import Spans
 
-
 _NEWLINE = re.compile(r"\r\n?|\n")
 
 

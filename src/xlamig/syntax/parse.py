@@ -100,5 +100,5 @@ def parse(text: str) -> libcst.Module:
     except libcst.ParserSyntaxError as error:
         message = error.message.splitlines()[0].strip() if error.message else "syntax error"
         raise Unparsable(message, error.editor_line, error.editor_column) from None
-    except libcst.CSTValidationError as error:
+    except (libcst.CSTValidationError, UnicodeEncodeError) as error:  # a lone surrogate has no UTF-8
         raise Unparsable(str(error), 1, 1) from None

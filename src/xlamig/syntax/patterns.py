@@ -54,7 +54,9 @@ class PatternBuilder(ExpressionBuilder):
         keywords = [*(None for _ in node.patterns), *(k.key.value for k in node.kwds)]
         args = tuple(
             ir.Arg(*place, keyword, "", self.pattern(value, captures), *cut)
-            for place, keyword, value, cut in zip(places, keywords, values, self.cuts(nodes, places), strict=True)
+            for place, keyword, value, cut in zip(
+                places, keywords, values, self.cuts(nodes, places), strict=True
+            )
         )
         opening = self.opening(self.outer(node.cls)[1], node.whitespace_after_cls)
         return ir.Call(start, end, self.expr(node.cls), args, opening, end - 1)

@@ -44,5 +44,4 @@ def _here(
     work: Work[Job, Result], jobs: Sequence[Job], chunks: Iterable[list[int]]
 ) -> Iterator[tuple[int, Result | Lost]]:
     for chunk in chunks:
-        done: list[Result | Lost] = on_deep_stack(work, [jobs[i] for i in chunk])
-        yield from zip(chunk, done, strict=True)
+        yield from zip(chunk, on_deep_stack(work, [jobs[i] for i in chunk]), strict=True)

@@ -1,0 +1,135 @@
+"""Processes that are given chunks of jobs and may be lost. A chunk whose process dies or hangs is
+given out again job by job, so that the one at fault is known."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Generic, TypeVar
+
+from xlamig.engine.deep import on_deep_stack
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+SECONDS = 60.0
+"""How long a process may take for one chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """In place of a result: what the job did to its process."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[Job, Result]):
+    """`function` must be picklable; a `risky` job is one that may kill its process."""
+
+    function: Callable[[Job], Result]
+    risky: Callable[[Job], bool]
+
+    def __call__(self, jobs: Sequence[Job]) -> list[Result | Lost]:
+        return [self._one(job) for job in jobs]
+
+    def _one(self, job: Job) -> Result | Lost:
+        try:
+            return self.function(job)
+        except (RecursionError, MemoryError):
+            return Lost("nested too deeply to be analysed")
+
+
+class _Worker(Generic[Job, Result]):
+    """A process and the chunk it works on: indices of jobs."""
+
+    def __init__(self, work: Work[Job, Result]) -> None:
+        self.connection, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=_serve, args=(work, theirs), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.chunk: list[int] = []
+        self.deadline = 0.0
+
+    def give(self, chunk: list[int], jobs: Sequence[Job]) -> None:
+        self.chunk = chunk
+        self.deadline = time.monotonic() + SECONDS
+        with suppress(OSError):  # it has died meanwhile, as its answer will tell
+            self.connection.send([jobs[i] for i in chunk])
+
+    def answer(self) -> list[Result | Lost] | Lost:
+        try:
+            if not self.connection.poll():
+                return Lost(f"it takes longer than {SECONDS:.0f} seconds")
+            answer: list[Result | Lost] | str = self.connection.recv()
+        except (EOFError, OSError):
+            return Lost("it crashes the parser")
+        if isinstance(answer, str):
+            raise RuntimeError(answer)
+        return answer
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+def in_processes(
+    work: Work[Job, Result], jobs: Sequence[Job], chunks: Sequence[list[int]], processes: int
+) -> Iterator[tuple[int, Result | Lost]]:
+    """Index and result of every job in `chunks`, as they come."""
+    waiting = deque(chunks)
+    idle: list[_Worker[Job, Result]] = []
+    busy: list[_Worker[Job, Result]] = []
+    try:
+        while waiting or busy:
+            while waiting and len(busy) < processes:
+                busy.append(idle.pop() if idle else _Worker(work))
+                busy[-1].give(waiting.popleft(), jobs)
+            for worker in _finished(busy):
+                answer, chunk = worker.answer(), worker.chunk
+                busy.remove(worker)
+                if isinstance(answer, list):
+                    idle.append(worker)
+                    yield from zip(chunk, answer, strict=True)
+                    continue
+                worker.kill()
+                if len(chunk) == 1:
+                    yield chunk[0], answer
+                else:
+                    waiting.extend([index] for index in chunk)
+    finally:
+        for worker in busy + idle:
+            worker.kill()
+
+
+def _finished(busy: Sequence[_Worker[Job, Result]]) -> list[_Worker[Job, Result]]:
+    """Those with an answer, those that died, and those out of time; waits for the first."""
+    patience = min(worker.deadline for worker in busy) - time.monotonic()
+    ready = wait([worker.connection for worker in busy], max(0.0, patience))
+    now = time.monotonic()
+    return [worker for worker in busy if worker.connection in ready or worker.deadline <= now]
+
+
+def _serve(work: Work[Job, Result], connection: Connection) -> None:
+    """The life of a worker: it ends with its parent, and Ctrl-C is the parent's business."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    while connection in wait([connection, *([parent.sentinel] if parent else [])]):
+        try:
+            jobs = connection.recv()
+        except (EOFError, OSError):
+            return
+        answer: list[Result | Lost] | str
+        try:
+            answer = on_deep_stack(work, jobs)
+        except Exception as error:
+            answer = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
+        connection.send(answer)

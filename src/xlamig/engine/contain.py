@@ -27,13 +27,13 @@ def run_all(
     """The results in the order of `jobs`. `done` is told how many more are finished."""
     results: dict[int, Result | Lost] = {}
     risky = [i for i, job in enumerate(jobs) if work.risky(job)]
-    apart = set(risky)
-    safe = [i for i in range(len(jobs)) if i not in apart]
+    safe = sorted(set(range(len(jobs))).difference(risky))
     chunks = [safe[i : i + _CHUNK] for i in range(0, len(safe), _CHUNK)]
     alone = [[i] for i in risky]
     here = processes <= 1 or len(safe) < _SMALL
-    pairs = in_processes(work, jobs, alone if here else alone + chunks, processes)
-    for index, result in chain(pairs, _here(work, jobs, chunks if here else [])):
+    apart = in_processes(work, jobs, alone if here else alone + chunks, processes)
+    rest = _here(work, jobs, chunks if here else [])
+    for index, result in chain(apart, rest):
         results[index] = result
         if done:
             done(1)

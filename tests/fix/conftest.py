@@ -66,7 +66,15 @@ class Page:
 
     def selection(self, piece: str, **fields: Any) -> DeviceChoice:
         return self.device(
-            piece, **{"via": "selection", "form": "ternary", "fallback": "cpu", "position": "", **fields}
+            piece,
+            **{
+                "via": "selection",
+                "form": "ternary",
+                "fallback": "cpu",
+                "position": "",
+                "parts": {"availability": (0, 0)},
+                **fields,
+            },
         )
 
     def draft(self, strategy: str, fact: Fact, **options: Any) -> Draft | None:

@@ -22,7 +22,6 @@ TERNARY = '"cuda" if torch.cuda.is_available() else "cpu"'
         {"index": "rank", "device": "cuda:*"},
         {"index": "expression", "device": "cuda:*"},
         {"index": "constant", "device": "cuda:1"},
-        {"result": "string"},
         {"result": "unknown", "position": "setting"},
         {"via": "accelerator"},
         {"guards": (Guard("cuda", "torch.cuda.is_available()", (0, 0)),)},
@@ -103,8 +102,8 @@ def test_a_variable_that_may_not_hold_the_device(page: Page, text: str) -> None:
         {"form": "move", "via": "move"},
         {"fallback": "none"},
         {"fallback": "other"},
-        {"result": "string"},
         {"result": "unknown"},
+        {"parts": {}},
         {"device": "cuda:1", "index": "constant"},
     ],
 )
@@ -113,9 +112,24 @@ def test_selection_that_is_not_rewritten(page: Page, fields: dict[str, object]) 
     assert p.draft("device-selection", p.selection(TERNARY, **{"result": "device", **fields})) is None
 
 
-def test_string_option_stays(page: Page) -> None:
+def test_a_string_stays_a_string(page: Page) -> None:
     p = page(f'import torch\nparser.add_argument("--device", default={TERNARY})\n')
-    assert p.draft("device-selection", p.selection(TERNARY, result="string")) is None
+    fixed = p.fixed("device-selection", p.selection(TERNARY, result="string"))
+    assert fixed and fixed.endswith("default=str(default_device()))\n")
+    p = page('import torch\ndef f():\n    dev = "cuda:0"\n')
+    fixed = p.fixed(
+        "device-literal", p.device('"cuda:0"', device="cuda:0", index="constant", result="string")
+    )
+    assert fixed and fixed.endswith("    dev = str(default_device(0))\n")
+
+
+def test_a_second_condition_is_kept(page: Page) -> None:
+    text = '"cuda" if torch.cuda.is_available() and args.cuda else "cpu"'
+    p = page(f"import torch\nd = torch.device({text})\n")
+    rest = p.text.index("args.cuda")
+    parts = {"availability": (0, 0), "rest": (rest, rest + len("args.cuda"))}
+    fixed = p.fixed("device-selection", p.selection(text, result="device", parts=parts))
+    assert fixed and fixed.endswith('d = default_device() if args.cuda else torch.device("cpu")\n')
 
 
 @pytest.mark.parametrize("call", ["x.cuda(rank)", "x.cuda(1)", "x.cuda(*a)", "x.cuda(False)", "x.cuda(y=1)"])
@@ -154,12 +168,12 @@ def test_an_attribute_that_is_the_cpu(page: Page) -> None:
     assert draft.edits[-1].content == "default_device()"
 
 
-@pytest.mark.parametrize("device", ["cuda", "cuda:0"])
-def test_literal_becomes_the_helper(page: Page, device: str) -> None:
+@pytest.mark.parametrize(("device", "index"), [("cuda", ""), ("cuda:0", "0")])
+def test_literal_becomes_the_helper(page: Page, device: str, index: str) -> None:
     p = page(f'import torch\ndef f(x):\n    return x.to("{device}")  # gpu\n')
     fact = p.device(f'"{device}"', device=device, index="constant" if ":" in device else "")
     assert p.fixed("device-literal", fact) == (
-        f"import torch\n{IMPORT}def f(x):\n    return x.to(default_device())  # gpu\n"
+        f"import torch\n{IMPORT}def f(x):\n    return x.to(default_device({index}))  # gpu\n"
     )
     (create,) = p.draft("device-literal", fact).creates
     assert (create.filename, create.content) == ("xla_compat.py", helper.TEXT)

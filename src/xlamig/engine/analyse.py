@@ -38,6 +38,7 @@ class AnalyseJob:
     tree: bytes | None
     interfaces: Mapping[str, Interface]
     failure: Failure | None = None
+    imported: bool = False  # by a file of another folder
 
 
 def analyse(job: AnalyseJob) -> FileReport:
@@ -118,8 +119,14 @@ def _with_fixes(
     judgements: Sequence[Judgement], job: AnalyseJob, module: ir.Module | None, session: Session
 ) -> list[Finding]:
     empty = ir.Module(0, len(job.source.text), (), 0, "\n", "    ")
-    name = module_name(job.path)
-    context = FixContext(job.source, module or empty, job.settings, name, _package_root(job, name))
+    context = FixContext(
+        job.source,
+        module or empty,
+        job.settings,
+        module_name(job.path),
+        _package_root(job.path),
+        job.imported,
+    )
     findings = []
     for judgement in judgements:
         finding = judgement.finding
@@ -129,7 +136,13 @@ def _with_fixes(
     return sorted(findings, key=lambda f: (f.place.start, f.code, f.place.end))
 
 
-def _package_root(job: AnalyseJob, name: str) -> Path | None:
-    """The folder of the file's top package; None for a script outside any."""
-    depth = name.count(".") + (job.path.name == "__init__.py")
-    return job.path.parents[depth - 1] if depth else None
+def _package_root(path: Path) -> Path | None:
+    """The folder of the file's top package, also for a folder of it without `__init__.py`; None
+    for a script outside any."""
+    top: Path | None = None
+    for folder in path.parents:
+        if (folder / "__init__.py").is_file():
+            top = folder
+        elif top is not None or (folder / ".git").exists():
+            break
+    return top

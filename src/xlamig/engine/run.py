@@ -146,7 +146,7 @@ class Run:
             jobs[name] = job = self.job(source, source.source, source.loaded or Loaded())
             rules = source.session.rulebook.digest
             imported = tuple(seals[module] for module in job.interfaces)
-            keys[name] = digest(source.key, name, imported, rules, source.session.key)
+            keys[name] = digest(source.key, name, imported, job.imported, rules, source.session.key)
         known: dict[str, FileReport] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
         self._advance(len(reports))
@@ -191,6 +191,7 @@ class Run:
             loaded.tree,
             needed,
             loaded.failure,
+            source.module in self.index.imported_from_elsewhere,
         )
 
     # ------------------------------------------------------------------ helpers

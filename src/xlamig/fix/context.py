@@ -23,6 +23,7 @@ class FixContext:
     settings: Settings
     module_name: str = ""
     package_root: Path | None = None
+    imported: bool = False  # some file of another folder imports this one
 
     def text(self, span: Span) -> str:
         return self.source.text[span[0] : span[1]]

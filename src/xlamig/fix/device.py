@@ -32,12 +32,15 @@ class DeviceExpression:
     creates: tuple[Create, ...] = ()
 
 
-def device_expression(page: FixContext, fact: Fact, place: Span) -> DeviceExpression | None:
-    """What to write at `place`; None where nothing is proven to work."""
+def device_expression(
+    page: FixContext, fact: Fact, place: Span, index: str = "", from_scope: bool = True
+) -> DeviceExpression | None:
+    """What to write at `place`; None where nothing is proven to work. `index` is that of the CUDA
+    device that was meant, "" for the current one. A variable in scope serves if `from_scope`."""
     if any(guard.kind in _UNREACHED for guard in fact.guards):
         return None  # the target does not come here
     in_scope = fact.proofs.get("device-in-scope")
-    if in_scope and holds_a_device(page.module, in_scope, place):
+    if in_scope and from_scope and not index and holds_a_device(page.module, in_scope, place):
         return DeviceExpression(in_scope)
     if not _may_decide_here(page, place):
         return None
@@ -46,12 +49,17 @@ def device_expression(page: FixContext, fact: Fact, place: Span) -> DeviceExpres
         return _imported(ensure_module(page, "torch", place), form)
     if page.settings.style == "native":
         return _imported(ensure_module(page, "torch_xla", place), "{0}.device()")
-    return _helper(page, place)
+    return _helper(page, place, index)
 
 
 def is_default_device(device: str, index: str) -> bool:
     """The first CUDA device, or the current one: what a single-device program means."""
     return device in ("cuda", "cuda:0") and index in ("", "constant")
+
+
+def index_of(device: str) -> str:
+    """ "0" of "cuda:0"."""
+    return device.partition(":")[2]
 
 
 def _imported(imported: Imported | None, form: str) -> DeviceExpression | None:
@@ -69,7 +77,7 @@ def _may_decide_here(page: FixContext, place: Span) -> bool:
     return at_module_level(page.module, *place) and (page.package_root is None or has_main_guard(page.module))
 
 
-def _helper(page: FixContext, place: Span) -> DeviceExpression | None:
+def _helper(page: FixContext, place: Span, index: str) -> DeviceExpression | None:
     if not _importable(page):
         return None
     found = helper.helper_place(page.source.filename, page.settings.helper, page.package_root)
@@ -79,7 +87,7 @@ def _helper(page: FixContext, place: Span) -> DeviceExpression | None:
     if imported is None:
         return None
     creates = () if found.exists else (Create(found.filename, helper.TEXT),)
-    return DeviceExpression(f"{imported.name}()", imported.edits, creates)
+    return DeviceExpression(f"{imported.name}({index})", imported.edits, creates)
 
 
 def _importable(page: FixContext) -> bool:
@@ -90,6 +98,8 @@ def _importable(page: FixContext) -> bool:
     lies where scripts are started.
     """
     if page.package_root is None:
+        if page.imported:
+            return False  # then the folder beside it is not where Python looks
         folder = Path(page.source.filename).parent.resolve()
         return is_script(page.module) or folder in (Path.cwd(), page.settings.root.resolve())
     if not has_main_guard(page.module):

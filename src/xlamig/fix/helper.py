@@ -23,16 +23,19 @@ _GOOGLE = "0x1ae0"
 _TPU_CHIPS = {{"0x0027", "0x0056", "0x005e", "0x0062", "0x0063", "0x006f", "0x0076"}}  # v2 ... 7x
 
 
-def {FUNCTION}() -> torch.device:
-    """Decide in the process that asks, when it asks: never call this while a module is imported.
+def {FUNCTION}(cuda_index: int | None = None) -> torch.device:
+    """The device of this process. `cuda_index` matters on CUDA alone, None is the current device.
 
-    A launcher that starts one process per device must not touch the device itself.
+    Call it where the program starts, in the process that uses the device: not while a library is
+    imported, and not in a launcher that starts one process per device.
     """
     if _use_xla():
         import torch_xla
 
         return torch_xla.device()
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    return torch.device("cuda") if cuda_index is None else torch.device("cuda", cuda_index)
 
 
 def _use_xla() -> bool:

@@ -19,6 +19,7 @@ from xlamig.flow.values import short
 
 _CUDA = re.compile(r"^cuda(?::(?:\d+|\*))?$")
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)(?:_?(?:name|str|id))?$", re.IGNORECASE)
+_AUTOCAST = re.compile(r"autocast|scaler|(?:^|[._])amp", re.IGNORECASE)
 _RANK = re.compile(r"rank|gpu_id|\bgpu\b", re.IGNORECASE)
 _OPTION_CALLS = frozenset(
     {"add_argument", "option", "Option", "Field", "field", "DEFINE_string", "add_option"}
@@ -66,6 +67,8 @@ class Devices:
                 yield from self.literal(arg.value, position, place)
 
     def in_defaults(self, params: tuple[ir.Param, ...], place: Place) -> Iterator[DeviceChoice]:
+        if _AUTOCAST.search(place.scope.name):
+            return  # there it is a device type, which no tensor is put on
         for param in params:
             if param.default is not None and _DEVICE_NAME.search(param.name):
                 yield from self.literal(param.default, "default", place)

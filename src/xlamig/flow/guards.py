@@ -12,6 +12,14 @@ from xlamig.flow.values import Values, short
 
 _XLA = re.compile(r"(?:^|_|\b)(?:xla|tpu|pjrt)(?:_|\b|$)", re.IGNORECASE)
 _OTHER_DEVICE = re.compile(r"(?:^|_|\b)(?:mps|npu|xpu|hpu|musa|mlu|rocm|hip)(?:_|\b|$)", re.IGNORECASE)
+# What a TPU host has like any other: asking for it keeps nobody out.
+_EVERYWHERE = re.compile(
+    r"(?:^|_)(?:torch|accelerate|transformers|datasets|distributed|nccl|numpy|scipy|safetensors|peft|wandb"
+    r"|tensorboard|tqdm|vision|torchvision|sklearn|einops|timm|pil|cv2)_(?:available|installed)$",
+    re.IGNORECASE,
+)
+_OLD_TORCH = re.compile(r"^_?(?:IS_)?TORCH_?(?:GE_|GT_|GTE_|VERSION_)?\d", re.IGNORECASE)
+_NEEDS_GPU = re.compile(r"^(?:skip_)?(?:require|requires|need|needs|if)?_?(?:\w+_)?(?:cuda|gpu)$")
 _AVAILABLE = re.compile(
     r"^_?(?:is|has|have|use)_\w+_(?:available|installed)$|^_?HAS_\w+$|_AVAILABLE$|_available$"
 )
@@ -26,6 +34,16 @@ class Guards:
 
     def of(self, test: ir.Expr, scope: Scope, holds: bool) -> tuple[Guard, ...]:
         return tuple(self._guards(test, scope, holds))
+
+    def of_decorator(self, node: ir.Expr, scope: Scope) -> tuple[Guard, ...]:
+        """`@pytest.mark.skipif(...)`, `@unittest.skipUnless(...)`, `@require_cuda`."""
+        called = node.func if isinstance(node, ir.Call) else node
+        last = path_of(called).rpartition(".")[2]
+        if isinstance(node, ir.Call) and node.args and last in ("skipif", "skipIf", "skipUnless"):
+            return self.of(node.args[0].value, scope, last == "skipUnless")
+        if _NEEDS_GPU.search(last):
+            return (Guard("cuda", f"@{last}", (node.start, node.end)),)
+        return ()
 
     def _guards(self, test: ir.Expr, scope: Scope, holds: bool) -> Iterator[Guard]:
         match test:
@@ -57,7 +75,6 @@ class Guards:
         return self._by_name(test, scope, holds)
 
     def _by_name(self, test: ir.Expr, scope: Scope, holds: bool) -> GuardKind | None:
-        text = self.text[test.start : test.end]
         subject = test.func if isinstance(test, ir.Call) else test
         last = path_of(subject).rpartition(".")[2]
         if last == "TYPE_CHECKING":
@@ -70,14 +87,17 @@ class Guards:
             return "package" if holds else None
         if not isinstance(test, ir.Call | ir.Name | ir.Attribute):
             return None
-        path = path_of(subject) or text
+        path = path_of(subject)
         if _XLA.search(path):
-            return "xla" if holds else "no-xla"
+            other = isinstance(test, ir.Call) and any(a.keyword == "check_is_gpu" for a in test.args)
+            return None if other else "xla" if holds else "no-xla"
         if not holds:
-            return None
+            return "version" if _OLD_TORCH.search(last) else None
         if _OTHER_DEVICE.search(path):
             return "other-device"
         dotted = self.values.names.dotted(subject, scope) or ""
+        if _EVERYWHERE.search(last):
+            return None
         if _AVAILABLE.search(last) and not dotted.startswith("torch."):
             return "package"
         return self._optional_module(test, scope)

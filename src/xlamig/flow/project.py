@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -112,6 +113,16 @@ class ProjectIndex:
             if other is not None and other is not interface and name in other.exports:
                 return other.exports[name]
         return None
+
+    @cached_property
+    def imported_from_elsewhere(self) -> frozenset[str]:
+        """The modules that a module of another folder imports."""
+        return frozenset(
+            module
+            for interface in self._interfaces.values()
+            for module in self._imported(interface)
+            if module.rpartition(".")[0] != interface.module.rpartition(".")[0]
+        )
 
     def needed_by(self, interface: Interface) -> Mapping[str, Interface]:
         """The interfaces that can change what `interface`'s module means: all it reaches."""

@@ -56,7 +56,7 @@ class Backends:
                 yield self._fact(param.default, "default", place)
 
     def in_assignment(self, target: ir.Expr, value: ir.Expr, place: Place) -> Iterator[Launch]:
-        if _BACKEND_NAME.search(path_of(target)) and _is_gpu_backend(value):
+        if _BACKEND_NAME.search(path_of(target).rpartition(".")[2]) and _is_gpu_backend(value):
             yield self._fact(value, "setting", place)
 
     def _fact(self, node: ir.Expr, via: Literal["option", "default", "setting"], place: Place) -> Launch:
@@ -86,9 +86,10 @@ class Variables:
         self.analysis = analysis
         self.variables = analysis.names.interest.variables
 
-    def assigned(self, target: ir.Expr, place: Place) -> Iterator[Environment]:
-        """`os.environ["X"] = ...`"""
-        if isinstance(target, ir.Subscript) and self._is_environ(target.value, place):
+    def assigned(self, target: ir.Expr, value: ir.Expr | None, place: Place) -> Iterator[Environment]:
+        """`os.environ["X"] = ...`; a variable that is switched off asks for nothing."""
+        off = isinstance(value, ir.Const) and value.value in ("0", "", "false", "False")
+        if isinstance(target, ir.Subscript) and not off and self._is_environ(target.value, place):
             yield from self._named(target.index[0], target, place)
 
     def in_call(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[Environment]:

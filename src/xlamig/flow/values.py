@@ -21,6 +21,7 @@ _INFINITIES = frozenset({"math.inf", "numpy.inf", "torch.inf", "torch.math.inf"}
 _XLA_DEVICES = frozenset({"torch_xla.device", "torch_xla.core.xla_model.xla_device"})
 _HELPER = "xla_compat.default_device"  # what a fix of ours has written: it may be XLA
 _CUDA = re.compile(r"cuda(?::.*)?$")
+_GPU_WORDS = ("cuda", "nccl")
 _BRACES = re.compile(r"\{[^}]*\}")
 _PERCENT = re.compile(r"%[dsi]")
 _TEXT_LIMIT = 60
@@ -98,6 +99,8 @@ class Values:
                     known = self.of(left, scope, depth + 1)
                     if known.value.kind == "constant" and isinstance(known.value.value, str):
                         return Known(Value("pattern", known.value.value + "*"), known.sure, known.defaults)
+                case ir.IfExp():
+                    return self._either(node, scope, depth)
                 case ir.Dict(values=values):
                     return self._dict(node, values, scope, depth)
         return self._unknown(node)
@@ -121,6 +124,16 @@ class Values:
             constant = known.value.kind == "constant" and known.sure
             text += str(known.value.value) if constant else "*"
         return Known(Value("pattern" if "*" in text else "constant", text))
+
+    def _either(self, node: ir.IfExp, scope: Scope, depth: int) -> Known:
+        """`"nccl" if use_gpu else "gloo"`: it may be the GPU's, unless availability of CUDA decides."""
+        if self.of(node.test, scope, depth + 1).value.kind == "cuda-test":
+            return self._unknown(node)
+        for arm in (node.body, node.orelse):
+            known = self.of(arm, scope, depth + 1)
+            if known.value.kind == "constant" and known.value.value in _GPU_WORDS:
+                return replace(known, sure=False)
+        return self._unknown(node)
 
     def _dict(self, node: ir.Dict, values: tuple[ir.Expr, ...], scope: Scope, depth: int) -> Known:
         """A map_location dictionary says where tensors go by its values."""
@@ -263,11 +276,9 @@ class Values:
         if op == "in" and isinstance(left, ir.Const) and left.value == "cuda":
             return Known(Value("cuda-test", text))
         for one, other in ((left, right), (right, left)):
-            if isinstance(one, ir.Const) and isinstance(one.value, str) and op in ("==", "!="):
-                if one.value.startswith("cuda") and self._names_a_device(other):
-                    return Known(Value("cuda-test", text), negated=op == "!=")
-                if one.value == "cpu" and self._names_a_device(other):
-                    return Known(Value("cuda-test", text), negated=op == "==")
+            literal = one.value if isinstance(one, ir.Const) and op in ("==", "!=") else None
+            if isinstance(literal, str) and literal.startswith("cuda") and self._names_a_device(other):
+                return Known(Value("cuda-test", text), negated=op == "!=")
         counted = isinstance(right, ir.Const) and op in (">", ">=", "!=")
         if counted and isinstance(left, ir.Call):
             count = self.names.dotted(left.func, scope) == "torch.cuda.device_count"

@@ -10,10 +10,11 @@ from xlamig.facts import Fact, Guard
 from xlamig.flow.apis import Apis, Via
 from xlamig.flow.devices import Devices
 from xlamig.flow.guards import Guards
-from xlamig.flow.scopes import ScopeTable, absolute, catches_import_errors
+from xlamig.flow.scopes import ScopeTable, absolute, catches_import_errors, path_of
 from xlamig.flow.selection import Selections
 from xlamig.flow.site import Analysis, Place
 from xlamig.flow.surroundings import Backends, Packages, Variables
+from xlamig.flow.values import short
 
 _NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode"})
 
@@ -60,8 +61,11 @@ class Walk:
 
     @staticmethod
     def _leaves_quietly(body: ir.Block) -> bool:
-        """Whether a block ends in return or continue. `raise` demands CUDA, it does not avoid it."""
+        """Whether a block ends in return, continue or a skipped test. `raise` demands CUDA, it does
+        not avoid it."""
         last = body[-1] if body else None
+        if isinstance(last, ir.ExprStmt) and isinstance(last.value, ir.Call):
+            return path_of(last.value.func).rpartition(".")[2] in ("skip", "skipTest")
         return isinstance(last, ir.Return) or (isinstance(last, ir.Jump) and last.kind != "pass")
 
     def _nested(self, body: ir.Block, place: Place, guards: tuple[Guard, ...] = (), *context: str) -> None:
@@ -95,7 +99,7 @@ class Walk:
                 self._if(node, place, before, after)
             case ir.For():
                 self._visit(node.iter, place)
-                self._nested(node.body, place, (), "loop")
+                self._nested(node.body, place, self._rounds(node, place), "loop")
                 self._nested(node.orelse, place)
             case ir.While():
                 self._visit(node.test, place)
@@ -115,6 +119,14 @@ class Walk:
                 for child in ir.children(node):
                     self._visit(child, place)
 
+    def _rounds(self, node: ir.For, place: Place) -> tuple[Guard, ...]:
+        """A loop over CUDA devices has no round where there are none."""
+        calls = [n for n in ir.walk(node.iter) if isinstance(n, ir.Call)]
+        if any(self.analysis.names.dotted(c.func, place.scope) == "torch.cuda.device_count" for c in calls):
+            text = short(self.analysis.source(node.iter))
+            return (Guard("cuda", f"for ... in {text}", (node.iter.start, node.iter.end)),)
+        return ()
+
     def _assignment(self, node: ir.Assign | ir.AnnAssign, place: Place) -> None:
         targets = node.targets if isinstance(node, ir.Assign) else (node.target,)
         value = node.value
@@ -124,7 +136,7 @@ class Walk:
             if value is not None:
                 self._add(self.devices.in_assignment(target, value, place))
                 self._add(self.backends.in_assignment(target, value, place))
-            self._add(self.variables.assigned(target, place))
+            self._add(self.variables.assigned(target, value, place))
             if value is not None and isinstance(target, ir.Subscript):
                 self._add(self.apis.entry(target.index[0], value, place))
             if isinstance(target, ir.Attribute):
@@ -149,14 +161,16 @@ class Walk:
     def _function(self, node: ir.FunctionDef, place: Place) -> None:
         inner = self.scopes.of(node)
         context = place.context - {"loop"}
+        guards = place.guards
         for decorator in node.decorators:
             self._decorator(decorator, place)
+            guards = _merge(guards, self.guards.of_decorator(decorator, place.scope))
             called = decorator.func if isinstance(decorator, ir.Call) else decorator
             if self.analysis.names.dotted(called, place.scope) in _NO_GRAD:
                 context |= {"no-grad"}
         defaults = replace(place, scope=inner, context=place.context | {"default-argument"})
         self._defaults(node.params, defaults, place)
-        self._block(node.body, Place(inner, place.statement, (), place.guards, context))
+        self._block(node.body, Place(inner, place.statement, (), guards, context))
 
     def _defaults(self, params: tuple[ir.Param, ...], inside: Place, outside: Place) -> None:
         self._add(self.devices.in_defaults(params, inside))

@@ -134,7 +134,12 @@ class Judge:
             severity=severity,
             mechanism=ruling.mechanism,
             frequency=fact.frequency,
-            confidence=_weakest(fact.confidence, ruling.confidence, None if ruling.measured else "likely"),
+            confidence=_weakest(
+                fact.confidence,
+                ruling.confidence,
+                None if ruling.measured else "likely",
+                None if getattr(fact, "complete", True) else "likely",  # `**kwargs` may hold anything
+            ),
             target=self.settings.target,
             message=_words(ruling.message or rule.message, decision),
             filename=source.filename,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact, Span
 from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.device import device_expression, is_default_device
+from xlamig.fix.device import device_expression, index_of, is_default_device
 from xlamig.fix.scopes import path_to
 
 _TAKE_ANY_DEVICE = {"to", "device", "factory", "torch.device"}
@@ -17,26 +17,36 @@ def device_literal(fact: Fact, options: Options, page: FixContext) -> Draft | No
     if not is_default_device(fact.device, fact.index):
         return None
     expected = fact.result == "device" or (fact.result == "unknown" and fact.position in _TAKE_ANY_DEVICE)
-    return replace_by_device(fact, page, expected)
-
-
-def replace_by_device(fact: Fact, page: FixContext, device_expected: bool) -> Draft | None:
-    """Put the device expression in the fact's place, or in that of the `torch.device()` around it."""
-    call = _device_call(page, fact.span)
-    if call is None and not device_expected:
+    if not expected and fact.result != "string":
         return None
+    return replace_by_device(fact, page, expected, index_of(fact.device))
+
+
+def replace_by_device(
+    fact: Fact, page: FixContext, device_expected: bool, index: str = "", rest: str = ""
+) -> Draft | None:
+    """Put the device in the fact's place, or in that of the `torch.device()` around it; as a string
+    where a string stood. Where `rest`, a condition, is false the CPU stays the choice."""
+    call = _device_call(page, fact.span)
     if call is not None and len(call.args) != 1 and (call.start, call.end) != fact.span:
         return None  # the index stands beside the literal
     place = (call.start, call.end) if call else fact.span
     old = page.text(place)
     if "\n" in old and "#" in old:
         return None  # a comment would go
-    device = device_expression(page, fact, place)
-    if device is None:
+    as_text = call is None and not device_expected
+    device = device_expression(page, fact, place, index, from_scope=not as_text)
+    if device is None or (rest and call is None and not as_text):
         return None
+    text = f"str({device.text})" if as_text else device.text
+    if rest:
+        cpu = f'{page.text((call.func.start, call.func.end))}("cpu")' if call else '"cpu"'
+        text = f"{text} if {rest} else {cpu}"
+        if page.source.text[place[1] : place[1] + 1] in (".", "["):
+            text = f"({text})"
     return Draft(
-        f"Use `{device.text}` instead of `{' '.join(old.split())}`",
-        (*device.edits, page.edit(*place, device.text)),
+        f"Use `{text}` instead of `{' '.join(old.split())}`",
+        (*device.edits, page.edit(*place, text)),
         device.creates,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig.facts import DeviceChoice, Fact
 from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.device import is_default_device
+from xlamig.fix.device import index_of, is_default_device
 from xlamig.fix.strategies.device_literal import replace_by_device
 
 _EXPRESSIONS = {"ternary", "and"}
@@ -16,6 +16,9 @@ def device_selection(fact: Fact, options: Options, page: FixContext) -> Draft | 
         return None
     if fact.form not in _EXPRESSIONS or fact.fallback != "cpu":
         return None
-    if not is_default_device(fact.device, fact.index):
+    if not is_default_device(fact.device, fact.index) or "availability" not in fact.parts:
+        return None  # what else is asked for has to stay asked for
+    if fact.result not in ("device", "string"):
         return None
-    return replace_by_device(fact, page, fact.result == "device")
+    rest = page.text(fact.parts["rest"]) if "rest" in fact.parts else ""
+    return replace_by_device(fact, page, fact.result == "device", index_of(fact.device), rest)

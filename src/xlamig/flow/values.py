@@ -13,6 +13,7 @@ from xlamig.flow.names import Names
 from xlamig.flow.scopes import Binding, Scope, path_of
 
 _MAX_DEPTH = 6
+_MAX_NAMES = 8  # followed from one to the next
 
 CUDA_AVAILABLE = frozenset(
     {"torch.cuda.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_initialized"}
@@ -68,6 +69,8 @@ class Values:
         self.names = names
         self.text = text
         self.options: dict[str, tuple[Scalar, tuple[Span, ...]]] = {}
+        self._variables: dict[tuple[Scope, str], Known | None] = {}
+        self._followed = 0
 
     def of(self, node: ir.Expr, scope: Scope, depth: int = 0) -> Known:
         if depth <= _MAX_DEPTH:
@@ -77,7 +80,7 @@ class Values:
                 case ir.FString():
                     return self._pattern(node, scope, depth)
                 case ir.Name() | ir.Attribute():
-                    return self._name(node, scope, depth)
+                    return self._name(node, scope)
                 case ir.Call():
                     return self._call(node, scope, depth)
                 case ir.Compare():
@@ -162,7 +165,7 @@ class Values:
 
     # ------------------------------------------------------------------ names
 
-    def _name(self, node: ir.Name | ir.Attribute, scope: Scope, depth: int) -> Known:
+    def _name(self, node: ir.Name | ir.Attribute, scope: Scope) -> Known:
         if isinstance(node, ir.Attribute) and node.attr == "is_cuda":
             return Known(Value("cuda-test", self.text[node.start : node.end]))
         dotted = self.names.dotted(node, scope)
@@ -176,7 +179,7 @@ class Values:
         bindings = self.bindings(path, scope)
         if "." in path and not any(not b.block for b in bindings):
             bindings = []  # set under a condition only: what it was before, another module knows
-        found = self._from_bindings(bindings, depth)
+        found = self._variable(path, scope, bindings)
         if found is None and dotted is not None:
             found = self._from_project(node, scope)
         if found is None and "." in path:
@@ -193,7 +196,18 @@ class Values:
             return owner.attributes.get(rest) or owner.bindings.get(rest, [])
         return scope.lookup(path)
 
-    def _from_bindings(self, bindings: list[Binding], depth: int) -> Known | None:
+    def _variable(self, path: str, scope: Scope, bindings: list[Binding]) -> Known | None:
+        key = (scope, path)
+        if key not in self._variables:
+            if self._followed == _MAX_NAMES:
+                return None
+            self._variables[key] = None  # what is made from itself is not known
+            self._followed += 1
+            self._variables[key] = self._from_bindings(bindings)
+            self._followed -= 1
+        return self._variables[key]
+
+    def _from_bindings(self, bindings: list[Binding]) -> Known | None:
         """The value all bindings agree on; a parameter's default is a value that may change."""
         agreed: Known | None = None
         for binding in bindings:
@@ -201,8 +215,7 @@ class Values:
                 return None
             if binding.value.start == binding.start and binding.kind == "value":
                 return None
-            outside = binding.scope.parent if binding.kind == "param" else None
-            known = self.of(binding.value, outside or binding.scope, depth + 1)
+            known = self.of(binding.value, binding.scope)  # a default is evaluated where the function is
             place = (binding.value.start, binding.value.end)
             known = replace(known, origins=(*known.origins, place))
             if binding.kind == "param":

@@ -10,6 +10,7 @@ from xlamig import ir
 from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.in_scope import device_in_scope
+from xlamig.flow.proofs import moved_later
 from xlamig.flow.receivers import receiver_of
 from xlamig.flow.scopes import path_of
 from xlamig.flow.site import Analysis, Place
@@ -21,12 +22,13 @@ Via = Literal["call", "reference", "import", "decorator", "assignment", "except"
 
 
 class Apis:
-    """Makes api-use facts. `consumed` collects option defaults that a call was seen to use."""
+    """Makes api-use facts. `own_methods` are those of the module's own classes; `consumed` collects option defaults that a call was seen to use."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: Analysis, own_methods: frozenset[str] = frozenset()) -> None:
         self.analysis = analysis
         self.interest = analysis.names.interest
         self.consumed: set[Span] = set()
+        self.own_methods = own_methods
 
     def call(self, node: ir.Call, dotted: str | None, place: Place, via: Via = "call") -> Iterator[ApiUse]:
         """The fact for a call of a known function, method or of anything with a known keyword."""
@@ -44,7 +46,10 @@ class Apis:
         if receiver is not None:
             parts["receiver"] = (receiver.start, receiver.end)
         fields = place.fields(node)
-        fields["proofs"] = device_in_scope(place, node.start)
+        fields["proofs"] = {
+            **device_in_scope(place, node.start),
+            **moved_later(name, node, place, self.analysis),
+        }
         fields["parts"] = parts
         fields["confidence"] = confidence
         fields["reasons"] = self._spelling(node.func, name)
@@ -100,7 +105,8 @@ class Apis:
         if not self.interest.wants(name):
             return None, "certain", None
         if receiver == "unknown":
-            return name, "likely" if self.analysis.has_torch else "possible", func.value
+            own = func.attr in self.own_methods or self.analysis.names.project.has_method(func.attr)
+            return name, "possible" if own or not self.analysis.has_torch else "likely", func.value
         return name, "certain", func.value
 
     def _spelling(self, node: ir.Expr, name: str) -> tuple[Why, ...]:

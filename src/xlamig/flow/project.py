@@ -114,6 +114,15 @@ class ProjectIndex:
                 return other.exports[name]
         return None
 
+    def has_method(self, name: str) -> bool:
+        """Whether a class of the modules in reach defines this method."""
+        return any(
+            name in export.members
+            for interface in self._interfaces.values()
+            for export in interface.exports.values()
+            if export.kind == "class"
+        )
+
     @cached_property
     def imported_from_elsewhere(self) -> frozenset[str]:
         """The modules that a module of another folder imports."""

@@ -128,6 +128,15 @@ class ScopeTable:
     def of(self, node: ir.FunctionDef | ir.ClassDef) -> Scope:
         return self._by_node[id(node)]
 
+    @property
+    def methods(self) -> frozenset[str]:
+        """The names of all methods of the module's classes."""
+        return frozenset(
+            scope.node.name
+            for scope in self._by_node.values()
+            if scope.kind == "function" and scope.node and scope.parent and scope.parent.kind == "class"
+        )
+
     def functions(self) -> Iterable[Scope]:
         return self._by_node.values()
 

@@ -27,7 +27,7 @@ class Walk:
         self.scopes = scopes
         self.analysis = analysis
         self.guards = Guards(analysis.values, analysis.text)
-        self.apis = Apis(analysis)
+        self.apis = Apis(analysis, scopes.methods)
         self.devices = Devices(analysis, self.guards)
         self.selections = Selections(analysis, self.guards, self.devices)
         self.backends = Backends(analysis)

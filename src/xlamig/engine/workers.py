@@ -31,6 +31,14 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
+class _Mistake:
+    """An exception of ours in a worker; not every exception can be pickled."""
+
+    line: str
+    trace: str
+
+
+@dataclass(frozen=True, slots=True)
 class Work(Generic[Job, Result]):
     """`function` must be picklable; a `risky` job is one that may kill its process."""
 
@@ -68,11 +76,13 @@ class _Worker(Generic[Job, Result]):
         try:
             if not self.connection.poll():
                 return Lost(f"it takes longer than {SECONDS:.0f} seconds")
-            answer: list[Result | Lost] | str = self.connection.recv()
+            answer: list[Result | Lost] | _Mistake = self.connection.recv()
         except (EOFError, OSError):
             return Lost("it crashes the parser")
-        if isinstance(answer, str):
-            raise RuntimeError(answer)
+        if isinstance(answer, _Mistake):
+            error = RuntimeError(answer.line)
+            error.add_note(answer.trace)
+            raise error
         return answer
 
     def kill(self) -> None:
@@ -127,9 +137,9 @@ def _serve(work: Work[Job, Result], connection: Connection) -> None:
             jobs = connection.recv()
         except (EOFError, OSError):
             return
-        answer: list[Result | Lost] | str
+        answer: list[Result | Lost] | _Mistake
         try:
             answer = on_deep_stack(work, jobs)
         except Exception as error:
-            answer = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
+            answer = _Mistake(f"{type(error).__name__}: {error}", traceback.format_exc())
         connection.send(answer)

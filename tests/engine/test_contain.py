@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+from xlamig.engine import Options, contain, run, workers
+from xlamig.engine.contain import Lost, Work, run_all
+from xlamig.engine.load import Loaded, LoadJob, load
+
+pytestmark = pytest.mark.skipif(
+    multiprocessing.get_start_method() != "fork", reason="functions of a test reach a worker only by fork"
+)
+
+PARENT = os.getpid()
+
+
+def never(job: object) -> bool:
+    return False
+
+
+def negative(job: int) -> bool:
+    return job < 0
+
+
+def square(job: int) -> int:
+    return job * job
+
+
+def crash(job: int) -> int:
+    if job == 7 and os.getpid() != PARENT:
+        os._exit(3)
+    return job * job
+
+
+def overflow(job: int) -> int:
+    """What a native parser does that recurses too far: the kernel kills it."""
+    if job == 7 and os.getpid() != PARENT:
+        ctypes.string_at(0)
+    return job * job
+
+
+def hang(job: int) -> int:
+    if job == 7 and os.getpid() != PARENT:
+        threading.Event().wait()
+    return job * job
+
+
+def recurse(job: int) -> int:
+    return recurse(job) if job == 7 else job * job
+
+
+def exhaust(job: int) -> int:
+    if job == 7:
+        raise MemoryError
+    return job * job
+
+
+def blunder(job: int) -> int:
+    if job == 7:
+        raise KeyError("x")
+    return job * job
+
+
+def deep(job: int) -> int:
+    return 1 if job == 0 else 1 + sum(map(deep, [job - 1]))  # through C at every level
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contain, "_SMALL", 1)
+    monkeypatch.setattr(workers, "SECONDS", 1.0)
+
+
+@pytest.mark.parametrize("processes", [1, 2, 4])
+def test_results_in_order_and_progress(processes: int) -> None:
+    jobs = list(range(-5, 50))
+    told: list[int] = []
+    assert run_all(Work(square, negative), jobs, processes, told.append) == [j * j for j in jobs]
+    assert sum(told) == len(jobs)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_no_jobs(processes: int) -> None:
+    assert run_all(Work(square, never), [], processes) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (crash, "it crashes the parser"),
+        (overflow, "it crashes the parser"),
+        (hang, "it takes longer than 1 seconds"),
+        (recurse, "nested too deeply to be analysed"),
+        (exhaust, "nested too deeply to be analysed"),
+    ],
+)
+def test_the_one_at_fault_is_lost_and_nothing_else(function: Callable[[int], int], reason: str) -> None:
+    results = run_all(Work(function, never), list(range(40)), 2)
+    assert results[7] == Lost(reason)
+    assert results[:7] + results[8:] == [i * i for i in range(40) if i != 7]
+
+
+@pytest.mark.parametrize("function", [crash, hang])
+def test_a_risky_job_is_never_run_in_this_process(function: Callable[[int], int]) -> None:
+    results = run_all(Work(function, lambda job: job == 7), list(range(10)), 1)
+    assert isinstance(results[7], Lost) and results[9] == 81
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_recursion_has_room(processes: int) -> None:
+    before = sys.getrecursionlimit()
+    assert run_all(Work(deep, never), [5000] * 3, processes) == [5001] * 3
+    assert sys.getrecursionlimit() == before
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_mistake_of_ours_is_not_hidden(processes: int) -> None:
+    with pytest.raises((KeyError, RuntimeError), match="x"):
+        run_all(Work(blunder, never), list(range(40)), processes)
+    assert not multiprocessing.active_children()
+
+
+def deadly(job: LoadJob) -> Loaded:
+    if "deadly" in job.text and os.getpid() != PARENT:
+        os._exit(3)
+    return load(job)
+
+
+def endless(job: LoadJob) -> Loaded:
+    if "deadly" in job.text and os.getpid() != PARENT:
+        threading.Event().wait()
+    return load(job)
+
+
+@pytest.mark.parametrize(("function", "told"), [(deadly, "crashes"), (endless, "longer than")])
+def test_a_file_that_kills_its_worker_is_reported_and_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: Callable[[LoadJob], Loaded], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(run, "load", function)
+    for i in range(30):
+        Path(f"{i:02}.py").write_text("import torch\ntorch.cuda.synchronize()\n")
+    Path("10.py").write_text("deadly = 1\n")
+    report = engine.check([Path()], Options(isolated=True, jobs=2))
+    findings = {finding.filename: finding for finding in report.findings}
+    assert len(findings) == 30
+    assert findings["10.py"].code == "XLA000" and told in findings["10.py"].message
+    monkeypatch.setattr(run, "load", load)
+    assert "10.py" not in {f.filename for f in engine.check([Path()], Options(isolated=True)).findings}

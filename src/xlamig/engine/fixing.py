@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xlamig.engine.analyse import analyse
+from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.load import LoadJob, load
 from xlamig.engine.options import Options
 from xlamig.engine.run import Run, Source
@@ -79,7 +80,7 @@ def fix(
         stdin_text = source.source.text if options.stdin is not None else None
         if not any(_fixable(f, applicabilities) for f in reports[name].findings):
             continue
-        fixed = fixer.fix(source)
+        fixed = on_deep_stack(fixer.fix, source)
         if fixed.problem:
             problems.append(f"{name}: {fixed.problem}")
         if fixed.text == source.source.text:

@@ -14,6 +14,7 @@ from xlamig.config.settings import Settings
 from xlamig.engine.analyse import AnalyseJob, analyse
 from xlamig.engine.cache import Cache, digest, folder_of
 from xlamig.engine.contain import Lost, Work, run_all
+from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.load import Failure, Loaded, LoadJob, is_risky, load
 from xlamig.engine.memory import rare_gc
 from xlamig.engine.options import Options, UsageError
@@ -126,14 +127,17 @@ class Run:
         results = run_all(
             Work(load, is_risky), [jobs[key] for key in missing], self._processes(), self._advance
         )
-        fresh = {
-            key: Loaded(failure=Failure(result.reason, 1, 1)) if isinstance(result, Lost) else result
-            for key, result in zip(missing, results, strict=True)
-        }
+        fresh: dict[str, Loaded] = {}
+        lost: dict[str, Loaded] = {}  # not kept: another run may have more memory or time
+        for key, result in zip(missing, results, strict=True):
+            if isinstance(result, Lost):
+                lost[key] = Loaded(failure=Failure(result.reason, 1, 1))
+            else:
+                fresh[key] = result
         cache.put_many({key: replace(loaded, tree=None) for key, loaded in fresh.items()})
         cache.put_many({_tree(key): loaded.tree for key, loaded in fresh.items() if loaded.tree})
         for source in self.sources.values():
-            source.loaded = known.get(source.key) or fresh[source.key]
+            source.loaded = known.get(source.key) or fresh.get(source.key) or lost[source.key]
         self.index = ProjectIndex(
             {s.module: s.loaded.interface for s in self.sources.values() if s.loaded and s.loaded.interface}
         )
@@ -146,7 +150,9 @@ class Run:
             jobs[name] = job = self.job(source, source.source, source.loaded or Loaded())
             rules = source.session.rulebook.digest
             imported = tuple(seals[module] for module in job.interfaces)
-            keys[name] = digest(source.key, name, imported, job.imported, rules, source.session.key)
+            keys[name] = digest(
+                source.key, name, job.failure, imported, job.imported, rules, source.session.key
+            )
         known: dict[str, FileReport] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
         self._advance(len(reports))
@@ -173,7 +179,7 @@ class Run:
         trees = cache.get_many(_tree(source.key) for source in bare)
         jobs: dict[str, AnalyseJob] = {}
         for source in bare:
-            tree = trees.get(_tree(source.key)) or load(_load_job(source, needed=True)).tree
+            tree = trees.get(_tree(source.key)) or on_deep_stack(load, _load_job(source, needed=True)).tree
             loaded = replace(source.loaded or Loaded(), tree=tree)
             source.loaded = loaded
             jobs[source.file.name] = self.job(source, source.source, loaded)
@@ -197,7 +203,9 @@ class Run:
     # ------------------------------------------------------------------ helpers
 
     def _processes(self) -> int:
-        return self.options.jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        if self.options.jobs:
+            return self.options.jobs
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
     def _advance(self, count: int) -> None:
         self._done += count

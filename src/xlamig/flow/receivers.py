@@ -18,6 +18,7 @@ _RETURN_THEIR_RECEIVER = frozenset(
 )
 _ANNOTATED = {"torch.Tensor": "Tensor", "torch.nn.Module": "Module"}
 _MAX_DEPTH = 4
+_MAX_CLASSES = 50  # looked at for one receiver
 
 
 def receiver_of(node: ir.Expr, method: str, scope: Scope, analysis: Analysis, depth: int = 0) -> str | None:
@@ -49,7 +50,7 @@ def _result_of(node: ir.Call, method: str, scope: Scope, analysis: Analysis, dep
     if isinstance(node.func, ir.Name):
         for binding in scope.lookup(node.func.id):
             if isinstance(binding.node, ir.ClassDef):
-                return _defines(binding.node, method, binding.scope, analysis)
+                return _defines(binding.node, method, binding.scope, analysis, set())
         export = analysis.names.export(node.func, scope)
         if export is not None and export.kind == "class":
             if method in export.members:
@@ -67,11 +68,16 @@ def _variable(
     path = path_of(node)
     if not path:
         return "unknown"
-    bindings = analysis.values.bindings(path, scope)
-    kinds = {_bound(binding, method, analysis, depth) for binding in bindings}
-    if len(kinds) == 1:
-        return kinds.pop()
-    return "unknown" if not kinds or kinds - {None} else None
+    known, key = analysis.receivers, (scope, path, method)
+    if key not in known:
+        known[key] = "unknown"  # as far as it is made from itself
+        bindings = analysis.values.bindings(path, scope)
+        kinds = {_bound(binding, method, analysis, depth) for binding in bindings}
+        kind = known[key] = kinds.pop() if len(kinds) == 1 else "unknown"
+        if depth:
+            del known[key]  # too deep to say all there is to say
+        return kind
+    return known[key]
 
 
 def _bound(binding: Binding, method: str, analysis: Analysis, depth: int) -> str | None:
@@ -89,23 +95,26 @@ def _bound(binding: Binding, method: str, analysis: Analysis, depth: int) -> str
 def _instance_of(owner: Scope, method: str, analysis: Analysis) -> str | None:
     if not isinstance(owner.node, ir.ClassDef) or owner.parent is None:
         return "unknown"
-    return _defines(owner.node, method, owner.parent, analysis)
+    return _defines(owner.node, method, owner.parent, analysis, set())
 
 
-def _defines(node: ir.ClassDef, method: str, scope: Scope, analysis: Analysis, depth: int = 0) -> str | None:
+def _defines(node: ir.ClassDef, method: str, scope: Scope, analysis: Analysis, seen: set[int]) -> str | None:
     """None if the class has a method of this name; "Module" if it is an nn.Module."""
-    if any(isinstance(s, ir.FunctionDef) and s.name == method for s in node.body):
+    if any(_gives_name(statement, method) for statement in node.body):
         return None
     kind = "unknown"
-    if depth > _MAX_DEPTH:
-        return kind
+    seen.add(id(node))
     for base in node.args:
         dotted = analysis.names.dotted(base.value, scope) or ""
         if _is_module(dotted):
             kind = "Module"
         for binding in scope.lookup(path_of(base.value)):
-            if isinstance(binding.node, ir.ClassDef) and binding.node is not node:
-                inherited = _defines(binding.node, method, binding.scope, analysis, depth + 1)
+            if (
+                isinstance(binding.node, ir.ClassDef)
+                and id(binding.node) not in seen
+                and len(seen) < _MAX_CLASSES
+            ):
+                inherited = _defines(binding.node, method, binding.scope, analysis, seen)
                 if inherited is None:
                     return None
                 kind = inherited if inherited == "Module" else kind
@@ -115,6 +124,12 @@ def _defines(node: ir.ClassDef, method: str, scope: Scope, analysis: Analysis, d
                 return None
             kind = "Module" if _is_module(export.value) else kind
     return kind
+
+
+def _gives_name(node: ir.Stmt, name: str) -> bool:
+    if isinstance(node, ir.Assign):
+        return any(path_of(target) == name for target in node.targets)
+    return isinstance(node, ir.FunctionDef) and node.name == name
 
 
 def _is_module(bases: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypedDict
 
 from xlamig import ir
@@ -58,6 +58,7 @@ class Analysis:
     names: Names
     values: Values
     has_torch: bool
+    receivers: dict[tuple[Scope, str, str], str | None] = field(default_factory=dict)
 
     def source(self, node: ir.Node) -> str:
         return self.text[node.start : node.end]

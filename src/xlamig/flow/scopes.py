@@ -40,12 +40,14 @@ class Scope:
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
     attributes: dict[str, list[Binding]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
-    outer_names: set[str] = field(default_factory=set)
+    outer_names: dict[str, str] = field(default_factory=dict)  # declared "global" or "nonlocal"
 
     def lookup(self, name: str) -> list[Binding]:
         """The bindings a use of `name` in this scope sees, by Python's scoping rules."""
         scope: Scope | None = self
         while scope is not None:
+            if scope.outer_names.get(name) == "global":
+                return self.module.bindings.get(name, [])
             visible = scope is self or scope.kind != "class"
             if visible and name not in scope.outer_names:
                 found = scope.bindings.get(name)
@@ -53,6 +55,20 @@ class Scope:
                     return found
             scope = scope.parent
         return []
+
+    def home(self, name: str) -> Scope:
+        """The scope that an assignment to `name` in this one binds it in."""
+        declared = self.outer_names.get(name)
+        if declared is None:
+            return self
+        around: list[Scope] = []
+        scope = self.parent
+        while declared == "nonlocal" and scope is not None:
+            if scope.kind == "function":
+                around.append(scope)
+            scope = scope.parent
+        bound = [s for s in around if name in s.bindings]
+        return (bound or around or [self.module])[0]
 
     @property
     def class_scope(self) -> Scope | None:
@@ -166,7 +182,7 @@ class ScopeTable:
             case ir.FunctionDef() | ir.ClassDef():
                 self._definition(node, scope, block)
             case ir.Scoping():
-                scope.outer_names.update(node.names)
+                scope.outer_names.update(dict.fromkeys(node.names, node.kind))
             case ir.If() | ir.While():
                 self._nested(node.body, scope, block)
                 self._nested(node.orelse, scope, block)
@@ -221,10 +237,8 @@ class ScopeTable:
         owner = scope.class_scope
         if rest and owner is not None and owner is not scope and first == "self":
             self._add(owner.attributes, rest, binding)
-        elif path in scope.outer_names:
-            self._add(scope.module.bindings, path, binding)
         else:
-            self._add(scope.bindings, path, binding)
+            self._add(scope.home(path).bindings, path, binding)
 
     def _import(self, node: ir.Import | ir.ImportFrom, scope: Scope, block: Block) -> None:
         base = "" if isinstance(node, ir.Import) else absolute(self.module_name, self.is_package, node)
@@ -241,18 +255,20 @@ class ScopeTable:
             binding = Binding(
                 "import", scope, node.start, node.end, block, dotted=dotted, optional=self._optional
             )
-            self._add(scope.bindings, name, binding)
+            self._add(scope.home(name).bindings, name, binding)
 
     def _definition(self, node: ir.FunctionDef | ir.ClassDef, scope: Scope, block: Block) -> None:
         kind: Literal["function", "class"] = "function" if isinstance(node, ir.FunctionDef) else "class"
-        self._add(scope.bindings, node.name, Binding(kind, scope, node.start, node.end, block, node=node))
+        defined = Binding(kind, scope, node.start, node.end, block, node=node)
+        self._add(scope.home(node.name).bindings, node.name, defined)
         name = f"{scope.name}.{node.name}" if scope.name else node.name
         inner = Scope(kind, name, scope, node)
         self._by_node[id(node)] = inner
         if isinstance(node, ir.FunctionDef):
             for param in node.params:
-                binding = Binding("param", scope, param.start, param.end, (), value=param.default)
-                binding.annotation = param.annotation
+                what: BindingKind = "opaque" if param.kind in ("*", "**") else "param"
+                binding = Binding(what, scope, param.start, param.end, (), value=param.default)
+                binding.annotation = param.annotation if what == "param" else None
                 self._add(inner.bindings, param.name, binding)
         self._block(node.body, inner, ())
 

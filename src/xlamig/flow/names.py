@@ -20,7 +20,7 @@ class Names:
         self.interest = interest
         self.project = project
         self.module = module
-        self._cache: dict[tuple[int, str], str | None] = {}
+        self._cache: dict[tuple[Scope, str], str | None] = {}
         self._canonical: dict[str, str] = {}
 
     def dotted(self, node: ir.Expr, scope: Scope, depth: int = 0) -> str | None:
@@ -69,7 +69,7 @@ class Names:
         return next((b for b in scope.lookup(name) if b.kind == "import"), None)
 
     def _name(self, name: str, scope: Scope, depth: int) -> str | None:
-        key = (id(scope), name)
+        key = (scope, name)
         if key not in self._cache:
             self._cache[key] = None  # an alias of itself means nothing
             self._cache[key] = self._resolve(name, scope, depth)

@@ -33,7 +33,7 @@ class Binding:
 class Scope:
     """`attributes` of a class scope are those assigned through `self` in its methods."""
 
-    kind: Literal["module", "function", "class"]
+    kind: Literal["module", "function", "class", "expression"]
     name: str
     parent: Scope | None
     node: ir.FunctionDef | ir.ClassDef | None = None

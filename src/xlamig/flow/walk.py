@@ -10,6 +10,7 @@ from xlamig.facts import Fact, Guard
 from xlamig.flow.apis import Apis, Via
 from xlamig.flow.devices import Devices
 from xlamig.flow.guards import Guards
+from xlamig.flow.inner import inside
 from xlamig.flow.scopes import ScopeTable, absolute, catches_import_errors, path_of
 from xlamig.flow.selection import Selections
 from xlamig.flow.site import Analysis, Place
@@ -295,7 +296,17 @@ class Walk:
                     guards = (*guards, *self.guards.of(value, place.scope, node.op == "and"))
             case ir.Lambda():
                 self._defaults(node.params, place, place)
-                self._visit(node.body, place)
+                self._visit(node.body, replace(place, scope=inside(node, place.scope)))
+            case ir.Comprehension():
+                self._visit(node.generators[0].iter, place)
+                own = replace(place, scope=inside(node, place.scope))
+                for generator in node.generators:
+                    later = () if generator is node.generators[0] else (generator.iter,)
+                    for part in (*later, *generator.ifs):
+                        self._visit(part, own)
+                for made in (node.element, node.value):
+                    if made is not None:
+                        self._visit(made, own)
             case ir.BigLiteral():
                 return
             case _:

@@ -1,0 +1,28 @@
+"""The scopes inside expressions: what a lambda or a comprehension calls its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.flow.scopes import Binding, Scope
+
+
+def inside(node: ir.Lambda | ir.Comprehension, scope: Scope) -> Scope:
+    """The scope of a lambda's body, or of a comprehension in `scope`."""
+    inner = Scope("expression", scope.name, scope, scope.node)
+    if isinstance(node, ir.Lambda):
+        for param in node.params:
+            bound = Binding("param", scope, param.start, param.end, (), value=param.default)
+            inner.bindings[param.name] = [bound]
+        return inner
+    for generator in node.generators:
+        for name in _targets(generator.target):
+            inner.bindings[name] = [Binding("opaque", inner, generator.start, generator.end, ())]
+    return inner
+
+
+def _targets(target: ir.Expr) -> Iterator[str]:
+    for node in ir.walk(target):
+        if isinstance(node, ir.Name):
+            yield node.id

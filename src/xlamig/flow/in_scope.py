@@ -4,34 +4,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from xlamig import ir
 from xlamig.flow.scopes import Binding, Scope, path_of
 from xlamig.flow.site import Place
 
 _NAME = re.compile(r"^(?:device|dev|DEVICE|torch_device)$")
+_MAX_NAMES = 3  # followed from one to the next
+_NUMBERS = frozenset({"int", "bool", "float"})
+_QUIET_BASES = re.compile(r"^(?:object|(?:\w+\.)*Module)$")  # their __init__ calls no method
 
 
 def device_in_scope(place: Place, offset: int) -> Mapping[str, str]:
     """The proof `{"device-in-scope": name}` if a device variable is certainly bound at `offset`."""
     if "default-argument" in place.context:
         return {}
+    hidden: set[str] = set()
+    scope = place.scope
+    while scope.kind == "expression" and scope.parent is not None:
+        hidden.update(scope.bindings)
+        scope = scope.parent
+    place = replace(place, scope=scope)
     name = _local(place, offset) or _outer(place) or _attribute(place)
-    return {"device-in-scope": name} if name else {}
+    return {"device-in-scope": name} if name and name.partition(".")[0] not in hidden else {}
 
 
 def _dominates(binding: Binding, place: Place, offset: int) -> bool:
+    if binding.kind == "param":
+        return True
     above = place.block[: len(binding.block)] == binding.block
-    return above and (binding.kind == "param" or binding.end <= offset)
+    return above and binding.scope is place.scope and binding.end <= offset
 
 
-def _is_device(binding: Binding) -> bool:
+def _is_device(binding: Binding, depth: int = 0) -> bool:
     """Whether the binding may hold the program's device: one that is CPU or nothing is another."""
     value = binding.value
-    if isinstance(value, ir.Call) and path_of(value.func).endswith("device") and value.args:
+    made = isinstance(value, ir.Call) and path_of(value.func).endswith("device")
+    if made and isinstance(value, ir.Call) and value.args:
         value = value.args[0].value
-    fixed = isinstance(value, ir.Const) and (value.value is None or str(value.value).startswith("cpu"))
-    return binding.kind in ("param", "value") and not fixed and not isinstance(value, ir.Lambda)
+    match value:
+        case ir.Const(value=str(text)):
+            fits = text.startswith(("cuda", "xla"))
+        case ir.Const(value=constant):
+            fits = made and type(constant) is int
+        case ir.Lambda() | ir.Sequence() | ir.Dict() | ir.Comprehension() | ir.Compare() | ir.Unary():
+            fits = False
+        case ir.Name(id=other) if depth < _MAX_NAMES:
+            behind = [b for b in binding.scope.lookup(other) if b.kind in ("param", "value")]
+            fits = all(_is_device(b, depth + 1) for b in behind)
+        case _:
+            fits = binding.annotation is None or path_of(binding.annotation) not in _NUMBERS
+    return fits and binding.kind in ("param", "value")
 
 
 def _local(place: Place, offset: int) -> str | None:
@@ -44,16 +68,14 @@ def _local(place: Place, offset: int) -> str | None:
 
 
 def _outer(place: Place) -> str | None:
-    """A module-level device, for code in functions, which runs after the module's own."""
-    scope: Scope | None = place.scope.parent if place.scope.kind == "function" else None
-    while scope is not None and scope.kind != "module":
-        scope = scope.parent
-    if scope is None:
+    """A module-level device, for functions defined after it: they cannot run before it is set."""
+    scope, node = place.scope, place.scope.node
+    if scope.kind != "function" or node is None:
         return None
-    for name, bindings in scope.bindings.items():
-        unconditional = any(not b.block for b in bindings)
-        if _NAME.match(name) and unconditional and all(_is_device(b) for b in bindings):
-            return None if name in place.scope.bindings else name
+    for name, bindings in scope.module.bindings.items():
+        if _NAME.match(name) and scope.lookup(name) is bindings and all(_is_device(b) for b in bindings):
+            own = [b for b in bindings if b.scope is scope.module and not b.block]
+            return name if any(b.end <= node.start for b in own) else None
     return None
 
 
@@ -65,8 +87,36 @@ def _attribute(place: Place) -> str | None:
     params = scope.node.params
     if not params or params[0].name != "self" or scope.parent is not owner or scope.node.name == "__init__":
         return None
-    for binding in owner.attributes.get("device", ()):
-        node = binding.scope.node
-        if isinstance(node, ir.FunctionDef) and node.name == "__init__" and not binding.block:
-            return "self.device"
-    return None
+    bindings = owner.attributes.get("device", [])
+    return "self.device" if all(map(_is_device, bindings)) and any(map(_is_set_first, bindings)) else None
+
+
+def _is_set_first(binding: Binding) -> bool:
+    """Whether `__init__` always gets to this binding, before it calls a method of the class."""
+    scope, node = binding.scope, binding.scope.node
+    if (
+        binding.block
+        or scope.parent is None
+        or not isinstance(node, ir.FunctionDef)
+        or node.name != "__init__"
+    ):
+        return False
+    return not any(
+        _may_use_device(inner, scope.parent)
+        for statement in node.body
+        if statement.start <= binding.start
+        for inner in ir.walk(statement)
+    )
+
+
+def _may_use_device(node: ir.Node, owner: Scope) -> bool:
+    """A way out of `__init__`, a method of the class, or a base's `__init__` that may call one."""
+    match node:
+        case ir.Return():
+            return True
+        case ir.Attribute(value=ir.Name(id="self"), attr=attr):
+            return attr in owner.bindings
+        case ir.Call(func=ir.Attribute(attr="__init__")):
+            bases = owner.node.args if isinstance(owner.node, ir.ClassDef) else ()
+            return not all(_QUIET_BASES.match(path_of(base.value)) for base in bases)
+    return False

@@ -65,13 +65,32 @@ class Selections:
             return {}
         if self._asks_only_for_cuda(test, place):
             return {"availability": (test.start, test.end)}
-        if isinstance(test, ir.Bool) and test.op == "and":
-            asked = [v for v in test.values if self._asks_only_for_cuda(v, place)]
-            rest = [v for v in test.values if v not in asked]
-            if len(asked) == 1 and len(rest) == 1 and not self._asks_for_cuda(rest[0], place):
-                part = (rest[0].start, rest[0].end)
-                return {"availability": (asked[0].start, asked[0].end), "rest": part}
-        return {}
+        whole = self._set_before(test, place) if isinstance(test, ir.Name) else test
+        if not isinstance(whole, ir.Bool) or whole.op != "and":
+            return {}
+        asked = [self._asks_only_for_cuda(v, place) for v in whole.values]
+        if asked.count(True) != 1 or not (asked[0] or asked[-1]):
+            return {}
+        rest = whole.values[1:] if asked[0] else whole.values[:-1]
+        calls = [n for value in rest for n in ir.walk(value) if isinstance(n, ir.Call)]
+        if any(self._asks_for_cuda(v, place) for v in rest) or (calls and whole is not test):
+            return {}
+        at = whole.values[0 if asked[0] else -1]
+        return {"availability": (at.start, at.end), "rest": (rest[0].start, rest[-1].end)}
+
+    def _set_before(self, test: ir.Name, place: Place) -> ir.Expr | None:
+        """What the name was set to, if it still means the same: set once, here, from names that
+        are set once."""
+        bindings = place.scope.bindings.get(test.id, [])
+        if len(bindings) != 1 or bindings[0].block or bindings[0].value is None:
+            return None
+        value = bindings[0].value
+        for node in ir.walk(value):
+            if isinstance(node, ir.Name) and len(place.scope.lookup(node.id)) > 1:
+                return None
+            if isinstance(node, ir.Attribute) and place.scope.lookup(path_of(node)):
+                return None
+        return value
 
     def _is_bare(self, node: ir.Expr, place: Place) -> bool:
         return (self._device_text(node, place) or "").startswith("cuda")

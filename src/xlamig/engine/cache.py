@@ -13,10 +13,13 @@ import hmac
 import os
 import pickle
 import secrets
-import shutil
 import sqlite3
+import sys
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +29,25 @@ from xlamig.config.settings import Settings
 _LIMIT = 512 * 1024 * 1024
 _BATCH = 500
 _SIGNATURE = 16
+_IGNORE = "*\n"
 
 
 def digest(*parts: object) -> str:
-    """A key for what `parts` say, for this version of xlamig; equal parts give equal keys."""
-    state = hashlib.sha256(__version__.encode())
+    """A key for what `parts` say to these versions; equal parts give equal keys."""
+    state = hashlib.sha256(_made_by().encode())
     for part in parts:
         data = part if isinstance(part, bytes) else repr(part).encode("utf-8", "surrogatepass")
         state.update(len(data).to_bytes(8, "big"))
         state.update(data)
     return state.hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _made_by() -> str:
+    """What a result depends on besides its input. The age of the code is for those who change it."""
+    package = Path(__file__).parents[1]
+    changed = max(file.stat().st_mtime_ns for file in package.rglob("*.py"))
+    return f"{__version__} {version('libcst')} {sys.version} {changed}"
 
 
 def folder_of(settings: Settings) -> Path:
@@ -52,25 +64,16 @@ class Cache:
         if folder is None:
             return
         try:
-            self._open(folder)
-        except (OSError, sqlite3.Error):
+            self._secret = _users_secret()
+            try:
+                self._connection = _connect(folder)
+            except sqlite3.OperationalError:  # busy, read-only, full: it may be well another time
+                raise
+            except sqlite3.DatabaseError:
+                _file(folder).unlink()
+                self._connection = _connect(folder)
+        except (OSError, RuntimeError, sqlite3.Error):  # RuntimeError: the user has no home
             self._connection = None
-
-    def _open(self, folder: Path) -> None:
-        self._secret = _users_secret()
-        folder.mkdir(parents=True, exist_ok=True)
-        ignore = folder / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
-        path = folder / "cache.sqlite"
-        if path.exists() and path.stat().st_size > _LIMIT:
-            path.unlink()
-        connection = sqlite3.connect(path, timeout=1.0)
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID"
-        )
-        self._connection = connection
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
         """The values of those keys that are there."""
@@ -87,7 +90,7 @@ class Cache:
                     signature, data = value[:_SIGNATURE], value[_SIGNATURE:]
                     if hmac.compare_digest(signature, self._sign(key, data)):
                         found[key] = pickle.loads(zlib.decompress(data))
-        except Exception:  # a damaged entry can raise anything: start afresh
+        except Exception:  # a damaged file can raise anything: do without
             self._drop()
         return found
 
@@ -114,11 +117,42 @@ class Cache:
         self._drop()
 
 
+def _file(folder: Path) -> Path:
+    return folder / "cache.sqlite"
+
+
+def _connect(folder: Path) -> sqlite3.Connection:
+    folder.mkdir(parents=True, exist_ok=True)
+    if not any(folder.iterdir()):  # a folder of the user's with other things in it stays in git
+        (folder / ".gitignore").write_text(_IGNORE, encoding="utf-8")
+    path = _file(folder)
+    if path.is_symlink():  # somebody else's checkout may point it at any database of the user's
+        raise OSError(f"{path} is a link")
+    if path.exists() and path.stat().st_size > _LIMIT:
+        path.unlink()
+    connection = sqlite3.connect(path, timeout=1.0)
+    try:
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID"
+        )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def remove(folder: Path) -> bool:
-    """Delete a cache folder; whether there was one. Nothing but our own files is removed."""
-    if not (folder / "cache.sqlite").is_file():
+    """Delete what the cache wrote into a folder, and the folder if that was all; whether it was there."""
+    if not _file(folder).is_file():
         return False
-    shutil.rmtree(folder, ignore_errors=True)
+    for file in folder.glob("cache.sqlite*"):
+        file.unlink()
+    ignore = folder / ".gitignore"
+    if ignore.is_file() and ignore.read_text("utf-8", "replace") == _IGNORE:
+        ignore.unlink()
+    with suppress(OSError):
+        folder.rmdir()
     return True
 
 

@@ -148,11 +148,29 @@ class Selections:
         if found is not None:
             device, result = found
             test = ir.Name(node.start, node.test.end, "if")
-            yield self._fact(test, "if-else", device, "cpu", result, place)
+            parts = self._plain_choice(node, place)
+            yield self._fact(test, "if-else", device, "cpu", result, place, parts)
             return
         moved = self._move(chosen, place)
         if moved is not None and not other:
             yield self._moves(node, moved, place)
+
+    def _plain_choice(self, node: ir.If, place: Place) -> dict[str, Span]:
+        """Parts of an if/else that does nothing but choose: "statement" and "target"."""
+        arms = (*node.body, *node.orelse)
+        if len(node.body) != 1 or len(node.orelse) != 1 or not self._asks_only_for_cuda(node.test, place):
+            return {}
+        if not all(isinstance(arm, ir.Assign) and len(arm.targets) == 1 for arm in arms):
+            return {}
+        first = arms[0]
+        assert isinstance(first, ir.Assign)
+        target = first.targets[0]
+        whole = self.analysis.text[node.start : node.end].rstrip()
+        return {
+            "availability": (node.test.start, node.test.end),
+            "statement": (node.start, node.start + len(whole)),
+            "target": (target.start, target.end),
+        }
 
     def _same_choice(
         self, chosen: ir.Block, other: ir.Block, before: ir.Stmt | None, after: ir.Stmt | None, place: Place

@@ -12,3 +12,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 def own_key(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """The key that signs cache entries is the tests' own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("user")))
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    from project import FILES, write
+
+    write(FILES, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

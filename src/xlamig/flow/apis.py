@@ -22,7 +22,8 @@ Via = Literal["call", "reference", "import", "decorator", "assignment", "except"
 
 
 class Apis:
-    """Makes api-use facts. `own_methods` are those of the module's own classes; `consumed` collects option defaults that a call was seen to use."""
+    """Makes api-use facts. `own_methods` are those of the module's own classes; `consumed` collects
+    option defaults that a call was seen to use."""
 
     def __init__(self, analysis: Analysis, own_methods: frozenset[str] = frozenset()) -> None:
         self.analysis = analysis
@@ -64,7 +65,12 @@ class Apis:
 
     def reference(self, node: ir.Expr, place: Place, via: Via = "reference") -> Iterator[ApiUse]:
         """The fact for a known name that is read, assigned to or caught, not called."""
-        name = self.analysis.names.dotted(node, place.scope)
+        names = self.analysis.names
+        if via == "assignment" and isinstance(node, ir.Attribute):  # what is set, not what it is set to
+            owner = names.dotted(node.value, place.scope)
+            name = names.canonical(f"{owner}.{node.attr}") if owner is not None else None
+        else:
+            name = names.dotted(node, place.scope)
         if name is None or not self.interest.wants(name):
             return
         fields = place.fields(node)

@@ -96,8 +96,7 @@ class Names:
         """`backend.amp = torch.cuda.amp` binds the path, not a name. Attributes are innermost last."""
         if not attributes or depth >= _MAX_ALIASES:
             return None
-        path = f"{name}.{attributes[-1]}"
-        bindings = scope.lookup(path)
+        bindings = scope.find(f"{name}.{attributes[-1]}")
         if not bindings or not isinstance(bindings[0].value, ir.Name | ir.Attribute):
             return None
         root = self.dotted(bindings[0].value, bindings[0].scope, depth + 1)

@@ -71,7 +71,7 @@ def _variable(
     known, key = analysis.receivers, (scope, path, method)
     if key not in known:
         known[key] = "unknown"  # as far as it is made from itself
-        bindings = analysis.values.bindings(path, scope)
+        bindings = scope.find(path)
         kinds = {_bound(binding, method, analysis, depth) for binding in bindings}
         kind = known[key] = kinds.pop() if len(kinds) == 1 else "unknown"
         if depth:

@@ -56,6 +56,14 @@ class Scope:
             scope = scope.parent
         return []
 
+    def find(self, path: str) -> list[Binding]:
+        """What may have been assigned to "x", "args.cuda" or "self.device" as seen from here."""
+        first, _, rest = path.partition(".")
+        owner = self.class_scope
+        if first == "self" and rest and owner is not None:
+            return owner.attributes.get(rest) or owner.bindings.get(rest, [])
+        return self.lookup(path)
+
     def home(self, name: str) -> Scope:
         """The scope that an assignment to `name` in this one binds it in."""
         declared = self.outer_names.get(name)

@@ -100,7 +100,7 @@ class Selections:
         if isinstance(test, ir.Call):
             return self._asks_for_cuda(test, place)
         path = path_of(test)
-        bindings = self.analysis.values.bindings(path, place.scope) if path else []
+        bindings = place.scope.find(path) if path else []
         return (
             len(bindings) == 1 and isinstance(bindings[0].value, ir.Call) and self._asks_for_cuda(test, place)
         )

@@ -177,7 +177,7 @@ class Values:
         path = path_of(node)
         if not path:
             return self._unknown(node)
-        bindings = self.bindings(path, scope)
+        bindings = scope.find(path)
         if "." in path and not any(not b.block for b in bindings):
             bindings = []  # set under a condition only: what it was before, another module knows
         found = self._variable(path, scope, bindings)
@@ -188,14 +188,6 @@ class Values:
             if option is not None and not path.startswith("self."):
                 return Known(Value("constant", option[0]), False, option[1], option[1])
         return found if found is not None else self._unknown(node)
-
-    def bindings(self, path: str, scope: Scope) -> list[Binding]:
-        """What may have been assigned to "x", "args.cuda" or "self.device" as seen from here."""
-        first, _, rest = path.partition(".")
-        owner = scope.class_scope
-        if first == "self" and rest and owner is not None:
-            return owner.attributes.get(rest) or owner.bindings.get(rest, [])
-        return scope.lookup(path)
 
     def _variable(self, path: str, scope: Scope, bindings: list[Binding]) -> Known | None:
         key = (scope, path)

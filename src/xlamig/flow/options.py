@@ -15,12 +15,15 @@ def command_line_options(
 ) -> dict[str, tuple[Scalar, tuple[Span, ...]]]:
     """Options and fields with a constant default: its value, and every place where one is written."""
     found: dict[str, tuple[Scalar, tuple[Span, ...]]] = {}
+    differ: set[str] = set()
     for name, default in (*_arguments(module.body), *_dataclass_fields(module.body)):
         known = values.of(default, scopes.module)
         if known.value.kind == "constant" and known.value.value is not None:
             value, places = found.get(name, (known.value.value, ()))
             found[name] = (value, (*places, (default.start, default.end)))
-    return found
+            if value != known.value.value:
+                differ.add(name)
+    return {name: option for name, option in found.items() if name not in differ}
 
 
 def _arguments(body: ir.Block) -> Iterator[tuple[str, ir.Const]]:

@@ -172,12 +172,14 @@ class Values:
         dotted = self.names.dotted(node, scope)
         if dotted in _INFINITIES:
             return Known(Value("constant", math.inf))
-        if dotted is not None and dotted.startswith(("torch.", "torch_xla.")):
-            return Known(Value("api", dotted))
         path = path_of(node)
+        bindings = scope.find(path) if path else []
+        if dotted is not None and dotted.startswith(("torch.", "torch_xla.")):
+            if len(bindings) < 2 or all(b.kind == "import" for b in bindings):
+                return Known(Value("api", dotted))
+            return self._variable(path, scope, bindings) or self._unknown(node)
         if not path:
             return self._unknown(node)
-        bindings = scope.find(path)
         if "." in path and not any(not b.block for b in bindings):
             bindings = []  # set under a condition only: what it was before, another module knows
         found = self._variable(path, scope, bindings)
@@ -187,6 +189,8 @@ class Values:
             option = self.options.get(path.rpartition(".")[2])
             if option is not None and not path.startswith("self."):
                 return Known(Value("constant", option[0]), False, option[1], option[1])
+        if found is not None and "." in path and found.value.kind == "constant":
+            return replace(found, sure=False)  # an attribute can be set from outside
         return found if found is not None else self._unknown(node)
 
     def _variable(self, path: str, scope: Scope, bindings: list[Binding]) -> Known | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from xlamig import ir
@@ -70,13 +70,16 @@ class Packages:
     def __init__(self, analysis: Analysis) -> None:
         self.packages = analysis.names.interest.packages
 
-    def imported(self, dotted: str, node: ir.Stmt, place: Place) -> Iterator[Package]:
-        parts = dotted.split(".")
-        for length in range(len(parts), 0, -1):
-            package = ".".join(parts[:length])
-            if package in self.packages:
-                yield Package(**place.fields(node), package=package, name=dotted)
-                return
+    def imported(self, names: Iterable[str], node: ir.Stmt, place: Place) -> Iterator[Package]:
+        found: dict[str, str] = {}
+        for dotted in names:
+            parts = dotted.split(".")
+            above = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+            package = next((name for name in above if name in self.packages), None)
+            if package is not None:
+                found.setdefault(package, dotted)
+        for package, dotted in found.items():
+            yield Package(**place.fields(node), package=package, name=dotted)
 
 
 class Variables:

@@ -151,13 +151,12 @@ class Walk:
         base = ""
         if isinstance(node, ir.ImportFrom):
             base = absolute(self.scopes.module_name, self.scopes.is_package, node)
-            if not node.level:
-                self._add(self.packages.imported(base, node, place))
         for alias in node.names:
             dotted = f"{base}.{alias.name}" if base else alias.name
             self._add(self.apis.imported(dotted, alias, place))
-            if isinstance(node, ir.Import):
-                self._add(self.packages.imported(alias.name, node, place))
+        if isinstance(node, ir.Import) or not node.level:
+            names = [base if a.name == "*" else f"{base}.{a.name}" if base else a.name for a in node.names]
+            self._add(self.packages.imported(names, node, place))
 
     def _function(self, node: ir.FunctionDef, place: Place) -> None:
         inner = self.scopes.of(node)

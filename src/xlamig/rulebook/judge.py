@@ -166,8 +166,8 @@ class Judge:
         for why in (*fact.reasons, *known, *fact.related):
             yield _reason(why, source, views)
         place = source.range(*fact.span)
-        if ruling.reason:
-            yield Reason(_words(ruling.reason, decision), source.filename, place)
+        if ruling.reason or rule.reason:
+            yield Reason(_words(ruling.reason or rule.reason, decision), source.filename, place)
         for guard in closed_guards(fact, self.settings.target) if decision.lowered else ():
             test = source.range(*guard.span)
             yield Reason(explain(guard, test.location.row), source.filename, test)

@@ -25,7 +25,7 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _UNITS: tuple[Unit, ...] = get_args(Unit)
 _PHASES: tuple[Phase, ...] = get_args(Phase)
 _KEYS = (
-    "code", "name", "status", "successor", "message", "help", "effort", "phase", "supersedes",
+    "code", "name", "status", "successor", "message", "help", "reason", "effort", "phase", "supersedes",
     "guarded", "match", "verdict", "fix",
 )  # fmt: skip
 
@@ -39,6 +39,7 @@ class Rule:
     effort: Effort
     message: Template | None = None
     help: Template | None = None
+    reason: Template | None = None
     supersedes: frozenset[str] = frozenset()
     guarded: Guarded = "lower"
     matches: tuple[Match, ...] = ()
@@ -107,6 +108,7 @@ def read_rule(page: Page, tables: Mapping[str, Table]) -> Rule:
         _read_effort(keys, code),
         read_template(keys, "message"),
         read_template(keys, "help"),
+        read_template(keys, "reason"),
         frozenset(keys.texts("supersedes")),
         keys.choice("guarded", get_args(Guarded)) or "lower",
         matches,
@@ -168,7 +170,7 @@ def _check_words(rule: Rule, kinds: set[str]) -> None:
         else:
             _check_message(rule, [verdict.ruling])
     templates = [t for r in rulings for t in (r.message, r.help, r.reason)]
-    templates += [rule.message, rule.help, *(fix.words for fix in rule.fixes)]
+    templates += [rule.message, rule.help, rule.reason, *(fix.words for fix in rule.fixes)]
     for template in templates:
         if template is not None:
             template.check(kinds, row_keys)

@@ -16,7 +16,7 @@ def own_key(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    from project import FILES, write
+    from small_project import FILES, write
 
     write(FILES, tmp_path)
     monkeypatch.chdir(tmp_path)

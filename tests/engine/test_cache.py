@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from project import FILES, PAGE, check, codes, write
+from small_project import FILES, PAGE, check, codes, write
 
 from xlamig.config.settings import Settings
 from xlamig.engine import cache as caching

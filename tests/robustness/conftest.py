@@ -1,19 +1,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from runs import Check
+
 from xlamig import engine
 from xlamig.engine import Options
-from xlamig.findings import FileReport, Report
-
-GOOD = b"import torch\ntorch.cuda.synchronize()\n"  # one finding, XLA005
-Check = Callable[..., Report]
+from xlamig.findings import Report
 
 
 @pytest.fixture
@@ -29,7 +27,3 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Check:
         return engine.check([Path()], Options(isolated=True, jobs=jobs, cache=False))
 
     return run
-
-
-def report_of(report: Report, name: str) -> FileReport:
-    return next(file for file in report.files if file.filename == name)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import GOOD, Check, report_of
+from runs import GOOD, Check, report_of
 
 from xlamig import engine
 from xlamig.engine import Options, UsageError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import GOOD, Check, report_of
+from runs import GOOD, Check, report_of
 
 from xlamig.engine import contain, risk
 

@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.flow.scopes import Binding, Scope
 
 
-def inside(node: ir.Lambda | ir.Comprehension, scope: Scope) -> Scope:
+def scope_inside(node: ir.Lambda | ir.Comprehension, scope: Scope) -> Scope:
     """The scope of a lambda's body, or of a comprehension in `scope`."""
     inner = Scope("expression", scope.name, scope, scope.node)
     if isinstance(node, ir.Lambda):

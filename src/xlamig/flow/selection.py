@@ -15,7 +15,7 @@ from xlamig.flow.scopes import path_of
 from xlamig.flow.site import Analysis, Place
 
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
-_XLA = re.compile(r"xla|tpu", re.IGNORECASE)
+_XLA = re.compile(r"(?<![a-z])(?:xla|tpu)", re.IGNORECASE)  # not "output"
 
 
 class Selections:
@@ -33,7 +33,8 @@ class Selections:
     ) -> Iterator[DeviceChoice]:
         """`"cuda" if torch.cuda.is_available() else "cpu"`; `parent` is a torch.device around it.
         `takes_index`: an integer here is a CUDA device."""
-        arms = self._chain(node, place, takes_index)
+        inner = (node.start, node.end) in self.devices.covered
+        arms = None if inner else self._chain(node, place, takes_index)
         if arms is None:
             return
         shown: ir.Expr = parent if parent is not None else node

@@ -9,7 +9,7 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import Scalar, Span, Value
-from xlamig.flow.inner import inside
+from xlamig.flow.inner import scope_inside
 from xlamig.flow.names import Names
 from xlamig.flow.scopes import Binding, Scope, path_of
 
@@ -151,7 +151,7 @@ class Values:
         """`lambda storage, loc: storage.cuda()` is a way to write a device."""
         if isinstance(body, ir.Call) and isinstance(body.func, ir.Attribute) and body.func.attr == "cuda":
             return Known(Value("device", "cuda:*" if body.args else "cuda"))
-        known = self.of(body, inside(node, scope), depth + 1)
+        known = self.of(body, scope_inside(node, scope), depth + 1)
         text = known.value.value
         if known.value.kind != "expression" and isinstance(text, str) and text.startswith(("cuda", "cpu")):
             return Known(Value("device", text))

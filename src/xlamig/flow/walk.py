@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from xlamig import ir
@@ -10,7 +10,7 @@ from xlamig.facts import Fact, Guard
 from xlamig.flow.apis import Apis, Via
 from xlamig.flow.devices import Devices
 from xlamig.flow.guards import Guards
-from xlamig.flow.inner import inside
+from xlamig.flow.inner import scope_inside
 from xlamig.flow.scopes import ScopeTable, absolute, catches_import_errors, path_of
 from xlamig.flow.selection import Selections
 from xlamig.flow.site import Analysis, Place
@@ -173,11 +173,15 @@ class Walk:
         self._block(node.body, Place(inner, place.statement, (), guards, context))
 
     def _defaults(self, params: tuple[ir.Param, ...], inside: Place, outside: Place) -> None:
+        evaluated = replace(outside, context=inside.context)
+        for param in params:
+            if param.default is not None:
+                self._select(param.default, None, evaluated)
         self._add(self.devices.in_defaults(params, inside))
         self._add(self.backends.in_defaults(params, inside))
         for param in params:
             if param.default is not None:
-                self._visit(param.default, replace(outside, context=inside.context))
+                self._visit(param.default, evaluated)
 
     def _class(self, node: ir.ClassDef, place: Place) -> None:
         for decorator in node.decorators:
@@ -231,6 +235,10 @@ class Walk:
         elif isinstance(node, ir.Bool) and id(node) not in self._chosen:
             self._chosen.add(id(node))
             self._add(self.selections.short_circuit(node, place))
+        else:
+            return
+        for operand, where in self._operands(node, place):
+            self._select(operand, None, where, takes_index)
 
     def _call(self, node: ir.Call, place: Place, via: Via = "call") -> None:
         dotted = self.analysis.names.dotted(node.func, place.scope)
@@ -280,41 +288,43 @@ class Walk:
                     self._add(self.apis.entry(key, value, place))
                 for child in ir.children(node):
                     self._visit(child, place)
-            case ir.IfExp():
+            case ir.IfExp() | ir.Bool():
                 self._select(node, None, place)
-                self._visit(node.test, place)
-                self._arm(node.body, node.test, True, place)
-                self._arm(node.orelse, node.test, False, place)
-            case ir.Bool():
-                self._select(node, None, place)
-                guards: tuple[Guard, ...] = ()
-                for value in node.values:
-                    self._visit(
-                        value, replace(place, guards=_merge(place.guards, guards)) if guards else place
-                    )
-                    guards = (*guards, *self.guards.of(value, place.scope, node.op == "and"))
+                if isinstance(node, ir.IfExp):
+                    self._visit(node.test, place)
+                for operand, where in self._operands(node, place):
+                    self._visit(operand, where)
             case ir.Lambda():
                 self._defaults(node.params, place, place)
-                self._visit(node.body, replace(place, scope=inside(node, place.scope)))
+                self._visit(node.body, replace(place, scope=scope_inside(node, place.scope)))
             case ir.Comprehension():
-                self._visit(node.generators[0].iter, place)
-                own = replace(place, scope=inside(node, place.scope))
-                for generator in node.generators:
-                    later = () if generator is node.generators[0] else (generator.iter,)
-                    for part in (*later, *generator.ifs):
-                        self._visit(part, own)
-                for made in (node.element, node.value):
-                    if made is not None:
-                        self._visit(made, own)
+                self._comprehension(node, place)
             case ir.BigLiteral():
                 return
             case _:
                 for child in ir.children(node):
                     self._visit(child, place)
 
-    def _arm(self, node: ir.Expr, test: ir.Expr, holds: bool, place: Place) -> None:
-        guards = self.guards.of(test, place.scope, holds)
-        self._visit(node, replace(place, guards=_merge(place.guards, guards)) if guards else place)
+    def _comprehension(self, node: ir.Comprehension, place: Place) -> None:
+        first, *later = node.generators
+        self._visit(first.iter, place)
+        own = replace(place, scope=scope_inside(node, place.scope))
+        tests = [test for generator in node.generators for test in generator.ifs]
+        for part in (*(g.iter for g in later), *tests, node.element, node.value):
+            if part is not None:
+                self._visit(part, own)
+
+    def _operands(self, node: ir.IfExp | ir.Bool, place: Place) -> Iterator[tuple[ir.Expr, Place]]:
+        """The arms of a ternary, or the values of `and`, `or`, under what held before each."""
+        guards: tuple[Guard, ...] = ()
+        if isinstance(node, ir.IfExp):
+            for arm, holds in ((node.body, True), (node.orelse, False)):
+                guards = self.guards.of(node.test, place.scope, holds)
+                yield arm, replace(place, guards=_merge(place.guards, guards)) if guards else place
+            return
+        for value in node.values:
+            yield value, replace(place, guards=_merge(place.guards, guards)) if guards else place
+            guards = (*guards, *self.guards.of(value, place.scope, node.op == "and"))
 
 
 def _merge(old: tuple[Guard, ...], new: tuple[Guard, ...]) -> tuple[Guard, ...]:

@@ -10,12 +10,12 @@ Mutation = Callable[[random.Random, bytes], bytes]
 
 _SNIPPETS = (
     *"()[]{}:;,.@\\'\"#=*&|~!?$\t\f\r\n\0",
-    '\"\"\"', "'''", "f'", 'f"{', "}}", "{{", ":=", "->", "**", "...", "\\\n", "\r\n", " \\\r\n", "0x", "1_", "1e",
+    '"""', "'''", "f'", 'f"{', "}}", "{{", ":=", "->", "**", "...", "\\\n", "\r\n", " \\\r\n", "0x", "1_",
     "lambda ", "yield ", "await ", "async ", "not ", "else ", "match x:\n case ", "return ", "del ", "@\n",
     "if 1:\n", "try:\n", "except* E:\n", "with a as b, ", "import torch\n", "from torch import *\n", "5j",
-    "from __future__ import x\n", "torch.cuda", ".cuda()", "device='cuda'", "# xlamig: ignore[XLA", "# noqa: XLA0",
+    "from __future__ import x\n", "torch.cuda", ".cuda()", "device='cuda'", "# xlamig: ignore[XLA", "1e",
     "# type: ignore", "# coding: latin-1\n", "global x\n", "é", "𝔘", "\u2028", "\ufeff", "\xa0", "e\u0301",
-    "\x85", "\x1c", "\u202e",
+    "\x85", "\x1c", "\u202e", "# noqa: XLA0",
 )  # fmt: skip
 
 

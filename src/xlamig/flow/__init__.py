@@ -40,7 +40,7 @@ def facts_of(
     `name` is the module's identity (see ProjectIndex), `interfaces` are those of the project modules it may
     reach, `context` holds for every place ("test-code").
     """
-    scopes = ScopeTable(module, name, is_package)
+    scopes = ScopeTable(module, text, name, is_package)
     names = Names(interest, ProjectIndex(interfaces), name)
     values = Values(names, text)
     values.options.update(command_line_options(module, scopes, values))

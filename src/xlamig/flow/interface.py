@@ -14,7 +14,7 @@ _OUTSIDE = ProjectIndex({})
 
 def interface_of(module: ir.Module, text: str, name: str, is_package: bool) -> Interface:
     """The exports of a module; nothing that depends on any other module or on the rules."""
-    scopes = ScopeTable(module, name, is_package)
+    scopes = ScopeTable(module, text, name, is_package)
     names = Names(Interest(), _OUTSIDE, name)
     values = Values(names, text)
     exports: dict[str, Export] = {}
@@ -39,9 +39,7 @@ def _export(
         if binding.kind == "import":
             return Export("name", binding.dotted)
         if isinstance(binding.node, ir.ClassDef):
-            bases = [names.dotted(a.value, scopes.module) or path_of(a.value) for a in binding.node.args]
-            methods = tuple(s.name for s in binding.node.body if isinstance(s, ir.FunctionDef))
-            return Export("class", " ".join(bases), members=methods)
+            return _class(binding.node, scopes, names)
         if isinstance(binding.node, ir.FunctionDef):
             return Export("function")
     node = ir.Name(bindings[-1].end, bindings[-1].end, name)
@@ -56,3 +54,22 @@ def _export(
     if known.value.kind == "cuda-test" and not known.negated:
         return Export("cuda-test", str(known.value.value))
     return None
+
+
+def _class(node: ir.ClassDef, scopes: ScopeTable, names: Names) -> Export:
+    """A class with what it inherits from other classes of its module."""
+    bases: dict[str, None] = {}
+    methods: dict[str, None] = {}
+    seen: set[int] = set()
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        methods.update((s.name, None) for s in current.body if isinstance(s, ir.FunctionDef))
+        for arg in current.args:
+            path = path_of(arg.value)
+            bases[names.dotted(arg.value, scopes.module) or path] = None
+            waiting.extend(b.node for b in scopes.module.lookup(path) if isinstance(b.node, ir.ClassDef))
+    return Export("class", " ".join(bases), members=tuple(methods))

@@ -140,12 +140,13 @@ def catches_import_errors(node: ir.Try) -> bool:
 class ScopeTable:
     """All scopes of a module: `of(node)` gives the scope a function or class opens."""
 
-    def __init__(self, module: ir.Module, name: str, is_package: bool) -> None:
+    def __init__(self, module: ir.Module, text: str, name: str, is_package: bool) -> None:
         self.module_name = name
         self.is_package = is_package
         self.module = Scope("module", "", None)
         self._by_node: dict[int, Scope] = {}
         self._optional = False
+        self._has_walrus = ":=" in text
         self._next_block = 0
         self._block(module.body, self.module, ())
 
@@ -176,6 +177,8 @@ class ScopeTable:
             self._block(body, scope, (*block, self._next_block))
 
     def _statement(self, node: ir.Stmt, scope: Scope, block: Block) -> None:
+        if self._has_walrus:
+            self._walruses(node, scope, block)
         match node:
             case ir.Assign():
                 for target in node.targets:
@@ -212,6 +215,12 @@ class ScopeTable:
                     self._nested(case.body, scope, block)
             case _:
                 pass
+
+    def _walruses(self, node: ir.Stmt, scope: Scope, block: Block) -> None:
+        for child in ir.children(node):
+            for inner in ir.walk(child) if isinstance(child, ir.Expr) else ():
+                if isinstance(inner, ir.Walrus):
+                    self._bind(inner.target, None, scope, node, block)
 
     def _try(self, node: ir.Try, scope: Scope, block: Block) -> None:
         before = self._optional

@@ -101,17 +101,21 @@ class ProjectIndex:
         name, _, rest = path.partition(".")
         if not name:
             return None
-        export = interface.exports.get(name) or self._from_stars(interface, name)
+        export = interface.exports.get(name) or self._from_stars(interface, name, {interface.module})
         if export is None or not rest:
             return export
         return Export("name", f"{export.value}.{rest}") if export.kind == "name" else None
 
-    def _from_stars(self, interface: Interface, name: str) -> Export | None:
+    def _from_stars(self, interface: Interface, name: str, seen: set[str]) -> Export | None:
         for star in interface.stars:
             owner = self._owner(star, interface.module)
             other = self._interfaces[owner[0]] if owner else None
-            if other is not None and other is not interface and name in other.exports:
-                return other.exports[name]
+            if other is None or other.module in seen:
+                continue
+            seen.add(other.module)
+            found = other.exports.get(name) or self._from_stars(other, name, seen)
+            if found is not None:
+                return found
         return None
 
     def has_method(self, name: str) -> bool:

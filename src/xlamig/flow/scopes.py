@@ -112,7 +112,7 @@ def absolute(module: str, is_package: bool, node: ir.ImportFrom) -> str:
         return node.module
     parts = module.split(".") if module else []
     drop = node.level - (1 if is_package else 0)
-    base = parts[: len(parts) - drop] if drop else parts
+    base = parts[: len(parts) - drop] if drop <= len(parts) else [""]  # above the project: no name
     return ".".join([*base, node.module] if node.module else base)
 
 

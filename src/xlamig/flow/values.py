@@ -143,8 +143,9 @@ class Values:
         """A map_location dictionary says where tensors go by its values."""
         for value in values:
             known = self.of(value, scope, depth + 1)
-            if isinstance(known.value.value, str) and known.value.value.startswith("cuda"):
-                return Known(Value("device", known.value.value))
+            text = known.value.value
+            if known.value.kind != "expression" and isinstance(text, str) and text.startswith("cuda"):
+                return Known(Value("device", text))
         return self._unknown(node)
 
     def _lambda(self, node: ir.Lambda, body: ir.Expr, scope: Scope, depth: int) -> Known:
@@ -251,12 +252,10 @@ class Values:
         if path_of(node.func) in ("str", "bool") and len(node.args) == 1:
             return self.of(node.args[0].value, scope, depth + 1)
         if isinstance(node.func, ir.Attribute) and node.func.attr == "format":
-            text = self.of(node.func.value, scope, depth + 1).value.value
-            return (
-                Known(Value("pattern", _BRACES.sub("*", text)))
-                if isinstance(text, str)
-                else self._unknown(node)
-            )
+            told = self.of(node.func.value, scope, depth + 1).value
+            if told.kind == "constant" and isinstance(told.value, str):
+                return Known(Value("pattern", _BRACES.sub("*", told.value)))
+            return self._unknown(node)
         if isinstance(node.func, ir.Attribute) and node.func.attr == "startswith" and node.args:
             first = node.args[0].value
             if (

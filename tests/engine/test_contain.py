@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
+import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -40,10 +41,10 @@ def crash(job: int) -> int:
     return job * job
 
 
-def overflow(job: int) -> int:
-    """What a native parser does that recurses too far: the kernel kills it."""
+def killed(job: int) -> int:
+    """As by the kernel, for memory."""
     if job == 7 and os.getpid() != PARENT:
-        ctypes.string_at(0)
+        os.kill(os.getpid(), signal.SIGKILL)
     return job * job
 
 
@@ -96,7 +97,7 @@ def test_no_jobs(processes: int) -> None:
     ("function", "reason"),
     [
         (crash, "it crashes the parser"),
-        (overflow, "it crashes the parser"),
+        (killed, "it crashes the parser"),
         (hang, "it takes longer than 1 seconds"),
         (recurse, "nested too deeply to be analysed"),
         (exhaust, "nested too deeply to be analysed"),
@@ -126,6 +127,28 @@ def test_a_mistake_of_ours_is_not_hidden(processes: int) -> None:
     with pytest.raises((KeyError, RuntimeError), match="x"):
         run_all(Work(blunder, never), list(range(40)), processes)
     assert not multiprocessing.active_children()
+
+
+_TWO_WORKERS = """
+import os, sys, threading
+from xlamig.engine.workers import Work, in_processes
+
+def stay(job):
+    print(os.getpid(), flush=True)
+    threading.Event().wait()
+
+list(in_processes(Work(stay, bool), [1, 2], [[0], [1]], 2))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_their_parent(number: int) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", _TWO_WORKERS], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    assert parent.stdout.readline() and parent.stdout.readline()
+    parent.send_signal(number)
+    assert parent.stdout.read() == ""  # returns when the last worker has closed its end
+    parent.wait()
 
 
 def deadly(job: LoadJob) -> Loaded:

@@ -4,7 +4,9 @@ given out again job by job, so that the one at fault is known."""
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 import time
 import traceback
 from collections import deque
@@ -131,15 +133,23 @@ def _finished(busy: Sequence[_Worker[Job, Result]]) -> list[_Worker[Job, Result]
 def _serve(work: Work[Job, Result], connection: Connection) -> None:
     """The life of a worker: it ends with its parent, and Ctrl-C is the parent's business."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    while connection in wait([connection, *([parent.sentinel] if parent else [])]):
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    while True:
+        answer: list[Result | Lost] | _Mistake
         try:
             jobs = connection.recv()
         except (EOFError, OSError):
             return
-        answer: list[Result | Lost] | _Mistake
         try:
             answer = on_deep_stack(work, jobs)
         except Exception as error:
             answer = _Mistake(f"{type(error).__name__}: {error}", traceback.format_exc())
         connection.send(answer)
+
+
+def _end_with_parent() -> None:
+    """A worker may hold the other end of its neighbour's pipe, so that no pipe tells it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

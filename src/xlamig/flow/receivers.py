@@ -56,7 +56,7 @@ def _result_of(node: ir.Call, method: str, scope: Scope, analysis: Analysis, dep
             if method in export.members:
                 return None
             return "Module" if _is_module(export.value) else "unknown"
-    if isinstance(node.func, ir.Attribute):
+    if isinstance(node.func, ir.Attribute) and dotted is None:  # a library may return anything
         receiver = receiver_of(node.func.value, method, scope, analysis, depth + 1)
         return receiver if receiver is None or node.func.attr in _RETURN_THEIR_RECEIVER else "unknown"
     return "unknown"

@@ -14,11 +14,15 @@ from typing import Any
 import pytest
 from small_project import FILES, PAGE, check, codes, write
 
+from xlamig import engine
 from xlamig.config.settings import Settings
 from xlamig.engine import cache as caching
 from xlamig.engine import clean, run
+from xlamig.engine.analyse import AnalyseJob, analyse
 from xlamig.engine.cache import Cache, digest, remove
+from xlamig.engine.load import Loaded, LoadJob, load
 from xlamig.engine.options import Options
+from xlamig.findings import FileReport
 
 
 class Worked(Exception):
@@ -53,9 +57,17 @@ def test_only_the_changed_file_is_worked_on(project: Path, monkeypatch: pytest.M
     check()
     write({"tools.py": "import torch\n"}, project)
     worked: list[str] = []
-    load, analyse = run.load, run.analyse
-    monkeypatch.setattr(run, "load", lambda job: worked.append(job.module) or load(job))
-    monkeypatch.setattr(run, "analyse", lambda job: worked.append(job.source.filename) or analyse(job))
+
+    def loading(job: LoadJob) -> Loaded:
+        worked.append(job.module)
+        return load(job)
+
+    def analysing(job: AnalyseJob) -> FileReport:
+        worked.append(job.source.filename)
+        return analyse(job)
+
+    monkeypatch.setattr(run, "load", loading)
+    monkeypatch.setattr(run, "analyse", analysing)
     assert codes(check(), "tools.py") == []
     assert worked == ["tools", "tools.py"]
 
@@ -207,7 +219,7 @@ def test_a_full_disk_is_no_harm(project: Path, monkeypatch: pytest.MonkeyPatch) 
             raise sqlite3.OperationalError("database or disk is full")
 
     connect = sqlite3.connect
-    monkeypatch.setattr(caching.sqlite3, "connect", lambda p, timeout: connect(p, timeout, factory=Full))
+    monkeypatch.setattr(sqlite3, "connect", lambda p, timeout: connect(p, timeout, factory=Full))
     assert check() == check(cache=False)
 
 
@@ -216,7 +228,7 @@ def test_a_cache_that_another_run_has_locked_is_no_harm(
 ) -> None:
     first = check()
     connect = sqlite3.connect
-    monkeypatch.setattr(caching.sqlite3, "connect", lambda path, timeout=0.0: connect(path, timeout / 100))
+    monkeypatch.setattr(sqlite3, "connect", lambda path, timeout=0.0: connect(path, timeout / 100))
     write({"tools.py": "import torch\n"}, project)
     with entries(project) as connection:
         connection.execute("BEGIN EXCLUSIVE")
@@ -255,7 +267,7 @@ def test_clean_deletes_the_cache(project: Path) -> None:
 
 def test_clean_deletes_nothing_else(project: Path) -> None:
     """`cache-dir = "."` is a bad idea, not a reason to lose the project."""
-    check(**{"cache-dir": "."})
+    engine.check([Path()], Options({"cache-dir": "."}, jobs=1))
     assert not (project / ".gitignore").exists()
     assert remove(project)
     assert (project / "tools.py").exists() and not (project / "cache.sqlite").exists()

@@ -8,6 +8,7 @@ from small_project import snapshot, write
 from xlamig import engine
 from xlamig.engine import Options
 from xlamig.engine.fixing import FixOutcome
+from xlamig.fix.write import WriteError, write_files
 
 SAFE = frozenset({"safe"})
 ALL = frozenset({"safe", "unsafe"})
@@ -102,18 +103,15 @@ def test_a_deep_file_is_fixed_too(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_a_problem_and_the_rest_is_fixed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from xlamig.engine import fixing
-
     text = "import torch\n\n\ndef f(x, device):\n    return x.cuda()\n"
     write({"a.py": text, "b.py": text}, tmp_path)
-    really = fixing.write_files
 
     def refuse(changed: dict[Path, bytes], created: dict[Path, bytes]) -> None:
         if any(path.name == "a.py" for path in changed):
-            raise fixing.WriteError("a.py: No space left on device")
-        really(changed, created)
+            raise WriteError("a.py: No space left on device")
+        write_files(changed, created)
 
-    monkeypatch.setattr(fixing, "write_files", refuse)
+    monkeypatch.setattr("xlamig.engine.fixing.write_files", refuse)
     outcome = fix()
     assert outcome.problems == ("a.py: No space left on device",)
     assert (tmp_path / "a.py").read_text() == text

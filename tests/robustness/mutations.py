@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 Mutation = Callable[[random.Random, bytes], bytes]
 
-_SNIPPETS = (
+_SNIPPETS: tuple[str, ...] = (
     *"()[]{}:;,.@\\'\"#=*&|~!?$\t\f\r\n\0",
     '"""', "'''", "f'", 'f"{', "}}", "{{", ":=", "->", "**", "...", "\\\n", "\r\n", " \\\r\n", "0x", "1_",
     "lambda ", "yield ", "await ", "async ", "not ", "else ", "match x:\n case ", "return ", "del ", "@\n",
@@ -78,8 +78,8 @@ def swap_words(rng: random.Random, data: bytes) -> bytes:
     words = list(re.finditer(rb"\w+", data))
     if not words:
         return data
-    here, other = rng.choice(words), rng.choice(words)
-    return data[: here.start()] + other[0] + data[here.end() :]
+    here, other = rng.choice(words).span(), rng.choice(words).span()
+    return data[: here[0]] + data[other[0] : other[1]] + data[here[1] :]
 
 
 def drop_bracket(rng: random.Random, data: bytes) -> bytes:

@@ -14,6 +14,7 @@ from mutations import mutants
 
 from xlamig import engine
 from xlamig.engine import Options
+from xlamig.findings import Applicability
 from xlamig.source.decode import decode
 from xlamig.syntax import Unparsable, module_from_text
 
@@ -21,7 +22,7 @@ COUNT = int(os.environ.get("XLAMIG_MUTATIONS", "300"))
 SHARDS = 4
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 STDLIB = Path(sysconfig.get_path("stdlib"))
-GRADES = frozenset({"safe", "unsafe"})
+GRADES: frozenset[Applicability] = frozenset({"safe", "unsafe"})
 
 
 def sources() -> list[bytes]:

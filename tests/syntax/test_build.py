@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import pickle
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -31,8 +32,8 @@ def shape(node: Any) -> Any:
         return [shape(item) for item in node]
     if not isinstance(node, ir.Node):
         return node
-    fields = [n for n in type(node).__slots__ if not n.endswith(("start", "end"))]
-    return (type(node).__name__, *(shape(getattr(node, name)) for name in fields))
+    names = [f.name for f in fields(node) if not f.name.endswith(("start", "end"))]
+    return (type(node).__name__, *(shape(getattr(node, name)) for name in names))
 
 
 @pytest.mark.parametrize(

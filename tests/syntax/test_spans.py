@@ -159,7 +159,8 @@ def check_texts(parsed: Parsed) -> None:
 
 def arguments(call: ast.expr) -> list[str]:
     assert isinstance(call, ast.Call)
-    ordered = sorted([*call.args, *call.keywords], key=lambda a: (a.lineno, a.col_offset))
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    ordered = sorted(given, key=lambda arg: (arg.lineno, arg.col_offset))
     return [ast.dump(arg) for arg in ordered]
 
 

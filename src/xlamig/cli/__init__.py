@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import io
+import os
 import sys
+from contextlib import suppress
+from typing import NoReturn
 
 import click
 
@@ -25,6 +29,8 @@ def xlamig() -> None:
 
 def main() -> None:
     """Run the command line and exit: 130 when interrupted, 2 for what cannot be done."""
+    # Collections pass over every node alive; nearly all nodes die by reference count, and so do we.
+    gc.set_threshold(500_000, 10, 50)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -36,3 +42,16 @@ def main() -> None:
     except click.Abort:
         code = 130
     sys.exit(code)
+
+
+def script() -> NoReturn:
+    """`main` as a process of its own: what is left is not freed, a tenth of the time of a large run."""
+    code: object = 0
+    try:
+        main()
+    except SystemExit as leaving:
+        code = leaving.code
+    with suppress(OSError, ValueError):  # whoever reads us may have gone
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 0)

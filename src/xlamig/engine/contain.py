@@ -16,6 +16,7 @@ Result = TypeVar("Result")
 
 _SMALL = 24  # below so many jobs, starting processes takes longer than the work
 _CHUNK = 8
+_CHUNK_HERE = 48  # a thread with a deep stack takes as long to start as a file to parse
 
 
 def run_all(
@@ -28,9 +29,10 @@ def run_all(
     results: dict[int, Result | Lost] = {}
     risky = [i for i, job in enumerate(jobs) if work.risky(job)]
     safe = sorted(set(range(len(jobs))).difference(risky))
-    chunks = [safe[i : i + _CHUNK] for i in range(0, len(safe), _CHUNK)]
     alone = [[i] for i in risky]
     here = processes <= 1 or len(safe) < _SMALL
+    size = _CHUNK_HERE if here else _CHUNK
+    chunks = [safe[i : i + size] for i in range(0, len(safe), size)]
     apart = in_processes(work, jobs, alone if here else alone + chunks, processes)
     rest = _here(work, jobs, chunks if here else [])
     for index, result in chain(apart, rest):

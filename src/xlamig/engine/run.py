@@ -16,7 +16,6 @@ from xlamig.engine.cache import Cache, digest, folder_of
 from xlamig.engine.contain import Lost, Work, run_all
 from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.load import Failure, Loaded, LoadJob, is_risky, load
-from xlamig.engine.memory import rare_gc
 from xlamig.engine.options import Options, UsageError
 from xlamig.engine.session import Session, session_for
 from xlamig.findings import FileReport, Report, SkippedFile
@@ -71,10 +70,6 @@ class Run:
         return found
 
     def report(self) -> Report:
-        with rare_gc():
-            return self._report()
-
-    def _report(self) -> Report:
         found = self.discover()
         reports: dict[str, FileReport] = {
             skipped.filename: FileReport(skipped.filename, skipped=skipped) for skipped in found.skipped

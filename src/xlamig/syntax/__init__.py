@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from xlamig import ir
 from xlamig.syntax.build import build_module
 from xlamig.syntax.errors import Unparsable, explained
@@ -18,7 +20,8 @@ def module_from_text(text: str) -> ir.Module:
         Unparsable: LibCST cannot parse it, or it is nested too deeply to be walked.
     """
     try:
-        with pause_gc(), deep_recursion():
+        with pause_gc(), deep_recursion(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # reading a literal, Python warns of its escapes
             tree = parse(text)
             return build_module(tree, record_spans(tree, text), text)
     except RecursionError:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import warnings
 from contextlib import suppress
 
 import libcst as cst
@@ -89,3 +90,12 @@ def test_a_syntax_error_is_told_in_pythons_words() -> None:
 def test_what_only_libcst_refuses_is_told_so() -> None:
     with pytest.raises(Unparsable, match="Python can read it, LibCST cannot"):
         module_from_text("x = (" + "'a'\n" * 4000 + ")\n")
+
+
+@pytest.mark.parametrize("text", ["x = '\\m' + 1if a else 2\n", "x = '\\m' (\n"])
+def test_python_warns_of_nothing(text: str) -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with suppress(Unparsable):
+            module_from_text(text)
+    assert not told

@@ -390,9 +390,19 @@ class Module(Node):
     indent: str
 
 
+_holders: dict[type[Node], tuple[str, ...]] = {}
+
+
+def _names_of(kind: type[Node]) -> tuple[str, ...]:
+    """The fields that can hold nodes: those after the span."""
+    if kind not in _holders:
+        _holders[kind] = tuple(f.name for f in fields(kind))[2:]
+    return _holders[kind]
+
+
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below `node`, in field order."""
-    for name in node.__match_args__:  # the fields, in order
+    for name in _names_of(type(node)):
         value = getattr(node, name)
         if isinstance(value, Node):
             yield value

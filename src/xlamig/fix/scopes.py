@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from xlamig import ir
 
@@ -58,7 +59,16 @@ def _in_body(function: Function, start: int) -> bool:
 
 def bindings(root: ir.Node, name: str) -> list[ir.Node]:
     """Every node below `root`, in any scope, that gives `name` a value or declares it."""
-    return [node for node in ir.walk(root) if name in _bound_by(node)]
+    return _binders(root).get(name, [])
+
+
+@lru_cache(maxsize=8)  # the fixes of one file ask again and again about the same few nodes
+def _binders(root: ir.Node) -> dict[str, list[ir.Node]]:
+    found: dict[str, list[ir.Node]] = {}
+    for node in ir.walk(root):
+        for name in dict.fromkeys(_bound_by(node)):
+            found.setdefault(name, []).append(node)
+    return found
 
 
 def _bound_by(node: ir.Node) -> tuple[str, ...]:

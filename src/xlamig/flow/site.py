@@ -40,6 +40,11 @@ class Place:
     guards: tuple[Guard, ...] = ()
     context: frozenset[str] = frozenset()
 
+    def at(self, statement: ir.Stmt) -> Place:
+        """The same surroundings, for another statement of the block."""
+        span = (statement.start, statement.end)
+        return Place(self.scope, span, self.block, self.guards, self.context)
+
     def fields(self, node: ir.Node) -> Surroundings:
         return {
             "span": (node.start, node.end),

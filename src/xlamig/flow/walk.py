@@ -52,7 +52,7 @@ class Walk:
     def _block(self, body: ir.Block, place: Place) -> None:
         """The statements of a block in turn; an early exit guards what comes after it."""
         for i, statement in enumerate(body):
-            inside = replace(place, statement=(statement.start, statement.end))
+            inside = place.at(statement)
             before = body[i - 1] if i else None
             after = body[i + 1] if i + 1 < len(body) else None
             self._statement(statement, inside, before, after)

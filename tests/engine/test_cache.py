@@ -25,7 +25,7 @@ from xlamig.engine.options import Options
 from xlamig.findings import FileReport
 
 
-class Worked(Exception):
+class Worked(BaseException):
     """A stage did something that it could have remembered."""
 
 

@@ -228,25 +228,6 @@ def test_the_digest_follows_every_page_and_table(tmp_path: Path) -> None:
     assert len({first, second, third}) == 3
 
 
-def test_a_kept_book_is_the_same_and_a_stale_or_broken_one_is_not_used(tmp_path: Path) -> None:
-    folder, cache = write(tmp_path / "rules", page()), tmp_path / "cache"
-    first = load_folders([folder], Settings(), cache)
-    (kept,) = cache.iterdir()
-    assert load_folders([folder], Settings(), cache).digest == first.digest
-    write(folder, page(phase="fast"))
-    assert load_folders([folder], Settings(), cache).rule("XLA001").phase == "fast"
-    kept.write_text('{"key": ')
-    assert load_folders([folder], Settings(), cache).rule("XLA001").phase == "fast"
-
-
-def test_a_kept_book_is_what_is_read(tmp_path: Path) -> None:
-    folder, cache = write(tmp_path / "rules", page()), tmp_path / "cache"
-    load_folders([folder], Settings(), cache)
-    (kept,) = cache.iterdir()
-    kept.write_text(kept.read_text().replace('"run"', '"scale"'))
-    assert load_folders([folder], Settings(), cache).rule("XLA001").phase == "scale"
-
-
 @pytest.mark.skipif(not (find_book() / "api").is_dir(), reason="no pages in this checkout")
 @pytest.mark.parametrize("target", ["torch_xla", "torch_tpu"])
 def test_the_book_that_ships_loads(target: str) -> None:

@@ -18,7 +18,7 @@ from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.load import Failure, Loaded, LoadJob, is_risky, load
 from xlamig.engine.options import Options, UsageError
 from xlamig.engine.session import Session, session_for
-from xlamig.findings import FileReport, Report, SkippedFile
+from xlamig.findings import FileReport, Report, RuleError, SkippedFile
 from xlamig.flow import ProjectIndex
 from xlamig.rulebook import RulebookError
 from xlamig.source.decode import Undecodable, decode
@@ -94,6 +94,8 @@ class Run:
         for file in files:
             session = session_for(file.settings)
             reject_unknown(self.options.overrides, session.rulebook.codes)
+            for key, selector, hint in session.selection.unknown:
+                raise ConfigError(f'{file.settings.source}: {key}: unknown rule "{selector}"{hint}')
             try:
                 data = self.options.stdin[1] if self.options.stdin else file.path.read_bytes()
                 source = decode(data, file.name)
@@ -158,7 +160,9 @@ class Run:
         fresh: dict[str, FileReport] = {}
         for name, result in zip(missing, results, strict=True):
             if isinstance(result, Lost):
-                reports[name] = FileReport(name, skipped=SkippedFile(name, result.reason))
+                errors = (RuleError("XLA099", name, result.reason),) if result.ours else ()
+                skipped = SkippedFile(name, result.reason)
+                reports[name] = FileReport(name, skipped=skipped, rule_errors=errors)
             else:
                 reports[name] = fresh[keys[name]] = result
         cache.put_many(fresh)

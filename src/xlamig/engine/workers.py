@@ -27,9 +27,10 @@ SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """In place of a result: what the job did to its process."""
+    """In place of a result: what the job did to its process. `ours`: the mistake is xlamig's."""
 
     reason: str
+    ours: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ class Work(Generic[Job, Result]):
             return self.function(job)
         except (RecursionError, MemoryError):
             return Lost("nested too deeply to be analysed")
+        except Exception as error:
+            return Lost(f"internal error, please report it: {type(error).__name__}: {error}", ours=True)
 
 
 class _Worker(Generic[Job, Result]):

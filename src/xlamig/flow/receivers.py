@@ -17,7 +17,7 @@ _RETURN_THEIR_RECEIVER = frozenset(
     {"to", "cuda", "cpu", "half", "bfloat16", "float", "double", "train", "eval", "requires_grad_", "apply"}
 )
 _ANNOTATED = {"torch.Tensor": "Tensor", "torch.nn.Module": "Module"}
-_MAX_DEPTH = 4
+_MAX_DEPTH = 20
 _MAX_CLASSES = 50  # looked at for one receiver
 
 
@@ -73,10 +73,7 @@ def _variable(
         known[key] = "unknown"  # as far as it is made from itself
         bindings = scope.find(path)
         kinds = {_bound(binding, method, analysis, depth) for binding in bindings}
-        kind = known[key] = kinds.pop() if len(kinds) == 1 else "unknown"
-        if depth:
-            del known[key]  # too deep to say all there is to say
-        return kind
+        known[key] = kinds.pop() if len(kinds) == 1 else "unknown"
     return known[key]
 
 

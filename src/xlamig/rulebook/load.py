@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import xlamig
 from xlamig.config.errors import did_you_mean
@@ -16,7 +16,6 @@ from xlamig.config.settings import Settings
 from xlamig.rulebook.book import Rulebook
 from xlamig.rulebook.errors import RulebookError, Where
 from xlamig.rulebook.page import Page, read_toml, split_page
-from xlamig.rulebook.parsed import store, stored
 from xlamig.rulebook.rule import Rule, read_rule
 from xlamig.rulebook.tables import Table, read_table
 
@@ -39,12 +38,9 @@ class File(NamedTuple):
         return self.path.suffix == ".toml"
 
 
-def load(settings: Settings, cache: Path | None = None) -> Rulebook:
-    """The book that comes with xlamig and the user's own folders; raises RulebookError.
-
-    In the folder `cache` the parsed book is kept for the next run.
-    """
-    return load_folders([find_book(), *settings.rules], settings, cache)
+def load(settings: Settings) -> Rulebook:
+    """The book that comes with xlamig and the user's own folders; raises RulebookError."""
+    return load_folders([find_book(), *settings.rules], settings)
 
 
 def find_book() -> Path:
@@ -56,30 +52,24 @@ def find_book() -> Path:
     raise RulebookError("the rule pages of xlamig are not installed; install xlamig again")
 
 
-def load_folders(folders: Iterable[Path], settings: Settings, cache: Path | None = None) -> Rulebook:
+def load_folders(folders: Iterable[Path], settings: Settings) -> Rulebook:
     files = [file for folder in folders for file in _read(folder)]
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.inside}\0{len(file.text)}\0{file.text}".encode())
-    kept = stored(cache, digest.hexdigest())
-    parsed: dict[str, Any] = {}
     tables: dict[str, Table] = {}
     rules: dict[str, Rule] = {}
-
-    def parse(file: File, text: str) -> Any:
-        key = str(file.path)
-        parsed[key] = kept[key] if key in kept else read_toml(text, Where(file.shown))
-        return parsed[key]
 
     def add_table(file: File) -> None:
         name, where = file.path.stem, Where(file.shown)
         if name in tables:
             raise where.error(f'there is another table "{name}"')
-        tables[name] = read_table(name, file.path.parent.name, parse(file, file.text), where)
+        tables[name] = read_table(name, file.path.parent.name, read_toml(file.text, where), where)
 
     def add_rule(file: File) -> None:
-        head, body = split_page(file.text, Where(file.shown))
-        rule = read_rule(Page(file.shown, file.path.stem, parse(file, head), body), tables)
+        where = Where(file.shown)
+        head, body = split_page(file.text, where)
+        rule = read_rule(Page(file.shown, file.path.stem, read_toml(head, where), body), tables)
         for other in rules.values():
             if rule.code == other.code or rule.name == other.name:
                 raise Where(file.shown).error(f"{other.page.filename} has the same code or name")
@@ -88,8 +78,6 @@ def load_folders(folders: Iterable[Path], settings: Settings, cache: Path | None
     _all(add_table, (file for file in files if file.is_table))
     _all(add_rule, (file for file in files if not file.is_table))
     _all(partial(_check_codes, rules=rules), rules.values())
-    if cache is not None and parsed.keys() != kept.keys():
-        store(cache, digest.hexdigest(), parsed)
     return Rulebook(rules.values(), tables, _precedence(rules), digest.hexdigest(), settings)
 
 

@@ -10,8 +10,8 @@ from xlamig import ir
 from xlamig.flow.scopes import Binding, Scope, path_of
 from xlamig.flow.site import Place
 
-_NAME = re.compile(r"^(?:device|dev|DEVICE|torch_device)$")
-_MAX_NAMES = 3  # followed from one to the next
+_NAMES = ("device", "DEVICE", "torch_device", "dev")
+_MOST_FOLLOWED = 20
 _NUMBERS = frozenset({"int", "bool", "float"})
 _QUIET_BASES = re.compile(r"^(?:object|(?:\w+\.)*Module)$")  # their __init__ calls no method
 
@@ -37,8 +37,14 @@ def _dominates(binding: Binding, place: Place, offset: int) -> bool:
     return above and binding.scope is place.scope and binding.end <= offset
 
 
-def _is_device(binding: Binding, depth: int = 0) -> bool:
-    """Whether the binding may hold the program's device: one that is CPU or nothing is another."""
+def _hold_devices(bindings: list[Binding]) -> bool:
+    seen: set[tuple[Scope, str]] = set()
+    return all(_is_device(binding, seen) for binding in bindings)
+
+
+def _is_device(binding: Binding, seen: set[tuple[Scope, str]]) -> bool:
+    """Whether the binding may hold the program's device: one that is CPU or nothing is another.
+    `seen` are names that were followed."""
     value = binding.value
     made = isinstance(value, ir.Call) and path_of(value.func).endswith("device")
     if made and isinstance(value, ir.Call) and value.args:
@@ -50,19 +56,22 @@ def _is_device(binding: Binding, depth: int = 0) -> bool:
             fits = made and type(constant) is int
         case ir.Lambda() | ir.Sequence() | ir.Dict() | ir.Comprehension() | ir.Compare() | ir.Unary():
             fits = False
-        case ir.Name(id=other) if depth < _MAX_NAMES:
-            behind = [b for b in binding.scope.lookup(other) if b.kind in ("param", "value")]
-            fits = all(_is_device(b, depth + 1) for b in behind)
+        case ir.Name(id=other):
+            known = (binding.scope, other) in seen
+            seen.add((binding.scope, other))
+            behind = [] if known else binding.scope.lookup(other)
+            fits = len(seen) < _MOST_FOLLOWED and all(
+                _is_device(b, seen) for b in behind if b.kind in ("param", "value")
+            )
         case _:
             fits = binding.annotation is None or path_of(binding.annotation) not in _NUMBERS
     return fits and binding.kind in ("param", "value")
 
 
 def _local(place: Place, offset: int) -> str | None:
-    for name, bindings in place.scope.bindings.items():
-        if not _NAME.match(name) or not all(_is_device(b) for b in bindings):
-            continue
-        if any(_dominates(b, place, offset) for b in bindings):
+    for name in _NAMES:
+        bindings = place.scope.bindings.get(name, [])
+        if any(_dominates(b, place, offset) for b in bindings) and _hold_devices(bindings):
             return None if place.scope.kind == "class" else name
     return None
 
@@ -72,10 +81,11 @@ def _outer(place: Place) -> str | None:
     scope, node = place.scope, place.scope.node
     if scope.kind != "function" or node is None:
         return None
-    for name, bindings in scope.module.bindings.items():
-        if _NAME.match(name) and scope.lookup(name) is bindings and all(_is_device(b) for b in bindings):
-            own = [b for b in bindings if b.scope is scope.module and not b.block]
-            return name if any(b.end <= node.start for b in own) else None
+    for name in _NAMES:
+        bindings = scope.module.bindings.get(name, [])
+        first = any(b.scope is scope.module and not b.block and b.end <= node.start for b in bindings)
+        if first and scope.lookup(name) is bindings and _hold_devices(bindings):
+            return name
     return None
 
 
@@ -88,7 +98,7 @@ def _attribute(place: Place) -> str | None:
     if not params or params[0].name != "self" or scope.parent is not owner or scope.node.name == "__init__":
         return None
     bindings = owner.attributes.get("device", [])
-    return "self.device" if all(map(_is_device, bindings)) and any(map(_is_set_first, bindings)) else None
+    return "self.device" if _hold_devices(bindings) and any(map(_is_set_first, bindings)) else None
 
 
 def _is_set_first(binding: Binding) -> bool:

@@ -18,7 +18,7 @@ _RETURN_THEIR_RECEIVER = frozenset(
 )
 _ANNOTATED = {"torch.Tensor": "Tensor", "torch.nn.Module": "Module"}
 _MAX_DEPTH = 20
-_MAX_CLASSES = 50  # looked at for one receiver
+_MAX_CLASSES = 20  # looked at for one receiver
 
 
 def receiver_of(node: ir.Expr, method: str, scope: Scope, analysis: Analysis, depth: int = 0) -> str | None:

@@ -1,0 +1,108 @@
+"""Device literals, and where they stand."""
+
+from __future__ import annotations
+
+import pytest
+from reading import devices, facts_in
+
+from xlamig.facts import DeviceChoice
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "torch.load(f, map_location='cuda')",  # the signature of the call has a rule of its own
+        "torch.autocast('cuda')",
+        "torch.device('cpu')",
+        "torch.device(name)",
+        "torch.device(index=0)",
+        "torch.zeros(1, device=device)",
+        "torch.zeros(1, device='cpu')",
+        "torch.zeros(1, layout='cuda')",
+        "x.to(0)",
+        "x.to(torch.device)",
+        "torch.zeros(1).to(True)",
+        "torch.zeros(1).to(1.5)",
+        "def f(device): pass",
+        "def f(devices='cuda'): pass",
+        "device = x['cuda']",
+        "device = get('cuda')",
+        "device = ['cuda']",
+        "devices = 'cuda'",
+        "mode = 'cuda'",
+        "where = 'cuda'\ndevice = where",  # said where the text stands, once
+    ],
+)
+def test_no_device_is_written(source: str) -> None:
+    assert devices(f"import torch\n{source}") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("x.to('cuda')", "to cuda"),
+        ("x.to(device='cuda')", "to cuda"),
+        ("x.to('cuda:1', torch.float16)", "to cuda:1"),
+        ("x.to(f'cuda:{i}')", "to cuda:*"),
+        ("x.to(d or 'cuda')", "to cuda"),
+        ("x.to('cuda' if y else 'cpu')", "to cuda"),
+        ("torch.zeros(1).to(0)", "to cuda:0"),
+        ("torch.nn.Linear(1, 1).to(1)", "to cuda:1"),
+        ("torch.zeros(1, device='cuda')", "factory cuda"),
+        ("torch.zeros(1, device=0)", "factory cuda:0"),
+        ("f(device='cuda')", "device-argument cuda"),
+        ("torch.device('cuda')", "torch.device cuda"),
+        ("torch.device('cuda', 1)", "torch.device cuda:1"),
+        ("torch.device('cuda', i)", "torch.device cuda:*"),
+        ("torch.device('cuda:%d' % i)", "torch.device cuda:*"),
+        ("torch.device('cuda:{}'.format(i))", "torch.device cuda:*"),
+        ("torch.device('cuda:' + str(i))", "torch.device cuda:*"),
+        ("torch.device(type='cuda')", "torch.device cuda"),
+        ("x.to(torch.device('cuda'))", "torch.device cuda"),
+        ("device = torch.device('cuda')", "torch.device cuda"),
+        ("device = 'cuda'", "setting cuda"),
+        ("self.device = 'cuda'", "setting cuda"),
+        ("device: str = 'cuda'", "setting cuda"),
+        ("a = device = 'cuda'", "setting cuda"),
+        ("DEVICE = 'cuda:0'", "setting cuda:0"),
+        ("class A:\n device = 'cuda'", "setting cuda"),
+        ("def f(device='cuda'): pass", "default cuda"),
+        ("def f(*, dev_name='cuda'): pass", "default cuda"),
+        ("f = lambda device='cuda': 1", "default cuda"),
+        ("p.add_argument('--device', default='cuda')", "option cuda"),
+        ("p.add_argument('-d', dest='device', default='cuda')", "option cuda"),
+        ("@click.option('--device', default='cuda')\ndef f(): pass", "option cuda"),
+    ],
+)
+def test_where_a_device_stands(source: str, found: str) -> None:
+    assert devices(f"import torch\n{source}") == [found]
+
+
+@pytest.mark.parametrize(
+    ("index", "kind"),
+    [
+        ("", ""),
+        (", 0", "constant"),
+        (", rank", "rank"),
+        (", args.gpu", "rank"),
+        (", local_rank", "rank"),
+        (", i", "expression"),
+    ],
+)
+def test_what_the_index_is(index: str, kind: str) -> None:
+    (choice,) = facts_in(f"import torch\ntorch.device('cuda'{index})", DeviceChoice)
+    assert choice.index == kind
+
+
+def test_an_integer_on_an_unknown_receiver_may_be_anything_else() -> None:
+    assert devices("import torch\ndef f(x): x.to(0)\nfor x in y: x.to(0)\nA().to(0)") == []
+
+
+def test_the_arms_of_a_choice_have_its_guards() -> None:
+    (choice,) = facts_in("import torch\nx.to('cuda' if y.is_cuda else 'cpu')", DeviceChoice)
+    assert [g.kind for g in choice.guards] == ["cuda"]
+
+
+def test_an_argument_of_an_unknown_function_is_likely_only() -> None:
+    (choice,) = facts_in("f(device='cuda')", DeviceChoice)
+    assert choice.confidence == "likely"

@@ -1,0 +1,199 @@
+"""Conditions around a place."""
+
+from __future__ import annotations
+
+import pytest
+from reading import facts_in, guards
+
+from xlamig.facts import ApiUse
+
+HERE = "torch.cuda.synchronize()"
+CUDA = "torch.cuda.is_available()"
+
+
+def under(test: str, before: str = "") -> list[str]:
+    return guards(f"import torch\n{before}\nif {test}:\n {HERE}")
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        f"not {CUDA}",
+        f"a or {CUDA}",
+        f"not (a and {CUDA})",
+        "device.type != 'cuda'",
+        "'cuda' not in str(device)",
+        "not x.is_cuda",
+        "x == 'cuda'",
+        "device in ('cuda', 'cpu')",
+        "torch.cuda.device_count() == 0",
+        "device.type == 'cpu'",
+        "device.type != 'mps'",
+        "not torch.backends.mps.is_available()",
+        "args.output",
+        "relations",
+        "not is_flash_available()",
+        "find_spec('apex') is None",
+        "torch.distributed.is_available()",
+        "is_torch_available()",
+        "not hasattr(x, 'y')",
+        "not TYPE_CHECKING",
+        "None",
+        "True",
+        "1",
+        "a",
+        "a.available",
+    ],
+)
+def test_the_place_is_not_guarded(test: str) -> None:
+    assert under(test) == [""]
+
+
+@pytest.mark.parametrize(
+    ("before", "test"),
+    [
+        (f"a = {CUDA}\na = True", "a"),
+        (f"for a in b: pass\na = {CUDA}", "a"),
+        (f"a = {CUDA}\ndef f():\n global a\n a = True", "a"),
+        ("a = False\na |= f()", "a"),
+        ("a = False\nfor a in b: pass", "a"),
+        ("a = False\nwhile (a := f()): pass", "a"),
+        ("a = False\nwith f() as a: pass", "a"),
+        ("a = False\ntry: pass\nexcept E as a: pass", "a"),
+        ("a = False\ndef f():\n global a\n a = True", "a"),
+        ("p.add_argument('--a', default=False)", "args.a"),
+        ("args.a = False", "args.a"),  # set elsewhere, through another name of the same object
+        ("a = None", "a"),
+    ],
+)
+def test_a_variable_that_may_be_otherwise_is_no_guard(before: str, test: str) -> None:
+    assert under(test, before) == [""]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(a=False):\n if a: HERE",
+        "class A:\n a = False\n def f(self):\n  if self.a: HERE",
+        "class A:\n def __init__(self): self.a = False\n def f(self):\n  if self.a: HERE",
+        "def f():\n a = False\n def g():\n  nonlocal a\n  a = True\n g()\n if a: HERE",
+        "a = False\n[HERE for a in b if a]",
+        "def f():\n if not CUDA: raise E\n HERE",
+        "def f():\n if x and not CUDA: return\n HERE",
+        "def f():\n if not CUDA: pass\n HERE",
+        "def f():\n if not CUDA: return\nHERE",
+        "def f():\n while x:\n  if not CUDA: return\n HERE",
+        "assert CUDA\nHERE",
+        "while CUDA: pass\nelse: HERE",
+        "CUDA or HERE",
+        "x = a if CUDA else HERE",
+        "try:\n HERE\nexcept ImportError: pass",
+        "try:\n import apex\nexcept ValueError: HERE",
+        "try:\n import apex\nexcept ImportError: HERE",
+        "try: import apex\nexcept ImportError: apex = None\nif apex is None: HERE",
+        "if CUDA: pass\nHERE",
+    ],
+)
+def test_nothing_guards_here(source: str) -> None:
+    assert guards(f"import torch\n{source.replace('CUDA', CUDA).replace('HERE', HERE)}") == [""]
+
+
+@pytest.mark.parametrize(
+    ("test", "kind"),
+    [
+        (CUDA, "cuda"),
+        (f"a and {CUDA}", "cuda"),
+        (f"not (a or not {CUDA})", "cuda"),
+        (f"not not {CUDA}", "cuda"),
+        (f"(a := {CUDA})", "cuda"),
+        ("x.is_cuda", "cuda"),
+        ("device.type == 'cuda'", "cuda"),
+        ("not device.type != 'cuda'", "cuda"),
+        ("str(device).startswith('cuda')", "cuda"),
+        ("'cuda' in str(device)", "cuda"),
+        ("torch.cuda.device_count() > 1", "cuda"),
+        ("device.type == 'mps'", "other-device"),
+        ("torch.backends.mps.is_available()", "other-device"),
+        ("use_xla", "xla"),
+        ("not use_xla", "no-xla"),
+        ("device.type == 'xla'", "xla"),
+        ("device.type != 'xla'", "no-xla"),
+        ("xm is None", "no-xla"),
+        ("is_flash_available()", "package"),
+        ("HAS_APEX", "package"),
+        ("importlib.util.find_spec('apex') is not None", "package"),
+        ("hasattr(x, 'y')", "hasattr"),
+        ("False", "never"),
+        ("0", "never"),
+        ("not True", "never"),
+        ("a and False", "never"),
+        ("TYPE_CHECKING", "type-checking"),
+        ("typing.TYPE_CHECKING", "type-checking"),
+    ],
+)
+def test_a_test_guards_its_body(test: str, kind: str) -> None:
+    assert under(test) == [kind]
+
+
+@pytest.mark.parametrize(
+    ("before", "test", "kind"),
+    [
+        (f"use = {CUDA}", "use", "cuda"),
+        (f"use = {CUDA}\ngo = use", "go", "cuda"),
+        (f"use = a and {CUDA}", "use", "cuda"),
+        (f"no = not {CUDA}", "not no", "cuda"),
+        (f"args.cuda = not args.no and {CUDA}", "args.cuda", "cuda"),
+        ("DEBUG = False", "DEBUG", "never"),
+        ("try: import apex\nexcept ImportError: apex = None", "apex", "package"),
+        ("try: import apex\nexcept ImportError: apex = None", "apex is not None", "package"),
+    ],
+)
+def test_a_variable_guards_like_its_value(before: str, test: str, kind: str) -> None:
+    assert under(test, before) == [kind]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if not CUDA: pass\nelse: HERE",
+        "if not CUDA: pass\nelif a: HERE",
+        "def f():\n if not CUDA: return\n HERE",
+        "def f():\n if a or not CUDA: return\n HERE",
+        "for a in b:\n if not CUDA: continue\n HERE",
+        "CUDA and HERE",
+        "not CUDA or HERE",
+        "x = HERE if CUDA else a",
+        "x = a if not CUDA else HERE",
+        "while CUDA: HERE",
+        "if CUDA:\n def f(): HERE",
+        "if CUDA:\n class A:\n  def f(self): HERE",
+        "if CUDA:\n for a in b:\n  with a: HERE",
+        "if CUDA: f(lambda: HERE)",
+        "if CUDA:\n try: HERE\n finally: pass",
+        "class A:\n def __init__(self): self.c = CUDA\n def f(self):\n  if self.c: HERE",
+    ],
+)
+def test_forms_that_guard(source: str) -> None:
+    assert guards(f"import torch\n{source.replace('CUDA', CUDA).replace('HERE', HERE)}") == ["cuda"]
+
+
+def test_an_optional_import_guards_what_needs_it() -> None:
+    source = f"import torch\ntry:\n import apex\n {HERE}\nexcept ImportError: pass\nelse: {HERE}"
+    assert guards(source) == ["optional-import", "optional-import"]
+
+
+def test_guards_add_up_from_the_outside_in() -> None:
+    source = f"import torch\nif {CUDA}:\n if HAS_APEX:\n  if a and x.is_cuda: {HERE}"
+    (use,) = facts_in(source, ApiUse)
+    assert [g.text for g in use.guards] == [CUDA, "HAS_APEX", "x.is_cuda"]
+
+
+@pytest.mark.parametrize(
+    ("test", "text"), [(CUDA, CUDA), ("not use_xla", "not use_xla"), ("a and HAS_APEX", "HAS_APEX")]
+)
+def test_a_guard_says_what_holds_and_where_it_stands(test: str, text: str) -> None:
+    source = f"import torch\nif {test}: {HERE}"
+    (use,) = facts_in(source, ApiUse)
+    (guard,) = use.guards
+    assert guard.text == text
+    assert source[slice(*guard.span)] == text.removeprefix("not ")

@@ -1,0 +1,78 @@
+"""What reads like CUDA and is not: no fact at all."""
+
+from __future__ import annotations
+
+import pytest
+from reading import read
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "# torch.cuda.synchronize() on cuda:0",
+        '"""Runs on cuda: call torch.cuda.synchronize()."""',
+        "log.info('device cuda %s', 'cuda')",
+        "print('cuda', 'nccl')",
+        "x = 'cuda'",
+        "x = {'cuda': 1, 'device': 2}",
+        "x['cuda'] = 1",
+        "x = y['cuda']",
+        "x.type == 'cuda'",
+        "assert device.type in ('cuda', 'cpu')",
+        "device == 'cuda'",
+        "parser.add_argument('--device', choices=['cuda', 'cpu'])",
+        "parser.add_argument('--device', help='cuda')",
+        "parser.add_argument('--mode', default='cuda')",
+        "device_type = 'cuda'",
+        "f(device_type='cuda')",
+        "torch.autocasts('cuda')",
+        "name = f'cuda:{i}'",
+        "device = 'cudamalloc'",
+        "device = 'cuda:fast'",
+        "device = 'cpu'",
+        "x.to('cpu')",
+        "x.to(device)",
+        "x.to(0)",
+        "x.to(*args)",
+        "x.to(torch.float16)",
+        "{}.to(0)",
+        "x.cuda",
+        "if args.cuda: pass",
+        "x = args.cuda",
+        "args.cuda = True",
+        "cuda()",
+        "'abc'.cuda()",
+        "[1].cuda()",
+        "(1).cuda()",
+        "f'{x}'.cuda()",
+        "class A:\n def cuda(self): pass\nA().cuda()",
+        "class A:\n def cuda(self): pass\na = A()\na.cuda()",
+        "class A:\n def cuda(self): pass\nclass B(A): pass\nB().cuda()",
+        "class A:\n cuda = gpu\nA().cuda()",
+        "class A:\n def cuda(self): pass\n def f(self): self.cuda()",
+        "class cuda:\n def synchronize(): pass\ncuda.synchronize()",
+        "from numba import cuda\ncuda.synchronize()\ncuda.to_device(1)",
+        "import numba\nnumba.cuda.synchronize()",
+        "import numba.cuda\nnumba.cuda.jit()",
+        "import cupy\ncupy.cuda.Stream()",
+        "import re\nre.compile('cuda')",
+        "import re as r\nr.compile('cuda')",
+        "x = re.compile",
+        "from jinja2 import Template\nTemplate.compile('cuda')",
+        "backend = 'gloo'",
+        "backends = 'nccl'",
+        "def f(name='nccl'): pass",
+        "os.environ['XLA_USE_BF16'] = '1'",  # os is not imported
+        "import os\nos.environ['OTHER'] = '1'",
+        "import os\nos.environ.get('XLA_USE_BF16')",
+        "import os\nx = os.environ['XLA_USE_BF16']",
+        "env['XLA_USE_BF16'] = '1'",
+        "import flash_attn2",
+        "from . import flash_attn",
+        "from .flash_attn import x",
+        "import apex",
+        "def f(attn_implementation='x'): pass",
+    ],
+)
+def test_nothing_is_said(source: str) -> None:
+    assert read(f"import torch\n{source}").facts == []

@@ -1,0 +1,143 @@
+"""Names that lead through other files of the project."""
+
+from __future__ import annotations
+
+import pytest
+from reading import argument, facts_in, guards, uses
+
+from xlamig.facts import ApiUse
+
+SYNC = "torch.cuda.synchronize"
+RENAMED = "from torch.cuda import synchronize as sync"
+
+
+@pytest.mark.parametrize(
+    ("source", "project"),
+    [
+        ("import cuda\ncuda.synchronize()", {"cuda.py": "def synchronize(): pass"}),
+        ("from . import cuda\ncuda.synchronize()", {"cuda.py": "def synchronize(): pass"}),
+        ("import util\nutil.sync()", {"util.py": "def sync(): pass"}),
+        ("from util import autocast\nautocast('cuda')", {"util.py": "def autocast(x): pass"}),
+        ("from util import torch\ntorch.cuda.synchronize()", {"util.py": "class torch: pass"}),
+        ("from util import torch\ntorch.cuda.synchronize()", {"util.py": "import fake as torch"}),
+        ("from a import sync\nsync()", {"a.py": "from b import sync", "b.py": "from a import sync"}),
+        ("from a import *\nsync()", {"a.py": "from b import *", "b.py": "from a import *"}),
+        ("from a import sync\nsync()", {"a.py": "from a import sync"}),
+        ("from util import Unit\nUnit.cuda()", {"util.py": "class Unit:\n def cuda(): pass"}),
+    ],
+)
+def test_a_project_module_of_that_name_is_no_torch(source: str, project: dict[str, str]) -> None:
+    assert uses(source, filename="main.py", project=project) == []
+
+
+def test_a_relative_import_never_means_torch() -> None:
+    source = "from . import torch\ntorch.cuda.synchronize()"
+    assert uses(source, filename="pkg/a.py") == []
+    assert uses(source, filename="pkg/a.py", project={"pkg/torch.py": ""}) == []
+
+
+def test_too_many_dots_lead_nowhere() -> None:
+    assert uses("from ....torch import cuda\ncuda.synchronize()", filename="pkg/a.py") == []
+
+
+def test_the_nearest_module_is_meant() -> None:
+    project = {"scripts/a.py": "def sync(): pass", "a.py": RENAMED}
+    source = "from a import sync\nsync()"
+    assert uses(source, filename="scripts/b.py", project=project) == []
+    assert uses(source, filename="b.py", project=project) == [SYNC, SYNC]  # the import and the call
+
+
+def test_a_module_named_torch_does_not_hide_torch_from_itself() -> None:
+    source = "import torch\ntorch.cuda.synchronize()\ndef synchronize(): pass"
+    assert uses(source, filename="lib/torch.py") == [SYNC]
+
+
+@pytest.mark.parametrize(
+    ("filename", "source", "project"),
+    [
+        ("b.py", "import a\na.sync()", {"a.py": RENAMED}),
+        ("b.py", "import a as c\nc.sync()", {"a.py": RENAMED}),
+        ("b.py", "import a\na.sync()", {"a.py": "import torch\nsync = torch.cuda.synchronize"}),
+        ("b.py", "import a\na.torch.cuda.synchronize()", {"a.py": "import torch"}),
+        ("b.py", "from a import *\nsync()", {"a.py": RENAMED}),
+        ("b.py", "from p import *\nsync()", {"p/__init__.py": "from .a import *", "p/a.py": RENAMED}),
+        (
+            "b.py",
+            "from p import *\nsync()",
+            {"p/__init__.py": "from .a import *", "p/a.py": "from .c import *", "p/c.py": RENAMED},
+        ),
+        ("b.py", "import p\np.sync()", {"p/__init__.py": "from .a import sync", "p/a.py": RENAMED}),
+        ("b.py", "import lib.a as a\na.sync()", {"lib/a.py": RENAMED}),  # a folder without __init__
+        ("p/b.py", "from . import a\na.sync()", {"p/__init__.py": "", "p/a.py": RENAMED}),
+        ("p/q/b.py", "from .. import a\na.sync()", {"p/a.py": RENAMED}),
+        ("p/__init__.py", "from . import a\na.sync()", {"p/a.py": RENAMED}),
+        ("src/p/b.py", "from p import a\na.sync()", {"src/p/__init__.py": "", "src/p/a.py": RENAMED}),
+        ("scripts/b.py", "import a\na.sync()", {"scripts/a.py": RENAMED}),
+        ("b.py", "import a\na.sync()", {"a.py": f"try:\n {RENAMED}\nexcept ImportError:\n sync = None"}),
+        ("b.py", "def f():\n import a\n a.sync()", {"a.py": RENAMED}),
+    ],
+)
+def test_a_name_is_followed_through_files(filename: str, source: str, project: dict[str, str]) -> None:
+    assert uses(source, filename=filename, project=project) == [SYNC]
+
+
+@pytest.mark.parametrize(
+    ("test", "kinds"),
+    [("not use_cuda", ""), ("other", ""), ("no_cuda", ""), ("debug", ""), ("use_cuda", "cuda")],
+)
+def test_a_guard_variable_of_another_module(test: str, kinds: str) -> None:
+    util = """
+        import torch
+        use_cuda = torch.cuda.is_available()
+        no_cuda = not torch.cuda.is_available()
+        debug = False
+        def other(): pass
+    """
+    source = f"import torch\nfrom util import *\nif {test}: torch.cuda.synchronize()"
+    imported = source.replace("*", "use_cuda, no_cuda, debug, other")
+    assert guards(imported, project={"util.py": util}) == [kinds]
+
+
+def test_a_constant_of_another_module_is_known_but_not_sure() -> None:
+    source = "import torch\nfrom cfg import where, flag\ntorch.load(f, where, flag=flag)"
+    project = {"cfg.py": "where = 'cuda'\nflag = True"}
+    value = argument(source, project=project)
+    assert value is not None
+    assert (value.kind, value.value) == ("constant", "cuda")
+    flag = argument(source, "flag", project=project)
+    assert flag is not None
+    assert flag.kind == "expression"
+
+
+BASE = """
+import torch
+class Net(torch.nn.Module): pass
+class Own(Net):
+    def cuda(self): pass
+class Last(Own): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("receiver", "names"),
+    [
+        ("Own()", []),
+        ("Last()", []),
+        ("Net()", ["Module.cuda"]),
+        ("Net", []),
+    ],
+)
+def test_a_class_of_another_module(receiver: str, names: list[str]) -> None:
+    source = f"from base import Net, Own, Last\n{receiver}.cuda()"
+    assert uses(source, project={"base.py": BASE}) == names
+
+
+@pytest.mark.parametrize(("base", "names"), [("Own", []), ("Last", []), ("Net", ["Module.cuda"])])
+def test_inheritance_across_modules(base: str, names: list[str]) -> None:
+    source = f"from base import {base}\nclass Mine({base}): pass\nMine().cuda()"
+    assert uses(source, project={"base.py": BASE}) == names
+
+
+def test_a_use_says_how_its_name_was_found() -> None:
+    (use,) = facts_in("import util\nutil.sync()", ApiUse, project={"util.py": RENAMED})
+    assert [why.message for why in use.reasons] == ["`util.sync` is `torch.cuda.synchronize`"]

@@ -1,0 +1,163 @@
+"""CUDA or CPU: the ways to ask, and what is not one."""
+
+from __future__ import annotations
+
+import pytest
+from reading import devices, facts_in
+
+from xlamig.facts import DeviceChoice
+
+CUDA = "torch.cuda.is_available()"
+MPS = "torch.backends.mps.is_available()"
+
+
+def choices(source: str) -> list[DeviceChoice]:
+    text = f"import torch\n{source}".replace("CUDA", CUDA).replace("MPS", MPS)
+    return facts_in(text, DeviceChoice)
+
+
+def selections(source: str) -> list[str]:
+    return [f"{c.form} {c.device} {c.fallback} {c.result}" for c in choices(source) if c.via == "selection"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = 1 if CUDA else 2",
+        "x = CUDA",
+        "print(CUDA)",
+        "device = 'cuda' if x else 'cpu'",
+        "device = 'cuda' if x.is_cuda else 'cpu'",
+        "device = 'cuda' if CUDA else 'mps'",
+        "device = 'mps' if MPS else 'cpu'",
+        "device = 'xla' if use_xla else 'cuda' if x else 'cpu'",
+        "device = 'cuda' if CUDA else 'xla' if tpu else 'cpu'",
+        "device = 'cuda' if CUDA else xm.xla_device()",
+        "n = torch.cuda.device_count() if CUDA else 0",
+        "x = CUDA and 'cuda'",
+        "x = y and 'cuda' or 'cpu'",
+        "x = CUDA and 'cuda' or 'mps'",
+        "if CUDA: print('cuda')\nelse: print('cpu')",
+        "if CUDA: a = 'cuda'\nelse: b = 'cpu'",
+        "if CUDA: device = 'cuda'\nelse: raise E",
+        "if CUDA: device = 'cuda'\nelif use_xla: device = x\nelse: device = 'cpu'",
+        "if CUDA: device = 'cuda'",
+        "b = 'cpu'\nif CUDA: device = 'cuda'",
+        "def f():\n if CUDA: return 'cuda'\n raise E",
+        "def f():\n if CUDA: return 'cuda'\n x = 'cpu'",
+        "def f():\n if x: return 'cuda'\n return 'cpu'",
+    ],
+)
+def test_no_selection(source: str) -> None:
+    assert selections(source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("device = 'cuda' if CUDA else 'cpu'", "ternary cuda cpu string"),
+        ("device = 'cpu' if not CUDA else 'cuda'", "ternary cuda cpu string"),
+        ("device = 'cuda:1' if CUDA else 'cpu'", "ternary cuda:1 cpu string"),
+        ("device = 'cuda' if CUDA and output else 'cpu'", "ternary cuda cpu string"),
+        ("device = f'cuda:{i}' if CUDA else 'cpu'", "ternary cuda:* cpu string"),
+        ("device = 'cuda' if torch.cuda.device_count() > 0 else 'cpu'", "ternary cuda cpu string"),
+        ("device = torch.device('cuda' if CUDA else 'cpu')", "ternary cuda cpu device"),
+        ("device = torch.device('cuda') if CUDA else torch.device('cpu')", "ternary cuda cpu device"),
+        ("device = torch.device(0 if CUDA else 'cpu')", "ternary cuda:0 cpu device"),
+        ("device = 'cuda' if CUDA else 'mps' if MPS else 'cpu'", "ternary cuda cpu string"),
+        ("device = 'mps' if MPS else 'cuda' if CUDA else 'cpu'", "ternary cuda cpu string"),
+        ("device = device or ('cuda' if CUDA else 'cpu')", "ternary cuda cpu string"),
+        ("device = a if a else ('cuda' if CUDA else 'cpu')", "ternary cuda cpu string"),
+        ("device = ('cuda' if CUDA else 'cpu') if a is None else a", "ternary cuda cpu string"),
+        ("def f(device='cuda' if CUDA else 'cpu'): pass", "ternary cuda cpu string"),
+        ("def f(): return 'cuda' if CUDA else 'cpu'", "ternary cuda cpu string"),
+        ("x.to('cuda' if CUDA else 'cpu')", "ternary cuda cpu string"),
+        ("torch.zeros(1, device='cuda' if CUDA else 'cpu')", "ternary cuda cpu string"),
+        ("p.add_argument('--device', default='cuda' if CUDA else 'cpu')", "ternary cuda cpu string"),
+        ("use = CUDA\ndevice = 'cuda' if use else 'cpu'", "ternary cuda cpu string"),
+        ("use = CUDA\ndevice = use and 'cuda' or 'cpu'", "and cuda cpu string"),
+        ("device = CUDA and 'cuda' or 'cpu'", "and cuda cpu string"),
+        ("if CUDA: device = 'cuda'\nelse: device = 'cpu'", "if-else cuda cpu string"),
+        ("if not CUDA: device = 'cpu'\nelse: device = 'cuda'", "if-else cuda cpu string"),
+        ("if CUDA and args.output: device = 'cuda'\nelse: device = 'cpu'", "if-else cuda cpu string"),
+        (
+            "if CUDA: device = torch.device('cuda')\nelse: device = torch.device('cpu')",
+            "if-else cuda cpu device",
+        ),
+        ("device = 'cpu'\nif CUDA: device = 'cuda'", "if-else cuda cpu string"),
+        ("if CUDA: d = 'cuda'\nelif MPS: d = 'mps'\nelse: d = 'cpu'", "if-else cuda cpu string"),
+        ("if MPS: d = 'mps'\nelif CUDA: d = 'cuda'\nelse: d = 'cpu'", "if-else cuda cpu string"),
+        ("def f():\n if CUDA: return 'cuda'\n return 'cpu'", "if-else cuda cpu string"),
+        ("def f():\n if not CUDA: return 'cpu'\n return 'cuda'", "if-else cuda cpu string"),
+        ("def f():\n if CUDA: return 'cuda'\n else: return 'cpu'", "if-else cuda cpu string"),
+    ],
+)
+def test_a_selection_is_told_once(source: str, found: str) -> None:
+    assert selections(source) == [found]
+    assert len(choices(source)) == 1  # and its literals not again
+
+
+def test_an_arm_for_xla_leaves_its_mark() -> None:
+    """Rules take the guard as the program's own care for TPUs."""
+    for source in (
+        "device = 'xla' if use_xla else 'cuda' if CUDA else 'cpu'",
+        "if use_xla: device = 'xla'\nelif CUDA: device = 'cuda'\nelse: device = 'cpu'",
+    ):
+        assert [g.kind for c in choices(source) for g in c.guards] == ["no-xla"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if x: model.cuda()",
+        "if x.is_cuda: y.cuda()",
+        "if args.cuda: model.cuda()",
+        "if CUDA: print(1)",
+        "if CUDA: model.cpu()",
+        "if CUDA: model.to(device)",
+        "if CUDA: model.cuda()\nelse: model.cpu()",
+        "if not CUDA: model.cuda()",
+        "if CUDA or use_xla: model.cuda()",
+        "if CUDA: f(model)",
+    ],
+)
+def test_no_move(source: str) -> None:
+    assert [c for c in choices(source) if c.via == "move"] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "moved"),
+    [
+        ("if CUDA: model.cuda()", "model.cuda()"),
+        ("if CUDA: model = model.cuda()", "model.cuda()"),
+        ("if CUDA: model = model.half().to('cuda').train()", "model.half().to('cuda')"),
+        ("if CUDA: x, y = x.cuda(), y.cuda()", "x.cuda()"),
+        ("if CUDA:\n print(1)\n x.cuda()", "x.cuda()"),
+        ("use = CUDA\nif use: x.cuda()", "x.cuda()"),
+    ],
+)
+def test_a_move_without_another_arm(source: str, moved: str) -> None:
+    text = f"import torch\n{source}".replace("CUDA", CUDA)
+    (move,) = [c for c in choices(source) if c.via == "move"]
+    assert (move.form, move.fallback, move.result) == ("move", "cpu", "move")
+    assert text[slice(*move.span)].startswith("if ")
+    assert [text[slice(*why.span)] for why in move.related if why.span] == [moved]
+
+
+def test_a_selection_underlines_the_choice() -> None:
+    ternary = f"torch.device('cuda' if {CUDA} else 'cpu')"
+    source = f"import torch\nx = {ternary}\nif {CUDA}: d = 'cuda'\nelse: d = 'cpu'\n"
+    spans = [source[slice(*c.span)] for c in facts_in(source, DeviceChoice)]
+    assert spans == [ternary, f"if {CUDA}"]
+
+
+def test_the_other_literals_of_an_arm_are_told() -> None:
+    source = f"import torch\nif {CUDA}:\n d = 'cuda'\n x.to('cuda:1')\nelse: d = 'cpu'"
+    assert devices(source) == ["to cuda:1"]
+
+
+@pytest.mark.parametrize(
+    "call", ["torch.accelerator.current_accelerator()", "torch.get_device_module('cuda')"]
+)
+def test_torchs_own_query_is_an_accelerator_choice(call: str) -> None:
+    assert [c.via for c in choices(call)] == ["accelerator"]

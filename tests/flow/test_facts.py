@@ -64,6 +64,7 @@ def test_a_cut_argument_leaves_a_call() -> None:
         ("f=f, other=1", ["f", "other"], True),
         ("*a", [], False),
         ("f, *a, x", ["f", "2"], False),
+        ("*a, x", ["1"], False),
         ("f, **k", ["f"], False),
     ],
 )

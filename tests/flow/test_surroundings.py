@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from reading import facts_in, guards
+from reading import INTEREST, facts_in, guards
 
 from xlamig.facts import ApiUse, Environment, Launch, Package
 
@@ -105,6 +107,12 @@ def test_no_package(source: str) -> None:
 )
 def test_a_package_is_told_once_a_statement(source: str, found: str) -> None:
     assert [f"{fact.package} {fact.name}" for fact in facts_in(source, Package)] == [found]
+
+
+def test_the_longest_package_is_meant() -> None:
+    interest = replace(INTEREST, packages=frozenset({"apex", "apex.amp"}))
+    (fact,) = facts_in("from apex import amp", Package, interest=interest)
+    assert fact.package == "apex.amp"
 
 
 def test_an_optional_package_is_guarded() -> None:

@@ -153,7 +153,8 @@ class Walk:
             base = absolute(self.scopes.module_name, self.scopes.is_package, node)
         for alias in node.names:
             dotted = f"{base}.{alias.name}" if base else alias.name
-            self._add(self.apis.imported(dotted, alias, place))
+            if alias.name != "*":
+                self._add(self.apis.imported(dotted, alias, place))
         if isinstance(node, ir.Import) or not node.level:
             names = [base if a.name == "*" else f"{base}.{a.name}" if base else a.name for a in node.names]
             self._add(self.packages.imported(names, node, place))

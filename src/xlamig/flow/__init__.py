@@ -44,7 +44,7 @@ def facts_of(
     names = Names(interest, ProjectIndex(interfaces), name)
     values = Values(names, text)
     values.options.update(command_line_options(module, scopes, values))
-    analysis = Analysis(text, names, values, has_torch="torch" in text)
+    analysis = Analysis(module, text, names, values, has_torch="torch" in text)
     if "cuda" in text:
         context |= {"cuda-program"}
     walk = Walk(module, scopes, analysis, context)

@@ -2,33 +2,78 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from xlamig import ir
-from xlamig.flow.scopes import Scope
 from xlamig.flow.site import Analysis, Place
 
 _LOADERS = frozenset({"torch.load"})
+_OWN_SCOPE = ir.FunctionDef | ir.ClassDef | ir.Lambda
 
 
 def moved_later(name: str, node: ir.Call, place: Place, analysis: Analysis) -> Mapping[str, str]:
-    """The proof "moved-later": what is loaded here goes through `load_state_dict`, which copies to
-    where the parameters are, or through `.to`; so it does not matter where it is loaded to."""
+    """The proof "moved-later": all that is done with what is loaded here is `load_state_dict`, which
+    copies to where the parameters are, or it is moved at once; so it does not matter where it is
+    loaded to."""
     if name not in _LOADERS:
         return {}
-    start, end = place.statement
-    before = analysis.text[start : node.start]
-    if before.rstrip().endswith("load_state_dict("):
+    root = place.scope.node or analysis.module
+    block = _block_with(root, place.statement[0])
+    statement = block[0] if block else None
+    if isinstance(statement, ir.ExprStmt) and node in _loaded_as_state(statement.value):
         return {"moved-later": "load_state_dict"}
-    target = re.fullmatch(r"(\w+)\s*=\s*", before)
-    if target is None or analysis.text[node.end : end].strip():
+    if not isinstance(statement, ir.Assign) or statement.value is not node or len(statement.targets) != 1:
         return {}
-    rest = analysis.text[end : _end_of(place.scope, analysis)]
-    loaded = re.escape(target[1])
-    used = re.search(rf"\bload_state_dict\(\s*{loaded}\b|\b{loaded}\.(?:to|cuda)\(", rest)
-    return {"moved-later": target[1]} if used else {}
+    target = statement.targets[0]
+    if not isinstance(target, ir.Name):
+        return {}
+    if len(block) > 1 and _moves(block[1], target.id):
+        return {"moved-later": target.id}
+    return {"moved-later": target.id} if _only_state(root, target) else {}
 
 
-def _end_of(scope: Scope, analysis: Analysis) -> int:
-    return scope.node.end if scope.node is not None else len(analysis.text)
+def _block_with(node: ir.Node, start: int) -> ir.Block:
+    """The statement that starts there and those after it in its block."""
+    for inner in ir.walk(node):
+        for value in (getattr(inner, field, ()) for field in ("body", "orelse", "final")):
+            for i, statement in enumerate(value if isinstance(value, tuple) else ()):
+                if statement.start == start:
+                    return value[i:]
+    return ()
+
+
+def _moves(statement: ir.Stmt, name: str) -> bool:
+    """`x = x.to(...)`"""
+    match statement:
+        case ir.Assign(targets=(ir.Name(id=target),), value=ir.Call(func=ir.Attribute() as func)):
+            moved = isinstance(func.value, ir.Name) and func.value.id == name == target
+            return moved and func.attr in ("to", "cuda")
+    return False
+
+
+def _only_state(root: ir.Node, target: ir.Name) -> bool:
+    """Whether every mention of the name, and there is one, is loaded into a module or optimizer."""
+    mentions = [n for n in ir.walk(root) if isinstance(n, ir.Name) and n.id == target.id and n is not target]
+    inside = {id(n) for own in _nested(root) for n in ir.walk(own)}
+    state = {id(_base(n)) for call in ir.walk(root) for n in _loaded_as_state(call)}
+    return bool(mentions) and all(id(n) in state and id(n) not in inside for n in mentions)
+
+
+def _nested(root: ir.Node) -> Iterator[ir.Node]:
+    """The functions and classes below `root`, where the name may be another."""
+    return (node for node in ir.walk(root) if isinstance(node, _OWN_SCOPE) and node is not root)
+
+
+def _loaded_as_state(node: ir.Node) -> tuple[ir.Expr, ...]:
+    """The first argument of a `load_state_dict` call."""
+    match node:
+        case ir.Call(func=ir.Attribute(attr="load_state_dict"), args=(first, *_)):
+            return (first.value,) if first.keyword in (None, "state_dict") else ()
+    return ()
+
+
+def _base(node: ir.Expr) -> ir.Expr:
+    """The name in `checkpoint["model"]`."""
+    while isinstance(node, ir.Subscript):
+        node = node.value
+    return node

@@ -59,6 +59,7 @@ class Place:
 class Analysis:
     """What is known of the module as a whole while it is walked."""
 
+    module: ir.Module
     text: str
     names: Names
     values: Values

@@ -7,7 +7,7 @@ result equals `libcst.metadata.PositionProvider`; a property test compares them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
@@ -110,6 +110,24 @@ def _codegen_blank(self: SimpleWhitespace, state: Any) -> None:
     state.offset += len(self.value)
 
 
+def _codegen_leaf(self: Any, state: Any) -> None:
+    """A name, number or string is its value, and most of what is left."""
+    if self.lpar:
+        _codegen(self, state)
+        return
+    start = state.offset
+    state.offset = end = start + len(self.value)
+    state.spans[id(self)] = (start, end)
+
+
+def _codegen_dot(self: libcst.Dot, state: Any) -> None:
+    start = state.offset
+    self.whitespace_before._codegen(state)
+    state.offset += 1
+    self.whitespace_after._codegen(state)
+    state.spans[id(self)] = (start, state.offset)
+
+
 def _parenthesize(self: _BaseParenthesizedNode, state: CodegenState) -> AbstractContextManager[None]:
     """Nearly every expression has no parentheses: spare those the generator."""
     if self.lpar:
@@ -117,16 +135,25 @@ def _parenthesize(self: _BaseParenthesizedNode, state: CodegenState) -> Abstract
     return state.record_syntactic_position(self)
 
 
+_CHEAP: dict[type[CSTNode], Callable[..., None]] = {
+    SimpleWhitespace: _codegen_blank,
+    libcst.Dot: _codegen_dot,
+    **dict.fromkeys((libcst.Name, libcst.Integer, libcst.Float, libcst.SimpleString), _codegen_leaf),
+}
+
+
 @contextmanager
 def _short_cuts() -> Iterator[None]:
     CSTNode._codegen = _codegen  # type: ignore[method-assign]
-    SimpleWhitespace._codegen = _codegen_blank  # type: ignore[method-assign, assignment]
+    for kind, codegen in _CHEAP.items():
+        kind._codegen = codegen  # type: ignore[method-assign]
     _BaseParenthesizedNode._parenthesize = _parenthesize  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
         CSTNode._codegen = _generic_codegen  # type: ignore[method-assign]
-        del SimpleWhitespace._codegen
+        for kind in _CHEAP:
+            del kind._codegen
         _BaseParenthesizedNode._parenthesize = _generic_parenthesize  # type: ignore[method-assign]
 
 

@@ -136,7 +136,7 @@ class Devices:
         device, kind = self._index(text.strip(), node, index)
         shown = whole or node
         result: Literal["device", "string"] = "device" if whole or position in ("to", "factory") else "string"
-        sure: Confidence = "certain" if position != "device-argument" else "likely"
+        sure: Confidence = "likely" if position in ("device-argument", "default") else "certain"
         yield self._fact(shown, device, position, kind, place, result, sure, ())
 
     def _index(self, text: str, node: ir.Expr, index: ir.Expr | None) -> tuple[str, Index]:

@@ -9,6 +9,7 @@ from xlamig import ir
 from xlamig.facts import Guard, GuardKind
 from xlamig.flow.scopes import Scope, path_of
 from xlamig.flow.values import Values, short
+from xlamig.flow.versions import holds_on_torch
 
 _XLA = re.compile(r"(?:^|_|\b)(?:xla|tpu|pjrt)(?:_|\b|$)", re.IGNORECASE)
 _OTHER_DEVICE = re.compile(r"(?:^|_|\b)(?:mps|npu|xpu|hpu|musa|mlu|rocm|hip)(?:_|\b|$)", re.IGNORECASE)
@@ -20,6 +21,7 @@ _EVERYWHERE = re.compile(
 )
 _OLD_TORCH = re.compile(r"^_?(?:IS_)?TORCH_?(?:GE_|GT_|GTE_|VERSION_)?\d", re.IGNORECASE)
 _NEEDS_GPU = re.compile(r"^(?:skip_)?(?:require|requires|need|needs|if)?_?(?:\w+_)?(?:cuda|gpu)$")
+_GPU_MEMBER = re.compile(r"\.(?:MULTI_GPU|CUDA|GPU|NCCL)$")
 _AVAILABLE = re.compile(
     r"^_?(?:is|has|have|use)_\w+_(?:available|installed)$|^_?HAS_\w+$|_AVAILABLE$|_available$"
 )
@@ -72,6 +74,9 @@ class Guards:
             # A setting that is None until it is set says nothing of the run.
             value = known.value.value
             return "never" if isinstance(value, bool | int) and bool(value) is not holds else None
+        on_torch = holds_on_torch(self.text[test.start : test.end])
+        if on_torch is not None:
+            return "version" if on_torch is not holds else None
         return self._by_name(test, scope, holds)
 
     def _by_name(self, test: ir.Expr, scope: Scope, holds: bool) -> GuardKind | None:
@@ -89,8 +94,9 @@ class Guards:
             return None
         path = path_of(subject)
         if _XLA.search(path):
-            other = isinstance(test, ir.Call) and any(a.keyword == "check_is_gpu" for a in test.args)
-            return None if other else "xla" if holds else "no-xla"
+            if isinstance(test, ir.Call) and any(a.keyword == "check_is_gpu" for a in test.args):
+                return "cuda" if holds else None  # torch_xla on GPUs, which was a thing once
+            return "xla" if holds else "no-xla"
         if not holds:
             return "version" if _OLD_TORCH.search(last) else None
         if _OTHER_DEVICE.search(path):
@@ -117,7 +123,11 @@ class Guards:
                 return "package" if present else None
             if _XLA.search(path_of(test.left)) or path_of(test.left) in ("xm", "xr"):
                 return "xla" if present else "no-xla"
+            if present and self._set_on_cuda(test.left, scope):
+                return "cuda"
             return self._optional_module(test.left, scope) if present else None
+        if _GPU_MEMBER.search(path_of(right)):
+            return "cuda" if negative != holds else None
         literal = next((e.value for e in (test.left, right) if isinstance(e, ir.Const)), None)
         if isinstance(literal, str) and ("device" in text or ".type" in text):
             if _XLA.search(literal):
@@ -125,6 +135,17 @@ class Guards:
             if _OTHER_DEVICE.search(literal):
                 return "other-device" if negative != holds else None
         return None
+
+    def _set_on_cuda(self, node: ir.Expr, scope: Scope) -> bool:
+        """`index = ... if device.type == "cuda" else None`, asked for by `index is not None`."""
+        path = path_of(node)
+        chosen = [b.value for b in scope.find(path) if isinstance(b.value, ir.IfExp)] if path else []
+        return any(
+            isinstance(value.orelse, ir.Const)
+            and value.orelse.value is None
+            and any(g.kind == "cuda" for g in self.of(value.test, scope, True))
+            for value in chosen
+        )
 
     def _optional_module(self, test: ir.Expr, scope: Scope) -> GuardKind | None:
         """`if flash_attn_func:` after a guarded import."""

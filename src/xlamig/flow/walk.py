@@ -17,6 +17,7 @@ from xlamig.flow.site import Analysis, Place
 from xlamig.flow.surroundings import Backends, Packages, Variables
 from xlamig.flow.values import short
 
+_NVIDIA_ONLY = frozenset({"tensorrt", "torch_tensorrt", "pycuda", "cupy", "pynvml", "cuda"})
 _NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode"})
 
 
@@ -59,6 +60,20 @@ class Walk:
             if isinstance(statement, ir.If) and self._leaves_quietly(statement.body) and not statement.orelse:
                 passed = self.guards.of(statement.test, place.scope, False)
                 place = replace(place, guards=_merge(place.guards, passed))
+            if place.scope.kind == "function" and isinstance(statement, ir.Import | ir.Try):
+                place = replace(place, guards=_merge(place.guards, self._imported(statement)))
+
+    @staticmethod
+    def _imported(node: ir.Import | ir.Try) -> tuple[Guard, ...]:
+        """What follows `import tensorrt` in a function is for machines that have it."""
+        statements = node.body if isinstance(node, ir.Try) else (node,)
+        return tuple(
+            Guard("package", f"import {alias.name}", (statement.start, statement.end))
+            for statement in statements
+            if isinstance(statement, ir.Import)
+            for alias in statement.names
+            if alias.name.partition(".")[0] in _NVIDIA_ONLY
+        )
 
     @staticmethod
     def _leaves_quietly(body: ir.Block) -> bool:
@@ -116,6 +131,10 @@ class Walk:
                     if case.guard is not None:
                         self._visit(case.guard, place)
                     self._nested(case.body, place)
+            case ir.Assert():
+                asserted = replace(place, context=place.context | {"comparison"})
+                for child in ir.children(node):
+                    self._visit(child, asserted)
             case _:
                 for child in ir.children(node):
                     self._visit(child, place)
@@ -223,7 +242,7 @@ class Walk:
             for caught in handler.type.elements if isinstance(handler.type, ir.Sequence) else [handler.type]:
                 if caught is not None:
                     self._add(self.apis.reference(caught, place, "except"))
-            self._nested(handler.body, place)
+            self._nested(handler.body, place, _old_api(handler))
         self._nested(node.orelse, place, optional)
         self._block(node.final, place)
 
@@ -300,6 +319,10 @@ class Walk:
                 self._visit(node.body, replace(place, scope=scope_inside(node, place.scope)))
             case ir.Comprehension():
                 self._comprehension(node, place)
+            case ir.Compare():
+                compared = replace(place, context=place.context | {"comparison"})
+                for child in ir.children(node):
+                    self._visit(child, compared)
             case ir.BigLiteral():
                 return
             case _:
@@ -330,3 +353,13 @@ class Walk:
 
 def _merge(old: tuple[Guard, ...], new: tuple[Guard, ...]) -> tuple[Guard, ...]:
     return (*old, *(g for g in new if g not in old))
+
+
+def _old_api(handler: ir.Handler) -> tuple[Guard, ...]:
+    """`except (AttributeError, TypeError)`: what a torch did that lacked the API tried before."""
+    caught = handler.type.elements if isinstance(handler.type, ir.Sequence) else (handler.type,)
+    names = {path_of(c) for c in caught if c is not None}
+    if names and names <= {"AttributeError", "TypeError"}:
+        text = f"except {', '.join(sorted(names))}"
+        return (Guard("version", text, (handler.start, handler.start + len("except"))),)
+    return ()

@@ -121,11 +121,11 @@ def _codegen_leaf(self: Any, state: Any) -> None:
 
 
 def _codegen_dot(self: libcst.Dot, state: Any) -> None:
-    start = state.offset
     self.whitespace_before._codegen(state)
-    state.offset += 1
+    start = state.offset
+    state.offset = end = start + 1
+    state.spans[id(self)] = (start, end)
     self.whitespace_after._codegen(state)
-    state.spans[id(self)] = (start, state.offset)
 
 
 def _parenthesize(self: _BaseParenthesizedNode, state: CodegenState) -> AbstractContextManager[None]:

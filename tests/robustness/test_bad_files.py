@@ -85,7 +85,7 @@ def test_links_that_loop_and_folders_named_like_files(check: Check, tmp_path: Pa
     assert [f.filename for f in report.findings] == ["folder.py/inner.py", "good.py"]
 
 
-def test_a_file_that_cannot_be_opened_is_skipped(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_opened_is_a_finding(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     read = Path.read_bytes
 
     def refuse(path: Path) -> bytes:
@@ -95,8 +95,10 @@ def test_a_file_that_cannot_be_opened_is_skipped(check: Check, monkeypatch: pyte
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
     report = check({"secret.py": GOOD, "good.py": GOOD})
-    assert [(s.filename, s.reason) for s in report.skipped] == [("secret.py", "Permission denied")]
-    assert [f.filename for f in report.findings] == ["good.py"]
+    assert [(f.filename, f.code) for f in report.findings if f.filename == "secret.py"] == [
+        ("secret.py", "XLA000")
+    ]
+    assert [f.filename for f in report.findings if f.code != "XLA000"] == ["good.py"]
 
 
 def test_a_file_that_vanishes_meanwhile_is_skipped(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:

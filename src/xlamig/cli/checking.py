@@ -86,19 +86,25 @@ class Checking:
         """Write or show what fixes did."""
         wanted, out = self.wanted, self.out
         changed = [file for file in outcome.files if file.old != file.new]
+        created = [file.filename for file in outcome.created]
         if wanted.diff:
-            out.write((diff(file.filename, file.old, file.new) for file in changed), end="")
-            out.note(*(f"Would create {name}" for name in outcome.created))
+            out.write(
+                (diff(file.filename, file.old, file.new) for file in (*changed, *outcome.created)), end=""
+            )
+            out.note(*(f"Would create {name}" for name in created))
             out.note(f"Would change {number(len(changed), 'file')}.")
         elif self.options.stdin is not None:
             click.echo(outcome.stdin_text, nl=False)  # stays on stdout with --output-file
+            out.note(*(f"The fixed code needs {name}, which fixing the file writes" for name in created))
+        else:
+            out.note(*(f"Created {name}: add it to the commit" for name in created))
         if wanted.show_fixes:
             out.note(*applied({file.filename: file.applied for file in outcome.files}))
         out.complain(*outcome.problems)
         if outcome.problems:
             return exits.FAILED
         asked = wanted.diff or wanted.exit_non_zero_on_fix
-        return exits.FOUND if asked and (changed or outcome.created) else exits.CLEAN
+        return exits.FOUND if asked and (changed or created) else exits.CLEAN
 
     def _tell(self, report: Report, text_of: TextOf, fixed: int = 0) -> int:
         """Findings, then the summary."""

@@ -26,6 +26,11 @@ class Output:
             for line in lines:
                 click.echo(line + end, nl=False, color=self.coloured)
             return
+        path = self.flags.output_file
+        if path.is_dir() or not path.parent.is_dir():
+            failure = click.FileError(str(path), "it is no file in an existing folder")
+            failure.exit_code = 2
+            raise failure
         text = "".join(line + end for line in lines)
         with click.open_file(str(self.flags.output_file), "w", encoding="utf-8", atomic=True) as file:
             file.write(text)

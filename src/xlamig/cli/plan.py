@@ -52,4 +52,6 @@ def command(
         out.write([plan_json.render(plan, report)])
     else:
         out.write(plan_text.render(plan, report, out.context(engine.text_of(options)), explain))
-    ctx.exit(exits.FAILED if report.rule_errors else exits.CLEAN)
+    unread = [finding for finding in report.findings if finding.code == "XLA000"]
+    out.complain(*(f"Not in the plan: {finding.filename}: {finding.message}" for finding in unread))
+    ctx.exit(exits.FAILED if report.rule_errors else exits.FOUND if unread else exits.CLEAN)

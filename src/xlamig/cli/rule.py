@@ -9,7 +9,7 @@ from xlamig.cli.lazy import LazyGroup
 
 class _RuleGroup(LazyGroup):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """`rule XLA101` is short for `rule show XLA101`."""
+        """`rule XLA003` is short for `rule show XLA003`."""
         if args and args[0] not in (*self.list_commands(ctx), "--help", "-h"):
             args = ["show", *args]
         return super().parse_args(ctx, args)
@@ -19,5 +19,5 @@ class _RuleGroup(LazyGroup):
 def command() -> None:
     """Show the page of a rule, or write a new one.
 
-    `xlamig rule XLA101` is short for `xlamig rule show XLA101`.
+    `xlamig rule XLA003` is short for `xlamig rule show XLA003`.
     """

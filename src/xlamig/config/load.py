@@ -103,4 +103,4 @@ def _users_own() -> Path | None:
     except RuntimeError:  # no home
         return None
     path = home / "xlamig" / "xlamig.toml"
-    return path if path.is_file() else None
+    return path if os.access(path, os.R_OK) and path.is_file() else None

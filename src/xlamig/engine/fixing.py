@@ -34,7 +34,7 @@ class FixOutcome:
     before: Report
     after: Report
     files: tuple[FixedFile, ...] = ()
-    created: tuple[str, ...] = ()
+    created: tuple[FixedFile, ...] = ()
     problems: tuple[str, ...] = ()
     stdin_text: str | None = None
 
@@ -97,8 +97,9 @@ def fix(
             (c.filename, c.content) for c in fixed.creates if not Path(c.filename).exists() or write
         )
         files.append(FixedFile(name, source.source.text, fixed.text, Counter(fixed.applied), fixed.problem))
+    made = tuple(FixedFile(name, "", content, {}) for name, content in sorted(created.items()))
     after = replace(before, files=tuple(fixer.reports[name] for name in sorted(fixer.reports)))
-    return FixOutcome(before, after, tuple(files), tuple(sorted(created)), tuple(problems), stdin_text)
+    return FixOutcome(before, after, tuple(files), made, tuple(problems), stdin_text)
 
 
 def _fixable(finding: Finding, applicabilities: Collection[Applicability]) -> bool:

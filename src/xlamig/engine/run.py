@@ -99,15 +99,21 @@ class Run:
             try:
                 data = self.options.stdin[1] if self.options.stdin else file.path.read_bytes()
                 source = decode(data, file.name)
-            except Undecodable as error:
-                failure = Failure(str(error), 1, 1)
+            except FileNotFoundError:
+                unread.append(FileReport(file.name, skipped=SkippedFile(file.name, "it has gone")))
+            except (Undecodable, OSError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
                 job = AnalyseJob(
-                    SourceText(file.name, "\n"), file.path, "", False, file.settings, None, {}, failure
+                    SourceText(file.name, "\n"),
+                    file.path,
+                    "",
+                    False,
+                    file.settings,
+                    None,
+                    {},
+                    Failure(reason, 1, 1),
                 )
                 unread.append(analyse(job))
-            except OSError as error:
-                reason = error.strerror or str(error)
-                unread.append(FileReport(file.name, skipped=SkippedFile(file.name, reason)))
             else:
                 self.sources[file.name] = Source(file, source, module_identity(file.name), session)
         return unread

@@ -15,7 +15,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # str.splitlines also splits at form fee
 def diff(filename: str, old: str, new: str) -> str:
     """A unified diff that `patch` takes; empty when nothing changes."""
     before, after = _LINE.findall(old), _LINE.findall(new)
-    lines = unified_diff(before, after, fromfile=filename, tofile=filename)
+    lines = unified_diff(before, after, fromfile=filename if old else "/dev/null", tofile=filename)
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )

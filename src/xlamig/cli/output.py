@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -28,9 +29,7 @@ class Output:
             return
         path = self.flags.output_file
         if path.is_dir() or not path.parent.is_dir():
-            failure = click.FileError(str(path), "it is no file in an existing folder")
-            failure.exit_code = 2
-            raise failure
+            raise OSError(errno.ENOENT, "it is no file in an existing folder", str(path))
         text = "".join(line + end for line in lines)
         with click.open_file(str(self.flags.output_file), "w", encoding="utf-8", atomic=True) as file:
             file.write(text)

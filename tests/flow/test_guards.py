@@ -197,3 +197,26 @@ def test_a_guard_says_what_holds_and_where_it_stands(test: str, text: str) -> No
     (guard,) = use.guards
     assert guard.text == text
     assert source[slice(*guard.span)] == text.removeprefix("not ")
+
+
+@pytest.mark.parametrize(
+    ("source", "kinds"),
+    [
+        ("if is_torch_version('>=', '2.3'): HERE", []),
+        ("if not is_torch_version('>=', '2.3'): HERE", ["version"]),
+        ("if version.parse(torch.__version__) < version.parse('2.0'): HERE", ["version"]),
+        ("if version.parse(torch.__version__) >= version.parse('2.0'): HERE", []),
+        ("if kind == DistributedType.MULTI_GPU: HERE", ["cuda"]),
+        ("if kind != DistributedType.MULTI_GPU: HERE", []),
+        ("if is_torch_xla_available(check_is_gpu=True): HERE", ["cuda"]),
+        ("if not is_torch_xla_available(check_is_gpu=True): HERE", []),
+        ("try: f()\nexcept AttributeError: HERE", ["version"]),
+        ("try: f()\nexcept ValueError: HERE", []),
+        ("def f():\n import tensorrt\n HERE", ["package"]),
+        ("def f():\n import numpy\n HERE", []),
+        ("i = 0 if device.type == 'cuda' else None\nif i is not None: HERE", ["cuda"]),
+        ("i = 0 if a else None\nif i is not None: HERE", []),
+    ],
+)
+def test_what_a_tpu_host_does_not_reach(source: str, kinds: list[str]) -> None:
+    assert guards(f"import torch\n{source.replace('HERE', HERE)}") == [" ".join(kinds)]

@@ -12,7 +12,7 @@ from xlamig.flow.values import Values, short
 from xlamig.flow.versions import holds_on_torch
 
 _XLA = re.compile(r"(?:^|_|\b)(?:xla|tpu|pjrt)(?:_|\b|$)", re.IGNORECASE)
-_OTHER_DEVICE = re.compile(r"(?:^|_|\b)(?:mps|npu|xpu|hpu|musa|mlu|rocm|hip)(?:_|\b|$)", re.IGNORECASE)
+_OTHER_DEVICE = re.compile(r"(?:^|_|\b)(?:mps|npu|xpu|hpu|musa|mlu|rocm|hip|jetson)(?:_|\b|$)", re.IGNORECASE)
 # What a TPU host has like any other: asking for it keeps nobody out.
 _EVERYWHERE = re.compile(
     r"(?:^|_)(?:torch|accelerate|transformers|datasets|distributed|nccl|numpy|scipy|safetensors|peft|wandb"
@@ -21,6 +21,7 @@ _EVERYWHERE = re.compile(
 )
 _OLD_TORCH = re.compile(r"^_?(?:IS_)?TORCH_?(?:GE_|GT_|GTE_|VERSION_)?\d", re.IGNORECASE)
 _NEEDS_GPU = re.compile(r"^(?:skip_)?(?:require|requires|need|needs|if)?_?(?:\w+_)?(?:cuda|gpu)$")
+_GPU_TEST = re.compile(r"cuda|gpu|^not DEVICES", re.IGNORECASE)
 _GPU_MEMBER = re.compile(r"\.(?:MULTI_GPU|CUDA|GPU|NCCL)$")
 _AVAILABLE = re.compile(
     r"^_?(?:is|has|have|use)_\w+_(?:available|installed)$|^_?HAS_\w+$|_AVAILABLE$|_available$"
@@ -42,7 +43,10 @@ class Guards:
         called = node.func if isinstance(node, ir.Call) else node
         last = path_of(called).rpartition(".")[2]
         if isinstance(node, ir.Call) and node.args and last in ("skipif", "skipIf", "skipUnless"):
-            return self.of(node.args[0].value, scope, last == "skipUnless")
+            found = self.of(node.args[0].value, scope, last == "skipUnless")
+            text = short(self.text[node.args[0].start : node.args[0].end])
+            asks = not found and _GPU_TEST.search(text)
+            return (Guard("cuda", f"@{last}({text})", (node.start, node.end)),) if asks else found
         if _NEEDS_GPU.search(last):
             return (Guard("cuda", f"@{last}", (node.start, node.end)),)
         return ()

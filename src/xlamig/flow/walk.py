@@ -132,9 +132,13 @@ class Walk:
                         self._visit(case.guard, place)
                     self._nested(case.body, place)
             case ir.Assert():
-                asserted = replace(place, context=place.context | {"comparison"})
+                self._visit(node.test, replace(place, context=place.context | {"comparison"}))
+                if node.message is not None:
+                    self._visit(node.message, replace(place, context=place.context | {"message"}))
+            case ir.Raise():
+                raised = replace(place, context=place.context | {"message"})
                 for child in ir.children(node):
-                    self._visit(child, asserted)
+                    self._visit(child, raised)
             case _:
                 for child in ir.children(node):
                     self._visit(child, place)

@@ -30,7 +30,7 @@ def xlamig() -> None:
 def main() -> None:
     """Run the command line and exit: 130 when interrupted, 2 for what cannot be done."""
     # Collections pass over every node alive; nearly all nodes die by reference count, and so do we.
-    gc.set_threshold(500_000, 10, 50)
+    gc.set_threshold(1_000_000, 10, 50)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlamig.fix.write import WriteError, diff, write_file, write_files
+from xlamig.fix.write import WriteError, write_files
+
+
+def write_file(path: Path, content: bytes) -> None:
+    write_files({path: content})
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -129,21 +133,6 @@ def test_symlink_loop_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(WriteError) as error:
         write_file(tmp_path / "a.py", b"new")
     assert "\n" not in str(error.value)
-
-
-def test_no_difference_is_an_empty_diff() -> None:
-    assert diff("a\n", "a\n", "a.py") == ""
-
-
-def test_diff_says_that_the_final_newline_is_missing() -> None:
-    assert diff("a\nb", "a\nc", "a.py") == (
-        "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n a\n"
-        "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"
-    )
-
-
-def test_diff_of_crlf_lines() -> None:
-    assert "-b\r\n+c\r\n" in diff("a\r\nb\r\n", "a\r\nc\r\n", "a.py")
 
 
 @given(st.binary())

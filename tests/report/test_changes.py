@@ -26,3 +26,7 @@ def test_applied_fixes_by_file_and_rule() -> None:
     lines = applied({"b.py": {"XLA002": 1, "XLA001": 2}, "a.py": {"XLA001": 1}})
     text = "Fixed 4 problems:\n- a.py:\n    1 x XLA001\n- b.py:\n    2 x XLA001\n    1 x XLA002"
     assert "\n".join(lines) == text
+
+
+def test_crlf_lines_keep_their_ends() -> None:
+    assert "-b\r\n+c\r\n" in diff("a.py", "a\r\nb\r\n", "a\r\nc\r\n")

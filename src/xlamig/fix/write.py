@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import stat
 import tempfile
@@ -54,26 +53,6 @@ def _holds(path: Path, content: bytes) -> bool:
     except OSError as error:
         raise _write_error(path, error) from error
     raise WriteError(f"{path}: exists already")
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Replace one file atomically; a symbolic link stays and its target is replaced."""
-    write_files({path: content})
-
-
-def diff(old: str, new: str, filename: str) -> str:
-    """A unified diff that `patch` accepts, "" when nothing changed."""
-    lines = difflib.unified_diff(
-        _lines(old), _lines(new), fromfile=f"a/{filename}", tofile=f"b/{filename}", n=3
-    )
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
-
-
-def _lines(text: str) -> list[str]:
-    parts = text.split("\n")
-    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
 def _stage(path: Path, content: bytes) -> tuple[Path, Path]:

@@ -7,7 +7,7 @@ import builtins
 from xlamig import ir
 from xlamig.facts import Interest
 from xlamig.flow.project import Export, ProjectIndex
-from xlamig.flow.scopes import Binding, Scope, path_of
+from xlamig.flow.scopes import Scope, path_of
 
 _BUILTINS = frozenset(dir(builtins))
 _MAX_ALIASES = 8
@@ -63,10 +63,6 @@ class Names:
                 dotted = f"{binding.dotted}.{rest}" if rest else binding.dotted
                 return self.project.resolve(dotted, self.module)
         return None
-
-    def import_of(self, name: str, scope: Scope) -> Binding | None:
-        """The import that binds `name` here, if one does."""
-        return next((b for b in scope.lookup(name) if b.kind == "import"), None)
 
     def _name(self, name: str, scope: Scope, depth: int) -> str | None:
         key = (scope, name)

@@ -1,0 +1,1 @@
+"""Generated data with its provenance, and how to ask it."""

@@ -1,0 +1,165 @@
+"""What each target does with a torch operator: generated tables, read when first asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from xlamig.knowledge.spelling import candidates, nearest
+
+Status = Literal["native", "fallback", "error", "wrong-result", "conditional", "unknown"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+DATA = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Arguments with which an operator does something else than its row says.
+
+    `when` holds patterns by parameter name, as `args` in a rule page; `text` says what a pattern
+    cannot: shapes, types, training.
+    """
+
+    status: Status
+    when: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    aten: tuple[str, ...] = ()
+    error: str = ""
+    backward: bool = False  # only the gradient is concerned
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """What is known of one public name on one target.
+
+    `status` is that of a call that no case fits; "conditional" is native unless a case fits.
+    `backward` is None where it does as the forward pass does, or there is no gradient.
+    """
+
+    name: str
+    target: str
+    status: Status
+    same_as: str = ""  # the name under which it is known
+    aten: tuple[str, ...] = ()  # the operators that are not lowered
+    error: str = ""
+    backward: Status | None = None
+    backward_aten: tuple[str, ...] = ()
+    backward_error: str = ""
+    cases: tuple[Case, ...] = ()
+    host_read: bool = False  # waits for the device and reads a value, whatever the status
+    dynamic_shape: bool = False  # the shape of the result depends on values
+    signature: tuple[str, ...] = ()
+    note: str = ""  # why it is unknown, or what else is worth saying
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """How a table came about."""
+
+    target: str
+    versions: Mapping[str, str]
+    date: str
+    command: str
+    method: str
+    seconds: float
+
+
+class Operators:
+    """The table of one target. Rows are made when asked for."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        about = document["about"]
+        self.provenance = Provenance(
+            about["target"],
+            about["versions"],
+            about["date"],
+            about["command"],
+            about["method"],
+            about["seconds"],
+        )
+        self.target: str = about["target"]
+        self._rows: Mapping[str, Mapping[str, Any]] = document["operators"]
+
+    def __iter__(self) -> Iterator[Operator]:
+        return (self[name] for name in self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+    def __getitem__(self, name: str) -> Operator:
+        """The row of a canonical name, `torch.median` or `Tensor.median`."""
+        row = self._rows[name]
+        known_as = row.get("same", "")
+        return _operator(name, self.target, self._rows[known_as] if known_as else row, known_as)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._rows)
+
+    def find(self, name: str) -> Operator | None:
+        """The operator that somebody means by `name`: `median`, `F.mish`, `x.median`, `nn.LSTM`,
+        `aten::median`. None when no such name is known; a known name that was not tried has the
+        status "unknown"."""
+        found = next((spelled for spelled in candidates(name) if spelled in self._rows), None)
+        return None if found is None else self[found]
+
+    def through(self, aten: str) -> tuple[Operator, ...]:
+        """The operators that reach an aten operator which is not lowered: `aten::median`."""
+        wanted = aten.removeprefix("aten::")
+        return tuple(self[name] for name in self._by_aten.get(wanted.partition(".")[0], ()))
+
+    @cached_property
+    def _by_aten(self) -> Mapping[str, list[str]]:
+        index: dict[str, list[str]] = {}
+        for name, row in self._rows.items():
+            for spelled in {aten.removeprefix("aten::").partition(".")[0] for aten in row.get("aten", ())}:
+                index.setdefault(spelled, []).append(name)
+        return index
+
+    def nearest(self, name: str, count: int = 3) -> tuple[str, ...]:
+        """Known names that look like `name`."""
+        return nearest(name, self._rows, count)
+
+
+def _operator(name: str, target: str, row: Mapping[str, Any], same_as: str) -> Operator:
+    return Operator(
+        name,
+        target,
+        row["status"],
+        same_as,
+        tuple(row.get("aten", ())),
+        row.get("error", ""),
+        row.get("backward"),
+        tuple(row.get("backward_aten", ())),
+        row.get("backward_error", ""),
+        tuple(_case(case) for case in row.get("cases", ())),
+        row.get("host_read", False),
+        row.get("dynamic_shape", False),
+        tuple(row.get("signature", ())),
+        row.get("note", ""),
+    )
+
+
+def _case(row: Mapping[str, Any]) -> Case:
+    return Case(
+        row["status"],
+        row.get("when", {}),
+        row.get("text", ""),
+        tuple(row.get("aten", ())),
+        row.get("error", ""),
+        row.get("backward", False),
+    )
+
+
+@cache
+def operators(target: str) -> Operators:
+    """The table of a target; raises FileNotFoundError where there is none."""
+    return Operators(json.loads((DATA / f"operators-{target}.json").read_text("utf-8")))

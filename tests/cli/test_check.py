@@ -134,6 +134,14 @@ def test_colour(invoke: Any, args: list[str], env: dict[str, str], coloured: boo
     assert ("\x1b[" in result.stdout) == coloured
 
 
+def test_a_version_that_was_not_measured_is_one_line_on_stderr(engine: Any, invoke: Any) -> None:
+    assert "was not measured" not in invoke("check").stderr
+    engine.settings = Settings(target_version="2.4")
+    done = invoke("check")
+    assert done.stderr.count("torch_xla 2.4 was not measured") == 1
+    assert "was not measured" not in done.stdout
+
+
 def test_settings_reach_the_engine_by_their_key(engine: Any, invoke: Any) -> None:
     invoke(
         "check", "src", "--select", "XLA1,XLA2", "--select", "XLA3",

@@ -109,8 +109,11 @@ class Checking:
     def _tell(self, report: Report, text_of: TextOf, fixed: int = 0) -> int:
         """Findings, then the summary."""
         from xlamig import engine
+        from xlamig.config.versions import unmeasured
 
         settings = engine.show_settings(self.paths[0], self.options)
+        if warning := unmeasured(settings):
+            self.out.note(warning)
         self.out.detail(f"Configuration: {settings.source or 'none, all defaults'}")
         self._findings(report, text_of)
         if report.files:

@@ -58,6 +58,7 @@ paths = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 
 _SETTINGS: Sequence[Option[Any]] = (
     click.option("--target", type=click.Choice(TARGETS), help="The XLA backend to migrate to."),
+    click.option("--target-version", metavar="VERSION", help="The release of the target."),
     click.option("--strategy", type=click.Choice(STYLES), help="Fixes keep CUDA working, or need not."),
     list_option("--select", help="Rules to run: codes, prefixes, names or ALL."),
     list_option("--ignore", help="Rules not to run."),
@@ -96,8 +97,9 @@ _OUTPUT: Sequence[Option[Any]] = (
 _RUN_NAMES = ("config", "isolated", "no_cache", "jobs")
 _OUTPUT_NAMES = ("output_file", "color", "quiet", "verbose")
 _SETTING_NAMES = (
-    "target", "strategy", "select", "ignore", "extend_select", "per_file_ignores", "severity", "confidence",
-    "preview", "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "cache_dir",
+    "target", "target_version", "strategy", "select", "ignore", "extend_select", "per_file_ignores",
+    "severity", "confidence", "preview", "exclude", "extend_exclude", "force_exclude", "respect_gitignore",
+    "cache_dir",
 )  # fmt: skip
 
 

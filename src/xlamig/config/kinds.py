@@ -75,6 +75,16 @@ def _module(value: object, base: Path) -> str:
     return _string(value)
 
 
+def _version(value: object, base: Path) -> str:
+    # Imported here: most runs give no version, and packaging takes long to import.
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return str(Version(_string(value)))
+    except InvalidVersion:
+        raise Mismatch(value) from None
+
+
 def _codes_by_glob(value: object, base: Path) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, Mapping):
         raise Mismatch(value)
@@ -145,5 +155,6 @@ STRINGS = Kind("a list of strings", _strings)
 PATH = Kind("a path", _path)
 PATHS = Kind("a list of paths", _paths)
 MODULE = Kind("a module name", _module)
+VERSION = Kind('a version such as "2.9"', _version)
 GLOBS = Kind("a list of names and globs", _globs)
 CODES_BY_GLOB = Kind("a table from globs to lists of codes", _codes_by_glob)

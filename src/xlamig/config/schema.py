@@ -16,6 +16,7 @@ from xlamig.config.kinds import (
     PATH,
     PATHS,
     STRINGS,
+    VERSION,
     Kind,
     Mismatch,
     choice,
@@ -42,6 +43,7 @@ class Key:
 
 KEYS = (
     Key("target", choice(*TARGETS), "the XLA backend to migrate to"),
+    Key("target-version", VERSION, "the release of the target; the last one measured when unset"),
     Key("keep-working-on", choices(*KEEP_WORKING_ON), "where the fixed code has to keep working"),
     Key(
         "strategy",

@@ -16,6 +16,9 @@ TARGETS: tuple[Target, ...] = ("torch_xla", "torch_tpu")
 STYLES: tuple[Style, ...] = ("portable", "native")
 KEEP_WORKING_ON = ("cuda", "cpu", "mps", *TARGETS)
 
+MEASURED: Mapping[Target, tuple[str, str]] = {"torch_xla": ("2.5", "2.9"), "torch_tpu": ("0.2", "0.2")}
+"""The first and the last release of each target that the rules speak of."""
+
 DEFAULT_EXCLUDE = (
     ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox",
     ".pyenv", ".pytest_cache", ".ruff_cache", ".svn", ".tox", ".venv", ".vscode",
@@ -38,6 +41,7 @@ class EffortSettings:
 @dataclass(frozen=True, slots=True)
 class Settings:
     target: Target = "torch_xla"
+    target_version: str | None = None  # None: the last one measured
     keep_working_on: tuple[str, ...] = ("cuda", "cpu")
     style: Style = "portable"
     select: tuple[str, ...] = ("ALL",)
@@ -61,3 +65,8 @@ class Settings:
     effort: EffortSettings = field(default_factory=EffortSettings)
     root: Path = field(default_factory=Path.cwd)  # where globs start from: the configuration's folder
     source: Path | None = None  # the configuration file, None when all is default
+
+    def version_of(self, target: Target) -> str:
+        """The release of a target that rules are evaluated for."""
+        given = self.target_version if target == self.target else None
+        return given or MEASURED[target][1]

@@ -35,7 +35,7 @@ class Rulebook:
         self.tables = tables
         self.digest = digest
         self.codes: Mapping[str, str] = MappingProxyType({rule.code: rule.name for rule in self.rules})
-        active = [rule for rule in self.rules if rule.is_active(settings.target, settings.preview)]
+        active = [rule for rule in self.rules if rule.is_active(settings)]
         self.active: frozenset[str] = frozenset(rule.code for rule in active)
         self.interest: Interest = compile_interest(active, tables)
         self._judge = Judge(active, precedence, settings)

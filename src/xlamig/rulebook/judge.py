@@ -40,6 +40,10 @@ class Judge:
         self.rules = {rule.code: rule for rule in rules}
         self.precedence = precedence
         self.settings = settings
+        self._verdicts = {
+            code: [verdict for verdict in rule.verdicts if verdict.is_for(settings)]
+            for code, rule in self.rules.items()
+        }
         self._candidates: dict[tuple[str, str], tuple[Rule, ...]] = {}
 
     def __call__(
@@ -111,11 +115,9 @@ class Judge:
         return Decision(rule, fact, row, ruling, guarded == "lower")
 
     def _ruling(self, rule: Rule, fact: Fact, fit: Fit, row: Row | None) -> Ruling | None:
-        for verdict in rule.verdicts:
-            if verdict.target != self.settings.target:
-                continue
+        for verdict in self._verdicts[rule.code]:
             sure = min(fit, verdict.when.fit(fact, row))
-            if sure == NO or (verdict.ruling.preview and not self.settings.preview):
+            if sure == NO:
                 continue
             ruling = verdict.rule(row)
             if ruling is None or (ruling.preview and not self.settings.preview):

@@ -64,7 +64,8 @@ def load_folders(folders: Iterable[Path], settings: Settings) -> Rulebook:
         name, where = file.path.stem, Where(file.shown)
         if name in tables:
             raise where.error(f'there is another table "{name}"')
-        tables[name] = read_table(name, file.path.parent.name, read_toml(file.text, where), where)
+        data = read_toml(file.text, where)
+        tables[name] = read_table(name, file.path.parent.name, data, where, settings)
 
     def add_rule(file: File) -> None:
         where = Where(file.shown)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from xlamig.config.settings import TARGETS, Target
+from xlamig.config.settings import TARGETS, Settings, Target
 from xlamig.findings import Effort, Level, Phase, Unit
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.match import Match, read_match
@@ -69,9 +69,9 @@ class Rule:
         """The targets on which the rule can report."""
         return tuple(target for target in TARGETS if any(v.target == target for v in self.verdicts))
 
-    def is_active(self, target: Target, preview: bool) -> bool:
-        shown = self.status == "stable" or (self.status == "preview" and preview)
-        return shown and any(v.target == target and (preview or not v.ruling.preview) for v in self.verdicts)
+    def is_active(self, settings: Settings) -> bool:
+        shown = self.status == "stable" or (self.status == "preview" and settings.preview)
+        return shown and any(verdict.is_for(settings) for verdict in self.verdicts)
 
 
 def read_rule(page: Page, tables: Mapping[str, Table]) -> Rule:
@@ -160,11 +160,11 @@ def _check_words(rule: Rule, kinds: set[str]) -> None:
     """Every finding gets a message, and every placeholder can be filled."""
     tables = {table.name: table for match in rule.matches for table in match.tables}
     rows = [row for table in tables.values() for row in table.rows.values()]
-    row_keys = {key for row in rows for key in row.values}
+    row_keys = {key for row in rows for key in row.keys}
     rulings = [verdict.ruling for verdict in rule.verdicts]
     for verdict in rule.verdicts:
         if verdict.from_row:
-            said = [row.rulings[verdict.target] for row in rows if verdict.target in row.rulings]
+            said = [ruling for row in rows for ruling in row.all_rulings.get(verdict.target, ())]
             rulings += said
             _check_message(rule, said if verdict.ruling.message is None else [])
         else:

@@ -7,20 +7,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from xlamig.config.settings import TARGETS
+from xlamig.config.settings import TARGETS, Settings
 from xlamig.rulebook.errors import Where
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.patterns import glob
 from xlamig.rulebook.rulings import RULING_KEYS, Ruling, read_ruling
+from xlamig.rulebook.versions import admits, read_versions
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`values` are all keys as written; `rulings` what the row says per target."""
+    """`values` are the keys as written, but for what other versions of a target are told; `rulings`
+    what the row says per target and `all_rulings` what it says to any version; `keys` can be asked for."""
 
     name: str
     values: Mapping[str, Any]
     rulings: Mapping[str, Ruling]
+    all_rulings: Mapping[str, tuple[Ruling, ...]]
+    keys: frozenset[str]
     signature: tuple[str, ...] | None
     aliases: tuple[str, ...]
     where: Where
@@ -48,19 +52,41 @@ class Table:
         return [(glob(name), self.rows[name]) for name in names]
 
 
-def read_table(name: str, folder: str, data: object, where: Where) -> Table:
+def read_table(name: str, folder: str, data: object, where: Where, settings: Settings) -> Table:
     rows = Keys(data, where, known=("row",)).table("row") or {}
     return Table(
-        name, folder, {key: _read_row(key, row, where.at(f'row."{key}"')) for key, row in rows.items()}
+        name,
+        folder,
+        {key: _read_row(key, row, where.at(f'row."{key}"'), settings) for key, row in rows.items()},
     )
 
 
-def _read_row(name: str, data: object, where: Where) -> Row:
+def _read_row(name: str, data: object, where: Where, settings: Settings) -> Row:
     keys = Keys(data, where)
     signature = keys.texts("signature") if "signature" in keys.values else None
-    rulings: dict[str, Ruling] = {
-        target: read_ruling(Keys(ruling, where.at(target), RULING_KEYS))
-        for target in TARGETS
-        if (ruling := keys.table(target)) is not None
-    }
-    return Row(name, keys.values, rulings, signature, keys.texts("alias"), where)
+    values = dict(keys.values)
+    rulings: dict[str, Ruling] = {}
+    all_rulings: dict[str, tuple[Ruling, ...]] = {}
+    for target in TARGETS:
+        said = [(table, read_ruling(table), read_versions(table)) for table in _about(target, keys)]
+        if not said:
+            continue
+        all_rulings[target] = tuple(ruling for _, ruling, _ in said)
+        version = settings.version_of(target)
+        held = [(table, ruling) for table, ruling, versions in said if admits(versions, version)]
+        values.pop(target)
+        if held:
+            values[target], rulings[target] = held[0][0].values, held[0][1]
+    return Row(
+        name, values, rulings, all_rulings, frozenset(keys.values), signature, keys.texts("alias"), where
+    )
+
+
+def _about(target: str, keys: Keys) -> list[Keys]:
+    """The tables of a target, most often one; the first for the version at hand counts."""
+    where = keys.where.at(target)
+    known = ("versions", *RULING_KEYS)
+    if isinstance(keys.values.get(target), list):
+        return [Keys(table, where.at(i), known) for i, table in enumerate(keys.list(target))]
+    table = keys.table(target)
+    return [] if table is None else [Keys(table, where, known)]

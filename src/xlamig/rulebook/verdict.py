@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, get_args
 
-from xlamig.config.settings import STYLES, TARGETS, Style, Target
+from xlamig.config.settings import STYLES, TARGETS, Settings, Style, Target
 from xlamig.facts import Fact
 from xlamig.findings import Applicability
 from xlamig.rulebook.conditions import Condition, compile_condition
@@ -16,6 +16,7 @@ from xlamig.rulebook.patterns import YES, Fit
 from xlamig.rulebook.rulings import RULING_KEYS, Ruling, read_ruling, read_template
 from xlamig.rulebook.tables import Row
 from xlamig.rulebook.templates import Template
+from xlamig.rulebook.versions import admits, read_versions
 
 APPLICABILITIES: tuple[Applicability, ...] = get_args(Applicability)
 
@@ -37,6 +38,12 @@ class Verdict:
     when: When
     from_row: bool
     ruling: Ruling
+    versions: str | None = None
+
+    def is_for(self, settings: Settings) -> bool:
+        """Whether it speaks of the target at hand, and of its version."""
+        meant = self.target == settings.target and admits(self.versions, settings.version_of(self.target))
+        return bool(meant) and (settings.preview or not self.ruling.preview)
 
     def rule(self, row: Row | None) -> Ruling | None:
         """The whole ruling; None is silence."""
@@ -62,7 +69,7 @@ class FixRow:
     when: When = field(default_factory=When)
 
 
-VERDICT_KEYS = ("target", "when", "from-row", *RULING_KEYS)
+VERDICT_KEYS = ("target", "versions", "when", "from-row", *RULING_KEYS)
 _FIX_KEYS = ("strategy", "applicability", "target", "style", "requires", "title", "when")
 
 
@@ -74,7 +81,8 @@ def read_verdict(keys: Keys, kinds: Collection[str], has_row: bool) -> Verdict:
     if not from_row:
         for key in ("severity", "mechanism"):
             keys.text(key, required=True)
-    return Verdict(target, _read_when(keys, kinds, has_row), from_row, read_ruling(keys))
+    when = _read_when(keys, kinds, has_row)
+    return Verdict(target, when, from_row, read_ruling(keys), read_versions(keys))
 
 
 def read_fix(keys: Keys, kinds: Collection[str], has_row: bool) -> FixRow:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
+from dataclasses import replace
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import IO
 
 import click
 
+from xlamig.cli.book import open_book
 from xlamig.cli.options import OutputFlags
 from xlamig.report.context import Context
 
@@ -51,11 +54,30 @@ class Output:
 
     def context(self, text_of: Callable[[str], str | None], unsafe_fixes: bool = False) -> Context:
         texts = lru_cache(maxsize=4)(text_of)  # findings come file by file
+        context = Context(texts, unsafe_fixes=unsafe_fixes, page_of=_page_of(), project=_project())
         if not self.coloured:
-            return Context(texts, unsafe_fixes=unsafe_fixes)
+            return context
         from xlamig.report.paint import paint
 
-        return Context(texts, paint, unsafe_fixes)
+        return replace(context, paint=paint)
+
+
+def _page_of() -> Callable[[str], str | None]:
+    """Reads the rule pages when a format first asks for one."""
+
+    @cache
+    def pages() -> Mapping[str, str]:
+        return {rule.code: rule.page.body.strip() for rule in open_book().rules}
+
+    return lambda code: pages().get(code)
+
+
+def _project() -> Path | None:
+    """Where the paths of a code review start: the folder that the CI service checked out."""
+    for variable in ("CI_PROJECT_DIR", "GITHUB_WORKSPACE"):  # GitLab, GitHub
+        if folder := os.environ.get(variable):
+            return Path(folder)
+    return None
 
 
 def _coloured(flags: OutputFlags, stream: IO[str]) -> bool:

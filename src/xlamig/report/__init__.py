@@ -11,7 +11,18 @@ from importlib import import_module
 from xlamig.findings import Report
 from xlamig.report.context import Context
 
-FORMATS: Mapping[str, str] = {"full": "full", "concise": "concise", "json": "jsonformat"}
+FORMATS: Mapping[str, str] = {
+    "full": "full",
+    "concise": "concise",
+    "grouped": "grouped",
+    "json": "jsonformat",
+    "json-lines": "json_lines",
+    "sarif": "sarif",
+    "github": "github",
+    "gitlab": "gitlab",
+    "junit": "junit",
+    "markdown": "markdown",
+}
 
 
 def render(name: str, report: Report, context: Context) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from xlamig.findings import Finding
@@ -21,11 +22,21 @@ def _no_text(filename: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`text_of` gives the decoded text that a file's offsets refer to, None when it is gone."""
+    """`text_of` gives the decoded text that a file's offsets refer to, None when it is gone;
+    `page_of` a rule's page. `project` is the folder that a service's paths start from."""
 
     text_of: Callable[[str], str | None] = _no_text
     paint: Callable[[Ink, str], str] = _plain
     unsafe_fixes: bool = False
+    page_of: Callable[[str], str | None] = _no_text
+    project: Path | None = None
+
+    def in_project(self, filename: str) -> str:
+        """The file's path from the project's folder; as it is where that is not known."""
+        if self.project is None:
+            return filename
+        path = Path(filename).absolute()
+        return path.relative_to(self.project).as_posix() if path.is_relative_to(self.project) else filename
 
 
 def is_fixable(finding: Finding, unsafe_fixes: bool = False) -> bool:
@@ -45,6 +56,13 @@ def where(finding: Finding) -> str:
     cell = f":cell {finding.cell}" if finding.cell is not None else ""
     at = finding.place.location
     return f"{one_line(finding.filename)}{cell}:{at.row}:{at.column}"
+
+
+def in_cell(finding: Finding) -> str:
+    """`cell 2, row 3: ` for a format whose places are rows of a file."""
+    if finding.cell is None:
+        return ""
+    return f"cell {finding.cell}, row {finding.place.location.row}: "
 
 
 def one_line(text: str) -> str:

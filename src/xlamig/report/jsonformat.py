@@ -27,13 +27,13 @@ def document(report: Report) -> dict[str, Any]:
         "model_version": MODEL_VERSION,
         "target": report.target,
         "summary": asdict(count(report)),
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [finding_document(finding) for finding in report.findings],
         "files_skipped": [asdict(skipped) for skipped in report.skipped],
         "rule_errors": [asdict(error) for error in report.rule_errors],
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_document(finding: Finding) -> dict[str, Any]:
     effort = finding.effort
     return {
         "code": finding.code,

@@ -216,6 +216,7 @@ def test_a_guard_says_what_holds_and_where_it_stands(test: str, text: str) -> No
         ("def f():\n import numpy\n HERE", []),
         ("i = 0 if device.type == 'cuda' else None\nif i is not None: HERE", ["cuda"]),
         ("i = 0 if a else None\nif i is not None: HERE", []),
+        ("i = b if i is not None else None\nif i is not None: HERE", []),
     ],
 )
 def test_what_a_tpu_host_does_not_reach(source: str, kinds: list[str]) -> None:

@@ -147,7 +147,8 @@ class Guards:
         return any(
             isinstance(value.orelse, ir.Const)
             and value.orelse.value is None
-            and any(g.kind == "cuda" for g in self.of(value.test, scope, True))
+            and (known := self.values.of(value.test, scope)).value.kind == "cuda-test"
+            and not known.negated
             for value in chosen
         )
 

@@ -98,6 +98,27 @@ def test_drop_argument(page: Page, before: str, after: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("f(m, ids=[r], out=r)", "f(m)"),
+        ("f(m, out=r, static=True, ids=[r])", "f(m, static=True)"),
+        ("f(m, ids=[r])", "f(m)"),
+        ("f(\n    m,\n    ids=[r],\n    out=r,\n)", "f(\n    m,\n)"),
+        ("f(m, [r], out=r)", "f(m, [r])"),
+        ("f(ids=[r], out=r, module=m)", None),
+        ("f(m, static=True)", None),
+    ],
+)
+def test_drop_several_arguments(page: Page, before: str, after: str | None) -> None:
+    p = page(f"o = {before}\n")
+    draft = p.draft("drop-argument", p.call(before, "f"), argument=["ids", "out"])
+    assert (draft is None) == (after is None)
+    if after is not None:
+        fixed = p.fixed("drop-argument", p.call(before, "f"), argument=["ids", "out"])
+        assert fixed == f"o = {after}\n"
+
+
+@pytest.mark.parametrize(
     ("before", "options", "after"),
     [
         ('f(a, m="cuda")', {"value": "cpu"}, 'f(a, m="cpu")'),

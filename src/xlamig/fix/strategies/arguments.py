@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from xlamig.facts import ApiUse, Argument, Fact, Span
@@ -14,12 +15,18 @@ _BLANK = re.compile(r"[ \t]*(?=[\r\n])")
 
 
 def drop_argument(fact: Fact, options: Options, page: FixContext) -> Draft | None:
-    """Option `argument`: the keyword argument to delete."""
-    argument = _argument(fact, options)
-    if argument is None or not argument.keyword:
+    """Option `argument`: the keyword argument to delete, or a list: those of them that are there."""
+    wanted = options.get("argument", "")
+    names = wanted if isinstance(wanted, list) else [wanted]
+    found = [a for a in fact.args if a.name in names] if isinstance(fact, ApiUse) else []
+    if not found or not all(argument.keyword for argument in found):
         return None
-    start, end = _whole_lines(page.source.text, _keep_comments(page.source.text, argument))
-    return Draft(f"Drop `{page.text(argument.span)}`", (page.edit(start, end, ""),))
+    text = page.source.text
+    cuts = [_whole_lines(text, _keep_comments(text, argument)) for argument in found]
+    if any(one[1] > other[0] for one, other in pairwise(cuts)):
+        return None  # each takes the comma between them
+    dropped = " and ".join(f"`{page.text(argument.span)}`" for argument in found)
+    return Draft(f"Drop {dropped}", tuple(page.edit(*cut, "") for cut in cuts))
 
 
 def replace_argument(fact: Fact, options: Options, page: FixContext) -> Draft | None:

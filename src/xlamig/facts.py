@@ -179,7 +179,9 @@ class ToolEvent(Fact):
 
     kind: ClassVar[str] = "tool"
 
-    event: Literal["unparsable-file", "unused-suppression", "unknown-code", "rule-crashed"]
+    event: Literal[
+        "unparsable-file", "unused-suppression", "unknown-code", "stale-baseline-entry", "rule-crashed"
+    ]
     subject: str  # the code, rule or error text it is about
     detail: str = ""
 

@@ -130,7 +130,8 @@ class RuleError:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What one file gave. `sites` counts torch and CUDA API uses seen, for coverage."""
+    """What one file gave. `sites` counts torch and CUDA API uses seen, for coverage; `silenced`
+    are the codes of findings that comments suppress."""
 
     filename: str
     findings: tuple[Finding, ...] = ()
@@ -139,6 +140,7 @@ class FileReport:
     suppressed: int = 0
     lines: int = 0
     sites: int = 0
+    silenced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,7 @@ class Report:
 
     target: str
     files: tuple[FileReport, ...] = field(default=())
+    hidden: int = 0  # findings left out because they are known or unchanged
 
     @property
     def findings(self) -> tuple[Finding, ...]:

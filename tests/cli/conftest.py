@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from making import a_finding, a_report
 from xlamig.config.settings import Settings
+from xlamig.engine.ignoring import Ignored
 from xlamig.engine.options import Options, UsageError
 from xlamig.findings import Report
 
@@ -45,6 +46,7 @@ class FakeEngine(types.ModuleType):
         self.report = a_report(a_finding(severity="warning"))
         self.outcome = FakeOutcome(self.report)
         self.settings = Settings()
+        self.ignored = Ignored(2, 1, 0)
         self.error: BaseException | None = None
         self.asked: dict[str, Any] = {}
 
@@ -59,6 +61,14 @@ class FakeEngine(types.ModuleType):
     ) -> FakeOutcome:
         self.asked = {"paths": paths, "options": options, "grades": applicabilities, "write": write}
         return self.outcome
+
+    def update_baseline(self, paths: Sequence[Path], options: Options) -> tuple[int, int, int]:
+        self.asked = {"paths": paths, "options": options}
+        return 3, 2, 1
+
+    def add_ignores(self, paths: Sequence[Path], options: Options, reason: str = "") -> Ignored:
+        self.asked = {"paths": paths, "options": options, "reason": reason}
+        return self.ignored
 
     def text_of(self, options: Options) -> Callable[[str], str | None]:
         return lambda filename: None

@@ -37,6 +37,15 @@ from xlamig.report import FORMATS
     help="Exit with 1 above that.",
 )
 @click.option("--no-effort", is_flag=True, help="No effort estimate in the summary.")
+@click.option("--diff-base", metavar="REV", help="Only findings on lines changed since a git revision.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Only findings that are not in this file of known ones.",
+)
+@click.option("--update-baseline", is_flag=True, help="Write all findings to the --baseline file.")
+@click.option("--add-ignore", is_flag=True, help="Write a suppression comment for every finding.")
+@click.option("--ignore-reason", default="", metavar="TEXT", help="What to add to these comments.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
 @click.option(
     "--output-format",
@@ -62,6 +71,8 @@ def command(
     stdin_filename: str | None,
     show_files: bool,
     show_settings: bool,
+    diff_base: str | None,
+    baseline: Path | None,
     **flags: Any,
 ) -> None:
     """Report what is unfriendly to XLA in PyTorch code, and fix it.
@@ -71,7 +82,7 @@ def command(
     from xlamig import engine
     from xlamig.config.schema import to_toml
 
-    options = run.options()
+    options = replace(run.options(), diff_base=diff_base, baseline=baseline)
     where = paths or (Path(),)
     out = Output(output)
     if paths == (Path("-"),):

@@ -42,6 +42,13 @@ class Wanted:
     statistics: bool
     output_format: str
     hook: bool
+    update_baseline: bool
+    add_ignore: bool
+    ignore_reason: str
+
+    @property
+    def fixes(self) -> bool:
+        return self.fix or self.fix_only or self.diff
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,9 @@ class Checking:
     def run(self) -> int:
         """The exit code; everything else has been written."""
         wanted = self.wanted
-        code = self._fix() if wanted.fix or wanted.fix_only or wanted.diff else self._check()
+        if wanted.update_baseline or wanted.add_ignore:
+            return self._put_aside()
+        code = self._fix() if wanted.fixes else self._check()
         return exits.CLEAN if wanted.exit_zero and code == exits.FOUND else code
 
     def _check(self) -> int:
@@ -65,6 +74,27 @@ class Checking:
         with progress(self.out.flags) as tick:
             report = engine.check(self.paths, replace(self.options, progress=tick))
         return self._tell(report, engine.text_of(self.options))
+
+    def _put_aside(self) -> int:
+        """Write down what is found as known, in a baseline or in comments."""
+        from xlamig import engine
+
+        wanted = self.wanted
+        if wanted.fixes or (wanted.update_baseline and wanted.add_ignore) or self.options.stdin is not None:
+            raise click.UsageError("--update-baseline and --add-ignore need files, and no other task.")
+        with progress(self.out.flags) as tick:
+            options = replace(self.options, progress=tick)
+            if wanted.update_baseline:
+                entries, new, gone = engine.update_baseline(self.paths, options)
+                known = number(entries, "known problem")
+                self.out.note(f"Wrote {options.baseline} with {known} ({new} new, {gone} gone).")
+                return exits.CLEAN
+            ignored = engine.add_ignores(self.paths, options, wanted.ignore_reason)
+        files = number(ignored.files, "file")
+        self.out.note(f"Wrote comments for {number(ignored.findings, 'problem')} in {files}.")
+        if ignored.left:
+            self.out.complain(f"{number(ignored.left, 'problem')} could not get a comment.")
+        return exits.FOUND if ignored.left else exits.CLEAN
 
     def _fix(self) -> int:
         from xlamig import engine

@@ -16,16 +16,19 @@ from xlamig.source.decode import Undecodable, decode
 
 if TYPE_CHECKING:
     from xlamig.engine.fixing import FixOutcome
+    from xlamig.engine.ignoring import Ignored
 
 __all__ = [
     "Options",
     "UsageError",
+    "add_ignores",
     "check",
     "clean",
     "fix",
     "show_files",
     "show_settings",
     "text_of",
+    "update_baseline",
 ]
 
 
@@ -35,7 +38,34 @@ def check(paths: Sequence[Path], options: Options) -> Report:
     Raises:
         UsageError: a path does not exist, or the configuration or a rule page is broken.
     """
-    return Run(paths, options).report()
+    report = Run(paths, options).report()
+    if options.baseline is None and options.diff_base is None:
+        return report
+    from xlamig.engine.narrow import narrow
+
+    return narrow(report, paths, options)
+
+
+def update_baseline(paths: Sequence[Path], options: Options) -> tuple[int, int, int]:
+    """Write the findings to the baseline; how many entries it has, and how many came and went.
+
+    Raises:
+        UsageError: as for `check`, or the baseline cannot be written.
+    """
+    from xlamig.engine.narrow.update import update
+
+    return update(paths, options)
+
+
+def add_ignores(paths: Sequence[Path], options: Options, reason: str = "") -> Ignored:
+    """Write a suppression comment for every finding.
+
+    Raises:
+        UsageError: as for `check`, or a file cannot be written.
+    """
+    from xlamig.engine import ignoring
+
+    return ignoring.add_ignores(paths, options, reason)
 
 
 def fix(

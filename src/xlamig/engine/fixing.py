@@ -10,6 +10,7 @@ from pathlib import Path
 from xlamig.engine.analyse import analyse
 from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.load import LoadJob, load
+from xlamig.engine.narrow import narrow
 from xlamig.engine.options import Options
 from xlamig.engine.run import Run, Source
 from xlamig.findings import Applicability, Create, FileReport, Finding, Report
@@ -44,6 +45,7 @@ class _Fixer:
     run: Run
     applicabilities: Collection[Applicability]
     reports: dict[str, FileReport]
+    chosen: frozenset[tuple[str, str]] | None  # file and fingerprint, where not all shall be fixed
 
     def fix(self, source: Source) -> FixedText:
         fixed = fix_text(source.source, lambda text: self._findings(source, text), self.applicabilities)
@@ -51,7 +53,10 @@ class _Fixer:
         return fixed
 
     def _findings(self, source: Source, text: SourceText) -> Sequence[Finding]:
-        return self._report(source, text).findings
+        return [finding for finding in self._report(source, text).findings if self.is_chosen(finding)]
+
+    def is_chosen(self, finding: Finding) -> bool:
+        return self.chosen is None or (finding.filename, finding.fingerprint) in self.chosen
 
     def _report(self, source: Source, text: SourceText) -> FileReport:
         if text.text == source.source.text:
@@ -71,14 +76,17 @@ def fix(
     run = Run(paths, options)
     before = run.report()
     reports = {report.filename: report for report in before.files}
-    fixer = _Fixer(run, applicabilities, dict(reports))
+    shown = narrow(before, paths, options)
+    some = options.baseline is not None or options.diff_base is not None
+    chosen = frozenset((f.filename, f.fingerprint) for f in shown.findings) if some else None
+    fixer = _Fixer(run, applicabilities, dict(reports), chosen)
     problems: list[str] = []
     created: dict[str, str] = {}
     files: list[FixedFile] = []
     stdin_text: str | None = None
     for name, source in run.sources.items():
         stdin_text = source.source.text if options.stdin is not None else None
-        if not any(_fixable(f, applicabilities) for f in reports[name].findings):
+        if not any(_fixable(f, applicabilities) and fixer.is_chosen(f) for f in reports[name].findings):
             continue
         fixed = on_deep_stack(fixer.fix, source)
         if fixed.problem:
@@ -99,7 +107,7 @@ def fix(
         files.append(FixedFile(name, source.source.text, fixed.text, Counter(fixed.applied), fixed.problem))
     made = tuple(FixedFile(name, "", content, {}) for name, content in sorted(created.items()))
     after = replace(before, files=tuple(fixer.reports[name] for name in sorted(fixer.reports)))
-    return FixOutcome(before, after, tuple(files), made, tuple(problems), stdin_text)
+    return FixOutcome(shown, narrow(after, paths, options), tuple(files), made, tuple(problems), stdin_text)
 
 
 def _fixable(finding: Finding, applicabilities: Collection[Applicability]) -> bool:

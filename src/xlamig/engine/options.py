@@ -15,7 +15,9 @@ class UsageError(Exception):
 class Options:
     """`overrides` are settings from the command line by configuration key. `jobs` 0 means one
     per core. `stdin` is (file name, content) to be checked instead of a file. `progress` is told
-    how many files are done, and of how many."""
+    how many files are done, and of how many. `whole` says whether the paths are all of the program;
+    when None, they are if each is a folder. Only findings on lines changed since the git revision
+    `diff_base`, and not in the file `baseline`, are reported."""
 
     overrides: Mapping[str, object] = field(default_factory=dict)
     config: Path | None = None
@@ -24,3 +26,6 @@ class Options:
     cache: bool = True
     stdin: tuple[str, bytes] | None = None
     progress: Callable[[int, int], None] | None = None
+    whole: bool | None = None
+    diff_base: str | None = None
+    baseline: Path | None = None

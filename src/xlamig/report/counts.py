@@ -21,6 +21,7 @@ class Counts:
     fixable: int
     unsafe_fixable: int
     suppressed: int
+    hidden: int  # by a baseline or --diff-base
 
 
 def count(report: Report) -> Counts:
@@ -36,4 +37,5 @@ def count(report: Report) -> Counts:
         fixable=safe,
         unsafe_fixable=sum(is_fixable(finding, unsafe_fixes=True) for finding in findings) - safe,
         suppressed=sum(file.suppressed for file in report.files),
+        hidden=report.hidden,
     )

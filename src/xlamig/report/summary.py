@@ -23,6 +23,8 @@ def summary(report: Report, unsafe_fixes: bool = False, fixed: int = 0) -> Itera
         yield f"Found {number(counts.findings, 'problem')} ({_severities(counts)}) in {files}."
     else:
         yield f"No problems found in {files}."
+    if report.hidden:
+        yield f"{number(report.hidden, 'problem')} not shown: known or on unchanged lines."
     if hint := _fixable(counts, unsafe_fixes):
         yield hint
 

@@ -1,0 +1,52 @@
+"""`--add-ignore`: a suppression comment for every finding that is there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlamig.engine.narrow import narrow
+from xlamig.engine.options import Options, UsageError
+from xlamig.engine.run import Run
+from xlamig.fix.write import WriteError, write_files
+from xlamig.source.ignoring import with_ignores
+
+NEVER = ("XLA000", "XLA09")  # what cannot be parsed has no comments; the others are about comments
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """How many findings got a comment and in how many files; `left` could not get one."""
+
+    findings: int
+    files: int
+    left: int
+
+
+def add_ignores(paths: Sequence[Path], options: Options, reason: str) -> Ignored:
+    """Raises UsageError as for `check`, or when a file cannot be written."""
+    run = Run(paths, options)
+    report = narrow(run.report(), paths, options)
+    written = findings = 0
+    for file in report.files:
+        source = run.sources.get(file.filename)
+        found: dict[int, set[str]] = defaultdict(set)
+        for finding in file.findings:
+            if not finding.code.startswith(NEVER):
+                found[finding.place.location.row].add(finding.code)
+        if source is None or not found or not source.source.exact:
+            continue
+        new = with_ignores(source.source, found, reason)
+        if new.text == source.source.text:
+            continue
+        try:
+            write_files({source.file.path: new.encode()})
+        except WriteError as error:
+            raise UsageError(str(error)) from None
+        written += 1
+        findings += sum(finding.place.location.row in found for finding in file.findings)
+    after = narrow(Run(paths, options).report(), paths, options)
+    left = sum(not finding.code.startswith(NEVER) for finding in after.findings)
+    return Ignored(max(0, findings - left), written, left)

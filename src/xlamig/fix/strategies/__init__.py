@@ -7,11 +7,14 @@ from types import MappingProxyType
 
 from xlamig.fix.context import Strategy
 from xlamig.fix.strategies.arguments import drop_argument, replace_argument
+from xlamig.fix.strategies.checkpointing import rename_where_passed
 from xlamig.fix.strategies.cuda_method import cuda_method
 from xlamig.fix.strategies.device_literal import device_literal
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
+from xlamig.fix.strategies.precision import rename_precision
 from xlamig.fix.strategies.rename import rename_api
+from xlamig.fix.strategies.seed import seed_xla
 from xlamig.fix.strategies.statements import drop_statement
 from xlamig.fix.strategies.suppression import remove_suppression
 
@@ -25,7 +28,10 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "drop-statement": drop_statement,
         "remove-suppression": remove_suppression,
         "rename-api": rename_api,
+        "rename-precision": rename_precision,
+        "rename-where-passed": rename_where_passed,
         "replace-argument": replace_argument,
+        "seed-xla": seed_xla,
     }
 )
 

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from xlamig.facts import ApiUse, Value
+
+Page = Callable[..., Any]
+WORDS = {"half": "bfloat16", "float16": "bfloat16", "fp16": "bf16"}
+CHECKPOINT = "torch.utils.checkpoint.checkpoint"
+SUCCESSOR = {"replace": f"torch_xla.{CHECKPOINT[6:]}", "passes": {"use_reentrant": True}}
+
+
+def halved(page: Page, call: str, name: str = "f", **api: str) -> str | None:
+    """The call in bfloat16; `api` says which arguments are names of torch, and of what."""
+    p = page(f"x = {call}\n")
+    fact = p.call(call, name)
+    args = tuple(replace(a, value=Value("api", api[a.name])) if a.name in api else a for a in fact.args)
+    fixed: str | None = p.fixed("rename-precision", replace(fact, args=args), words=WORDS)
+    return fixed and fixed.removeprefix("x = ").rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("call", "api"),
+    [
+        ("f(dtype=dtype)", {"dtype": "torch.float16"}),  # a variable is other code's too
+        ("f(dtype=float16)", {"dtype": "torch.float16"}),
+        ("f(dtype=torch.float32)", {"dtype": "torch.float32"}),
+        ("f(fp16=False)", {}),
+        ("f(fp16=flag)", {}),
+        ("f(fp16=True, bf16=False)", {}),
+        ("f(fp16=True, **kwargs)", {}),
+        ('f(name="half-life")', {}),
+        ("f(precision=PRECISION)", {}),
+    ],
+)
+def test_what_is_not_written_in_the_call_stays(page: Page, call: str, api: dict[str, str]) -> None:
+    assert halved(page, call, **api) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "api", "after"),
+    [
+        ("m.half()", "Module.half", {}, "m.bfloat16()"),
+        ("g(a).half( )", "unknown.half", {}, "g(a).bfloat16( )"),
+        ("x.to(torch.half)", "Tensor.to", {"0": "torch.half"}, "x.to(torch.bfloat16)"),
+        ("f(a, dtype=t.float16)", "f", {"dtype": "torch.float16"}, "f(a, dtype=t.bfloat16)"),
+        ("f(torch_dtype='float16')", "f", {}, "f(torch_dtype='bfloat16')"),
+        ('f(mixed_precision="fp16")', "f", {}, 'f(mixed_precision="bf16")'),
+        ("f(fp16=True, lr=1)", "f", {}, "f(bf16=True, lr=1)"),
+    ],
+)
+def test_rename_precision(page: Page, call: str, name: str, api: dict[str, str], after: str) -> None:
+    assert halved(page, call, name, **api) == after
+
+
+# ------------------------------------------------------------------------------ checkpointing
+
+
+def swapped(page: Page, text: str, call: str) -> str | None:
+    p = page(text, style="native")
+    fixed: str | None = p.fixed("rename-where-passed", p.call(call, CHECKPOINT), **SUCCESSOR)
+    return fixed
+
+
+IMPORTED = f"from {CHECKPOINT.rpartition('.')[0]} import checkpoint\n"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "y = checkpoint(g, x)",
+        "y = checkpoint(g, x, use_reentrant=False)",
+        "y = checkpoint(g, x, use_reentrant=flag)",
+        "y = partial(checkpoint, use_reentrant=True)",
+    ],
+)
+def test_another_use_of_the_import_keeps_it(page: Page, more: str) -> None:
+    call = "checkpoint(f, x, use_reentrant=True)"
+    assert swapped(page, f"{IMPORTED}y = {call}\n{more}\n", call) is None
+
+
+def test_the_import_goes_with_calls_that_all_agree(page: Page) -> None:
+    call = "checkpoint(f, x, use_reentrant=True)"
+    text = f"{IMPORTED}y = {call}\nz = checkpoint(g, x, y, use_reentrant=True)\n"
+    assert swapped(page, text, call) == text.replace("torch.utils", "torch_xla.utils")
+
+
+def test_a_dotted_call_stands_for_itself(page: Page) -> None:
+    call = f"{CHECKPOINT}(f, x, use_reentrant=True)"
+    text = f"import torch\nimport torch_xla\ny = {call}\nz = {CHECKPOINT}(g, x)\n"
+    assert swapped(page, text, f"{CHECKPOINT}(g, x)") is None
+    fixed = swapped(page, text, call)
+    assert fixed is not None and f"y = torch_xla.{CHECKPOINT[6:]}(f, x, use_reentrant=True)\n" in fixed
+    assert f"z = {CHECKPOINT}(g, x)\n" in fixed
+
+
+# ------------------------------------------------------------------------------ seeds
+
+
+def seeded(page: Page, text: str, call: str, device: str = "", **settings: Any) -> str | None:
+    p = page(text, **settings)
+    proofs = {"device-in-scope": device} if device else {}
+    fact: ApiUse = p.call(call, "torch.manual_seed", proofs=proofs)
+    fixed: str | None = p.fixed("seed-xla", fact)
+    return fixed
+
+
+@pytest.mark.parametrize(
+    ("statement", "call"),
+    [
+        ("g = torch.manual_seed(1)", "torch.manual_seed(1)"),
+        ("torch.manual_seed(1); f()", "torch.manual_seed(1)"),
+        ("if f(): torch.manual_seed(1)", "torch.manual_seed(1)"),
+        ("torch.manual_seed(next_seed())", "torch.manual_seed(next_seed())"),
+        ("torch.manual_seed(*seeds)", "torch.manual_seed(*seeds)"),
+    ],
+)
+def test_a_seed_that_cannot_be_repeated_below(page: Page, statement: str, call: str) -> None:
+    assert seeded(page, f"import torch\n{statement}\n", call, style="native") is None
+
+
+def test_portable_code_without_a_device_to_ask(page: Page) -> None:
+    assert seeded(page, "torch.manual_seed(1)\n", "torch.manual_seed(1)") is None
+
+
+def test_portable_code_asks_its_device(page: Page) -> None:
+    call = "torch.manual_seed(args.seed + rank)"
+    fixed = seeded(page, f"def f():\n    {call}  # all\n    g()\n", call, "device")
+    assert fixed == (
+        f"def f():\n    {call}  # all\n    if str(device).startswith(\"xla\"):\n        import torch_xla\n\n"
+        "        torch_xla.manual_seed(args.seed + rank)\n    g()\n"
+    )  # fmt: skip
+
+
+def test_an_import_that_is_there_serves(page: Page) -> None:
+    text = "import torch_xla\ntorch.manual_seed(1)\n"
+    fixed = seeded(page, text, "torch.manual_seed(1)", "device")
+    assert fixed == text + 'if str(device).startswith("xla"):\n    torch_xla.manual_seed(1)\n'
+
+
+def test_an_import_that_may_be_missing_does_not(page: Page) -> None:
+    text = "try:\n    import torch_xla\nexcept ImportError:\n    torch_xla = None\ntorch.manual_seed(1)\n"
+    assert seeded(page, text, "torch.manual_seed(1)", "device") is None
+
+
+def test_native_code(page: Page) -> None:
+    fixed = seeded(page, "import torch\ntorch.manual_seed(1)", "torch.manual_seed(1)", style="native")
+    assert fixed == "import torch\nimport torch_xla\ntorch.manual_seed(1)\ntorch_xla.manual_seed(1)"

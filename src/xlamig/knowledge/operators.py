@@ -31,6 +31,7 @@ class Case:
     aten: tuple[str, ...] = ()
     error: str = ""
     backward: bool = False  # only the gradient is concerned
+    host_read: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,6 @@ class Operator:
     cases: tuple[Case, ...] = ()
     host_read: bool = False  # waits for the device and reads a value, whatever the status
     dynamic_shape: bool = False  # the shape of the result depends on values
-    signature: tuple[str, ...] = ()
     note: str = ""  # why it is unknown, or what else is worth saying
 
 
@@ -84,6 +84,7 @@ class Operators:
         )
         self.target: str = about["target"]
         self._rows: Mapping[str, Mapping[str, Any]] = document["operators"]
+        self._dispatch: Mapping[str, str] = document.get("dispatch", {})
 
     def __iter__(self) -> Iterator[Operator]:
         return (self[name] for name in self._rows)
@@ -100,6 +101,9 @@ class Operators:
         known_as = row.get("same", "")
         return _operator(name, self.target, self._rows[known_as] if known_as else row, known_as)
 
+    def get(self, name: str) -> Operator | None:
+        return self[name] if name in self._rows else None
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._rows)
@@ -110,6 +114,11 @@ class Operators:
         status "unknown"."""
         found = next((spelled for spelled in candidates(name) if spelled in self._rows), None)
         return None if found is None else self[found]
+
+    def dispatch(self, aten: str) -> str:
+        """What the dispatcher does with an aten overload, `aten::median.dim`: "kernel" of the target or
+        "fallback" to the CPU; "" where it is made of others, or the table does not say."""
+        return self._dispatch.get(aten, "")
 
     def through(self, aten: str) -> tuple[Operator, ...]:
         """The operators that reach an aten operator which is not lowered: `aten::median`."""
@@ -143,7 +152,6 @@ def _operator(name: str, target: str, row: Mapping[str, Any], same_as: str) -> O
         tuple(_case(case) for case in row.get("cases", ())),
         row.get("host_read", False),
         row.get("dynamic_shape", False),
-        tuple(row.get("signature", ())),
         row.get("note", ""),
     )
 
@@ -156,6 +164,7 @@ def _case(row: Mapping[str, Any]) -> Case:
         tuple(row.get("aten", ())),
         row.get("error", ""),
         row.get("backward", False),
+        row.get("host_read", False),
     )
 
 

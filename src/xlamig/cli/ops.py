@@ -1,0 +1,72 @@
+"""`xlamig ops NAME...`: what becomes of an operator on each target."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from xlamig.cli.exits import CLEAN, FOUND
+from xlamig.config.settings import TARGETS
+
+if TYPE_CHECKING:
+    from xlamig.cli.ops_answer import Answer
+    from xlamig.knowledge.operators import Operators
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--target", type=click.Choice(TARGETS), help="Only this target, not all.")
+@click.option(
+    "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
+    help="How the answer is written.",
+)  # fmt: skip
+def command(names: Sequence[str], target: str | None, output_format: str) -> None:
+    """Tell whether operators are supported, what happens if not, and what to write instead.
+
+    A NAME is spelled as in code (torch.median, F.mish, x.median, nn.LSTM, aten::median) or a glob
+    ('torch.linalg.*') for a table. The exit code is 1 when a name is no operator that is known, or
+    when it is not known what a target does with it.
+    """
+    from xlamig.cli import ops_answer, ops_text
+
+    tables = ops_answer.tables([target] if target else TARGETS)
+    rows = ops_answer.alternatives()
+    answers: list[Answer] = []
+    missing: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        found = _resolve(name, tables)
+        answers += [ops_answer.answer(spelled, tables, rows) for spelled in found]
+        if not found:
+            missing[name] = _nearest(name, tables)
+    if output_format == "json":
+        click.echo(json.dumps(ops_answer.document(answers, missing), indent=2))
+    else:
+        as_table = any("*" in name for name in names) or len(answers) > len(names)
+        write = ops_text.table if as_table else ops_text.pages
+        click.echo(write(answers, tables), nl=False)
+        for name, near in missing.items():
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            click.echo(f"{name}: no such operator is known{hint}", err=True)
+    known = not missing and all(answer.is_known for answer in answers)
+    click.get_current_context().exit(CLEAN if known else FOUND)
+
+
+def _resolve(name: str, tables: Sequence[Operators]) -> list[str]:
+    """Canonical names: one, or all that a glob or an operator behind them stands for."""
+    if any(sign in name for sign in "*?["):
+        every = sorted({known for table in tables for known in table.names})
+        return [known for known in every if fnmatch.fnmatchcase(known, name)]
+    for table in tables:
+        if operator := table.find(name):
+            return [operator.name]
+    if name.startswith("aten::"):
+        return sorted({operator.name for table in tables for operator in table.through(name)})
+    return []
+
+
+def _nearest(name: str, tables: Sequence[Operators]) -> tuple[str, ...]:
+    return next((near for table in tables if (near := table.nearest(name))), ())

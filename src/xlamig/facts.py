@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import ClassVar, Literal
 
 from xlamig.findings import Confidence, Frequency
+from xlamig.knowledge import signatures
 
 Span = tuple[int, int]
 """(start, end) offsets in code points of the decoded text, end exclusive."""
@@ -197,8 +198,8 @@ class Interest:
 
     `names` are exact canonical names, `prefixes` come from "torch.cuda.*" and end in ".",
     `methods` are the last parts of "Tensor.cuda", "Module.cuda" and "unknown.cuda".
-    `signatures` gives parameter names in order, for reading positional arguments; `aliases` maps
-    other public names of an API to the canonical one.
+    `signatures` are the rule book's own parameter names, in order; `aliases` maps other public names
+    of an API to the canonical one.
     """
 
     kinds: frozenset[str] = frozenset()
@@ -210,6 +211,11 @@ class Interest:
     variables: frozenset[str] = frozenset()
     signatures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def parameters(self, name: str) -> tuple[str, ...]:
+        """Parameter names in order, for reading positional arguments: the book's, else torch's own."""
+        own = self.signatures.get(name)
+        return own if own is not None else signatures.parameters(name) or ()
 
     def wants(self, name: str) -> bool:
         return name in self.names or name.startswith(self.prefixes)

@@ -43,7 +43,7 @@ def test_arguments_know_their_places() -> None:
     index, flag = the(PLACES, "unknown.cuda").args
     assert [PLACES[slice(*arg.span)] for arg in (index, flag)] == ["0", "non_blocking = True"]
     assert PLACES[slice(*flag.value_span)] == "True"
-    assert (index.name, index.keyword, flag.name, flag.keyword) == ("0", False, "non_blocking", True)
+    assert (index.name, index.keyword, flag.name, flag.keyword) == ("device", False, "non_blocking", True)
     (device,) = the(PLACES, "torch.autocast").args
     assert PLACES[slice(*device.span)] == 'device_type="cuda"'
 

@@ -130,7 +130,7 @@ class Apis:
 
     def _arguments(self, node: ir.Call, name: str, place: Place) -> tuple[tuple[Argument, ...], bool]:
         """The arguments by parameter name, and whether there can be no others."""
-        signature = self.interest.signatures.get(name, ())
+        signature = self.interest.parameters(name)
         made: list[Argument] = []
         complete = True
         for index, arg in enumerate(node.args):

@@ -82,6 +82,25 @@ class Argument:
     reasons: tuple[Why, ...] = ()
 
 
+CONTEXTS = (
+    "no-grad",  # under torch.no_grad or inference_mode
+    "loop",
+    "forward",  # a method of a module, trainer or autograd.Function that runs in every step
+    "training-loop",  # a loop each round of which is a step of training
+    "hot",  # one of these two; `frequency` is then "step", or "interval" under `step % n == 0`
+    "worker",  # of a data loader: __getitem__, collate_fn ...
+    "rank-guarded",  # only on rank 0
+    "condition",  # in the test of if, while, assert, a ternary; an operand of and, or, not
+    "comparison",
+    "isinstance",  # in the second argument of isinstance or issubclass
+    "try",  # in the body of a try that catches more than failed imports
+    "message",  # in what is raised or asserted
+    "default-argument",
+    "test-code",  # of the whole file
+    "cuda-program",  # of the whole file: CUDA is named somewhere
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """What every fact carries. `span` is what a report underlines."""
@@ -94,7 +113,7 @@ class Fact:
     parts: Mapping[str, Span] = field(default_factory=dict)
     related: tuple[Why, ...] = ()
     frequency: Frequency = "unknown"
-    context: frozenset[str] = frozenset()  # no-grad, loop, default-argument, test-code ...
+    context: frozenset[str] = frozenset()  # the words of CONTEXTS
     guards: tuple[Guard, ...] = ()
     confidence: Confidence = "certain"
     proofs: Mapping[str, str] = field(default_factory=dict)

@@ -53,7 +53,7 @@ class Apis:
         }
         fields["parts"] = parts
         fields["confidence"] = confidence
-        fields["reasons"] = self._spelling(node.func, name)
+        fields["reasons"] = (*place.reasons, *self._spelling(node.func, name))
         yield ApiUse(
             **fields,
             name=name,
@@ -75,7 +75,7 @@ class Apis:
             return
         fields = place.fields(node)
         fields["parts"] = {"callee": (node.start, node.end)}
-        fields["reasons"] = self._spelling(node, name)
+        fields["reasons"] = (*place.reasons, *self._spelling(node, name))
         yield ApiUse(**fields, name=name, spelled=short(self.analysis.source(node)), via=via)
 
     def imported(self, dotted: str, alias: ir.Alias, place: Place) -> Iterator[ApiUse]:

@@ -166,7 +166,7 @@ class Devices:
     ) -> DeviceChoice:
         fields = place.fields(node)
         fields["confidence"] = confidence
-        fields["reasons"] = reasons
+        fields["reasons"] = (*place.reasons, *reasons)
         fields["proofs"] = device_in_scope(place, node.start)
         return DeviceChoice(
             **fields,

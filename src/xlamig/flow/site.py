@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 from xlamig import ir
@@ -39,19 +39,27 @@ class Place:
     block: Block
     guards: tuple[Guard, ...] = ()
     context: frozenset[str] = frozenset()
+    frequency: Frequency = "unknown"
+    reasons: tuple[Why, ...] = ()
 
     def at(self, statement: ir.Stmt) -> Place:
         """The same surroundings, for another statement of the block."""
         span = (statement.start, statement.end)
-        return Place(self.scope, span, self.block, self.guards, self.context)
+        return Place(self.scope, span, self.block, self.guards, self.context, self.frequency, self.reasons)
+
+    def within(self, *words: str) -> Place:
+        """The same place in more of context."""
+        return replace(self, context=self.context.union(words))
 
     def fields(self, node: ir.Node) -> Surroundings:
         return {
             "span": (node.start, node.end),
             "statement": self.statement,
             "scope": self.scope.name,
+            "frequency": self.frequency,
             "context": self.context,
             "guards": self.guards,
+            "reasons": self.reasons,
         }
 
 

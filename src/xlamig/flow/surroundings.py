@@ -115,5 +115,6 @@ class Variables:
     def _named(self, key: ir.Expr, node: ir.Expr, place: Place) -> Iterator[Environment]:
         if isinstance(key, ir.Const) and key.value in self.variables:
             fields = place.fields(node)
-            fields["reasons"] = (Why(f"writes the environment variable {key.value}", (key.start, key.end)),)
+            why = Why(f"writes the environment variable {key.value}", (key.start, key.end))
+            fields["reasons"] = (*place.reasons, why)
             yield Environment(**fields, variable=str(key.value), access="write")

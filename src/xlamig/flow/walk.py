@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from xlamig import ir
-from xlamig.facts import Fact, Guard
+from xlamig.facts import Fact, Guard, Why
 from xlamig.flow.apis import Apis, Via
 from xlamig.flow.devices import Devices
 from xlamig.flow.guards import Guards
 from xlamig.flow.inner import scope_inside
+from xlamig.flow.occasions import Occasions
+from xlamig.flow.regions import WORKER, Regions, handed_to_workers
 from xlamig.flow.scopes import ScopeTable, absolute, catches_import_errors, path_of
 from xlamig.flow.selection import Selections
 from xlamig.flow.site import Analysis, Place
@@ -19,6 +21,7 @@ from xlamig.flow.values import short
 
 _NVIDIA_ONLY = frozenset({"tensorrt", "torch_tensorrt", "pycuda", "cupy", "pynvml", "cuda"})
 _NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode"})
+_NOT_INSIDE = frozenset({"loop", "try"})  # of a function that is defined there
 
 
 class Walk:
@@ -29,6 +32,8 @@ class Walk:
         self.scopes = scopes
         self.analysis = analysis
         self.guards = Guards(analysis.values, analysis.text)
+        self.occasions = Occasions(analysis.text)
+        self.regions = Regions(analysis)
         self.apis = Apis(analysis, scopes.methods)
         self.devices = Devices(analysis, self.guards)
         self.selections = Selections(analysis, self.guards, self.devices)
@@ -58,8 +63,7 @@ class Walk:
             after = body[i + 1] if i + 1 < len(body) else None
             self._statement(statement, inside, before, after)
             if isinstance(statement, ir.If) and self._leaves_quietly(statement.body) and not statement.orelse:
-                passed = self.guards.of(statement.test, place.scope, False)
-                place = replace(place, guards=_merge(place.guards, passed))
+                place = self._where(statement.test, place, False)
             if place.scope.kind == "function" and isinstance(statement, ir.Import | ir.Try):
                 place = replace(place, guards=_merge(place.guards, self._imported(statement)))
 
@@ -84,20 +88,29 @@ class Walk:
             return path_of(last.value.func).rpartition(".")[2] in ("skip", "skipTest")
         return isinstance(last, ir.Return) or (isinstance(last, ir.Jump) and last.kind != "pass")
 
-    def _nested(self, body: ir.Block, place: Place, guards: tuple[Guard, ...] = (), *context: str) -> None:
+    def _nested(self, body: ir.Block, place: Place, guards: tuple[Guard, ...] = ()) -> None:
         if not body:
             return
         # Numbered as in ScopeTable, which walks the blocks in the same order.
         self._next_block += 1
-        self._block(
-            body,
-            replace(
-                place,
-                block=(*place.block, self._next_block),
-                guards=_merge(place.guards, guards),
-                context=place.context.union(context) if context else place.context,
-            ),
-        )
+        block = (*place.block, self._next_block)
+        self._block(body, replace(place, block=block, guards=_merge(place.guards, guards)))
+
+    def _where(self, test: ir.Expr, place: Place, holds: bool) -> Place:
+        """The place narrowed to where a test holds, or to where it does not."""
+        guards = self.guards.of(test, place.scope, holds)
+        if guards:
+            place = replace(place, guards=_merge(place.guards, guards))
+        if place.frequency == "step" and self.occasions.seldom(test, place.scope, holds):
+            place = replace(place, frequency="interval")
+        first = self.occasions.first_rank(test, place.scope, holds)
+        return self._on_first_rank(place, first)
+
+    @staticmethod
+    def _on_first_rank(place: Place, reasons: tuple[Why, ...]) -> Place:
+        if not reasons or "rank-guarded" in place.context:
+            return place
+        return replace(place.within("rank-guarded"), reasons=(*place.reasons, *reasons))
 
     # ------------------------------------------------------------------ statements
 
@@ -115,11 +128,12 @@ class Walk:
                 self._if(node, place, before, after)
             case ir.For():
                 self._visit(node.iter, place)
-                self._nested(node.body, place, self._rounds(node, place), "loop")
+                self._nested(node.body, self._looped(node, place), self._rounds(node, place))
                 self._nested(node.orelse, place)
             case ir.While():
-                self._visit(node.test, place)
-                self._nested(node.body, place, self.guards.of(node.test, place.scope, True), "loop")
+                self._visit(node.test, place.within("condition"))
+                guards = self.guards.of(node.test, place.scope, True)
+                self._nested(node.body, self._looped(node, place), guards)
                 self._nested(node.orelse, place)
             case ir.With():
                 self._with(node, place)
@@ -129,19 +143,24 @@ class Walk:
                 self._visit(node.subject, place)
                 for case in node.cases:
                     if case.guard is not None:
-                        self._visit(case.guard, place)
+                        self._visit(case.guard, place.within("condition"))
                     self._nested(case.body, place)
             case ir.Assert():
-                self._visit(node.test, replace(place, context=place.context | {"comparison"}))
+                self._visit(node.test, place.within("comparison", "condition"))
                 if node.message is not None:
-                    self._visit(node.message, replace(place, context=place.context | {"message"}))
+                    self._visit(node.message, place.within("message"))
             case ir.Raise():
-                raised = replace(place, context=place.context | {"message"})
+                raised = place.within("message")
                 for child in ir.children(node):
                     self._visit(child, raised)
             case _:
                 for child in ir.children(node):
                     self._visit(child, place)
+
+    def _looped(self, node: ir.For | ir.While, place: Place) -> Place:
+        words = self.regions.of_loop(node.body, place.scope)
+        inside = place.within("loop", *words)
+        return replace(inside, frequency="step") if words else inside
 
     def _rounds(self, node: ir.For, place: Place) -> tuple[Guard, ...]:
         """A loop over CUDA devices has no round where there are none."""
@@ -184,17 +203,23 @@ class Walk:
 
     def _function(self, node: ir.FunctionDef, place: Place) -> None:
         inner = self.scopes.of(node)
-        context = place.context - {"loop"}
+        context = place.context - _NOT_INSIDE | self.regions.of_function(node, place.scope)
         guards = place.guards
+        first: tuple[Why, ...] = ()
         for decorator in node.decorators:
             self._decorator(decorator, place)
             guards = _merge(guards, self.guards.of_decorator(decorator, place.scope))
+            first = first or self.occasions.of_decorator(decorator)
             called = decorator.func if isinstance(decorator, ir.Call) else decorator
             if self.analysis.names.dotted(called, place.scope) in _NO_GRAD:
                 context |= {"no-grad"}
         defaults = replace(place, scope=inner, context=place.context | {"default-argument"})
         self._defaults(node.params, defaults, place)
-        self._block(node.body, Place(inner, place.statement, (), guards, context))
+        often = (
+            "unknown" if "hot" not in context else "step" if place.frequency == "unknown" else place.frequency
+        )
+        body = Place(inner, place.statement, (), guards, context, often, place.reasons)
+        self._block(node.body, self._on_first_rank(body, first))
 
     def _defaults(self, params: tuple[ir.Param, ...], inside: Place, outside: Place) -> None:
         evaluated = replace(outside, context=inside.context)
@@ -222,9 +247,9 @@ class Walk:
 
     def _if(self, node: ir.If, place: Place, before: ir.Stmt | None, after: ir.Stmt | None) -> None:
         self._add(self.selections.statement(node, before, after, place))
-        self._visit(node.test, place)
-        self._nested(node.body, place, self.guards.of(node.test, place.scope, True))
-        self._nested(node.orelse, place, self.guards.of(node.test, place.scope, False))
+        self._visit(node.test, place.within("condition"))
+        self._nested(node.body, self._where(node.test, place, True))
+        self._nested(node.orelse, self._where(node.test, place, False))
 
     def _with(self, node: ir.With, place: Place) -> None:
         context = place.context
@@ -241,7 +266,7 @@ class Walk:
         optional: tuple[Guard, ...] = ()
         if catches_import_errors(node) and any(isinstance(s, ir.Import | ir.ImportFrom) for s in node.body):
             optional = (Guard("optional-import", "try: import", (node.start, node.start + 3)),)
-        self._nested(node.body, place, optional)
+        self._nested(node.body, place.within("try") if _catches_more(node) else place, optional)
         for handler in node.handlers:
             for caught in handler.type.elements if isinstance(handler.type, ir.Sequence) else [handler.type]:
                 if caught is not None:
@@ -284,8 +309,18 @@ class Walk:
             self._callee(node.func, place)
         elif not isinstance(node.func, ir.Name):
             self._visit(node.func, place)
-        for arg in node.args:
-            self._visit(arg.value, place)
+        for i, arg in enumerate(node.args):
+            self._visit(arg.value, self._given(node, i, place))
+
+    @staticmethod
+    def _given(node: ir.Call, index: int, place: Place) -> Place:
+        """Where an argument of a call is used."""
+        if index == 1 and path_of(node.func) in ("isinstance", "issubclass"):
+            return place.within("isinstance")
+        arg = node.args[index]
+        if isinstance(arg.value, ir.Lambda) and handed_to_workers(arg):
+            return place.within(*WORKER)
+        return place
 
     def _callee(self, node: ir.Attribute, place: Place) -> None:
         """Below the called name itself, which the call has dealt with."""
@@ -315,16 +350,18 @@ class Walk:
             case ir.IfExp() | ir.Bool():
                 self._select(node, None, place)
                 if isinstance(node, ir.IfExp):
-                    self._visit(node.test, place)
+                    self._visit(node.test, place.within("condition"))
                 for operand, where in self._operands(node, place):
                     self._visit(operand, where)
+            case ir.Unary(op="not", operand=operand):
+                self._visit(operand, place.within("condition"))
             case ir.Lambda():
                 self._defaults(node.params, place, place)
                 self._visit(node.body, replace(place, scope=scope_inside(node, place.scope)))
             case ir.Comprehension():
                 self._comprehension(node, place)
             case ir.Compare():
-                compared = replace(place, context=place.context | {"comparison"})
+                compared = place.within("comparison")
                 for child in ir.children(node):
                     self._visit(child, compared)
             case ir.BigLiteral():
@@ -337,26 +374,37 @@ class Walk:
         first, *later = node.generators
         self._visit(first.iter, place)
         own = replace(place, scope=scope_inside(node, place.scope))
-        tests = [test for generator in node.generators for test in generator.ifs]
-        for part in (*(g.iter for g in later), *tests, node.element, node.value):
+        for test in (test for generator in node.generators for test in generator.ifs):
+            self._visit(test, own.within("condition"))
+        for part in (*(g.iter for g in later), node.element, node.value):
             if part is not None:
                 self._visit(part, own)
 
     def _operands(self, node: ir.IfExp | ir.Bool, place: Place) -> Iterator[tuple[ir.Expr, Place]]:
         """The arms of a ternary, or the values of `and`, `or`, under what held before each."""
-        guards: tuple[Guard, ...] = ()
         if isinstance(node, ir.IfExp):
             for arm, holds in ((node.body, True), (node.orelse, False)):
-                guards = self.guards.of(node.test, place.scope, holds)
-                yield arm, replace(place, guards=_merge(place.guards, guards)) if guards else place
+                yield arm, self._where(node.test, place, holds)
             return
-        for value in node.values:
-            yield value, replace(place, guards=_merge(place.guards, guards)) if guards else place
-            guards = (*guards, *self.guards.of(value, place.scope, node.op == "and"))
+        *tested, last = node.values
+        for value in tested:
+            yield value, place.within("condition")
+            place = self._where(value, place, node.op == "and")
+        yield last, place
 
 
 def _merge(old: tuple[Guard, ...], new: tuple[Guard, ...]) -> tuple[Guard, ...]:
     return (*old, *(g for g in new if g not in old))
+
+
+def _catches_more(node: ir.Try) -> bool:
+    """Whether a handler is for more than imports that fail."""
+    for handler in node.handlers:
+        caught = handler.type.elements if isinstance(handler.type, ir.Sequence) else (handler.type,)
+        names = {path_of(c) if c is not None else "" for c in caught}
+        if not names <= {"ImportError", "ModuleNotFoundError"}:
+            return True
+    return False
 
 
 def _old_api(handler: ir.Handler) -> tuple[Guard, ...]:

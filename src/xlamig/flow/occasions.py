@@ -1,0 +1,142 @@
+"""Tests that let a place run on one rank only, or in some steps only."""
+
+from __future__ import annotations
+
+import re
+
+from xlamig import ir
+from xlamig.facts import Why
+from xlamig.flow.scopes import Scope, path_of
+from xlamig.flow.values import short
+
+_RANKS = re.compile(r"rank|main|master|primary|zero|chief", re.IGNORECASE)
+_RANK = re.compile(r"(?:^|_)rank(?:_id)?$|process_index$|_ordinal$", re.IGNORECASE)
+_IS_FIRST = re.compile(
+    r"^_?(?:is|am)_?(?:the_)?(?:\w+_)?(?:main|master|primary|rank_?(?:zero|0)|global_zero|process_zero|chief)"
+    r"(?:_process|_rank|_node|_ordinal|_worker)?$"
+    r"|^(?:main|master)_(?:process|rank)$",
+    re.IGNORECASE,
+)
+_ON_FIRST = re.compile(r"^rank_zero_only$|^on_(?:local_)?main_process$|^(?:main|master)_(?:process_)?only$")
+_ALONE = re.compile(r"dist|world|initiali[sz]ed|multi|gpu", re.IGNORECASE)  # `not distributed or rank == 0`
+_SELDOM = re.compile(r"^_?(?:should|do|must|time_to|is_time_to)_?(?:log|print|save|eval|report|sync|flush)")
+_MAY_BE_SELDOM = re.compile(r"%|log|print|save|eval|report|sync|flush")
+_FIRST = (0, -1)  # -1 stands for a run without ranks
+
+
+class Occasions:
+    """Reads tests by the names in them; a name that is set once stands for what it is set to."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def first_rank(self, test: ir.Expr, scope: Scope, holds: bool) -> tuple[Why, ...]:
+        """The reason if only rank 0 gets here where `test` is true, or where it is not."""
+        if not self._may_ask_for_rank(test, scope):
+            return ()
+        if self._is_first(test, scope) is not holds:
+            return ()
+        said = short(self.text[test.start : test.end])
+        return (Why(f"only on rank 0: {'' if holds else 'past '}`if {said}`", (test.start, test.end)),)
+
+    def of_decorator(self, node: ir.Expr) -> tuple[Why, ...]:
+        """`@rank_zero_only`, `@accelerator.on_main_process`"""
+        path = path_of(node.func if isinstance(node, ir.Call) else node)
+        if not _ON_FIRST.search(path.rpartition(".")[2]):
+            return ()
+        return (Why(f"only on rank 0: `@{path}`", (node.start, node.end)),)
+
+    def seldom(self, test: ir.Expr, scope: Scope, holds: bool) -> bool:
+        """Whether a place in a loop is left out of most rounds: `step % 100 == 0`, `should_log`."""
+        plain = isinstance(test, ir.Name | ir.Attribute)
+        if not plain and not _MAY_BE_SELDOM.search(self.text, test.start, test.end):
+            return False
+        return self._is_seldom(test, scope) is holds
+
+    # ------------------------------------------------------------------ ranks
+
+    def _may_ask_for_rank(self, test: ir.Expr, scope: Scope) -> bool:
+        return _RANKS.search(self.text, test.start, test.end) is not None or (
+            isinstance(test, ir.Name) and _set_to(test, scope) is not None
+        )
+
+    def _is_first(self, test: ir.Expr, scope: Scope, depth: int = 0) -> bool | None:
+        """True if it is rank 0 where the test holds, False if it is where it does not."""
+        match test:
+            case ir.Unary(op="not", operand=operand):
+                inner = self._is_first(operand, scope, depth)
+                return (True if _is_rank(operand) else None) if inner is None else not inner
+            case ir.Bool(op=op, values=values):
+                found = [self._is_first(value, scope, depth) for value in values]
+                alone = [_ALONE.search(self.text, v.start, v.end) is not None for v in values]
+                held = op == "and"
+                if any(f is held for f in found):  # `a and b` held: both did
+                    return held
+                each = all(f is not None or a for f, a in zip(found, alone, strict=True))
+                return not held if each and (not held) in found else None
+            case ir.Compare(left=left, ops=(op,), comparators=(right,)):
+                return _compared(left, op, right)
+            case ir.Name() | ir.Attribute() | ir.Call():
+                path = path_of(test.func if isinstance(test, ir.Call) else test)
+                if _IS_FIRST.search(path.rpartition(".")[2]):
+                    return True
+                value = _set_to(test, scope) if depth == 0 and isinstance(test, ir.Name) else None
+                return None if value is None else self._is_first(value, scope, 1)
+        return None
+
+    # ------------------------------------------------------------------ steps
+
+    def _is_seldom(self, test: ir.Expr, scope: Scope, depth: int = 0) -> bool | None:
+        match test:
+            case ir.Unary(op="not", operand=operand):
+                inner = self._is_seldom(operand, scope, depth)
+                return None if inner is None else not inner
+            case ir.Bool(values=values):
+                return True if any(self._is_seldom(v, scope, depth) for v in values) else None
+            case ir.Binary(op="%", left=left) if not isinstance(left, ir.Const | ir.FString):
+                return False
+            case ir.Compare(left=ir.Binary(op="%"), ops=("==" | "!=" as op,)):
+                return op == "=="
+            case ir.Name() | ir.Attribute() | ir.Call():
+                path = path_of(test.func if isinstance(test, ir.Call) else test)
+                if _SELDOM.search(path.rpartition(".")[2]):
+                    return True
+                value = _set_to(test, scope) if depth == 0 and isinstance(test, ir.Name) else None
+                return None if value is None else self._is_seldom(value, scope, 1)
+        return None
+
+
+def _set_to(name: ir.Name, scope: Scope) -> ir.Expr | None:
+    """What a name is set to, if that is in one place."""
+    bindings = scope.lookup(name.id)
+    return bindings[0].value if len(bindings) == 1 and bindings[0].kind == "value" else None
+
+
+def _is_rank(node: ir.Expr) -> bool:
+    return _RANK.search(path_of(node.func if isinstance(node, ir.Call) else node)) is not None
+
+
+def _compared(left: ir.Expr, op: str, right: ir.Expr) -> bool | None:
+    if not _is_rank(left) and op in ("==", "!="):
+        left, right = right, left
+    if not _is_rank(left):
+        return None
+    among = right.elements if isinstance(right, ir.Sequence) else (right,)
+    first = bool(among) and all(_number(e) in _FIRST for e in among)
+    match op:
+        case "==" | "in" | "is":
+            return True if first else None
+        case "!=" | "not in" | "is not":
+            return False if first else None
+        case ">" | "<=" if _number(right) == 0:
+            return op == "<="
+        case "<" if _number(right) == 1:
+            return True
+    return None
+
+
+def _number(node: ir.Expr) -> object:
+    if isinstance(node, ir.Unary) and node.op == "-" and isinstance(node.operand, ir.Const):
+        value = node.operand.value
+        return -value if isinstance(value, int) else None
+    return node.value if isinstance(node, ir.Const) and type(node.value) is int else None

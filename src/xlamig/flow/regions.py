@@ -1,0 +1,244 @@
+"""Regions of a program: what runs in every step, and what in the workers of a loader.
+
+Names and syntax decide. A function defined elsewhere and called from a region is no part of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from xlamig import ir
+from xlamig.flow.scopes import Scope, path_of
+from xlamig.flow.site import Analysis
+
+Words = frozenset[str]
+
+FORWARD: Words = frozenset({"forward", "hot"})
+TRAINING: Words = frozenset({"training-loop", "hot"})
+WORKER: Words = frozenset({"worker"})
+NOWHERE: Words = frozenset()
+
+_MODULE = re.compile(r"^torch\.nn\.|(?:^|\.)\w*(?:Module|Model|Trainer)$")
+_OTHER_LIBRARY = re.compile(
+    r"^(?:pydantic|django|keras|tensorflow|tf|flax|haiku|jax|sqlmodel|sklearn|peewee)\b"
+)
+_NO_MODULE = frozenset({"object", "ABC", "Generic", "Protocol", "NamedTuple", "Enum", "Exception", "type"})
+_FUNCTION = re.compile(r"(?:^|autograd\.)Function$")
+_DATASET = re.compile(r"Data(?:set|Pipe)$")
+_ITERABLE = re.compile(r"Iter(?:able)?Data(?:set|Pipe)$")
+_EVERY_STEP = re.compile(
+    r"^(?:_*forward(?:_\w+)?|__call__|_?(?:training|train|validation|val|eval|test|predict|prediction|shared)_step"
+    r"|_?(?:compute_|get_|calc_|calculate_)?loss(?:es|_fn)?|on_(?:train|validation|test|predict)_batch_(?:start|end))$"
+)
+_OF_TRAINERS = re.compile(r"_step$|loss")
+_OF_FUNCTIONS = frozenset({"forward", "backward", "jvp", "setup_context"})
+_OF_DATASETS = frozenset({"__getitem__", "__getitems__"})
+_OF_ITERABLES = frozenset({"__iter__", "__next__"})
+_IN_WORKERS = frozenset({"collate_fn", "worker_init_fn", "data_collator"})
+_ANY_WORKER = re.compile("|".join(_IN_WORKERS))
+_COLLATOR = re.compile(r"Collat(?:or|e)")
+
+_MAY_TRAIN = re.compile(r"\.\s*(?:backward|step|zero_grad|optimizer_step)\b")
+_OPTIMIZER = re.compile(r"(?i:optim)|(?:^|_)(?i:opts?)(?:$|_|\d|[A-Z])|(?i:scaler)$")
+_BLOCKS = ("body", "orelse", "final")
+_MAX_CLASSES = 20  # looked at for one class
+
+
+class Regions:
+    """The regions of one module, found when they are asked for."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+        self._classes: dict[Scope, dict[str, Words]] = {}
+
+    def of_function(self, node: ir.FunctionDef, owner: Scope) -> Words:
+        """What is true of the body of a function that `owner` holds."""
+        words = WORKER if node.name in self._workers else NOWHERE
+        if owner.kind == "class":
+            if owner not in self._classes:
+                self._classes[owner] = self._methods(owner)
+            words |= self._classes[owner].get(node.name, NOWHERE)
+        return words
+
+    def of_loop(self, body: ir.Block, scope: Scope) -> Words:
+        """TRAINING if each round of the loop, loops in it aside, is a step of training."""
+        if not self._may_train(body[0].start, body[-1].end):
+            return NOWHERE
+        calls = list(_own_calls(body))
+        if any(self._trains(call, scope) for call in calls):
+            return TRAINING
+        loops = [s for s in _own_statements(body) if isinstance(s, ir.For | ir.While)]
+        if any(self._may_train(loop.start, loop.end) for loop in loops):
+            return NOWHERE
+        return TRAINING if any(_method(call) == "zero_grad" for call in calls) else NOWHERE
+
+    # ------------------------------------------------------------------ loops
+
+    def _may_train(self, start: int, end: int) -> bool:
+        return _MAY_TRAIN.search(self.analysis.text, start, end) is not None
+
+    def _trains(self, call: ir.Call, scope: Scope) -> bool:
+        """`loss.backward()`, `optimizer.step()`, `scaler.step(optimizer)`"""
+        method = _method(call)
+        if method == "step":
+            assert isinstance(call.func, ir.Attribute)
+            return self._is_optimizer(call.func.value, scope) or any(
+                self._is_optimizer(arg.value, scope) for arg in call.args
+            )
+        return method in ("backward", "optimizer_step")
+
+    def _is_optimizer(self, node: ir.Expr, scope: Scope) -> bool:
+        while isinstance(node, ir.Subscript | ir.Call):
+            node = node.value if isinstance(node, ir.Subscript) else node.func
+        path = path_of(node)
+        if not path:
+            return False
+        if _OPTIMIZER.search(path.rpartition(".")[2]):
+            return True
+        made = (b.value.func for b in scope.find(path) if isinstance(b.value, ir.Call))
+        dotted = (self.analysis.names.dotted(func, scope) or "" for func in made)
+        return any(d.startswith("torch.optim.") and ".lr_scheduler." not in d for d in dotted)
+
+    # ------------------------------------------------------------------ classes
+
+    def _methods(self, owner: Scope) -> dict[str, Words]:
+        """The words of a class's methods, also of those that such a method names as its own."""
+        if not isinstance(owner.node, ir.ClassDef) or owner.parent is None:
+            return {}
+        methods = {s.name: s for s in owner.node.body if isinstance(s, ir.FunctionDef)}
+        bases = self._bases(owner.node, owner.parent) if methods else frozenset()
+        found = {name: words for name in methods if (words := _role(name, owner.node.name, bases, methods))}
+        if "__call__" in methods and owner.node.name in self._workers:
+            found["__call__"] = WORKER
+        waiting = list(found)
+        while waiting:
+            name = waiting.pop()
+            for called in self._own_methods(methods[name], methods):
+                words = found.get(called, NOWHERE) | found[name]
+                if words != found.get(called):
+                    found[called] = words
+                    waiting.append(called)
+        return found
+
+    def _own_methods(self, node: ir.FunctionDef, methods: dict[str, ir.FunctionDef]) -> set[str]:
+        """The methods that a method calls or hands on through `self`."""
+        own = node.params[0].name if node.params else ""
+        names = re.compile(rf"\b{re.escape(own)}\s*\.\s*(\w+)").findall(
+            self.analysis.text, node.start, node.end
+        )
+        if not own or methods.keys().isdisjoint(names):
+            return set()
+        return {
+            inner.attr
+            for statement in node.body
+            for inner in ir.walk(statement)
+            if isinstance(inner, ir.Attribute)
+            and inner.attr in methods
+            and isinstance(inner.value, ir.Name)
+            and inner.value.id == own
+        }
+
+    def _bases(self, node: ir.ClassDef, scope: Scope) -> frozenset[str]:
+        """The names of all classes above, as far as they can be seen from here."""
+        names: set[str] = set()
+        seen = {id(node)}
+        waiting = [(node, scope)]
+        while waiting and len(seen) < _MAX_CLASSES:
+            current, around = waiting.pop()
+            for arg in current.args:
+                base = arg.value.value if isinstance(arg.value, ir.Subscript) else arg.value
+                if arg.keyword or not (path := path_of(base)):
+                    continue
+                names.add(self.analysis.names.dotted(base, around) or path)
+                export = self.analysis.names.export(base, around)
+                if export is not None and export.kind == "class":
+                    names.update(export.value.split())
+                for binding in around.lookup(path):
+                    if isinstance(binding.node, ir.ClassDef) and id(binding.node) not in seen:
+                        seen.add(id(binding.node))
+                        waiting.append((binding.node, binding.scope))
+        return frozenset(names)
+
+    # ------------------------------------------------------------------ workers
+
+    @cached_property
+    def _workers(self) -> frozenset[str]:
+        """The names of functions and classes that are given to a loader for its workers."""
+        text = self.analysis.text
+        if not _ANY_WORKER.search(text):
+            return NOWHERE
+        given = (
+            arg.value
+            for node in ir.walk(self.analysis.module)
+            if isinstance(node, ir.Call)
+            for arg in node.args
+            if handed_to_workers(arg)
+        )
+        return _IN_WORKERS | {path_of(_partial(value)).rpartition(".")[2] for value in given}
+
+
+def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.FunctionDef]) -> Words:
+    """The words that a method has by its name, in a class with these bases."""
+    if _COLLATOR.search(owner) and name == "__call__":
+        return WORKER
+    if name in _OF_DATASETS or name in _OF_ITERABLES:
+        names = (*bases, owner)
+        iterable = any(_ITERABLE.search(n) for n in names)
+        loaded = any(_DATASET.search(n) for n in names)
+        served = _OF_ITERABLES if iterable or "__getitem__" not in methods else _OF_DATASETS
+        return WORKER if loaded and (name in served or name in _OF_DATASETS) else NOWHERE
+    if not bases or any(_OTHER_LIBRARY.search(base) for base in bases):
+        return NOWHERE
+    if any(_FUNCTION.search(base) for base in bases):
+        return FORWARD if name in _OF_FUNCTIONS else NOWHERE
+    if name == "forward":  # a base from elsewhere: what has this method is a module
+        return FORWARD if bases - _NO_MODULE else NOWHERE
+    if not _EVERY_STEP.search(name):
+        return NOWHERE
+    kinds = {base.endswith("Trainer") for base in bases if _MODULE.search(base)}
+    return FORWARD if False in kinds or (True in kinds and _OF_TRAINERS.search(name)) else NOWHERE
+
+
+def handed_to_workers(arg: ir.Arg) -> bool:
+    """Whether an argument is what a loader's workers call."""
+    return arg.keyword in _IN_WORKERS
+
+
+def _partial(node: ir.Expr) -> ir.Expr:
+    """The function in `partial(collate, pad=0)`; the class of `Collator(pad=0)`."""
+    if isinstance(node, ir.Call):
+        partial = path_of(node.func).rpartition(".")[2] == "partial" and node.args
+        return node.args[0].value if partial else node.func
+    return node
+
+
+def _method(call: ir.Call) -> str:
+    return call.func.attr if isinstance(call.func, ir.Attribute) else ""
+
+
+def _own_statements(body: ir.Block) -> Iterator[ir.Stmt]:
+    """The statements that each round of a loop may run, loops in it unopened."""
+    for statement in body:
+        yield statement
+        match statement:
+            case ir.For() | ir.While() | ir.FunctionDef() | ir.ClassDef():
+                continue
+            case ir.Match(cases=cases):
+                inner = [case.body for case in cases]
+            case ir.Try(handlers=handlers):
+                inner = [statement.body, *(h.body for h in handlers), statement.orelse, statement.final]
+            case _:
+                inner = [getattr(statement, name, ()) for name in _BLOCKS]
+        for block in inner:
+            yield from _own_statements(block)
+
+
+def _own_calls(body: ir.Block) -> Iterator[ir.Call]:
+    for statement in _own_statements(body):
+        if isinstance(statement, ir.For | ir.While | ir.FunctionDef | ir.ClassDef):
+            continue
+        for child in ir.children(statement):
+            if isinstance(child, ir.Expr | ir.WithItem):
+                yield from (node for node in ir.walk(child) if isinstance(node, ir.Call))

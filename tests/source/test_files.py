@@ -50,8 +50,8 @@ def test_missing_path(tree: Write, path: str) -> None:
 
 
 def test_other_files_are_quietly_left_out(tree: Write) -> None:
-    tree("notes.md", "run.sh=#!/bin/sh", "empty", "book.ipynb={}")
-    assert find("notes.md", "run.sh", "empty", "book.ipynb") == Discovery((), (), ())
+    tree("notes.md", "run.sh=#!/bin/sh", "empty", "book.md={}")
+    assert find("notes.md", "run.sh", "empty", "book.md") == Discovery((), (), ())
 
 
 @pytest.mark.parametrize("line", ["#!/usr/bin/env python3", "#!/usr/bin/python"])
@@ -95,7 +95,7 @@ def test_excludes_hold_inside_a_named_folder_that_is_excluded(tree: Write) -> No
 
 def test_walk_finds_python_only_sorted(tree: Write) -> None:
     tree("b.py", "a/z.pyi", "a/y.txt", "a.py", "c.ipynb", "d.pyc", ".hidden/e.py")
-    assert names(".") == [".hidden/e.py", "a.py", "a/z.pyi", "b.py"]
+    assert names(".") == [".hidden/e.py", "a.py", "a/z.pyi", "b.py", "c.ipynb"]
 
 
 def test_names_start_from_the_working_directory(tree: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ from xlamig.engine.cache import folder_of, remove
 from xlamig.engine.options import Options, UsageError
 from xlamig.engine.run import Run, caught
 from xlamig.findings import Applicability, Report
-from xlamig.source.decode import Undecodable, decode
+from xlamig.source.decode import Undecodable
+from xlamig.source.read import read_source
 
 if TYPE_CHECKING:
     from xlamig.engine.fixing import FixOutcome
@@ -103,7 +104,7 @@ def text_of(options: Options) -> Callable[[str], str | None]:
     def text(filename: str) -> str | None:
         try:
             data = options.stdin[1] if options.stdin else Path(filename).read_bytes()
-            return decode(data, filename).text
+            return read_source(data, filename).text
         except (OSError, Undecodable):
             return None
 

@@ -33,20 +33,21 @@ def add_ignores(paths: Sequence[Path], options: Options, reason: str) -> Ignored
     for file in report.files:
         source = run.sources.get(file.filename)
         found: dict[int, set[str]] = defaultdict(set)
+        if source is None or not source.source.exact:
+            continue
+        text = source.source
         for finding in file.findings:
             if not finding.code.startswith(NEVER):
-                found[finding.place.location.row].add(finding.code)
-        if source is None or not found or not source.source.exact:
-            continue
-        new = with_ignores(source.source, found, reason)
-        if new.text == source.source.text:
+                found[text.locate(finding.place.start).row].add(finding.code)
+        new = with_ignores(text, found, reason)
+        if new.text == text.text:
             continue
         try:
             write_files({source.file.path: new.encode()})
         except WriteError as error:
             raise UsageError(str(error)) from None
         written += 1
-        findings += sum(finding.place.location.row in found for finding in file.findings)
+        findings += sum(not finding.code.startswith(NEVER) for finding in file.findings)
     after = narrow(Run(paths, options).report(), paths, options)
     left = sum(not finding.code.startswith(NEVER) for finding in after.findings)
     return Ignored(max(0, findings - left), written, left)

@@ -29,7 +29,8 @@ class FixContext:
         return self.source.text[span[0] : span[1]]
 
     def edit(self, start: int, end: int, content: str) -> Edit:
-        return Edit(self.source.filename, None, self.source.range(start, end), content)
+        place = self.source.range(start, end)
+        return Edit(self.source.filename, self.source.cell_at(start), place, content)
 
 
 @dataclass(frozen=True, slots=True)

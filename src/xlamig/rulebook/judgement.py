@@ -21,7 +21,7 @@ class Judgement:
 
 
 class SourceView(Protocol):
-    """The text of a file; one that is a cell of a notebook also has `cell`."""
+    """The text of a file; in a notebook, places lie in its cells."""
 
     @property
     def filename(self) -> str: ...
@@ -30,6 +30,8 @@ class SourceView(Protocol):
     def text(self) -> str: ...
 
     def range(self, start: int, end: int) -> Range: ...
+
+    def cell_at(self, offset: int) -> int | None: ...
 
 
 Views = Callable[[str], SourceView | None]

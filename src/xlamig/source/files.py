@@ -14,8 +14,11 @@ from xlamig.config.patterns import Patterns
 from xlamig.config.settings import Settings
 from xlamig.findings import SkippedFile
 from xlamig.source.gitignore import Ignores
+from xlamig.source.notebook import SUFFIX
 
-SUFFIXES = (".py", ".pyi")
+MODULES = (".py", ".pyi")
+SUFFIXES = (*MODULES, SUFFIX)
+OUTPUTS = 20  # a notebook is mostly pictures, and of these nothing is parsed
 _SHEBANG = re.compile(rb"#!.*\bpython")
 
 
@@ -50,7 +53,7 @@ def module_name(path: Path) -> str:
     """The dotted name of a file from the packages above it; outside a package its stem."""
     parts = [] if path.stem == "__init__" else [path.stem]
     folder = path.parent
-    while folder.name.isidentifier() and any((folder / f"__init__{suffix}").is_file() for suffix in SUFFIXES):
+    while folder.name.isidentifier() and any((folder / f"__init__{suffix}").is_file() for suffix in MODULES):
         parts.append(folder.name)
         folder = folder.parent
     return ".".join(reversed(parts)) or path.stem
@@ -171,7 +174,8 @@ class _Search:
             self._keep(entry.path, name, real, is_link, status.st_size, folder.settings)
 
     def _keep(self, path: str, name: str, real: str, is_link: bool, size: int, settings: Settings) -> None:
-        if size > settings.max_file_size:
+        most = settings.max_file_size * (OUTPUTS if name.endswith(SUFFIX) else 1)
+        if size > most:
             self._skipped[name] = f"{size} bytes, above max-file-size = {settings.max_file_size}"
             return
         known = self._found.get(real)

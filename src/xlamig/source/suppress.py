@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import tokenize
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -70,6 +70,7 @@ class Suppressions:
 
     entries: tuple[Suppression, ...] = ()
     guessed: bool = False
+    source: SourceText | None = field(default=None, compare=False, repr=False)
 
     @property
     def blanket(self) -> tuple[Suppression, ...]:
@@ -117,9 +118,9 @@ def suppressions(source: SourceText) -> Suppressions:
     if "xlamig:" not in text and not ("XLA" in text and _NOQA.search(text)):
         return Suppressions()
     try:
-        return Suppressions(tuple(_directives(source, comments(source))))
+        return Suppressions(tuple(_directives(source, comments(source))), False, source)
     except (SyntaxError, tokenize.TokenError):
-        return Suppressions(tuple(_directives(source, scan(source))), guessed=True)
+        return Suppressions(tuple(_directives(source, scan(source))), True, source)
 
 
 def _directives(source: SourceText, found: Iterable[Comment]) -> Iterator[Suppression]:

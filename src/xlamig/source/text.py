@@ -52,6 +52,14 @@ class SourceText:
     def range(self, start: int, end: int) -> Range:
         return Range(start, end, self.locate(start), self.locate(end))
 
+    def cell_at(self, offset: int) -> int | None:
+        """The number of a notebook's cell; None in any other file."""
+        return None
+
+    def for_reading(self) -> SourceText:
+        """Without what only writing the file needs."""
+        return self
+
     def line(self, row: int) -> str:
         """The text of a row without its newline."""
         start, end = self.line_span(row)

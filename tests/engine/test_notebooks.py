@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+from xlamig.engine import Options
+
+OPTIONS = Options({}, isolated=True, jobs=1, cache=False)
+
+
+def write(name: str, *cells: str) -> Path:
+    made = [
+        {"cell_type": "code", "metadata": {}, "execution_count": 3, "outputs": [], "source": cell}
+        for cell in cells
+    ]
+    path = Path(name)
+    path.write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1))
+    return path
+
+
+def cells(path: Path) -> list[str]:
+    return [cell["source"] for cell in json.loads(path.read_text())["cells"]]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_names_and_values_hold_across_cells() -> None:
+    write("a.ipynb", "%pip install torch\nimport torch as t", "wait = t.cuda.synchronize", "x = 1\nwait()")
+    [finding] = engine.check([Path()], OPTIONS).findings
+    assert (finding.code, finding.cell, finding.place.location.row) == ("XLA005", 3, 2)
+
+
+def test_a_broken_notebook_costs_itself_only() -> None:
+    Path("broken.ipynb").write_text("{")
+    write("a.ipynb", "import torch", "torch.cuda.synchronize()")
+    found = {(f.code, f.filename) for f in engine.check([Path()], OPTIONS).findings}
+    assert found == {("XLA000", "broken.ipynb"), ("XLA005", "a.ipynb")}
+
+
+def test_a_cell_that_is_no_python_is_named() -> None:
+    write("a.ipynb", "x = 1", "y = 2\nprint 'x'")
+    [finding] = engine.check([Path()], OPTIONS).findings
+    assert (finding.code, finding.cell, finding.place.location.row) == ("XLA000", 2, 2)
+
+
+def test_a_fix_rewrites_its_cells_and_nothing_else() -> None:
+    path = write("a.ipynb", "!ls\nimport torch", "m = torch.nn.Linear(1, 1)", "m.cuda()\n!ls")
+    before = json.loads(path.read_text())
+    outcome = engine.fix([Path()], OPTIONS, frozenset({"safe"}), write=True)
+    assert sum(outcome.files[0].applied.values()) == 1
+    assert cells(path) == [
+        "!ls\nimport torch\nfrom xla_compat import default_device",
+        "m = torch.nn.Linear(1, 1)",
+        "m.to(default_device())\n!ls",
+    ]
+    after = json.loads(path.read_text())
+    for document in (before, after):
+        for cell in document["cells"]:
+            del cell["source"]
+    assert before == after
+
+
+def test_suppressions_and_ignores_are_of_the_cell() -> None:
+    path = write("a.ipynb", "x = 1\ny = 2", "import torch\ntorch.cuda.synchronize()")
+    engine.add_ignores([Path()], OPTIONS)
+    assert cells(path)[1] == "import torch\ntorch.cuda.synchronize()  # xlamig: ignore[XLA005]"
+    assert not engine.check([Path()], OPTIONS).findings
+
+
+def test_a_module_of_the_same_name_is_another_one() -> None:
+    write("a.ipynb", "DEVICE = 'cpu'")
+    Path("a.py").write_text("from torch.cuda import synchronize as wait\n")
+    Path("b.py").write_text("import torch\nfrom a import wait\n\nwait()\n")
+    assert "XLA005" in [f.code for f in engine.check([Path()], OPTIONS).findings]

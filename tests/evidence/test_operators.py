@@ -1,0 +1,22 @@
+"""What `xlamig ops` says about operators drawn by lot is what real torch_xla does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .pool import Pool, Request
+
+pytestmark = pytest.mark.evidence
+
+TOOL = Path(__file__).parents[2] / "tools" / "check_operators.py"
+COUNT = 20
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_operators_do_what_is_said(pool: Pool, seed: int) -> None:
+    request = Request(TOOL, args=("--count", str(COUNT), "--seed", str(seed), "--at-least", "95"))
+    outcome = pool.outcome(request)
+    if outcome["crashed"] or outcome["attempts"][0]["error"]:
+        pytest.fail(f"{outcome['crashed']}\n{outcome['output']}", pytrace=False)

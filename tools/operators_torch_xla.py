@@ -1,0 +1,128 @@
+"""Measures what torch_xla does with every public operator of torch: fallbacks, errors, wrong results.
+
+    python tools/operators_torch_xla.py
+
+in an environment with torch==2.9.0, torch_xla==2.9.0 and expecttest. Writes
+`src/xlamig/knowledge/data/operators-torch_xla.json`. Intermediate results are kept in `--cache`, so a
+second run goes on where the first one stopped; `docs/operators.md` tells the method.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["PJRT_DEVICE"] = "CPU"
+
+import argparse
+import datetime
+import json
+import tempfile
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch_xla
+from operator_samples import Subject, subjects
+from xla_dispatch import dispatch
+from xla_names import remaining
+from xla_pool import Pool, Work
+from xla_rows import Row
+from xla_table import Rows, groups, unknown_rows
+from xla_work import work_on
+
+METHOD = (
+    "every name is called on torch_xla's CPU client with samples of torch's test suite and cases of our own; "
+    "fallback counters, exceptions, results and gradients are compared with those of the CPU"
+)
+
+TARGET = Path(__file__).parents[1] / "src/xlamig/knowledge/data/operators-torch_xla.json"
+
+
+def all_subjects(only: str) -> list[Subject]:
+    sampled = list(subjects())
+    return [
+        s for s in (*sampled, *remaining(sampled)) if not only or only in s.key or only in " ".join(s.names)
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path(tempfile.gettempdir()) / f"operators-torch_xla-{torch_xla.__version__}",
+    )
+    parser.add_argument("--out", type=Path, default=TARGET)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--only", default="", help="measure only subjects with this in their key or names")
+    parser.add_argument("--measure-only", action="store_true", help="fill the cache, write no table")
+    options = parser.parse_args(arguments)
+    warnings.filterwarnings("ignore")
+    torch.set_num_threads(1)
+    begun = time.monotonic()
+    pool = Pool(options.cache, options.jobs)
+    chosen = all_subjects(options.only)
+    for number, subject in enumerate(chosen):
+        pool.run(subject.key, work_on(subject))
+        if number % 50 == 0:
+            print(f"{number}/{len(chosen)} {time.monotonic() - begun:.0f} s", flush=True)
+    pool.finish()
+    if options.measure_only:
+        return
+    rows, refused = table(chosen, pool)
+    spent = options.cache / "seconds"
+    seconds = time.monotonic() - begun + (float(spent.read_text()) if spent.exists() else 0)
+    spent.write_text(str(seconds))
+    for line in refused:
+        print("refused:", line)
+    if not options.only:
+        rows = unknown_rows(rows) | rows
+        options.out.write_text(document(rows, seconds), encoding="utf-8")
+    else:
+        print(lines({name: rows[name] for name in sorted(rows)}))
+
+
+def table(chosen: Sequence[Subject], pool: Pool) -> tuple[dict[str, Row], list[str]]:
+    def run(key: str, work: Work) -> list[dict[str, Any]]:
+        pool.run(key, work)
+        pool.finish()
+        return pool.records(key)
+
+    maker = Rows(run)
+    rows: dict[str, Row] = {}
+    for group in groups(chosen, pool.records):
+        rows |= maker.of_group(group)
+    return rows, maker.refused
+
+
+def document(rows: dict[str, Row], seconds: float) -> str:
+    """JSON with one operator per line, so that a change is a small diff."""
+    about = {
+        "target": "torch_xla",
+        "versions": {"torch": torch.__version__.partition("+")[0], "torch_xla": torch_xla.__version__},
+        "date": datetime.date.today().isoformat(),
+        "command": "python tools/operators_torch_xla.py",
+        "method": METHOD,
+        "seconds": round(seconds),
+    }
+    found = dispatch()
+    lowered = {name: found[name] for name in sorted(found) if found[name] in ("kernel", "fallback")}
+    parts = [
+        f'"about": {json.dumps(about, indent=0)}',
+        f'"operators": {lines({name: rows[name] for name in sorted(rows)})}',
+        f'"dispatch": {lines(lowered)}',
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def lines(values: dict[str, Any]) -> str:
+    return (
+        "{\n" + ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in values.items()) + "\n}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+"""From observed calls to one row per public name."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import xla_verify
+from case_search import Seen, fits, separating, told_by_trait
+from operator_samples import Subject
+from xla_dispatch import tags
+from xla_names import is_operator, public_names
+from xla_rows import (
+    Record,
+    Row,
+    agrees,
+    aten_of,
+    base_of,
+    cases_of,
+    compact,
+    details,
+    is_odd,
+    odd_cases,
+    on_tpu,
+    outcome_of,
+    spelled,
+)
+from xla_work import features, samples_of
+
+MOSTLY = 0.75  # the share of calls from which on a row speaks of fallbacks and the cases of what is native
+
+
+@dataclass
+class Group:
+    """Names that mean the same, the first one for all, and what was seen of them."""
+
+    names: list[str]
+    calls: list[tuple[Subject, Record]] = field(default_factory=list)
+
+
+def groups(sampled: Iterable[Subject], records: Callable[[str], list[Record]]) -> list[Group]:
+    home: dict[str, Group] = {}
+    for subject in sampled:
+        names = [
+            n for n in (*subject.names, *([subject.inplace] if subject.inplace else [])) if is_operator(n)
+        ]
+        if not names:
+            continue
+        known = next((home[name] for name in names if name in home), None) or Group([])
+        for name in names:
+            if name not in home:
+                known.names.append(name)
+                home[name] = known
+        known.calls += [(subject, _complete(subject, record)) for record in records(subject.key)]
+    return list({id(group): group for group in home.values()}.values())
+
+
+def _complete(subject: Subject, record: Record) -> Record:
+    """A call that killed its process, or did not end, left no record of its arguments."""
+    dtype, _, number = record.get("call", "").partition("/")
+    if "lost" not in record or not number:
+        return record
+    sample = next((s for d, n, s in samples_of(subject) if (d, str(n)) == (dtype, number)), None)
+    if sample is None:
+        return record
+    return {
+        **record,
+        **features(sample),
+        "dtype": dtype,
+        "forward": {"status": "error", "error": record["lost"]},
+    }
+
+
+class Rows:
+    """Builds rows; `run` measures something again, see `xla_verify`."""
+
+    def __init__(self, run: Callable[[str, xla_verify.Work], list[Record]]) -> None:
+        self._run = run
+        self.refused: list[str] = []
+
+    def of_group(self, group: Group) -> dict[str, Row]:
+        name = group.names[0]
+        main = [(s, r) for s, r in group.calls if "skipped" not in r and r.get("dtype")]
+        row = self._row(name, main)
+        rows: dict[str, Row] = {name: row}
+        for other in group.names[1:]:
+            own = [
+                (s, r) for s, r in group.calls if r.get("name") == other and "forward" in r and not r["dtype"]
+            ]
+            differs = [r for _, r in own if not agrees(r, main)]
+            rows[other] = self._own_row(name, row, [r for _, r in own]) if differs else {"same": name}
+        return rows
+
+    def _own_row(self, name: str, row: Row, own: Sequence[Record]) -> Row:
+        """Of a name that does not do what the first one does."""
+        statuses = Counter(r["forward"]["status"] for r in own)
+        if len(statuses) != 1:
+            return row
+        first = own[0]["forward"]
+        return compact(
+            {
+                "status": first["status"],
+                "aten": aten_of(r["forward"] for r in own),
+                "error": first.get("error", ""),
+            }
+        )
+
+    def _row(self, name: str, calls: list[tuple[Subject, Record]]) -> Row:
+        seen = [self._judged(name, subject, record) for subject, record in calls]
+        if not seen:
+            return {"status": "unknown", "note": "no sample call runs on the CPU"}
+        written = [case for case in map(self._written, cases_of(name)) if case]
+        usual = [s for s in seen if not is_odd(s)] or seen
+        patterns = [case["when"] for case in written if case.get("when")]
+        plain = [s for s in usual if not any(fits(when, s.values) for when in patterns)] or usual
+        status, read, cases = self._cases(name, plain, "forward")
+        cases = [*written, *cases, *odd_cases(seen, usual, status)]
+        if status == "native" and cases:
+            status = "conditional"
+        base = [s.source["forward"] for s in plain if s.outcome.split("+")[0] == base_of(status)]
+        row: Row = {"status": status, "aten": aten_of(base) if status == "fallback" else ()}
+        if status in ("error", "wrong-result"):
+            row["error"] = base[0].get("error", "") if base else ""
+        row |= self._backward(name, plain, status)
+        row["cases"] = [*cases, *row.get("cases", ())]
+        row["host_read"] = read
+        every = [a for s in plain for a in s.source["forward"].get("aten", ())]
+        row["dynamic_shape"] = any("dynamic_output_shape" in tags(a) for a in every)
+        return compact(row)
+
+    def _judged(self, name: str, subject: Subject, record: Record) -> Seen:
+        """A call with its outcome; a wrong result has to be wrong in a process of its own as well."""
+        record = dict(record)
+        for half in ("forward", "backward"):
+            if record.get(half, {}).get("status") != "wrong-result":
+                continue
+            again = self._run(
+                f"alone|{subject.key}|{record['call']}", xla_verify.alone(subject, record["call"])
+            )
+            fresh = next((r[half] for r in again if half in r), record[half])
+            if name in xla_verify.CASES["artefact"] and fresh["status"] == "wrong-result":
+                fresh = {
+                    "status": "fallback" if fresh.get("aten") else "native",
+                    **{k: v for k, v in fresh.items() if k == "aten"},
+                }
+            record[half] = fresh
+        for half in ("forward", "backward"):
+            if half in record:
+                record[half] = on_tpu(record[half])
+        values = xla_verify.bound(name, record.get("args", ()), record.get("kwargs", {}))
+        traits = {k: record[k] for k in ("dimensions", "training", "empty", "dtype") if k in record}
+        traits["main"] = not subject.dtypes or record.get("dtype") == subject.dtypes[0]
+        return Seen(values, outcome_of(record["forward"]), traits, {**record, "subject": subject})
+
+    def _cases(self, name: str, seen: Sequence[Seen], half: str) -> tuple[str, bool, list[Row]]:
+        """The usual status, whether it reads values back, and the cases that differ from it."""
+        counts = Counter(s.outcome for s in seen)
+        usual = counts.most_common(1)[0][0]
+        if "native" in counts and counts["native"] <= (1 - MOSTLY) * len(seen) and usual != "native":
+            pass
+        elif "native" in counts:
+            usual = "native"
+        elif "native+read" in counts and "native" not in counts and usual not in ("fallback",):
+            usual = "native+read"
+        cases: list[Row] = []
+        for outcome in sorted(counts, key=lambda o: (-counts[o], o)):
+            if outcome != usual:
+                cases += self._explained(name, seen, outcome, half)
+        status, _, read = usual.partition("+")
+        return status, bool(read), cases
+
+    def _explained(self, name: str, seen: Sequence[Seen], outcome: str, half: str) -> list[Row]:
+        status, _, read = outcome.partition("+")
+        mine = [s for s in seen if s.outcome == outcome]
+        told = {"status": status, "aten": (), "host_read": bool(read), "backward": half == "backward"}
+        if words := told_by_trait(seen, outcome):
+            return [compact({**told, "text": words, **details(mine, half)})]
+        refused: list[str] = []
+        while True:
+            tests = separating(seen, outcome, refused)
+            wrong = [t for t in tests if not self._holds(name, t, seen, outcome, half)]
+            if not wrong:
+                break
+            refused += [f"{parameter}={pattern}" for parameter, pattern in wrong]
+        cases = []
+        for parameter, pattern in tests:
+            fitting = [s for s in mine if fits({parameter: pattern}, s.values)]
+            cases.append(compact({**told, "when": {parameter: pattern}, **details(fitting, half)}))
+        rest = [s for s in mine if not any(fits({p: v}, s.values) for p, v in tests)]
+        if rest:
+            cases.append(
+                compact({**told, "text": f"for example `{spelled(name, rest[0])}`", **details(rest, half)})
+            )
+        return cases
+
+    def _holds(self, name: str, test: tuple[str, Any], seen: Sequence[Seen], outcome: str, half: str) -> bool:
+        """Changing the one argument has to change what happens."""
+        samples = [(s.source["subject"], Seen(s.values, s.outcome, s.traits, s.source["call"])) for s in seen]
+        key = f"flip|{name}|{half}|{json.dumps(test, sort_keys=True)}|{outcome}"
+        records = [
+            r
+            for r in self._run(key, xla_verify.flipped(name, test, samples, half))
+            if half in r or "forward" in r
+        ]
+        verdicts = []
+        for record in records:
+            if half not in record:
+                continue
+            became = outcome_of(record[half]) == outcome
+            verdicts.append(became == record["call"].startswith("out"))
+        if not verdicts:  # cannot be changed alone: believe words, not numbers
+            values = test[1] if isinstance(test[1], list) else [test[1]]
+            return all(isinstance(v, str | bool | dict) for v in values)
+        return all(verdicts)
+
+    def _backward(self, name: str, plain: Sequence[Seen], status: str) -> Row:
+        seen = [
+            Seen(s.values, outcome_of(s.source["backward"]).partition("+")[0], s.traits, s.source)
+            for s in plain
+            if "backward" in s.source and s.outcome.partition("+")[0] == base_of(status)
+        ]
+        if not seen:
+            return {}
+        usual, _, cases = self._cases(name, seen, "backward")
+        row: Row = {"cases": cases}
+        if usual != base_of(status):
+            found = details([s for s in seen if s.outcome == usual], "backward")
+            row |= {
+                "backward": usual,
+                "backward_aten": found.get("aten", ()),
+                "backward_error": found.get("error", ""),
+            }
+        return row
+
+    def _written(self, case: Mapping[str, Any]) -> Row | None:
+        """A hand-written case, if its two calls differ."""
+        ran = {}
+        half = "backward" if case.get("gradient") else "forward"
+        for key in ("call", "otherwise"):
+            records = self._run(f"case|{case['api']}|{case[key]}", xla_verify.written(case, key))
+            ran[key] = next((r[half] for r in records if half in r), None)
+            lost = next((r["lost"] for r in records if "lost" in r and "call" in r), None)
+            if lost:
+                ran[key] = {"status": "error", "error": lost}
+        hit, other = ran["call"], ran["otherwise"]
+        if not hit or not other or outcome_of(hit) == outcome_of(other):
+            self.refused.append(f"{case['api']} {case.get('when') or case.get('text')}: {hit} like {other}")
+            return None
+        return compact(
+            {
+                "when": case.get("when", {}),
+                "text": case.get("text", ""),
+                "status": hit["status"],
+                "aten": hit.get("aten", ()),
+                "error": hit.get("error", ""),
+                "host_read": hit.get("read", False),
+                "backward": half == "backward",
+            }
+        )
+
+
+def unknown_rows(rows: Mapping[str, Row]) -> dict[str, Row]:
+    missing = [name for name in public_names() if name not in rows]
+    return {name: {"status": "unknown", "note": "no sample call runs on the CPU"} for name in missing}

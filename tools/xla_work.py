@@ -1,0 +1,144 @@
+"""What is measured of one subject: all its samples under the first name, a few under the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from operator_samples import Sample, Subject, distinct, find
+
+LOOK_AT = 60
+SAMPLES = 12  # of the main type
+OTHER_TYPES = {"float32": ("int64", "bool"), "int64": ("bool",)}
+OTHER_SAMPLES = 2
+GRADIENTS = 6
+UNDER_OTHER_NAMES = 3
+
+
+def work_on(subject: Subject) -> Callable[[set[str]], Iterator[dict[str, Any]]]:
+    """The work of a `xla_pool.Pool` for a subject."""
+
+    def work(done: set[str]) -> Iterator[dict[str, Any]]:
+        import xla_measure
+
+        xla_measure.start()
+        seen: dict[str, Sample] = {}
+        for dtype, number, sample in samples_of(subject):
+            call_id = f"{dtype}/{number}"
+            gradient = (
+                subject.differentiable and dtype.startswith(("float", "complex")) and number < GRADIENTS
+            )
+            yield from _measured(
+                call_id,
+                subject.names[0] if subject.names else subject.inplace,
+                dtype,
+                sample,
+                gradient,
+                done,
+                seen,
+            )
+        shown = list(seen.values())[:UNDER_OTHER_NAMES]
+        for name in subject.names[1:]:
+            for number, sample in enumerate(shown):
+                yield from _measured(f"{name}/{number}", name, "", _under(name, sample), False, done, {})
+        if subject.inplace_function is not None:
+            for number, sample in enumerate(shown):
+                other = replace(sample, function=subject.inplace_function)
+                yield from _measured(
+                    f"{subject.inplace}/{number}", subject.inplace, "", other, False, done, {}
+                )
+
+    def _measured(
+        call_id: str,
+        name: str,
+        dtype: str,
+        sample: Sample,
+        gradient: bool,
+        done: set[str],
+        seen: dict[str, Sample],
+    ) -> Iterator[dict[str, Any]]:
+        import xla_measure
+
+        if call_id in done:
+            return
+        yield {"call": call_id}
+        record = {"call": call_id, "name": name, "dtype": dtype, **features(sample)}
+        try:
+            outcome = xla_measure.measure(sample, gradient and xla_measure.has_gradient(sample))
+        except xla_measure.NotOnCpu as error:
+            yield record | {"skipped": str(error)}
+            return
+        seen.setdefault(json.dumps(outcome["forward"], sort_keys=True), sample)
+        yield record | outcome
+
+    return work
+
+
+def samples_of(subject: Subject) -> Iterator[tuple[str, int, Sample]]:
+    """(type, number, sample), the same ones each time."""
+    if not subject.dtypes:
+        return
+    main = subject.dtypes[0]
+    for dtype in (main, *(other for other in OTHER_TYPES.get(main, ()) if other in subject.dtypes)):
+        torch.manual_seed(0)
+        limit = SAMPLES if dtype == main else OTHER_SAMPLES
+        try:
+            found = distinct(subject.samples(getattr(torch, dtype)), LOOK_AT)
+        except Exception:
+            continue
+        for number, sample in enumerate(telling(found)[:limit]):
+            yield dtype, number, sample
+
+
+def telling(samples: list[Sample]) -> list[Sample]:
+    """Ordinary ones first, and of these the ones that show an argument's value for the first time."""
+    ordinary = sorted(samples, key=lambda sample: _is_odd(features(sample)))
+    seen: set[str] = set()
+    new, rest = [], []
+    for sample in ordinary:
+        values = set(_constants(features(sample)))
+        (rest if values <= seen else new).append(sample)
+        seen |= values
+    return sorted(new + rest, key=lambda sample: _is_odd(features(sample)))
+
+
+def _is_odd(known: Mapping[str, Any]) -> int:
+    return 2 * known.get("empty", False) + (known.get("dimensions", 1) == 0)
+
+
+def _constants(known: Mapping[str, Any]) -> Iterator[str]:
+    yield str(known.get("dimensions"))
+    for name, value in (*enumerate(known["args"]), *known["kwargs"].items()):
+        yield f"{name}={'tensor' if isinstance(value, dict) and 'shape' in value else value}"
+
+
+def features(sample: Sample) -> dict[str, Any]:
+    """What a case may depend on: arguments as data, dimensions, whether a tensor is empty."""
+    tensors = [a for a in (*sample.args, *sample.kwargs.values()) if isinstance(a, torch.Tensor)]
+    known: dict[str, Any] = {"args": sample.shown[0], "kwargs": sample.shown[1]}
+    if tensors:
+        known["dimensions"] = tensors[0].dim()
+        known["empty"] = any(t.numel() == 0 for t in tensors)
+    if sample.module is not None:
+        known["training"] = sample.module.training
+    return known
+
+
+def _under(name: str, sample: Sample) -> Sample:
+    """The same call by another public name, if that one takes the same arguments."""
+    function = find(name)
+    if function is None or isinstance(function, type):
+        return sample
+    try:
+        torch.manual_seed(0)
+        function(*_copied(sample.args), **sample.kwargs)
+    except Exception:
+        return sample
+    return replace(sample, function=function)
+
+
+def _copied(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(a.clone() if isinstance(a, torch.Tensor) and a.layout == torch.strided else a for a in args)

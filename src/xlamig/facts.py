@@ -61,11 +61,13 @@ class Value:
     device    a torch.device or a lambda to it: `value` is "cuda", "cuda:0", "cuda:*", "cpu" ...
     api       a torch name: `value` is "torch.float16"
     cuda-test true only where CUDA is in use, like `device.type == "cuda"`
-    expression  anything else; `value` is the source text
+    sequence  a list, tuple or set that is written out: `items` are its elements
+    expression  anything else; `value` is the source text, also that of a sequence
     """
 
-    kind: Literal["constant", "pattern", "device", "api", "cuda-test", "expression"]
+    kind: Literal["constant", "pattern", "device", "api", "cuda-test", "sequence", "expression"]
     value: Scalar
+    items: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ FORMS = {
     "two class names": ("", "class A(B, A): pass\nclass B(A, B): pass\nA().cuda()\n"),
     "lambdas": ("", "f = lambda f: f(lambda: f)\ntorch.load(f)\n"),
     "devices": ("", "device = other\nother = device\ndef f(): x.cuda()\n"),
+    "sequences of each other": ("", "a = [b, b]\nb = [a, a]\ntorch.load(a)\n"),
     "plain calls": ("", "y = f(x).cuda()\n"),
     "selections": ("", "d = 'cuda' if torch.cuda.is_available() else 'cpu'\n"),
     "options": ("", "p.add_argument('--a', default='cuda')\ntorch.load(args.a)\n"),

@@ -36,7 +36,8 @@ def known(expression: str, before: str = "") -> tuple[str, Scalar]:
         "1j",
         "b'cuda'",
         "...",
-        "['cuda']",
+        "['a' for a in x]",
+        "list(x)",
         "torch.device(x)",
         "torch.device(*x)",
         "os.environ.get('D', 'cuda')",
@@ -71,6 +72,11 @@ def test_no_value_is_made_up(expression: str) -> None:
         "d = e\ne = d",
         "d = not d",
         "d = True\np.add_argument('--d', default=True)\nd = args.d",
+        "d = ['a']\nd = ['b']",
+        "d = ['a']\nd += ['b']",
+        "d = ['a']\nif x: d.append('b')",
+        "d = ['a']\nd[0] = 'b'",
+        "d = {'a'}\nd.add('b')",
     ],
 )
 def test_a_variable_that_is_set_otherwise_is_unknown(before: str) -> None:
@@ -186,6 +192,39 @@ def test_a_default_is_shown_where_it_is_written() -> None:
     (_, why) = use.args[1].reasons
     assert why.span is not None
     assert source[slice(*why.span)] == "'cuda'"
+
+
+@pytest.mark.parametrize(
+    ("expression", "items"),
+    [
+        ("[]", []),
+        ("['a', 1]", [("constant", "a"), ("constant", 1)]),
+        ("('a',)", [("constant", "a")]),
+        ("{'a'}", [("constant", "a")]),
+        ("[torch.float16, x]", [("api", "torch.float16"), ("expression", "x")]),
+        ("[*x, 'a']", [("expression", "*x"), ("constant", "a")]),
+        ("[['a']]", [("sequence", "['a']")]),
+        ("[torch.device('cuda')]", [("device", "cuda")]),
+        ("[f'cuda:{i}']", [("pattern", "cuda:*")]),
+        ("[not x.is_cuda]", [("expression", "not x.is_cuda")]),
+        ("d", [("constant", "b")]),
+        ("[d]", [("expression", "d")]),  # what it holds is not written here
+    ],
+)
+def test_a_sequence_has_elements(expression: str, items: list[tuple[str, Scalar]]) -> None:
+    value = argument(f"import torch\nd = ['b']\nif d[0] == x: pass\ntorch.load(f, {expression})")
+    assert value is not None
+    assert (value.kind, [(item.kind, item.value) for item in value.items]) == ("sequence", items)
+
+
+def test_a_sequence_in_a_name_is_shown() -> None:
+    source = "import torch\nd = ['a']\ntorch.load(f, d)"
+    (use,) = facts_in(source, ApiUse)
+    assert [why.message for why in use.args[1].reasons] == ["`d` is `['a']`"]
+
+
+def test_a_long_sequence_is_not_read() -> None:
+    assert known(str(["a"] * 65))[0] == "expression"
 
 
 def test_a_long_chain_of_names_is_not_followed_to_its_end() -> None:

@@ -62,6 +62,7 @@ def test_a_plain_page_loads(tmp_path: Path) -> None:
         (page(MATCH + "via = { nto = 'call' }\n" + VERDICT), ["match[0].via.nto", '"not"']),
         (page(MATCH + "via = { absent = false }\n" + VERDICT), ["match[0].via.absent", "true"]),
         (page(MATCH + "via = { kind = 'constant' }\n" + VERDICT), ["match[0].via.kind"]),
+        (page(MATCH + "via = { has = 'call' }\n" + VERDICT), ["match[0].via.has"]),
         (page(MATCH + "scope = 1\n" + VERDICT), ["match[0].scope", "1"]),
         (page(MATCH + "span = 1\n" + VERDICT), ["match[0].span"]),
         (page(MATCH + "reasons = 'x'\n" + VERDICT), ["match[0].reasons", "present"]),

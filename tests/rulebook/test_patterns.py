@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from small_books import MATCH, VERDICT, api, arg, book, guard, judge, page, reported
 
-from xlamig.facts import Argument, DeviceChoice, Environment, Package
+from xlamig.facts import Argument, DeviceChoice, Environment, Package, Value
 
 STAR = {"complete": False}  # a call with *args or **kwargs
 LOOP, BOTH = frozenset({"loop"}), frozenset({"loop", "no-grad"})
@@ -83,6 +84,40 @@ def test_a_field(tmp_path: Path, pattern: str, fitting: Any, other: Any) -> None
 def test_an_argument(tmp_path: Path, pattern: str, argument: Argument, fits: bool) -> None:
     rules = book(tmp_path, page(f"{MATCH}args = {{ a = {pattern} }}\n{VERDICT}"))
     assert (reported(rules, api(args=(argument,))) == ["XLA001"]) is fits
+
+
+@pytest.mark.parametrize(
+    ("pattern", "items", "fits"),
+    [
+        ('{ has = "a" }', [], False),
+        ('{ has = "a" }', ["b"], False),
+        ('{ has = "a" }', ["b", "a"], True),
+        ('{ has = ["a", "c"] }', ["b", "c"], True),
+        ('{ has = { not = "a" } }', ["a", "b"], True),
+        ('{ has = { kind = "expression" } }', ["a"], False),
+        ('{ not = { has = "a" } }', ["b"], True),
+        ('{ not = { has = "a" } }', ["a"], False),
+        ('{ only = "a" }', [], False),
+        ('{ only = "a" }', ["a", "b"], False),
+        ('{ only = "a" }', ["a", "a"], True),
+        ('{ only = ["a", "b*"] }', ["a", "bc"], True),
+        ('{ only = "a", has = "b" }', ["a"], False),
+        ('"a"', ["a"], False),
+        ('{ kind = "sequence" }', [], True),
+    ],
+)
+def test_a_sequence(tmp_path: Path, pattern: str, items: list[str], fits: bool) -> None:
+    value = Value("sequence", "['a']", tuple(Value("constant", item) for item in items))
+    argument = replace(arg("a", 1), value=value)
+    rules = book(tmp_path, page(f"{MATCH}args = {{ a = {pattern} }}\n{VERDICT}"))
+    assert (reported(rules, api(args=(argument,))) == ["XLA001"]) is fits
+
+
+@pytest.mark.parametrize("pattern", ['{ has = "a" }', '{ only = "a" }', '{ only = { not = "b" } }'])
+@pytest.mark.parametrize("call", [api(), api(args=(arg("a", "a"),)), api(**STAR)])
+def test_what_is_no_sequence_has_no_elements(tmp_path: Path, pattern: str, call: Any) -> None:
+    rules = book(tmp_path, page(f"{MATCH}args = {{ a = {pattern} }}\n{VERDICT}"))
+    assert reported(rules, call) == []
 
 
 def test_all_arguments_have_to_fit(tmp_path: Path) -> None:

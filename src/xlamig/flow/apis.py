@@ -17,6 +17,7 @@ from xlamig.flow.site import Analysis, Place
 from xlamig.flow.values import Known, short
 
 _LONG = 40
+_TOLD = ("constant", "pattern", "device", "cuda-test", "sequence")
 
 Via = Literal["call", "reference", "import", "decorator", "assignment", "except", "with"]
 
@@ -163,7 +164,7 @@ class Apis:
     def _reasons(self, node: ir.Expr, known: Known) -> tuple[Why, ...]:
         """How a name's value is known, and where its default is written."""
         named = isinstance(node, ir.Name | ir.Attribute)
-        if not named or known.value.kind not in ("constant", "pattern", "device", "cuda-test"):
+        if not named or known.value.kind not in _TOLD:
             return ()
         value = known.value.value
         shown = repr(value) if known.value.kind == "constant" else f"`{value}`"

@@ -27,6 +27,8 @@ _GPU_WORDS = ("nccl",)
 _BRACES = re.compile(r"\{[^}]*\}")
 _PERCENT = re.compile(r"%[dsi]")
 _TEXT_LIMIT = 60
+_MAX_ELEMENTS = 64
+_CHANGES = r"\s*(?:\.\s*(?:append|extend|insert|add|update|remove|discard|pop|clear)\b|\[[^\]\n]*\]\s*=[^=])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ class Values:
                     return self._either(node, scope, depth)
                 case ir.Dict(values=values):
                     return self._dict(node, values, scope, depth)
+                case ir.Sequence():
+                    return self._sequence(node, scope, depth)
         return self._unknown(node)
 
     def _unknown(self, node: ir.Node) -> Known:
@@ -147,6 +151,23 @@ class Values:
             if known.value.kind != "expression" and isinstance(text, str) and text.startswith("cuda"):
                 return Known(Value("device", text))
         return self._unknown(node)
+
+    def _sequence(self, node: ir.Sequence, scope: Scope, depth: int) -> Known:
+        """Its elements in order; one that is itself a sequence only where that stands here."""
+        if len(node.elements) > _MAX_ELEMENTS:
+            return self._unknown(node)
+        found = [self.of(element, scope, depth + 1) for element in node.elements]
+        for i, (element, known) in enumerate(zip(node.elements, found, strict=True)):
+            named = known.value.kind == "sequence" and not isinstance(element, ir.Sequence)
+            if named or known.negated or (isinstance(known.value.value, bool) and not known.sure):
+                found[i] = self._unknown(element)
+        text = self._unknown(node).value.value
+        return Known(
+            Value("sequence", text, tuple(known.value for known in found)),
+            all(known.sure for known in found),
+            tuple(place for known in found for place in known.defaults),
+            tuple(place for known in found for place in known.origins),
+        )
 
     def _lambda(self, node: ir.Lambda, body: ir.Expr, scope: Scope, depth: int) -> Known:
         """`lambda storage, loc: storage.cuda()` is a way to write a device."""
@@ -201,11 +222,11 @@ class Values:
                 return None
             self._variables[key] = None  # what is made from itself is not known
             self._followed += 1
-            self._variables[key] = self._from_bindings(bindings)
+            self._variables[key] = self._from_bindings(path, bindings)
             self._followed -= 1
         return self._variables[key]
 
-    def _from_bindings(self, bindings: list[Binding]) -> Known | None:
+    def _from_bindings(self, path: str, bindings: list[Binding]) -> Known | None:
         """The value all bindings agree on; a parameter's default is a value that may change."""
         agreed: Known | None = None
         for binding in bindings:
@@ -222,7 +243,13 @@ class Values:
             if joined is None:
                 return None
             agreed = joined
+        if agreed is not None and agreed.value.kind == "sequence" and self._is_changed(path):
+            return None
         return agreed
+
+    def _is_changed(self, path: str) -> bool:
+        """Whether a sequence may get other elements than it was made with."""
+        return re.search(rf"\b{re.escape(path)}{_CHANGES}", self.text) is not None
 
     def _from_project(self, node: ir.Expr, scope: Scope) -> Known | None:
         export = self.names.export(node, scope)

@@ -28,7 +28,7 @@ class Missing(Enum):
     UNSEEN = 1
 
 
-_OPERATORS = ("not", "absent", "present", "kind")
+_OPERATORS = ("not", "absent", "present", "kind", "has", "only")
 _COMPARED = frozenset({"constant", "pattern", "device", "api"})
 _EMPTY: tuple[object, ...] = (None, "", (), frozenset(), {}, Missing.ABSENT)
 
@@ -83,8 +83,10 @@ def _operators(pattern: Mapping[str, object], shape: Shape, where: Where) -> Tes
                 tests.append(_negation(compile_pattern(operand, shape, here)))
             case "kind" if shape.holds == "value":
                 tests.append(_kind(operand, here))
-            case "kind":
-                raise here.error("only an argument has a kind")
+            case "has" | "only" if shape.holds == "value":
+                tests.append(_elements(compile_pattern(operand, shape, here), max if name == "has" else min))
+            case "kind" | "has" | "only":
+                raise here.error("only fits an argument's value")
             case _:
                 raise here.error(f"unknown pattern{did_you_mean(name, _OPERATORS)}")
     if not tests:
@@ -118,6 +120,16 @@ def _kind(operand: object, where: Where) -> Test:
         if kind not in VALUE_KINDS:
             raise where.error(no_such(kind, VALUE_KINDS))
     return lambda value: YES if isinstance(value, Value) and value.kind in kinds else NO
+
+
+def _elements(test: Test, choose: Callable[[list[Fit]], Fit]) -> Test:
+    """Of a sequence with elements the test of the one that fits best, or worst."""
+
+    def fit(value: Any) -> Fit:
+        items = value.items if isinstance(value, Value) else ()
+        return choose([test(item) for item in items]) if items else NO
+
+    return fit
 
 
 def _plain(pattern: str | int | float, shape: Shape, where: Where) -> Test:

@@ -391,12 +391,13 @@ class Module(Node):
 
 
 _holders: dict[type[Node], tuple[str, ...]] = {}
+_PLAIN = frozenset({"int", "str", "str | None", "bool", "tuple[str, ...]"})
 
 
 def _names_of(kind: type[Node]) -> tuple[str, ...]:
-    """The fields that can hold nodes: those after the span."""
+    """The fields that can hold nodes."""
     if kind not in _holders:
-        _holders[kind] = tuple(f.name for f in fields(kind))[2:]
+        _holders[kind] = tuple(f.name for f in fields(kind) if f.type not in _PLAIN)
     return _holders[kind]
 
 

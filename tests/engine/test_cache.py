@@ -99,6 +99,13 @@ def test_another_rulebook_has_results_of_its_own(project: Path) -> None:
     assert codes(check(), "app/clean.py") == []
 
 
+def test_a_page_that_changes_counts_at_once(project: Path) -> None:
+    write({"ours/XLA777-no-zeros.md": PAGE}, project)
+    assert codes(check(rules=["ours"]), "app/clean.py") == ["XLA777"]
+    write({"ours/XLA777-no-zeros.md": PAGE.replace('"torch.zeros"', '"torch.ones"')}, project)
+    assert codes(check(rules=["ours"]), "app/clean.py") == []
+
+
 def test_a_moved_file_is_reported_where_it_is(project: Path) -> None:
     check()
     (project / "tools.py").rename(project / "app/tools.py")

@@ -43,11 +43,11 @@ def test_what_is_no_suppression_changes_nothing(rules: Rulebook, comment: str) -
     "comment", ["# noqa: XLA001", "# xlamig: ignore[a-rule] why", "# xlamig: ignore[XLA001]"]
 )
 def test_a_suppressed_finding_is_counted_and_gone(rules: Rulebook, comment: str) -> None:
-    assert settle(rules, comment) == Outcome((), 1, ())
+    assert settle(rules, comment) == Outcome((), 1, ("XLA001",), ())
 
 
 def test_a_finding_that_is_hidden_anyway_uses_its_suppression(rules: Rulebook) -> None:
-    assert settle(rules, "# noqa: XLA001", confidence="possible") == Outcome((), 0, ())
+    assert settle(rules, "# noqa: XLA001", confidence="possible") == Outcome((), 0, ("XLA001",), ())
 
 
 def test_an_unused_code_is_an_event_at_its_place(rules: Rulebook) -> None:

@@ -88,6 +88,8 @@ def command(
     if paths == (Path("-"),):
         name = stdin_filename or "stdin.py"
         where, options = (Path(name),), replace(options, stdin=(name, sys.stdin.buffer.read()))
+    if flags["hook"]:
+        options = replace(options, whole=False)
     if show_files:
         out.write(engine.show_files(where, options))
     elif show_settings:

@@ -17,10 +17,11 @@ from xlamig.findings import FileReport, Finding, RuleError, SkippedFile
 from xlamig.fix.context import FixContext
 from xlamig.fix.draft import draft
 from xlamig.flow import Interface, facts_of
-from xlamig.rulebook import Judgement
+from xlamig.rulebook import Judgement, Program
 from xlamig.rulebook.filter import codes_for, is_shown, keep
 from xlamig.rulebook.places import count_statements_once
-from xlamig.rulebook.suppressed import apply, silence
+from xlamig.rulebook.program import UNSEEN
+from xlamig.rulebook.suppressed import Outcome, apply, silence
 from xlamig.source.files import module_name
 from xlamig.source.suppress import suppressions
 from xlamig.source.text import SourceText
@@ -39,6 +40,7 @@ class AnalyseJob:
     interfaces: Mapping[str, Interface]
     failure: Failure | None = None
     imported: bool = False  # by a file of another folder
+    program: Program = UNSEEN
 
 
 def analyse(job: AnalyseJob) -> FileReport:
@@ -68,35 +70,36 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
             facts, sites = found
         except RecursionError:
             skipped = SkippedFile(job.source.filename, "nested too deeply to be analysed")
-    judged, suppressed, errors = _judge(facts, job.source, session)
+    judged, outcome, errors = _judge(facts, job.source, session, job.program)
     return FileReport(
         job.source.filename,
         tuple(_with_fixes(judged, job, module, session)),
         skipped,
         errors,
-        suppressed,
+        outcome.suppressed,
         job.source.rows,
         sites,
+        outcome.codes,
     )
 
 
 def _judge(
-    facts: Sequence[Fact], source: SourceText, session: Session
-) -> tuple[Sequence[Judgement], int, tuple[RuleError, ...]]:
-    """The judgements to report, how many were suppressed, and the rules that raised."""
+    facts: Sequence[Fact], source: SourceText, session: Session, program: Program
+) -> tuple[Sequence[Judgement], Outcome, tuple[RuleError, ...]]:
+    """The judgements to report, what comments did to them, and the rules that raised."""
     book, selection, settings = session.rulebook, session.selection, session.settings
     comments = suppressions(source)
     if not facts and not comments.entries:
-        return (), 0, ()
+        return (), Outcome((), 0, (), ()), ()
     codes = codes_for(source.filename, book.active, selection.enabled, selection.ignored_for)
     errors: list[RuleError] = []
-    judged = book.judge(facts, source, codes, on_error=errors.append)
+    judged = book.judge(facts, source, codes, program=program, on_error=errors.append)
     rules = {rule.code: rule for rule in book.rules}
     outcome = apply(judged, comments, rules, codes, partial(is_shown, settings=settings))
     about_comments = book.judge(outcome.events, source, codes, on_error=errors.append)
     kept = (*outcome.kept, *silence(about_comments, comments).kept)
     shown = keep(kept, settings, codes, selection.ignored_for)
-    return count_statements_once(shown), outcome.suppressed, tuple(errors)
+    return count_statements_once(shown), outcome, tuple(errors)
 
 
 def failure_fact(source: SourceText, failure: Failure) -> ToolEvent:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from xlamig.engine.analyse import analyse
 from xlamig.engine.deep import on_deep_stack
-from xlamig.engine.load import LoadJob, load
+from xlamig.engine.load import Loaded, LoadJob, load
 from xlamig.engine.narrow import narrow
 from xlamig.engine.options import Options
+from xlamig.engine.program import once_in_program
 from xlamig.engine.run import Run, Source
 from xlamig.findings import Applicability, Create, FileReport, Finding, Report
 from xlamig.fix.loop import FixedText, fix_text
@@ -46,23 +47,56 @@ class _Fixer:
     applicabilities: Collection[Applicability]
     reports: dict[str, FileReport]
     chosen: frozenset[tuple[str, str]] | None  # file and fingerprint, where not all shall be fixed
+    loaded: dict[str, Loaded] = field(default_factory=dict)  # of texts that differ
 
     def fix(self, source: Source) -> FixedText:
         fixed = fix_text(source.source, lambda text: self._findings(source, text), self.applicabilities)
         self.reports[source.file.name] = self._report(source, replace(source.source, text=fixed.text))
         return fixed
 
+    def undo(self, source: Source, report: FileReport) -> None:
+        """The file stays as it was."""
+        self._note(source, source.source.text, source.loaded or Loaded())
+        self.reports[source.file.name] = report
+
     def _findings(self, source: Source, text: SourceText) -> Sequence[Finding]:
-        return [finding for finding in self._report(source, text).findings if self.is_chosen(finding)]
+        report = self._report(source, text)
+        once = self.run.survey.once
+        if any(finding.code in once for finding in report.findings):
+            reported = once_in_program({**self.reports, report.filename: report}, once)
+            report = next(r for r in reported if r.filename == report.filename)
+        return [finding for finding in report.findings if self.is_chosen(finding)]
 
     def is_chosen(self, finding: Finding) -> bool:
         return self.chosen is None or (finding.filename, finding.fingerprint) in self.chosen
 
     def _report(self, source: Source, text: SourceText) -> FileReport:
         if text.text == source.source.text:
-            return self.reports[source.file.name]
+            self._note(source, text.text, source.loaded or Loaded())
+            if not self.program_changed(source):
+                return self.run.reports[source.file.name]
         loaded = load(LoadJob(text.text, source.module, source.is_package, needed=True))
+        self._note(source, text.text, loaded)
         return analyse(self.run.job(source, text, loaded))
+
+    def _note(self, source: Source, text: str, loaded: Loaded) -> None:
+        self.run.survey.note(source.file.name, source.module, text, loaded)
+        self.loaded[source.file.name] = loaded
+
+    def program_changed(self, source: Source) -> bool:
+        """Whether fixes have changed what rules ask of the program."""
+        return self.run.survey.program(source.session.key) != self.run.programs[source.session.key]
+
+    def settle(self, texts: Mapping[str, SourceText]) -> None:
+        """Report anew on the files whose findings may depend on a program that has changed."""
+        changed = {name: source for name, source in self.run.sources.items() if self.program_changed(source)}
+        if changed:
+            self.reports |= self.run.again(
+                {
+                    name: (texts.get(name, source.source), self.loaded.get(name) or source.loaded or Loaded())
+                    for name, source in changed.items()
+                }
+            )
 
 
 def fix(
@@ -75,7 +109,7 @@ def fix(
     """
     run = Run(paths, options)
     before = run.report()
-    reports = {report.filename: report for report in before.files}
+    reports = dict(run.reports)
     shown = narrow(before, paths, options)
     some = options.baseline is not None or options.diff_base is not None
     chosen = frozenset((f.filename, f.fingerprint) for f in shown.findings) if some else None
@@ -84,7 +118,8 @@ def fix(
     created: dict[str, str] = {}
     files: list[FixedFile] = []
     stdin_text: str | None = None
-    for name, source in run.sources.items():
+    texts: dict[str, SourceText] = {}
+    for name, source in sorted(run.sources.items()):
         stdin_text = source.source.text if options.stdin is not None else None
         if not any(_fixable(f, applicabilities) and fixer.is_chosen(f) for f in reports[name].findings):
             continue
@@ -98,15 +133,17 @@ def fix(
             failure = _write(source, new, fixed.creates)
             if failure is not None:
                 problems.append(failure)
-                fixer.reports[name] = reports[name]
+                fixer.undo(source, reports[name])
                 continue
+        texts[name] = new
         stdin_text = fixed.text if options.stdin is not None else None
         created.update(
             (c.filename, c.content) for c in fixed.creates if not Path(c.filename).exists() or write
         )
         files.append(FixedFile(name, source.source.text, fixed.text, Counter(fixed.applied), fixed.problem))
     made = tuple(FixedFile(name, "", content, {}) for name, content in sorted(created.items()))
-    after = replace(before, files=tuple(fixer.reports[name] for name in sorted(fixer.reports)))
+    fixer.settle(texts)
+    after = replace(before, files=once_in_program(fixer.reports, run.survey.once))
     return FixOutcome(shown, narrow(after, paths, options), tuple(files), made, tuple(problems), stdin_text)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from xlamig.engine import risk
 from xlamig.engine.cache import digest
-from xlamig.flow import Interface, interface_of
+from xlamig.flow import Interface, summary_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class Loaded:
     seal: str = ""
     tree: bytes | None = None
     failure: Failure | None = None
+    uses: str = ""  # see flow.summary_of
 
 
 def load(job: LoadJob) -> Loaded:
@@ -53,8 +54,9 @@ def load(job: LoadJob) -> Loaded:
         module = syntax.module_from_text(job.text)
     except syntax.Unparsable as error:
         return Loaded(failure=Failure(error.message, error.row, error.column))
-    interface = interface_of(module, job.text, job.module, job.is_package)
-    return Loaded(interface, digest(interface), pickle.dumps(module, 5))
+    summary = summary_of(module, job.text, job.module, job.is_package)
+    seal = digest(summary.interface)
+    return Loaded(summary.interface, seal, pickle.dumps(module, 5), uses=summary.uses)
 
 
 def _python_accepts(text: str) -> bool:

@@ -17,12 +17,15 @@ from xlamig.engine.contain import Lost, Work, run_all
 from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.load import Failure, Loaded, LoadJob, is_risky, load
 from xlamig.engine.options import Options, UsageError
-from xlamig.engine.session import Session, session_for
+from xlamig.engine.program import Survey, once_in_program
+from xlamig.engine.session import Session, forget_changed, session_for
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
 from xlamig.flow import ProjectIndex
-from xlamig.rulebook import RulebookError
-from xlamig.source.decode import Undecodable, decode
+from xlamig.rulebook import Program, RulebookError
+from xlamig.source.decode import Undecodable
 from xlamig.source.files import Discovery, SourceFile, discover
+from xlamig.source.notebook import SUFFIX as NOTEBOOK
+from xlamig.source.read import read_source
 from xlamig.source.text import SourceText
 
 
@@ -44,12 +47,15 @@ class Source:
 
 @dataclass(slots=True)
 class Run:
-    """One run. After `report()`, `sources` and `index` are there for the fixer."""
+    """One run. After `report()` its fields are there for the fixer."""
 
     paths: Sequence[Path]
     options: Options
     sources: dict[str, Source] = field(default_factory=dict)
     index: ProjectIndex = field(default_factory=lambda: ProjectIndex({}))
+    survey: Survey = field(default_factory=lambda: Survey({}, False, ProjectIndex({})))
+    reports: dict[str, FileReport] = field(default_factory=dict)  # before `once_in_program`
+    programs: dict[str, Program] = field(default_factory=dict)  # by the key of their session
     _total: int = 0
     _done: int = 0
 
@@ -70,21 +76,23 @@ class Run:
         return found
 
     def report(self) -> Report:
+        forget_changed()
         found = self.discover()
-        reports: dict[str, FileReport] = {
+        self.reports = {
             skipped.filename: FileReport(skipped.filename, skipped=skipped) for skipped in found.skipped
         }
         with caught():
             unread = self._read(found.files)
-        reports.update((report.filename, report) for report in unread)
+        self.reports.update((report.filename, report) for report in unread)
         cache = Cache(self._cache_folder(found.files))
         try:
             self._load(cache)
-            reports.update(self._analyse(cache))
+            self.survey = self._survey()
+            self.reports.update(self._analyse(cache))
         finally:
             cache.close()
         target = found.files[0].settings.target if found.files else self._default().target
-        return Report(target, tuple(reports[name] for name in sorted(reports)))
+        return Report(target, once_in_program(self.reports, self.survey.once))
 
     # ------------------------------------------------------------------ stages
 
@@ -98,7 +106,7 @@ class Run:
                 raise ConfigError(f'{file.settings.source}: {key}: unknown rule "{selector}"{hint}')
             try:
                 data = self.options.stdin[1] if self.options.stdin else file.path.read_bytes()
-                source = decode(data, file.name)
+                source = read_source(data, file.name)
             except FileNotFoundError:
                 unread.append(FileReport(file.name, skipped=SkippedFile(file.name, "it has gone")))
             except (Undecodable, OSError) as error:
@@ -131,12 +139,13 @@ class Run:
             Work(load, is_risky), [jobs[key] for key in missing], self._processes(), self._advance
         )
         fresh: dict[str, Loaded] = {}
-        lost: dict[str, Loaded] = {}  # not kept: another run may have more memory or time
+        lost: dict[str, Loaded] = {}
         for key, result in zip(missing, results, strict=True):
             if isinstance(result, Lost):
                 lost[key] = Loaded(failure=Failure(result.reason, 1, 1))
             else:
                 fresh[key] = result
+        # What was lost is not kept: another run may have more memory or time.
         cache.put_many({key: replace(loaded, tree=None) for key, loaded in fresh.items()})
         cache.put_many({_tree(key): loaded.tree for key, loaded in fresh.items() if loaded.tree})
         for source in self.sources.values():
@@ -144,6 +153,19 @@ class Run:
         self.index = ProjectIndex(
             {s.module: s.loaded.interface for s in self.sources.values() if s.loaded and s.loaded.interface}
         )
+
+    def _survey(self) -> Survey:
+        """Which of the names that rules ask about the program uses."""
+        complete = self.options.whole
+        if complete is None:
+            complete = self.options.stdin is None and all(path.is_dir() for path in self.paths)
+        unread = self.reports.keys() - self.sources.keys()
+        books = {source.session.key: source.session.rulebook for source in self.sources.values()}
+        survey = Survey(books, complete and not unread, self.index)
+        for name, source in self.sources.items():
+            survey.note(name, source.module, source.source.text, source.loaded or Loaded())
+        self.programs = {key: survey.program(key) for key in books}
+        return survey
 
     def _analyse(self, cache: Cache) -> Mapping[str, FileReport]:
         jobs: dict[str, AnalyseJob] = {}
@@ -154,25 +176,46 @@ class Run:
             rules = source.session.rulebook.digest
             imported = tuple(seals[module] for module in job.interfaces)
             keys[name] = digest(
-                source.key, name, job.failure, imported, job.imported, rules, source.session.key
+                source.key,
+                name,
+                job.failure,
+                imported,
+                job.imported,
+                rules,
+                source.session.key,
+                job.program.key,
             )
         known: dict[str, FileReport] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
         self._advance(len(reports))
         missing = [name for name in jobs if name not in reports]
         jobs.update(self._with_trees(missing, cache))
-        work = Work(analyse, _never)
-        results = run_all(work, [jobs[name] for name in missing], self._processes(), self._advance)
-        fresh: dict[str, FileReport] = {}
-        for name, result in zip(missing, results, strict=True):
+        fresh = self._analysed({name: jobs[name] for name in missing})
+        cache.put_many({keys[name]: report for name, report in fresh.items() if report.skipped is None})
+        return {**reports, **fresh}
+
+    def _analysed(self, jobs: Mapping[str, AnalyseJob]) -> dict[str, FileReport]:
+        results = run_all(Work(analyse, _never), list(jobs.values()), self._processes(), self._advance)
+        reports: dict[str, FileReport] = {}
+        for name, result in zip(jobs, results, strict=True):
             if isinstance(result, Lost):
                 errors = (RuleError("XLA099", name, result.reason),) if result.ours else ()
                 skipped = SkippedFile(name, result.reason)
-                reports[name] = FileReport(name, skipped=skipped, rule_errors=errors)
-            else:
-                reports[name] = fresh[keys[name]] = result
-        cache.put_many(fresh)
+                result = FileReport(name, skipped=skipped, rule_errors=errors)
+            reports[name] = result
         return reports
+
+    def again(self, texts: Mapping[str, tuple[SourceText, Loaded]]) -> Mapping[str, FileReport]:
+        """Reports on files as they are now, when the program has changed."""
+        jobs = {name: self.job(self.sources[name], *text) for name, text in texts.items()}
+        same = [name for name, (text, _) in texts.items() if text is self.sources[name].source]
+        cache = Cache(self._cache_folder([source.file for source in self.sources.values()]))
+        try:
+            jobs.update(self._with_trees(same, cache))
+        finally:
+            cache.close()
+        self._total, self._done = len(jobs), 0
+        return self._analysed(jobs)
 
     def _with_trees(self, names: Sequence[str], cache: Cache) -> Mapping[str, AnalyseJob]:
         """The jobs of known modules whose report is to be made anew, with their trees."""
@@ -194,7 +237,7 @@ class Run:
         """The second stage's job for a source, or for a changed text of it."""
         needed = self.index.needed_by(loaded.interface) if loaded.interface else {}
         return AnalyseJob(
-            text,
+            text.for_reading(),
             source.file.path,
             source.module,
             source.is_package,
@@ -203,6 +246,7 @@ class Run:
             needed,
             loaded.failure,
             source.module in self.index.imported_from_elsewhere,
+            self.survey.program(source.session.key),
         )
 
     # ------------------------------------------------------------------ helpers
@@ -238,8 +282,11 @@ def _load_job(source: Source, needed: bool) -> LoadJob:
 
 
 def module_identity(name: str) -> str:
-    """ "src.pkg.utils" for "src/pkg/utils.py"; a package is named like its folder."""
-    parts = [part.replace(".", "_") for part in PurePosixPath(name).with_suffix("").parts if part != "/"]
+    """ "src.pkg.utils" for "src/pkg/utils.py"; a package is named like its folder. Nothing imports a
+    notebook, and its name hides no module's."""
+    path = PurePosixPath(name)
+    stem = path if path.suffix == NOTEBOOK else path.with_suffix("")
+    parts = [part.replace(".", "_") for part in stem.parts if part != "/"]
     if parts[-1] == "__init__":
         parts.pop()
     return ".".join(parts) or "__init__"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.facts import Fact, Interest
-from xlamig.flow.interface import interface_of
+from xlamig.flow.interface import interface_of, summary_of
 from xlamig.flow.names import Names
 from xlamig.flow.options import command_line_options
 from xlamig.flow.project import Interface, ProjectIndex
@@ -16,7 +16,7 @@ from xlamig.flow.site import Analysis
 from xlamig.flow.values import Values
 from xlamig.flow.walk import Walk
 
-__all__ = ["Facts", "Interface", "ProjectIndex", "facts_of", "interface_of"]
+__all__ = ["Facts", "Interface", "ProjectIndex", "facts_of", "interface_of", "summary_of"]
 
 
 class Facts(NamedTuple):

@@ -10,12 +10,13 @@ from xlamig.config.errors import did_you_mean
 from xlamig.facts import Fact
 from xlamig.rulebook.errors import Where
 from xlamig.rulebook.patterns import NO, YES, Fit, Missing, Test, argument_test, compile_pattern
+from xlamig.rulebook.program import PROGRAM_KEYS, Program, names_of
 from xlamig.rulebook.shapes import Shape, shapes
 from xlamig.rulebook.tables import Row
 
-Condition = Callable[[Fact, Row | None], Fit]
+Condition = Callable[[Fact, Row | None, Program], Fit]
 
-_SPECIAL = ("unless", "row", "keyword")
+_SPECIAL = ("unless", "row", "keyword", *PROGRAM_KEYS)
 
 
 def compile_condition(
@@ -39,6 +40,8 @@ def compile_condition(
             parts.append(_row(pattern, here, has_row))
         elif key == "keyword":
             parts.append(_keyword(pattern, here))
+        elif key in PROGRAM_KEYS:
+            parts.append(_program(key, pattern, here))
         else:
             shape = shapes(kind).get(key)
             if shape is None:
@@ -50,10 +53,10 @@ def compile_condition(
     if len(parts) == 1:
         return parts[0]
 
-    def fit(fact: Fact, row: Row | None) -> Fit:
+    def fit(fact: Fact, row: Row | None, program: Program) -> Fit:
         worst = YES
         for part in parts:
-            worst = min(worst, part(fact, row))
+            worst = min(worst, part(fact, row, program))
             if worst == NO:
                 break
         return worst
@@ -63,7 +66,7 @@ def compile_condition(
 
 def _field(name: str, test: Test) -> Condition:
     get = attrgetter(name)
-    return lambda fact, row: test(get(fact))
+    return lambda fact, row, program: test(get(fact))
 
 
 def _elsewhere(key: str, pattern: object, where: Where, kind: str, beside: Collection[str]) -> Condition:
@@ -75,7 +78,7 @@ def _elsewhere(key: str, pattern: object, where: Where, kind: str, beside: Colle
                 found = min([test(Missing.ABSENT) for test in tests], default=YES)
             else:
                 found = compile_pattern(pattern, shape, where)(Missing.ABSENT)
-            return lambda fact, row: found
+            return lambda fact, row, program: found
     known = (*shapes(kind), *_SPECIAL)
     raise where.error(f"no field of {kind}{did_you_mean(key, known)}")
 
@@ -85,19 +88,26 @@ def _unless(kind: str, patterns: object, where: Where, beside: Collection[str], 
         raise where.error("an empty table fits everything")
     test = compile_condition(kind, _table(patterns, where), where, beside, has_row=has_row)
     opposite: tuple[Fit, Fit, Fit] = (2, 1, 0)
-    return lambda fact, row: opposite[test(fact, row)]
+    return lambda fact, row, program: opposite[test(fact, row, program)]
 
 
 def _row(pattern: object, where: Where, has_row: bool) -> Condition:
     if not has_row:
         raise where.error("there is no row without a `table` in the match")
     test = compile_pattern(_table(pattern, where), Shape("keys"), where)
-    return lambda fact, row: test(row.values if row else {})
+    return lambda fact, row, program: test(row.values if row else {})
+
+
+def _program(key: str, pattern: object, where: Where) -> Condition:
+    names = names_of(pattern, where)
+    if key == "program":
+        return lambda fact, row, program: NO if names.isdisjoint(program.uses) else YES
+    return lambda fact, row, program: YES if names <= program.absent else NO
 
 
 def _keyword(pattern: object, where: Where) -> Condition:
     names = frozenset(keywords(pattern, where))
-    return lambda fact, row: YES if any(a.name in names for a in getattr(fact, "args", ())) else NO
+    return lambda fact, row, program: YES if any(a.name in names for a in getattr(fact, "args", ())) else NO
 
 
 def keywords(pattern: object, where: Where) -> list[str]:
@@ -114,7 +124,7 @@ def _arguments(field: str, pattern: object, where: Where, unseen: Missing) -> li
     get = attrgetter(field)
 
     def look(name: str, test: Test) -> Condition:
-        def fit(fact: Fact, row: Row | None) -> Fit:
+        def fit(fact: Fact, row: Row | None, program: Program) -> Fit:
             for argument in get(fact):
                 if argument.name == name:
                     return test(argument.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from xlamig.facts import Interest
 from xlamig.rulebook.errors import RulebookError
@@ -11,7 +11,7 @@ from xlamig.rulebook.rule import Rule
 from xlamig.rulebook.tables import Row, Table
 
 
-def compile_interest(rules: Iterable[Rule], tables: Mapping[str, Table]) -> Interest:
+def compile_interest(rules: Iterable[Rule], tables: Iterable[Table]) -> Interest:
     """What the matches of `rules` ask for. Signatures and aliases come from all tables."""
     kinds: set[str] = set()
     names: set[str] = set()
@@ -28,7 +28,7 @@ def compile_interest(rules: Iterable[Rule], tables: Mapping[str, Table]) -> Inte
         for field in ("keyword", "variable"):
             sought[field].update(match.sought.get(field, ()))
     exact = {name for name in names if "*" not in name}
-    rows_by_name = _rows_by_name(tables.values())
+    rows_by_name = _rows_by_name(tables)
     return Interest(
         kinds=frozenset(kinds),
         names=frozenset(exact),

@@ -15,6 +15,7 @@ from xlamig.rulebook.guards import closed_guards, explain, policy
 from xlamig.rulebook.judgement import Judgement, SourceView, Views
 from xlamig.rulebook.patterns import MAYBE, NO, YES, Fit
 from xlamig.rulebook.places import identify, once_per_place, supersede
+from xlamig.rulebook.program import Program
 from xlamig.rulebook.rule import Rule
 from xlamig.rulebook.rulings import Ruling
 from xlamig.rulebook.tables import Row
@@ -51,14 +52,15 @@ class Judge:
         facts: Iterable[Fact],
         source: SourceView,
         codes: Container[str] | None,
+        program: Program,
         views: Views,
         on_error: Callable[[RuleError], None],
     ) -> tuple[Judgement, ...]:
         crashes: list[RuleError] = []
-        found = list(self._evaluate(facts, source, codes, views, crashes))
+        found = list(self._evaluate(facts, source, codes, program, views, crashes))
         # A rule that raises on the news of a crash is only reported as an error.
         events = [_crash(error) for error in crashes]
-        found += self._evaluate(events, source, codes, views, crashes)
+        found += self._evaluate(events, source, codes, program, views, crashes)
         for error in crashes:
             on_error(error)
         shown = partial(is_shown, settings=self.settings)
@@ -69,6 +71,7 @@ class Judge:
         facts: Iterable[Fact],
         source: SourceView,
         codes: Container[str] | None,
+        program: Program,
         views: Views,
         crashes: list[RuleError],
     ) -> Iterator[Judgement]:
@@ -79,9 +82,8 @@ class Judge:
                     work[rule.code].append(fact)
         for code in sorted(work):
             try:
-                found = [
-                    j for fact in work[code] if (j := self._judge(self.rules[code], fact, source, views))
-                ]
+                rule = self.rules[code]
+                found = [j for fact in work[code] if (j := self._judge(rule, fact, source, program, views))]
             except Exception as error:
                 crashes.append(RuleError(code, source.filename, f"{type(error).__name__}: {error}"))
             else:
@@ -97,26 +99,28 @@ class Judge:
             )
         return self._candidates[key]
 
-    def _judge(self, rule: Rule, fact: Fact, source: SourceView, views: Views) -> Judgement | None:
-        decision = self._decide(rule, fact)
+    def _judge(
+        self, rule: Rule, fact: Fact, source: SourceView, program: Program, views: Views
+    ) -> Judgement | None:
+        decision = self._decide(rule, fact, program)
         if decision is None:
             return None
         finding = self._finding(decision, source, views)
-        return Judgement(finding, fact, self._fixes(decision, finding.confidence))
+        return Judgement(finding, fact, self._fixes(decision, finding.confidence, program))
 
-    def _decide(self, rule: Rule, fact: Fact) -> Decision | None:
-        fit, row = _match(rule, fact)
+    def _decide(self, rule: Rule, fact: Fact, program: Program) -> Decision | None:
+        fit, row = _match(rule, fact, program)
         if fit == NO:
             return None
-        ruling = self._ruling(rule, fact, fit, row)
+        ruling = self._ruling(rule, fact, fit, row, program)
         guarded = policy(fact, rule.guarded, self.settings.target)
         if ruling is None or guarded == "silent":
             return None
         return Decision(rule, fact, row, ruling, guarded == "lower")
 
-    def _ruling(self, rule: Rule, fact: Fact, fit: Fit, row: Row | None) -> Ruling | None:
+    def _ruling(self, rule: Rule, fact: Fact, fit: Fit, row: Row | None, program: Program) -> Ruling | None:
         for verdict in self._verdicts[rule.code]:
-            sure = min(fit, verdict.when.fit(fact, row))
+            sure = min(fit, verdict.when.fit(fact, row, program))
             if sure == NO:
                 continue
             ruling = verdict.rule(row)
@@ -145,7 +149,7 @@ class Judge:
             target=self.settings.target,
             message=_words(ruling.message or rule.message, decision),
             filename=source.filename,
-            cell=getattr(source, "cell", None),
+            cell=source.cell_at(fact.span[0]),
             place=source.range(*fact.span),
             effort=replace(
                 rule.effort,
@@ -176,7 +180,7 @@ class Judge:
         if not ruling.measured:
             yield Reason("not measured", source.filename, place)
 
-    def _fixes(self, decision: Decision, confidence: Confidence) -> tuple[FixRow, ...]:
+    def _fixes(self, decision: Decision, confidence: Confidence, program: Program) -> tuple[FixRow, ...]:
         """Rows for this target, style and fact. Where the place may not run, or may not be what it
         looks like, a fix is only shown."""
         fact, row = decision.fact, decision.row
@@ -188,7 +192,7 @@ class Judge:
             and fix.style in (None, self.settings.style)
             and (fix.applicability == "display" or not display_only)
             and all(proof in fact.proofs for proof in fix.requires)
-            and fix.when.fit(fact, row) == YES
+            and fix.when.fit(fact, row, program) == YES
         )
 
 
@@ -199,13 +203,13 @@ def _completed(fix: FixRow, decision: Decision) -> FixRow:
     return replace(fix, title=title, options=options)
 
 
-def _match(rule: Rule, fact: Fact) -> tuple[Fit, Row | None]:
+def _match(rule: Rule, fact: Fact, program: Program) -> tuple[Fit, Row | None]:
     """The first match that fits, else the first that may."""
     perhaps: tuple[Fit, Row | None] = (NO, None)
     for match in rule.matches:
         if match.kind != fact.kind:
             continue
-        fit, row = match.fit(fact)
+        fit, row = match.fit(fact, program)
         if fit == YES:
             return fit, row
         if fit == MAYBE and perhaps[0] == NO:

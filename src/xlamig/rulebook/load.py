@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -17,7 +18,7 @@ from xlamig.rulebook.book import Rulebook
 from xlamig.rulebook.errors import RulebookError, Where
 from xlamig.rulebook.page import Page, read_toml, split_page
 from xlamig.rulebook.rule import Rule, read_rule
-from xlamig.rulebook.tables import Table, read_table
+from xlamig.rulebook.tables import Tables, read_table
 
 T = TypeVar("T")
 
@@ -40,7 +41,22 @@ class File(NamedTuple):
 
 def load(settings: Settings) -> Rulebook:
     """The book that comes with xlamig and the user's own folders; raises RulebookError."""
-    return load_folders([find_book(), *settings.rules], settings)
+    return load_folders(_folders(settings), settings)
+
+
+def stamp(settings: Settings) -> tuple[tuple[str, int, int], ...]:
+    """Changes when a file of the book does: names, times and sizes."""
+    paths = [path for folder in _folders(settings) for path in _files(folder)]
+    found = []
+    for path in paths:
+        with suppress(OSError):  # told of when it is read
+            status = path.stat()
+            found.append((str(path), status.st_mtime_ns, status.st_size))
+    return tuple(found)
+
+
+def _folders(settings: Settings) -> list[Path]:
+    return [find_book(), *settings.rules]
 
 
 def find_book() -> Path:
@@ -57,15 +73,14 @@ def load_folders(folders: Iterable[Path], settings: Settings) -> Rulebook:
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.inside}\0{len(file.text)}\0{file.text}".encode())
-    tables: dict[str, Table] = {}
+    tables: Tables = {}
     rules: dict[str, Rule] = {}
 
     def add_table(file: File) -> None:
-        name, where = file.path.stem, Where(file.shown)
-        if name in tables:
+        name, folder, where = file.path.stem, file.path.parent.name, Where(file.shown)
+        if (folder, name) in tables:
             raise where.error(f'there is another table "{name}"')
-        data = read_toml(file.text, where)
-        tables[name] = read_table(name, file.path.parent.name, data, where, settings)
+        tables[folder, name] = read_table(name, folder, read_toml(file.text, where), where, settings)
 
     def add_rule(file: File) -> None:
         where = Where(file.shown)
@@ -97,17 +112,21 @@ def _all(action: Callable[[T], None], items: Iterable[T]) -> None:
 def _read(folder: Path) -> Iterator[File]:
     if not folder.is_dir():
         raise Where(folder.as_posix()).error("there is no such folder of rules")
-    tables = [path for name in TABLE_FOLDERS for path in sorted((folder / name).glob("*.toml"))]
-    pages = sorted(path for path in folder.rglob("*.md") if _PAGE_NAME.match(path.name))
-    if not tables and not pages:
+    paths = _files(folder)
+    if not paths:
         raise Where(folder.as_posix()).error("the folder has neither pages (CODE-name.md) nor tables")
-    for path in (*tables, *pages):
+    for path in paths:
         inside = path.relative_to(folder).as_posix()
         shown = f"{folder.name}/{inside}"
         try:
             yield File(path, inside, shown, path.read_text("utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             raise Where(shown).error(f"cannot be read: {error}") from None
+
+
+def _files(folder: Path) -> list[Path]:
+    tables = [path for name in TABLE_FOLDERS for path in sorted((folder / name).glob("*.toml"))]
+    return tables + sorted(path for path in folder.rglob("*.md") if _PAGE_NAME.match(path.name))
 
 
 def _check_codes(rule: Rule, rules: Mapping[str, Rule]) -> None:

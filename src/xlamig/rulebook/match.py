@@ -10,8 +10,9 @@ from xlamig.rulebook.conditions import Condition, compile_condition, keywords
 from xlamig.rulebook.errors import Where
 from xlamig.rulebook.keys import Keys, no_such
 from xlamig.rulebook.patterns import NO, Fit, Test, compile_pattern
+from xlamig.rulebook.program import Program
 from xlamig.rulebook.shapes import shapes
-from xlamig.rulebook.tables import Row, Table
+from xlamig.rulebook.tables import Row, Table, Tables
 
 # What the analyser has to be told to look for: a match has to name one of these.
 SOUGHT: Mapping[str, tuple[str, ...]] = {
@@ -37,19 +38,19 @@ class Match:
             return False
         return not self.tables or self._find(name) is not None
 
-    def fit(self, fact: Fact) -> tuple[Fit, Row | None]:
+    def fit(self, fact: Fact, program: Program) -> tuple[Fit, Row | None]:
         row = None
         if self.tables:
             row = self._find(getattr(fact, "name", ""))
             if row is None:
                 return NO, None
-        return self.condition(fact, row), row
+        return self.condition(fact, row, program), row
 
     def _find(self, name: str) -> Row | None:
         return next((row for table in self.tables if (row := table.find(name)) is not None), None)
 
 
-def read_match(keys: Keys, tables: Mapping[str, Table]) -> Match:
+def read_match(keys: Keys, tables: Tables) -> Match:
     kind = keys.choice("fact", FACTS, required=True)
     patterns = {key: pattern for key, pattern in keys.values.items() if key not in ("fact", "table")}
     found = tuple(_tables(kind, keys.values.get("table", []), keys.where.at("table"), tables))
@@ -59,18 +60,19 @@ def read_match(keys: Keys, tables: Mapping[str, Table]) -> Match:
     return Match(kind, condition, found, _sought(kind, keys), test)
 
 
-def _tables(kind: str, names: object, where: Where, tables: Mapping[str, Table]) -> list[Table]:
+def _tables(kind: str, names: object, where: Where, tables: Tables) -> list[Table]:
+    if names and "table" not in SOUGHT.get(kind, ()):
+        raise where.error(f"a table has no rows for facts of kind {kind}")
+    folder = "packages" if kind == "package" else "api"
+    known = {name: table for (place, name), table in tables.items() if place == folder}
     found: list[Table] = []
     for name in names if isinstance(names, list) else [names]:
-        table = tables.get(name) if isinstance(name, str) else None
+        table = known.get(name) if isinstance(name, str) else None
         if table is None:
-            raise where.error(no_such(name, tables))
-        if SOUGHT.get(kind) is None or "table" not in SOUGHT[kind]:
-            raise where.error(f"a table has no rows for facts of kind {kind}")
-        if (table.folder == "packages") != (kind == "package"):
-            raise where.error(
-                f'"{name}" is a table of {table.folder}, which {kind} facts are not looked up in'
-            )
+            other = next((place for place, other in tables if other == name), None)
+            if other is None:
+                raise where.error(no_such(name, known))
+            raise where.error(f'"{name}" is a table of {other}, which {kind} facts are not looked up in')
         found.append(table)
     return found
 

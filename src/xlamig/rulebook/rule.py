@@ -13,11 +13,12 @@ from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.match import Match, read_match
 from xlamig.rulebook.page import Page
 from xlamig.rulebook.rulings import LEVELS, Ruling, read_template
-from xlamig.rulebook.tables import Table
+from xlamig.rulebook.tables import Tables
 from xlamig.rulebook.templates import Template
 from xlamig.rulebook.verdict import VERDICT_KEYS, FixRow, Verdict, read_fix, read_verdict
 
 Status = Literal["stable", "preview", "withdrawn"]
+Once = Literal["program"]
 Guarded = Literal["lower", "silent", "ignore"]
 
 _CODE = re.compile(r"[A-Z]{2,}\d{3}")
@@ -26,7 +27,7 @@ _UNITS: tuple[Unit, ...] = get_args(Unit)
 _PHASES: tuple[Phase, ...] = get_args(Phase)
 _KEYS = (
     "code", "name", "status", "successor", "message", "help", "reason", "effort", "phase", "supersedes",
-    "guarded", "match", "verdict", "fix",
+    "guarded", "once", "match", "verdict", "fix",
 )  # fmt: skip
 
 
@@ -42,6 +43,7 @@ class Rule:
     reason: Template | None = None
     supersedes: frozenset[str] = frozenset()
     guarded: Guarded = "lower"
+    once: Once | None = None
     matches: tuple[Match, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     fixes: tuple[FixRow, ...] = ()
@@ -74,7 +76,7 @@ class Rule:
         return shown and any(verdict.is_for(settings) for verdict in self.verdicts)
 
 
-def read_rule(page: Page, tables: Mapping[str, Table]) -> Rule:
+def read_rule(page: Page, tables: Tables) -> Rule:
     where = page.where
     keys = Keys(page.head, where, _KEYS)
     code, name = keys.text("code", required=True), keys.text("name", required=True)
@@ -111,6 +113,7 @@ def read_rule(page: Page, tables: Mapping[str, Table]) -> Rule:
         read_template(keys, "reason"),
         frozenset(keys.texts("supersedes")),
         keys.choice("guarded", get_args(Guarded)) or "lower",
+        keys.choice("once", get_args(Once)),
         matches,
         tuple(read_verdict(k, kinds, has_row) for k in _each(keys, "verdict", VERDICT_KEYS)),
         tuple(read_fix(k, kinds, has_row) for k in _each(keys, "fix")),
@@ -158,7 +161,7 @@ def _read_effort(keys: Keys, code: str) -> Effort:
 
 def _check_words(rule: Rule, kinds: set[str]) -> None:
     """Every finding gets a message, and every placeholder can be filled."""
-    tables = {table.name: table for match in rule.matches for table in match.tables}
+    tables = {id(table): table for match in rule.matches for table in match.tables}
     rows = [row for table in tables.values() for row in table.rows.values()]
     row_keys = {key for row in rows for key in row.keys}
     rulings = [verdict.ruling for verdict in rule.verdicts]

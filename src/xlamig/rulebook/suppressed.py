@@ -16,10 +16,12 @@ TOOL = "XLA09"  # rules about the run: what they find depends on the suppression
 
 
 class Outcome(NamedTuple):
-    """`suppressed` counts findings that would have been shown; `events` go back to the judge."""
+    """`suppressed` counts findings that would have been shown, `codes` are those of all that were
+    suppressed; `events` go back to the judge."""
 
     kept: tuple[Judgement, ...]
     suppressed: int
+    codes: tuple[str, ...]
     events: tuple[ToolEvent, ...]
 
 
@@ -34,7 +36,8 @@ def apply(
     would hide; `evaluated` are the codes of the rules that judged it."""
     kept, hidden, used = silence(judgements, suppressions)
     events = (*_unknown(suppressions, rules), *_unused(suppressions, used, rules, evaluated))
-    return Outcome(kept, sum(is_shown(j.finding) for j in hidden), events)
+    codes = tuple(sorted({judgement.finding.code for judgement in hidden}))
+    return Outcome(kept, sum(is_shown(j.finding) for j in hidden), codes, events)
 
 
 class Silenced(NamedTuple):
@@ -50,14 +53,21 @@ def silence(judgements: Iterable[Judgement], suppressions: Suppressions) -> Sile
     used: set[Use] = set()
     for judgement in judgements:
         found = judgement.finding
-        rows = found.place.location.row, found.place.end_location.row
-        use = suppressions.covers(found.code, found.name, *rows) if suppressions.entries else None
+        use = _use(found, suppressions)
         if use is None:
             kept.append(judgement)
         else:
             hidden.append(judgement)
             used.add(use)
     return Silenced(tuple(kept), tuple(hidden), frozenset(used))
+
+
+def _use(finding: Finding, suppressions: Suppressions) -> Use | None:
+    if suppressions.source is None:
+        return None
+    # The rows of a finding in a notebook are those of its cell.
+    first, last = (suppressions.source.locate(at).row for at in (finding.place.start, finding.place.end))
+    return suppressions.covers(finding.code, finding.name, first, last)
 
 
 def _meant(code: Code, rules: Mapping[str, Rule]) -> list[Rule]:

@@ -52,6 +52,10 @@ class Table:
         return [(glob(name), self.rows[name]) for name in names]
 
 
+Tables = dict[tuple[str, str], Table]
+"""By folder and name."""
+
+
 def read_table(name: str, folder: str, data: object, where: Where, settings: Settings) -> Table:
     rows = Keys(data, where, known=("row",)).table("row") or {}
     return Table(

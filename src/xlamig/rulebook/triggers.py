@@ -47,9 +47,10 @@ def trigger_words(interest: Interest) -> frozenset[str]:
     return frozenset(words)
 
 
-def compile_check(interest: Interest) -> Callable[[str], bool]:
-    """`may_matter(text)`: one search; False only if the text can give no fact."""
-    words = trigger_words(interest)
+def compile_check(interest: Interest, others: Iterable[str] = ()) -> Callable[[str], bool]:
+    """`may_matter(text)`: one search; False only if the text can give no fact and has none of the
+    `others`."""
+    words = trigger_words(interest).union(others)
     if "" in words:
         return lambda text: True
     plain = {word for word in words if not word.startswith(".")}

@@ -13,6 +13,7 @@ from xlamig.findings import Applicability
 from xlamig.rulebook.conditions import Condition, compile_condition
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.patterns import YES, Fit
+from xlamig.rulebook.program import Program
 from xlamig.rulebook.rulings import RULING_KEYS, Ruling, read_ruling, read_template
 from xlamig.rulebook.tables import Row
 from xlamig.rulebook.templates import Template
@@ -27,9 +28,9 @@ class When:
 
     conditions: Mapping[str, Condition] = field(default_factory=dict)
 
-    def fit(self, fact: Fact, row: Row | None) -> Fit:
+    def fit(self, fact: Fact, row: Row | None, program: Program) -> Fit:
         condition = self.conditions.get(fact.kind)
-        return YES if condition is None else condition(fact, row)
+        return YES if condition is None else condition(fact, row, program)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,117 @@
+"""The program as a whole: which of the names that rules ask about its files use."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+
+from xlamig.engine.load import Loaded
+from xlamig.findings import FileReport
+from xlamig.flow import ProjectIndex
+from xlamig.rulebook import Program, Rulebook
+from xlamig.rulebook.program import word_of
+
+
+class Survey:
+    """What the files of a program use of the names that rulebooks ask about. Files come and change
+    one by one; `complete` says that in the end they are all of the program."""
+
+    def __init__(self, books: Mapping[str, Rulebook], complete: bool, index: ProjectIndex) -> None:
+        self._names = {key: _Names(book, complete, index) for key, book in books.items()}
+        self.once = frozenset().union(*(book.once for book in books.values()))
+
+    def note(self, filename: str, module: str, text: str, loaded: Loaded) -> None:
+        """A file, new or changed."""
+        for names in self._names.values():
+            if loaded.failure is not None:
+                names.put_unread(text)
+            names.put(filename, module, loaded.uses)
+
+    def program(self, key: str) -> Program:
+        """The program as the book of this key asks for it."""
+        return self._names[key].program
+
+
+class _Names:
+    """For one rulebook."""
+
+    def __init__(self, book: Rulebook, complete: bool, index: ProjectIndex) -> None:
+        self._asked = book.asked
+        self._complete = complete
+        self._index = index
+        self._files: dict[str, frozenset[str]] = {}
+        self._counts: Counter[str] = Counter()
+        self._unsure: set[str] = set()
+        self._program: Program | None = None
+        names = book.asked.uses | book.asked.absent
+        self._exact = {name: name for name in names if "*" not in name}
+        self._exact |= {alias: name for alias, name in book.interest.aliases.items() if name in names}
+        self._ends = tuple({f".{word_of(name)}" for name in names if "*" not in name})
+        self._globs = [(name, _line_like(name)) for name in names if "*" in name]
+
+    def put(self, filename: str, module: str, uses: str) -> None:
+        self._program = None
+        self._counts.subtract(self._files.get(filename, ()))
+        found = self._files[filename] = frozenset(self._found(module, uses))
+        self._counts.update(found)
+
+    def put_unread(self, text: str) -> None:
+        """Of a file that cannot be analysed, what it may use is not known to be absent."""
+        self._unsure |= {name for name in self._asked.absent if word_of(name) in text}
+
+    def _found(self, module: str, uses: str) -> Iterable[str]:
+        if not self._exact and not self._globs:
+            return
+        lines = set(uses.split("\n"))
+        yield from (self._exact[line] for line in self._exact.keys() & lines)
+        yield from (name for name, search in self._globs if search(uses))
+        if any(f"{end}\n" in uses for end in self._ends):
+            for line in lines:
+                if line.endswith(self._ends) and line not in self._exact:
+                    yield from self._reexported(line, module)
+
+    def _reexported(self, dotted: str, module: str) -> Iterable[str]:
+        """A name that reaches the module through another of the project."""
+        export = self._index.resolve(dotted, module)
+        if export is not None and export.kind == "name" and export.value in self._exact:
+            yield self._exact[export.value]
+
+    @property
+    def program(self) -> Program:
+        if self._program is None:
+            used = {name for name, count in self._counts.items() if count > 0}
+            absent = self._asked.absent - used - self._unsure if self._complete else frozenset()
+            self._program = Program(self._asked.uses & used, absent)
+        return self._program
+
+
+def _line_like(name: str) -> Callable[[str], object]:
+    if name.count("*") == 1 and name.endswith("*"):
+        return lambda uses: f"\n{name[:-1]}" in uses
+    return re.compile("\n" + r"[^\n]*".join(map(re.escape, name.split("*"))) + "\n").search
+
+
+def once_in_program(reports: Mapping[str, FileReport], once: Collection[str]) -> tuple[FileReport, ...]:
+    """The reports by file name. Of a rule in `once` the first finding stays, and none at all where a
+    comment suppresses any."""
+    said = set(silenced(reports.values(), once))
+    kept: list[FileReport] = []
+    for name in sorted(reports):
+        report = reports[name]
+        findings = []
+        for finding in report.findings:
+            if finding.code not in said:
+                findings.append(finding)
+            if finding.code in once:
+                said.add(finding.code)
+        kept.append(
+            report if len(findings) == len(report.findings) else replace(report, findings=tuple(findings))
+        )
+    return tuple(kept)
+
+
+def silenced(reports: Iterable[FileReport], once: Collection[str]) -> frozenset[str]:
+    """The rules in `once` that a comment somewhere suppresses."""
+    return frozenset(code for report in reports for code in report.silenced if code in once)

@@ -1,0 +1,78 @@
+"""Which imported names a module uses, by their dotted names: what conditions on a whole program ask."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable
+
+from xlamig import ir
+from xlamig.flow.scopes import Scope, ScopeTable, path_of
+
+_BUILTINS = frozenset(dir(builtins))
+_ALIASES_OF_ALIASES = 2
+
+
+def uses_of(module: ir.Module, scopes: ScopeTable) -> str:
+    """The names, sorted, one a line, with a line end before the first and after the last.
+
+    A name that is imported anywhere in the module is taken to mean the import everywhere in it: what
+    shadows it would have to have the same attribute too.
+    """
+    roots = _roots(scopes)
+    stars = tuple(dict.fromkeys(scopes.module.stars))
+    bound = {n for scope in _all(scopes) for n in scope.bindings} | _BUILTINS
+    used = {owner for owners in roots.values() for owner in owners}
+    paths, modules = _named(module)
+    for path in paths:
+        root, dot, rest = path.partition(".")
+        owners: Iterable[str] = roots.get(root, ())
+        if stars and root not in bound:
+            owners = [f"{star}.{root}" for star in stars]
+        used.update(owner + dot + rest for owner in owners)
+    return "\n".join(("", *sorted(used | modules), "")) if used else ""
+
+
+def _named(module: ir.Module) -> tuple[set[str], set[str]]:
+    """Every chain of names and attributes, and every module that is imported by its whole name."""
+    paths: set[str] = set()
+    modules: set[str] = set()
+    stack: list[ir.Node] = [module]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ir.Name):
+            paths.add(node.id)
+        elif isinstance(node, ir.Attribute):
+            path = path_of(node)
+            paths.add(path)
+            if not path:
+                stack.append(node.value)
+        elif isinstance(node, ir.Import):
+            modules.update(alias.name for alias in node.names)
+        elif not isinstance(node, ir.Const):
+            stack.extend(ir.children(node))
+    return paths, modules
+
+
+def _all(scopes: ScopeTable) -> Iterable[Scope]:
+    return (scopes.module, *scopes.functions())
+
+
+def _roots(scopes: ScopeTable) -> dict[str, set[str]]:
+    """What a name that is imported, or another name of something imported, may stand for."""
+    roots: dict[str, set[str]] = {}
+    aliases: list[tuple[str, str]] = []
+    for scope in _all(scopes):
+        for name, bindings in scope.bindings.items():
+            for binding in bindings:
+                if binding.kind == "import":
+                    roots.setdefault(name, set()).add(binding.dotted)
+                elif binding.kind == "value" and binding.value is not None and "." not in name:
+                    if path := path_of(binding.value):
+                        aliases.append((name, path))
+    for _ in range(_ALIASES_OF_ALIASES):
+        for name, path in aliases:
+            first, _, rest = path.partition(".")
+            for owner in tuple(roots.get(first, ())):
+                if first != name:
+                    roots.setdefault(name, set()).add(f"{owner}.{rest}" if rest else owner)
+    return roots

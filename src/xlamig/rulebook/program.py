@@ -1,0 +1,64 @@
+"""What a rule may ask of the whole program: which APIs its files name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xlamig.rulebook.errors import Where
+from xlamig.rulebook.keys import Keys
+
+PROGRAM_KEYS = ("program", "unless_program")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The names of the book's conditions that some file uses, and those that certainly no file
+    uses. A name is in neither when files of the program were not seen."""
+
+    uses: frozenset[str] = frozenset()
+    absent: frozenset[str] = frozenset()
+
+    @property
+    def key(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return tuple(sorted(self.uses)), tuple(sorted(self.absent))
+
+
+UNSEEN = Program()
+
+
+def names_of(pattern: object, where: Where) -> frozenset[str]:
+    """The names of `{ uses = [...] }`."""
+    keys = Keys(pattern, where, ("uses",))
+    names = keys.texts("uses")
+    if not names:
+        raise where.at("uses").error("has to be a list of names")
+    for name in names:
+        _check(name, where.at("uses"))
+    return frozenset(names)
+
+
+def _check(name: str, where: Where) -> None:
+    before, star, _ = name.partition("*")
+    if star and not before.endswith("."):
+        raise where.error(f'"{name}": "*" has to come after a dot')
+    if name.partition(".")[0][:1].isupper() or name.startswith("unknown."):
+        raise where.error(f'"{name}": a program is asked for functions and classes, not for methods')
+
+
+def program_names(head: object) -> Iterator[tuple[str, str]]:
+    """(key, name) of all conditions on the program in a page's head."""
+    if isinstance(head, list):
+        for item in head:
+            yield from program_names(item)
+    elif isinstance(head, Mapping):
+        for key, value in head.items():
+            if key in PROGRAM_KEYS and isinstance(value, Mapping):
+                yield from ((key, name) for name in value.get("uses", ()))
+            else:
+                yield from program_names(value)
+
+
+def word_of(name: str) -> str:
+    """A word that a file has to hold to use the name."""
+    return name.partition("*")[0].rstrip(".").rpartition(".")[2]

@@ -1,0 +1,197 @@
+"""Rules about a program as a whole: what other files use, and what is said once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_project import PAGE, check, codes, write
+
+from xlamig import engine
+from xlamig.engine import Options, run
+from xlamig.engine.analyse import AnalyseJob, analyse
+from xlamig.findings import FileReport
+
+SEED = "import torch\n\ntorch.zeros(1)\n"
+COMMENT = SEED.replace("(1)", "(1)  # xlamig: ignore[XLA777]")
+FILES = {"a.py": SEED, "b.py": SEED, "c.py": "import torch\n", "d.py": "print(1)\n"}
+FAR = '[[match]]\nfact = "api-use"\nname = "torch.zeros"\n'
+USES = PAGE.replace(FAR, FAR + 'program = { uses = ["torch.dist.init", "torch.ring.*"] }\n')
+ABSENT = PAGE.replace(FAR, FAR + 'unless_program = { uses = ["torch.manual_seed"] }\n')
+ONCE = PAGE.replace('status = "stable"', 'status = "stable"\nonce = "program"')
+FIX = """[[fix]]
+strategy = "rename-api"
+applicability = "safe"
+replace = { torch_xla = "torch.manual_seed" }
+"""
+OPTIONS: dict[str, Any] = {"rules": ["ours"], "select": ["XLA777"], "exclude": ["ours"]}
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write(FILES, tmp_path)
+    return tmp_path
+
+
+def reported(root: Path, page: str, files: dict[str, str] | None = None, **options: Any) -> list[str]:
+    write({"ours/XLA777-no-zeros.md": page, **(files or {})}, root)
+    report = engine.check([Path()], Options(OPTIONS, jobs=1, cache=False, **options))
+    return [finding.filename for finding in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "names"),
+    [
+        (USES, "import torch\ntorch.dist.other()\n", []),
+        (USES, "# torch.dist.init\n", []),
+        (USES, "import torch.dist as d\nd.init()\n", ["a.py", "b.py"]),
+        (USES, "from torch.ring import anything\n", ["a.py", "b.py"]),
+        (ABSENT, "import torch\ntorch.manual_seed(1)\n", []),
+        (ABSENT, "import torch_xla\ntorch_xla.sync()\n", ["a.py", "b.py"]),
+        (ABSENT, "x = (torch.manual_seed\n", []),
+        (ABSENT, "x = (\n", ["a.py", "b.py"]),
+    ],
+)
+def test_a_file_decides_for_another(program: Path, page: str, text: str, names: list[str]) -> None:
+    assert reported(program, page, {"z.py": text}) == names
+
+
+def test_a_name_that_another_module_hands_on(program: Path) -> None:
+    files = {"compat.py": "import torch.dist as dist\n", "z.py": "from compat import dist\ndist.init()\n"}
+    assert reported(program, USES, files) == ["a.py", "b.py"]
+    assert reported(program, USES, {"compat.py": "import other as dist\n"}) == []
+
+
+def test_another_name_of_the_api_counts(program: Path) -> None:
+    table = '[row."torch.dist.init"]\nalias = ["torch.deep.dist.init"]\n'
+    files = {"ours/api/zeros.toml": table, "z.py": "from torch.deep.dist import init\n"}
+    assert reported(program, USES, files) == ["a.py", "b.py"]
+
+
+@pytest.mark.parametrize("whole", [None, True, False])
+def test_absence_is_told_of_a_whole_program_only(program: Path, whole: bool | None) -> None:
+    write({"ours/XLA777-no-zeros.md": ABSENT}, program)
+    options = Options(OPTIONS, jobs=1, cache=False, whole=whole)
+    for paths, is_whole in (
+        ([Path()], True),
+        ([Path("a.py"), Path("b.py")], False),
+        ([Path(), Path("a.py")], False),
+    ):
+        found = engine.check(paths, options).findings
+        assert bool(found) == (is_whole if whole is None else whole)
+
+
+def test_a_file_that_cannot_be_read_may_use_anything(program: Path) -> None:
+    assert reported(program, ABSENT) == ["a.py", "b.py"]
+    (program / "e.py").write_bytes(b"\xff\xfe\x00bad")
+    assert reported(program, ABSENT) == []
+
+
+def test_code_on_stdin_is_no_whole_program(program: Path) -> None:
+    write({"ours/XLA777-no-zeros.md": ABSENT}, program)
+    options = Options(OPTIONS, jobs=1, stdin=("a.py", SEED.encode()))
+    assert not engine.check([Path("a.py")], options).findings
+    write({"ours/XLA777-no-zeros.md": USES}, program)
+    options = Options(
+        {**OPTIONS, "rules": ["ours"]}, jobs=1, stdin=("a.py", (SEED + "torch.dist.init()").encode())
+    )
+    assert engine.check([Path("a.py")], options).findings
+
+
+# ----------------------------------------------------------------------------- remembered
+
+
+def test_only_what_rules_ask_of_the_program_makes_a_difference(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write({"ours/XLA777-no-zeros.md": ABSENT}, program)
+    worked: list[str] = []
+
+    def analysing(job: AnalyseJob) -> FileReport:
+        worked.append(job.source.filename)
+        return analyse(job)
+
+    def checked(**files: str) -> tuple[list[str], list[str]]:
+        write({f"{name}.py": text for name, text in files.items()}, program)
+        worked.clear()
+        report = check(**OPTIONS)
+        return sorted(worked), codes(report, "a.py")
+
+    check(**OPTIONS)
+    monkeypatch.setattr(run, "analyse", analysing)
+    assert checked(d="import torch_xla\ntorch_xla.sync()\n") == (["d.py"], ["XLA777"])
+    assert checked(d="import torch\ntorch.manual_seed()\n") == (["a.py", "b.py", "c.py", "d.py"], [])
+    assert checked(c="import torch, os\n") == (["c.py"], [])
+
+
+# ------------------------------------------------------------------------------------ once
+
+
+def test_a_rule_that_reports_once_reports_the_first(program: Path) -> None:
+    assert reported(program, PAGE) == ["a.py", "b.py"]
+    assert reported(program, ONCE) == ["a.py"]
+    assert reported(program, ONCE, {"a.py": SEED + "torch.zeros(2)\n"}) == ["a.py"]
+    assert reported(program, ONCE, {"a.py": ""}) == ["b.py"]
+
+
+def test_other_rules_report_as_ever(program: Path) -> None:
+    other = PAGE.replace("XLA777", "XLA778").replace("no-zeros", "other")
+    files = {"ours/XLA778-other.md": other, "ours/XLA777-no-zeros.md": ONCE}
+    write(files, program)
+    report = check(**{**OPTIONS, "select": ["XLA777", "XLA778"]})
+    assert [f.code for f in report.findings] == ["XLA777", "XLA778", "XLA778"]
+
+
+def test_files_that_ignore_the_rule_are_passed_over(program: Path) -> None:
+    write({"ours/XLA777-no-zeros.md": ONCE}, program)
+    report = check(**OPTIONS, **{"per-file-ignores": {"a.py": ["XLA777"]}})
+    assert [finding.filename for finding in report.findings] == ["b.py"]
+
+
+@pytest.mark.parametrize("name", ["a.py", "b.py"])
+def test_a_comment_on_any_of_them_is_for_all(program: Path, name: str) -> None:
+    assert reported(program, ONCE, {name: COMMENT}) == []
+    assert reported(program, PAGE, {name: COMMENT}) != []
+
+
+# ----------------------------------------------------------------------------------- fixing
+
+
+def fixed(root: Path, page: str, write_them: bool = True) -> tuple[list[str], list[str]]:
+    write({"ours/XLA777-no-zeros.md": page}, root)
+    outcome = engine.fix([Path()], Options(OPTIONS, jobs=1), {"safe"}, write_them)
+    return [file.filename for file in outcome.files], [f.filename for f in outcome.after.findings]
+
+
+def with_fix(page: str) -> str:
+    return page.replace('mechanism = "error"\n', 'mechanism = "error"\n' + FIX)
+
+
+def test_a_fix_that_changes_the_program_is_the_last_one(program: Path) -> None:
+    assert fixed(program, with_fix(PAGE)) == (["a.py", "b.py"], [])
+    write(FILES, program)
+    for written in (False, True):
+        assert fixed(program, with_fix(ABSENT), written) == (["a.py"], [])
+    assert fixed(program, with_fix(ABSENT)) == ([], [])
+    assert (program / "b.py").read_text() == SEED
+
+
+def test_what_is_reported_once_is_fixed_until_nothing_is_left(program: Path) -> None:
+    assert fixed(program, with_fix(ONCE)) == (["a.py", "b.py"], [])
+
+
+def test_what_a_comment_keeps_still_is_not_fixed(program: Path) -> None:
+    write({"b.py": COMMENT}, program)
+    assert fixed(program, with_fix(ONCE)) == ([], [])
+
+
+def test_a_fix_can_bring_a_finding_elsewhere(program: Path) -> None:
+    page = USES.replace("torch.dist.init", "torch.manual_seed").replace('"torch.zeros"', '"torch.ones"')
+    other = with_fix(PAGE).replace("XLA777", "XLA778").replace("no-zeros", "other")
+    write({"ours/XLA777-no-zeros.md": page, "ours/XLA778-other.md": other}, program)
+    write({"0.py": "import torch\ntorch.ones(1)\n"}, program)
+    options = Options({**OPTIONS, "select": ["XLA777", "XLA778"]}, jobs=1)
+    outcome = engine.fix([Path()], options, {"safe"}, write=False)
+    assert [f.filename for f in outcome.after.findings] == ["0.py"]

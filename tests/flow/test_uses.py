@@ -1,0 +1,54 @@
+"""Which imported names a module uses."""
+
+from __future__ import annotations
+
+import pytest
+
+from xlamig.flow import summary_of
+from xlamig.syntax import module_from_text
+
+
+def uses(text: str, name: str = "app.train") -> set[str]:
+    found = summary_of(module_from_text(text), text, name, False).uses
+    assert not found or (found.startswith("\n") and found.endswith("\n"))
+    return set(found.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x.y.z()\n",
+        "# torch.seed\n'torch.seed'\n",
+        "import torch\ndef f(dist):\n    dist.seed()\n",
+        "torch = 1\n",
+    ],
+)
+def test_what_is_not_imported_is_not_used(text: str) -> None:
+    assert not {name for name in uses(text) if name.endswith("seed")}
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("import torch\ntorch.a.seed(1)\n", "torch.a.seed"),
+        ("import torch as t\nt.seed(1).x\n", "torch.seed"),
+        ("from torch import seed\n", "torch.seed"),
+        ("from torch import seed as s\n", "torch.seed"),
+        ("import torch.seed\n", "torch.seed"),
+        ("from .near import seed\n", "app.near.seed"),
+        ("def f():\n    import torch\n    return [torch.seed(i) for i in x]\n", "torch.seed"),
+        ("import torch\nt = torch\nu = t.a\nu.seed\n", "torch.a.seed"),
+        ("import torch\n@torch.seed\nclass A: pass\n", "torch.seed"),
+        ("try:\n    import a as m\nexcept ImportError:\n    import b as m\nm.seed()\n", "b.seed"),
+        ("from torch import *\nseed(1)\n", "torch.seed"),
+        ("import torch\nf(x=lambda: torch.seed)\n", "torch.seed"),
+    ],
+)
+def test_an_imported_name_is_used(text: str, name: str) -> None:
+    assert name in uses(text)
+
+
+def test_aliases_of_each_other_end() -> None:
+    text = "import a\nb = a.x\na = b.y\n" + "".join(f"a = b.z{i}\nb = a.z{i}\n" for i in range(30))
+    assert "a.x" in uses(text)

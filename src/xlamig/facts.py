@@ -187,12 +187,13 @@ class Launch(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment(Fact):
-    """An environment variable is written or read in Python."""
+    """An environment variable is read, written or deleted in Python; `value` is what is written."""
 
     kind: ClassVar[str] = "environment"
 
     variable: str
-    access: Literal["read", "write"]
+    access: Literal["read", "write", "delete"]
+    value: Value | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,8 +218,9 @@ FACTS: Mapping[str, type[Fact]] = MappingProxyType(
 class Interest:
     """What the rulebook can use, compiled once, so that the analyser looks for nothing else.
 
-    `names` are exact canonical names, `prefixes` come from "torch.cuda.*" and end in ".",
-    `methods` are the last parts of "Tensor.cuda", "Module.cuda" and "unknown.cuda".
+    `names` are exact canonical names, `prefixes` come from "torch.cuda.*" and end in ".", those of
+    variables from "NCCL_*"; `methods` are the last parts of "Tensor.cuda", "Module.cuda" and
+    "unknown.cuda".
     `signatures` are the rule book's own parameter names, in order; `aliases` maps other public names
     of an API to the canonical one.
     """
@@ -230,6 +232,7 @@ class Interest:
     keywords: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
+    variable_prefixes: tuple[str, ...] = ()
     signatures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
 
@@ -240,3 +243,6 @@ class Interest:
 
     def wants(self, name: str) -> bool:
         return name in self.names or name.startswith(self.prefixes)
+
+    def wants_variable(self, name: str) -> bool:
+        return name in self.variables or name.startswith(self.variable_prefixes)

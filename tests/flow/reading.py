@@ -38,6 +38,7 @@ INTEREST = Interest(
     keywords=frozenset({"attn_implementation"}),
     packages=frozenset({"flash_attn", "apex.amp"}),
     variables=frozenset({"XLA_USE_BF16"}),
+    variable_prefixes=("NCCL_",),
     signatures={
         "torch.autocast": ("device_type", "dtype", "enabled"),
         "torch.distributed.init_process_group": ("backend", "init_method"),

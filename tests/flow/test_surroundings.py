@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from reading import INTEREST, facts_in, guards
 
-from xlamig.facts import ApiUse, Environment, Launch, Package
+from xlamig.facts import ApiUse, Environment, Launch, Package, Value
 
 HEAD = "import torch, os\nimport torch.distributed as dist\n"
 
@@ -131,8 +131,22 @@ def test_an_optional_package_is_guarded() -> None:
         "os.environ['OTHER'] = '1'",
         "os.environ[name] = '1'",
         "env['XLA_USE_BF16'] = '1'",
-        "os.environ['XLA_USE_BF16'] = '0'",  # switched off
         "os.environ.update({**x, 'OTHER': '1'})",
+        "os.environ.update(OTHER='1', **x)",
+        "os.environ.update(x)",
+        "os.environ.update()",
+        "os.environ |= x",
+        "os.environ |= {'OTHER': '1'}",
+        "os.environ ^= {'XLA_USE_BF16': '1'}",
+        "x |= {'XLA_USE_BF16': '1'}",
+        "os.environ['NCCL'] = '1'",
+        "os.environ['MY_NCCL_DEBUG'] = '1'",
+        "os.environ[f'NCCL_{x}'] = '1'",
+        "del os.environ",
+        "del os.environ['OTHER']",
+        "del env['XLA_USE_BF16']",
+        "env.pop('XLA_USE_BF16')",
+        "f(NCCL_DEBUG='1')",
         "os.environ.setdefault",
         "os.putenv('OTHER', '1')",
     ],
@@ -147,6 +161,9 @@ def test_nothing_is_written(source: str) -> None:
         "os.environ['XLA_USE_BF16'] = '1'",
         "os.environ.setdefault('XLA_USE_BF16', '1')",
         "os.environ.update({'OTHER': '1', 'XLA_USE_BF16': '1'})",
+        "os.environ.update(XLA_USE_BF16='1')",
+        "os.environ.update(dict(XLA_USE_BF16='1'))",
+        "os.environ |= {'XLA_USE_BF16': '1'}",
         "os.putenv('XLA_USE_BF16', '1')",
         "from os import environ\nenviron['XLA_USE_BF16'] = '1'",
         "import os as o\no.environ['XLA_USE_BF16'] = '1'",
@@ -155,3 +172,42 @@ def test_nothing_is_written(source: str) -> None:
 def test_a_variable_is_written(source: str) -> None:
     (fact,) = facts_in(HEAD + source, Environment)
     assert (fact.variable, fact.access) == ("XLA_USE_BF16", "write")
+    assert fact.value is not None
+    assert fact.value.value == "1"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "os.environ['NCCL_DEBUG'] = level",
+        "NAME = 'NCCL_DEBUG'\nos.environ[NAME] = level",
+        "os.environ |= {'NCCL_DEBUG': level}",
+    ],
+)
+def test_a_variable_is_known_by_its_start(source: str) -> None:
+    (fact,) = facts_in(HEAD + source, Environment)
+    assert (fact.variable, fact.access) == ("NCCL_DEBUG", "write")
+    assert fact.value == Value("expression", "level")
+
+
+def test_each_variable_of_an_update_is_told() -> None:
+    source = f"{HEAD}os.environ.update({{'NCCL_A': '1', 'x': '2'}}, NCCL_B='3')"
+    found = facts_in(source, Environment)
+    assert [(f.variable, source[slice(*f.span)]) for f in found] == [
+        ("NCCL_A", "'NCCL_A'"),
+        ("NCCL_B", "NCCL_B='3'"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "del os.environ['NCCL_DEBUG']",
+        "del x, os.environ['NCCL_DEBUG']",
+        "os.environ.pop('NCCL_DEBUG', None)",
+        "os.unsetenv('NCCL_DEBUG')",
+    ],
+)
+def test_a_variable_is_deleted(source: str) -> None:
+    (fact,) = facts_in(HEAD + source, Environment)
+    assert (fact.variable, fact.access, fact.value) == ("NCCL_DEBUG", "delete", None)

@@ -58,12 +58,15 @@ def test_keywords_packages_and_variables(tmp_path: Path) -> None:
         '[[match]]\nfact = "package"\npackage = "apex"\n',
         '[[match]]\nfact = "package"\nname = "flash_attn.f"\n',
         '[[match]]\nfact = "package"\ntable = "t"\n',
-        '[[match]]\nfact = "environment"\nvariable = "X"\n',
+        '[[match]]\nfact = "environment"\nvariable = ["X", "NCCL_*", "A*_B"]\n',
     ]
     found = interest(tmp_path, "".join(matches), packages_t='[row."xformers.ops"]\n')
     assert found.keywords == {"k"}
     assert found.packages == {"apex", "flash_attn", "xformers.ops"}
     assert found.variables == {"X"}
+    assert found.variable_prefixes == ("A", "NCCL_")
+    assert found.wants_variable("NCCL_DEBUG")
+    assert not found.wants_variable("MY_NCCL_DEBUG")
     assert not found.names
 
 
@@ -82,6 +85,7 @@ WANTED = Interest(
     keywords=frozenset({"attn_implementation"}),
     packages=frozenset({"flash_attn", "xformers.ops"}),
     variables=frozenset({"CUDA_VISIBLE_DEVICES"}),
+    variable_prefixes=("UCX_",),
     aliases={"torchx.sync": "torch.cuda.synchronize"},
 )
 
@@ -130,6 +134,7 @@ facts = st.one_of(
             "flash-attn==2.5",
             "from xformers import ops",
             "os.environ['CUDA_VISIBLE_DEVICES'] = '0'",
+            "os.environ.update(UCX_TLS='tcp')",
             "d = 'cuda:0'",
             "x.to(0)",
             "run(device=0)",

@@ -82,7 +82,7 @@ def test_a_plain_page_loads(tmp_path: Path) -> None:
         ),
         (page('[[match]]\nfact = "api-use"\nname = "torch*"\n' + VERDICT), ["match[0].name", "dot"]),
         (page('[[match]]\nfact = "api-use"\nname = "Tensor.c*"\n' + VERDICT), ["match[0].name", "method"]),
-        (page('[[match]]\nfact = "environment"\nvariable = "X_*"\n' + VERDICT), ["match[0].variable"]),
+        (page('[[match]]\nfact = "environment"\nvariable = "*_X"\n' + VERDICT), ["match[0].variable"]),
         (page(MATCH + VERDICT.replace("torch_xla", "torch_xal")), ["verdict[0].target", '"torch_xla"']),
         (page(MATCH + VERDICT.replace('"error"\nm', '"eror"\nm')), ["verdict[0].severity", '"error"']),
         (page(MATCH + VERDICT + "mechanisme = 1\n"), ["verdict[0].mechanisme", '"mechanism"']),

@@ -177,6 +177,23 @@ def test_a_when_on_a_field_of_another_kind_counts_it_as_missing(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
+    ("pattern", "value", "fits"),
+    [
+        ('value = { not = ["0", ""] }', Value("constant", "1"), True),
+        ('value = { not = ["0", ""] }', Value("constant", "0"), False),
+        ('value = { not = ["0", ""] }', Value("expression", "x"), True),
+        ('value = { not = ["0", ""] }', None, True),
+        ("value = { present = true }", None, False),
+    ],
+)
+def test_what_a_variable_is_set_to(tmp_path: Path, pattern: str, value: Value | None, fits: bool) -> None:
+    match = f'[[match]]\nfact = "environment"\nvariable = "X_*"\n{pattern}\n'
+    rules = book(tmp_path, page(match + VERDICT))
+    fact = Environment(span=(0, 1), statement=(0, 1), variable="X_Y", access="write", value=value)
+    assert (reported(rules, fact) == ["XLA001"]) is fits
+
+
+@pytest.mark.parametrize(
     ("pattern", "name", "fits"),
     [
         ('"torch.cuda.*"', "torch.cuda.nvtx.mark", True),

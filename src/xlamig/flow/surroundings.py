@@ -13,6 +13,10 @@ from xlamig.flow.site import Analysis, Place
 
 _BACKEND_NAME = re.compile(r"(?:^|[_-])backend$", re.IGNORECASE)
 _GPU_BACKENDS = frozenset({"nccl"})
+_METHODS = frozenset({"setdefault", "update", "pop"})
+_FUNCTIONS = {"os.putenv": "setdefault", "os.unsetenv": "pop"}  # and the methods that do the same
+
+Access = Literal["write", "delete"]
 
 
 def _is_gpu_backend(node: ir.Expr | None) -> bool:
@@ -83,38 +87,83 @@ class Packages:
 
 
 class Variables:
-    """Environment facts: writes to variables of interest."""
+    """Environment facts: changes of variables of interest."""
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self.variables = analysis.names.interest.variables
+        self.interest = analysis.names.interest
 
     def assigned(self, target: ir.Expr, value: ir.Expr | None, place: Place) -> Iterator[Environment]:
-        """`os.environ["X"] = ...`; a variable that is switched off asks for nothing."""
-        off = isinstance(value, ir.Const) and value.value in ("0", "", "false", "False")
-        if isinstance(target, ir.Subscript) and not off and self._is_environ(target.value, place):
-            yield from self._named(target.index[0], target, place)
+        """`os.environ["X"] = ...`"""
+        if isinstance(target, ir.Subscript) and self._is_environ(target.value, place):
+            yield from self._named(target.index[0], value, target, place)
+
+    def changed(self, node: ir.AugAssign | ir.Delete, place: Place) -> Iterator[Environment]:
+        """`os.environ |= {"X": ...}`, `del os.environ["X"]`"""
+        if isinstance(node, ir.AugAssign):
+            if node.op == "|" and self._is_environ(node.target, place):
+                yield from self._entries(node.value, place)
+            return
+        for target in node.targets:
+            if isinstance(target, ir.Subscript) and self._is_environ(target.value, place):
+                yield from self._named(target.index[0], None, target, place, "delete")
 
     def in_call(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[Environment]:
-        """`os.environ.setdefault("X", ...)`, `os.putenv("X", ...)`"""
+        """`os.putenv("X", ...)` and the methods of `os.environ`."""
         func = node.func
-        if not isinstance(func, ir.Attribute) or not node.args:
+        if dotted in _FUNCTIONS:
+            method = _FUNCTIONS[dotted]
+        elif isinstance(func, ir.Attribute) and func.attr in _METHODS and self._is_environ(func.value, place):
+            method = func.attr
+        else:
             return
-        writes = func.attr == "setdefault" and self._is_environ(func.value, place)
-        if writes or dotted == "os.putenv":
-            yield from self._named(node.args[0].value, node, place)
-        elif func.attr == "update" and self._is_environ(func.value, place):
-            first = node.args[0].value
-            for key in first.keys if isinstance(first, ir.Dict) else ():
+        first = node.args[0].value
+        if method == "setdefault":
+            value = node.args[1].value if len(node.args) > 1 else None
+            yield from self._named(first, value, node, place)
+        elif method == "pop":
+            yield from self._named(first, None, node, place, "delete")
+        else:
+            for arg in node.args:
+                if arg.keyword is None:
+                    yield from self._entries(arg.value, place)
+                else:
+                    yield from self._fact(arg.keyword, arg, arg.value, arg, place)
+
+    def _entries(self, node: ir.Expr, place: Place) -> Iterator[Environment]:
+        """The entries of a dictionary that is written out, also as `dict(X=...)`."""
+        if isinstance(node, ir.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
                 if key is not None:
-                    yield from self._named(key, key, place)
+                    yield from self._named(key, value, key, place)
+        elif isinstance(node, ir.Call) and path_of(node.func) == "dict":
+            for arg in node.args:
+                if arg.keyword is not None:
+                    yield from self._fact(arg.keyword, arg, arg.value, arg, place)
 
     def _is_environ(self, node: ir.Expr, place: Place) -> bool:
         return self.analysis.names.dotted(node, place.scope) == "os.environ"
 
-    def _named(self, key: ir.Expr, node: ir.Expr, place: Place) -> Iterator[Environment]:
-        if isinstance(key, ir.Const) and key.value in self.variables:
-            fields = place.fields(node)
-            why = Why(f"writes the environment variable {key.value}", (key.start, key.end))
-            fields["reasons"] = (*place.reasons, why)
-            yield Environment(**fields, variable=str(key.value), access="write")
+    def _named(
+        self, key: ir.Expr, value: ir.Expr | None, node: ir.Node, place: Place, access: Access = "write"
+    ) -> Iterator[Environment]:
+        known = self.analysis.values.of(key, place.scope).value
+        if known.kind == "constant" and isinstance(known.value, str):
+            yield from self._fact(known.value, key, value, node, place, access)
+
+    def _fact(
+        self,
+        name: str,
+        key: ir.Node,
+        value: ir.Expr | None,
+        node: ir.Node,
+        place: Place,
+        access: Access = "write",
+    ) -> Iterator[Environment]:
+        if not self.interest.wants_variable(name):
+            return
+        fields = place.fields(node)
+        why = Why(f"{access}s the environment variable {name}", (key.start, key.end))
+        fields["reasons"] = (*place.reasons, why)
+        known = None if value is None else self.analysis.values.of(value, place.scope).value
+        yield Environment(**fields, variable=name, access=access, value=known)

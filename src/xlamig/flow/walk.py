@@ -118,6 +118,10 @@ class Walk:
         match node:
             case ir.Assign() | ir.AnnAssign():
                 self._assignment(node, place)
+            case ir.AugAssign() | ir.Delete():
+                self._add(self.variables.changed(node, place))
+                for child in ir.children(node):
+                    self._visit(child, place)
             case ir.Import() | ir.ImportFrom():
                 self._import(node, place)
             case ir.FunctionDef():

@@ -36,7 +36,8 @@ def compile_interest(rules: Iterable[Rule], tables: Iterable[Table]) -> Interest
         methods=frozenset(name.partition(".")[2] for name in exact if is_method(name)),
         keywords=frozenset(sought["keyword"]),
         packages=frozenset(sought["package"]),
-        variables=frozenset(sought["variable"]),
+        variables=frozenset(v for v in sought["variable"] if "*" not in v),
+        variable_prefixes=tuple(sorted({v.partition("*")[0] for v in sought["variable"] if "*" in v})),
         signatures={name: row.signature for name, row in rows_by_name.items() if row.signature is not None},
         aliases=_aliases(rows_by_name.values()),
     )

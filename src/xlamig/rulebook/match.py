@@ -99,12 +99,14 @@ def _sought(kind: str, keys: Keys) -> dict[str, tuple[str, ...]]:
 
 
 def _check_glob(field: str, text: str, where: Where) -> None:
-    """The analyser looks for whole names and for all names below one."""
+    """The analyser looks for whole names, for all names below one, and for variables by their start."""
     before = text.partition("*")[0]
     if before == text:
         return
-    if field in ("package", "variable"):
-        raise where.error(f'a {field} cannot hold "*": it is looked for by its whole name')
+    if field == "package":
+        raise where.error('a package cannot hold "*": it is looked for by its whole name')
+    if field == "variable" and not before:
+        raise where.error('"*" has to come after the start of the name')
     if field == "name" and not before.rpartition(".")[0]:
         raise where.error('"*" has to come after the first dot')
     if field == "name" and is_method(text):

@@ -37,7 +37,7 @@ def trigger_words(interest: Interest) -> frozenset[str]:
     words = set(ALWAYS).union(*(_BY_KIND[kind] for kind in interest.kinds))
     words |= {f".{method}" for method in interest.methods}
     words |= interest.keywords
-    words |= interest.variables
+    words |= interest.variables.union(interest.variable_prefixes)
     for name in (*interest.names, *interest.prefixes, *interest.aliases):
         root = name.partition(".")[0]
         if not (is_method(name) and root in RECEIVERS):

@@ -15,7 +15,7 @@ from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.precision import rename_precision
 from xlamig.fix.strategies.rename import rename_api
 from xlamig.fix.strategies.seed import seed_xla
-from xlamig.fix.strategies.statements import drop_statement
+from xlamig.fix.strategies.statements import drop_assignment, drop_statement
 from xlamig.fix.strategies.suppression import remove_suppression
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -25,6 +25,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "device-selection": device_selection,
         "display": display,
         "drop-argument": drop_argument,
+        "drop-assignment": drop_assignment,
         "drop-statement": drop_statement,
         "remove-suppression": remove_suppression,
         "rename-api": rename_api,

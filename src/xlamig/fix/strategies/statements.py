@@ -1,4 +1,4 @@
-"""Deletes a statement that only makes the call in question."""
+"""Deletes a statement that does nothing but what is in question."""
 
 from __future__ import annotations
 
@@ -8,24 +8,44 @@ from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import after_newline, joined, line_end, line_start
 from xlamig.fix.scopes import block_of
 
+_COMPUTE = (ir.Call, ir.Await, ir.Yield, ir.Walrus, ir.Comprehension)
+
 
 def drop_statement(fact: Fact, options: Options, page: FixContext) -> Draft | None:
-    statement = next(
-        (
-            node
-            for node in ir.walk(page.module)
-            if isinstance(node, ir.ExprStmt) and (node.start, node.end) == fact.statement
-        ),
-        None,
-    )
-    if statement is None or (statement.value.start, statement.value.end) != fact.parts.get("call"):
+    """The statement has to be the call alone."""
+    statement = _statement_of(fact, page)
+    if not isinstance(statement, ir.ExprStmt):
         return None
+    if (statement.value.start, statement.value.end) != fact.parts.get("call"):
+        return None
+    return _deletion(statement, page)
+
+
+def drop_assignment(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """The statement has to assign to nothing else, and its value has to compute nothing."""
+    statement = _statement_of(fact, page)
+    if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
+        return None
+    if (statement.targets[0].start, statement.targets[0].end) != fact.span:
+        return None
+    if any(isinstance(node, _COMPUTE) for node in ir.walk(statement.value)):
+        return None
+    return _deletion(statement, page)
+
+
+def _statement_of(fact: Fact, page: FixContext) -> ir.Stmt | None:
+    simple = (n for n in ir.walk(page.module) if isinstance(n, ir.ExprStmt | ir.Assign))
+    return next((n for n in simple if (n.start, n.end) == fact.statement), None)
+
+
+def _deletion(statement: ir.Stmt, page: FixContext) -> Draft | None:
     block = block_of(page.module, statement)
     if block is None:
         return None
+    whole = statement.start, statement.end
     span = _statement_span(page, block, statement)
-    content = "pass" if span == fact.statement else ""
-    return Draft(f"Delete `{page.text(fact.statement)}`", (page.edit(*span, content),))
+    content = "pass" if span == whole else ""
+    return Draft(f"Delete `{' '.join(page.text(whole).split())}`", (page.edit(*span, content),))
 
 
 def _statement_span(page: FixContext, block: ir.Block, statement: ir.Stmt) -> Span:

@@ -85,7 +85,7 @@ def main() -> None:
         "versions": {"torch_xla": versions},
         "date": datetime.date.today().isoformat(),
         "command": "python tools/api_versions.py wheels/*.whl",
-        "method": "definitions at the top level of the Python files in the wheels; a public name that is not here"
+        "method": "definitions at the top level of the Python files in the wheels; a name that is not here"
         " is in all these releases or in none",
         "seconds": round(time.monotonic() - started, 1),
     }

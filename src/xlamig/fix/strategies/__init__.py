@@ -14,6 +14,7 @@ from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.precision import rename_precision
 from xlamig.fix.strategies.rename import rename_api
+from xlamig.fix.strategies.rewrite_call import rewrite_call
 from xlamig.fix.strategies.seed import seed_xla
 from xlamig.fix.strategies.statements import drop_assignment, drop_statement
 from xlamig.fix.strategies.suppression import remove_suppression
@@ -32,6 +33,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "rename-precision": rename_precision,
         "rename-where-passed": rename_where_passed,
         "replace-argument": replace_argument,
+        "rewrite-call": rewrite_call,
         "seed-xla": seed_xla,
     }
 )

@@ -202,7 +202,8 @@ def merged(overloads: list[Overload]) -> str:
             break
         positional.extend(names)
     is_open = is_open or any(o.open for o in current)
-    rest = dict.fromkeys(n for o in current for n in (*o.positional, *o.keywords) if n not in positional)
+    others = dict.fromkeys(n for o in current for n in (*o.positional, *o.keywords))
+    rest = [name for name in others if name not in positional and not name.startswith("_")]
     kinds = [kind for kind in KINDS if any(o.returns == kind for o in current)]
     line = ", ".join([*positional, "..."] if is_open else positional)
     if rest:

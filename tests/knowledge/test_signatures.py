@@ -143,8 +143,8 @@ def test_signatures_in_tables_agree_with_torch() -> None:
             if known is None or "signature" not in row:
                 continue
             agreed = min(len(known.positional), len(row["signature"]))
-            longer = len(row["signature"]) > agreed and not known.open
-            if longer or tuple(row["signature"][:agreed]) != known.positional[:agreed]:
+            rest = set(row["signature"][agreed:]) - set(known.keywords)  # a name too many does no harm
+            if (rest and not known.open) or tuple(row["signature"][:agreed]) != known.positional[:agreed]:
                 wrong.append((file.name, name, row["signature"], known.positional))
     assert wrong == []
 

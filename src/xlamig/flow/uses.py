@@ -67,8 +67,7 @@ def _roots(scopes: ScopeTable) -> dict[str, set[str]]:
                 if binding.kind == "import":
                     roots.setdefault(name, set()).add(binding.dotted)
                 elif binding.kind == "value" and binding.value is not None and "." not in name:
-                    if path := path_of(binding.value):
-                        aliases.append((name, path))
+                    aliases.append((name, path_of(binding.value)))
     for _ in range(_ALIASES_OF_ALIASES):
         for name, path in aliases:
             first, _, rest = path.partition(".")

@@ -104,6 +104,15 @@ class Operators:
     def get(self, name: str) -> Operator | None:
         return self[name] if name in self._rows else None
 
+    def row(self, name: str) -> Mapping[str, Any] | None:
+        """The entry of a canonical name as it stands in the data, under whatever name it is known."""
+        return self._rows.get(self.known_as(name))
+
+    def known_as(self, name: str) -> str:
+        """The canonical name that has the entry of `name`."""
+        same: str = self._rows.get(name, {}).get("same", name)
+        return same
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._rows)

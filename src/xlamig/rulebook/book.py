@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -11,7 +12,7 @@ from xlamig.config.settings import Settings
 from xlamig.facts import Fact, Interest
 from xlamig.findings import RuleError
 from xlamig.rulebook.errors import RulebookError
-from xlamig.rulebook.interest import compile_interest
+from xlamig.rulebook.interest import compile_interest, methods_of_operators
 from xlamig.rulebook.judge import Judge
 from xlamig.rulebook.judgement import Judgement, SourceView, Views
 from xlamig.rulebook.program import UNSEEN, Program, program_names, word_of
@@ -37,6 +38,7 @@ class Rulebook:
         self.digest = digest
         self.codes: Mapping[str, str] = MappingProxyType({rule.code: rule.name for rule in self.rules})
         active = [rule for rule in self.rules if rule.is_active(settings)]
+        self._quiet = methods_of_operators(active)
         self.active: frozenset[str] = frozenset(rule.code for rule in active)
         self.interest: Interest = compile_interest(active, tables.values())
         self.once = frozenset(rule.code for rule in active if rule.once)
@@ -49,7 +51,8 @@ class Rulebook:
 
     @cached_property
     def may_matter(self) -> Callable[[str], bool]:
-        return compile_check(self.interest, map(word_of, self.asked.uses | self.asked.absent))
+        loud = replace(self.interest, methods=self.interest.methods - self._quiet)
+        return compile_check(loud, map(word_of, self.asked.uses | self.asked.absent))
 
     def rule(self, code_or_name: str) -> Rule:
         """Raises RulebookError, with the nearest code or name."""

@@ -11,7 +11,7 @@ from xlamig.facts import Fact
 from xlamig.rulebook.errors import Where
 from xlamig.rulebook.patterns import NO, YES, Fit, Missing, Test, argument_test, compile_pattern
 from xlamig.rulebook.program import PROGRAM_KEYS, Program, names_of
-from xlamig.rulebook.shapes import Shape, shapes
+from xlamig.rulebook.shapes import KEYS, shapes
 from xlamig.rulebook.tables import Row
 
 Condition = Callable[[Fact, Row | None, Program], Fit]
@@ -94,7 +94,7 @@ def _unless(kind: str, patterns: object, where: Where, beside: Collection[str], 
 def _row(pattern: object, where: Where, has_row: bool) -> Condition:
     if not has_row:
         raise where.error("there is no row without a `table` in the match")
-    test = compile_pattern(_table(pattern, where), Shape("keys"), where)
+    test = compile_pattern(_table(pattern, where), KEYS, where)
     return lambda fact, row, program: test(row.values if row else {})
 
 

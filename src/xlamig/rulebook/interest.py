@@ -8,7 +8,7 @@ from xlamig.facts import Interest
 from xlamig.rulebook.errors import RulebookError
 from xlamig.rulebook.match import is_method
 from xlamig.rulebook.rule import Rule
-from xlamig.rulebook.tables import Row, Table
+from xlamig.rulebook.tables import OPERATORS, Row, Table
 
 
 def compile_interest(rules: Iterable[Rule], tables: Iterable[Table]) -> Interest:
@@ -18,7 +18,7 @@ def compile_interest(rules: Iterable[Rule], tables: Iterable[Table]) -> Interest
     sought: dict[str, set[str]] = {"keyword": set(), "package": set(), "variable": set()}
     for match in (match for rule in rules for match in rule.matches):
         kinds.add(match.kind)
-        rows = {name for table in match.tables for name in table.rows}
+        rows = set(match.names)
         if match.kind == "package":
             names_sought = match.sought.get("name", ())
             sought["package"].update(rows, match.sought.get("package", ()))
@@ -43,6 +43,17 @@ def compile_interest(rules: Iterable[Rule], tables: Iterable[Table]) -> Interest
     )
 
 
+def methods_of_operators(rules: Iterable[Rule]) -> frozenset[str]:
+    """Methods that mean something only where torch is: they need not be looked for in every file."""
+    found: dict[bool, set[str]] = {True: set(), False: set()}
+    for match in (match for rule in rules for match in rule.matches):
+        for name in (*match.names, *match.sought.get("name", ())):
+            if is_method(name):
+                operator = all(table.name == OPERATORS for table in match.tables) and bool(match.tables)
+                found[operator].add(name.partition(".")[2])
+    return frozenset(found[True] - found[False])
+
+
 def _prefix(name: str) -> str:
     return name.partition("*")[0].rpartition(".")[0] + "."
 
@@ -50,7 +61,7 @@ def _prefix(name: str) -> str:
 def _rows_by_name(tables: Iterable[Table]) -> dict[str, Row]:
     """The rows of API tables; where several tables have a name, the one with a signature."""
     found: dict[str, Row] = {}
-    for row in (row for table in tables if table.folder == "api" for row in table.rows.values()):
+    for row in (row for table in tables if table.folder == "api" for row in table.written):
         other = found.get(row.name)
         if other is None or other.signature is None:
             found[row.name] = row

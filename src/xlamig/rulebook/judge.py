@@ -143,6 +143,7 @@ class Judge:
             confidence=_weakest(
                 fact.confidence,
                 ruling.confidence,
+                decision.row.confidence if decision.row else None,
                 None if ruling.measured else "likely",
                 None if getattr(fact, "complete", True) else "likely",  # `**kwargs` may hold anything
             ),

@@ -16,9 +16,10 @@ from xlamig.config.errors import did_you_mean
 from xlamig.config.settings import Settings
 from xlamig.rulebook.book import Rulebook
 from xlamig.rulebook.errors import RulebookError, Where
+from xlamig.rulebook.operators import OperatorTable
 from xlamig.rulebook.page import Page, read_toml, split_page
 from xlamig.rulebook.rule import Rule, read_rule
-from xlamig.rulebook.tables import Tables, read_table
+from xlamig.rulebook.tables import OPERATORS, Tables, read_table
 
 T = TypeVar("T")
 
@@ -92,6 +93,7 @@ def load_folders(folders: Iterable[Path], settings: Settings) -> Rulebook:
         rules[rule.code] = rule
 
     _all(add_table, (file for file in files if file.is_table))
+    tables["api", OPERATORS] = OperatorTable(settings.target, tables.get(("api", OPERATORS)))
     _all(add_rule, (file for file in files if not file.is_table))
     _all(partial(_check_codes, rules=rules), rules.values())
     return Rulebook(rules.values(), tables, _precedence(rules), digest.hexdigest(), settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from xlamig.facts import FACTS, Fact
@@ -11,7 +11,7 @@ from xlamig.rulebook.errors import Where
 from xlamig.rulebook.keys import Keys, no_such
 from xlamig.rulebook.patterns import NO, Fit, Test, compile_pattern
 from xlamig.rulebook.program import Program
-from xlamig.rulebook.shapes import shapes
+from xlamig.rulebook.shapes import KEYS, shapes
 from xlamig.rulebook.tables import Row, Table, Tables
 
 # What the analyser has to be told to look for: a match has to name one of these.
@@ -31,6 +31,13 @@ class Match:
     tables: tuple[Table, ...]
     sought: Mapping[str, tuple[str, ...]]
     name: Test | None
+    row: Test | None = None
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The rows that can fit."""
+        for table in self.tables:
+            yield from table.names(lambda values: self.row is None or self.row(values) != NO)
 
     def may_fit(self, name: str) -> bool:
         """Whether a fact of this name can fit, whatever else it says."""
@@ -44,6 +51,7 @@ class Match:
             row = self._find(getattr(fact, "name", ""))
             if row is None:
                 return NO, None
+            row = row.given(fact)
         return self.condition(fact, row, program), row
 
     def _find(self, name: str) -> Row | None:
@@ -57,7 +65,8 @@ def read_match(keys: Keys, tables: Tables) -> Match:
     condition = compile_condition(kind, patterns, keys.where, has_row=bool(found))
     name = shapes(kind).get("name") if "name" in patterns else None
     test = compile_pattern(patterns["name"], name, keys.where.at("name")) if name else None
-    return Match(kind, condition, found, _sought(kind, keys), test)
+    row = compile_pattern(patterns["row"], KEYS, keys.where.at("row")) if "row" in patterns else None
+    return Match(kind, condition, found, _sought(kind, keys), test, row)
 
 
 def _tables(kind: str, names: object, where: Where, tables: Tables) -> list[Table]:

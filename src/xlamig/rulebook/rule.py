@@ -162,8 +162,8 @@ def _read_effort(keys: Keys, code: str) -> Effort:
 def _check_words(rule: Rule, kinds: set[str]) -> None:
     """Every finding gets a message, and every placeholder can be filled."""
     tables = {id(table): table for match in rule.matches for table in match.tables}
-    rows = [row for table in tables.values() for row in table.rows.values()]
-    row_keys = {key for row in rows for key in row.keys}
+    rows = [row for table in tables.values() for row in table.written]
+    row_keys = {key for table in tables.values() for key in table.keys}
     rulings = [verdict.ruling for verdict in rule.verdicts]
     for verdict in rule.verdicts:
         if verdict.from_row:

@@ -27,6 +27,7 @@ class Shape:
 
 
 ANY = Shape("any")
+KEYS = Shape("keys")
 VALUE = Shape("value")
 VALUE_KINDS: tuple[str, ...] = get_args(get_type_hints(Value)["kind"])
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from xlamig.config.settings import TARGETS, Settings
+from xlamig.facts import Fact
+from xlamig.findings import Confidence
 from xlamig.rulebook.errors import Where
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.patterns import glob
@@ -28,13 +30,36 @@ class Row:
     signature: tuple[str, ...] | None
     aliases: tuple[str, ...]
     where: Where
+    cases: tuple[tuple[Callable[[Fact], bool], Mapping[str, Any]], ...] = ()  # other values for some calls
+    confidence: Confidence | None = None  # an upper bound
+
+    def given(self, fact: Fact) -> Row:
+        """The row as it is for this fact."""
+        for fits, values in self.cases:
+            if fits(fact):
+                return replace(self, values=values, cases=())
+        return self
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Table:
     name: str
     folder: str  # "api" or "packages"
     rows: Mapping[str, Row]
+    foreign_methods: frozenset[str] = frozenset()  # names that objects of other kinds have as well
+
+    @property
+    def written(self) -> Iterable[Row]:
+        """The rows of the rule book's own files."""
+        return self.rows.values()
+
+    @property
+    def keys(self) -> frozenset[str]:
+        return frozenset(key for row in self.written for key in row.keys)
+
+    def names(self, fits: Callable[[Mapping[str, Any]], bool]) -> Iterable[str]:
+        """The names of the rows whose values may fit."""
+        return (name for name, row in self.rows.items() if fits(row.values))
 
     def find(self, name: str) -> Row | None:
         """The row of a name: its own, else the longest one with `*` that fits; in a table of
@@ -52,16 +77,21 @@ class Table:
         return [(glob(name), self.rows[name]) for name in names]
 
 
+OPERATORS = "operators"  # the table that measured rows are joined with
+
 Tables = dict[tuple[str, str], Table]
 """By folder and name."""
 
 
 def read_table(name: str, folder: str, data: object, where: Where, settings: Settings) -> Table:
-    rows = Keys(data, where, known=("row",)).table("row") or {}
+    known = ("row", "foreign-methods") if (folder, name) == ("api", OPERATORS) else ("row",)
+    keys = Keys(data, where, known)
+    rows = keys.table("row") or {}
     return Table(
         name,
         folder,
         {key: _read_row(key, row, where.at(f'row."{key}"'), settings) for key, row in rows.items()},
+        frozenset(keys.texts("foreign-methods")),
     )
 
 

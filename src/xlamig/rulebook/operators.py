@@ -1,0 +1,128 @@
+"""The table "operators": what was measured of a target, joined with what people wrote."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from xlamig.config.settings import TARGETS, Target
+from xlamig.facts import Fact
+from xlamig.knowledge.operators import Operators, operators
+from xlamig.rulebook.conditions import compile_condition
+from xlamig.rulebook.errors import Where
+from xlamig.rulebook.patterns import YES
+from xlamig.rulebook.program import UNSEEN
+from xlamig.rulebook.tables import OPERATORS, Row, Table
+
+_BACKWARD = {"status": "backward", "aten": "backward_aten", "error": "backward_error"}
+_BUILTIN_METHODS = frozenset(
+    name for kind in vars(builtins).values() if isinstance(kind, type) for name in dir(kind)
+)
+
+
+class OperatorTable(Table):
+    """A row's table named like the target is the measured one, less the cases: of these the first
+    that fits the arguments of a call is told in its place. `Tensor.median` is also met as
+    `unknown.median`, which is possible at most, unless other objects commonly have such a method."""
+
+    def __init__(self, target: Target, written: Table | None) -> None:
+        super().__init__(OPERATORS, "api", {}, written.foreign_methods if written else frozenset())
+        self._target = target
+        self._written: Mapping[str, Row] = written.rows if written else {}
+        self._made: dict[str, Row | None] = {}
+
+    @cached_property
+    def _measured(self) -> Operators | None:
+        try:
+            return operators(self._target)
+        except FileNotFoundError:
+            return None
+
+    @property
+    def written(self) -> tuple[Row, ...]:
+        return tuple(self._written.values())
+
+    @property
+    def keys(self) -> frozenset[str]:
+        return super().keys.union(TARGETS)
+
+    def find(self, name: str) -> Row | None:
+        if name not in self._made:
+            self._made[name] = self._find(name)
+        return self._made[name]
+
+    def _find(self, name: str) -> Row | None:
+        receiver, _, method = name.partition(".")
+        if receiver == "unknown":
+            row = None if self._is_foreign(method) else self.find(f"Tensor.{method}")
+            return replace(row, name=name, confidence="possible") if row else None
+        measured = self._measured.row(name) if self._measured else None
+        return self._written.get(name) if measured is None else self._join(name, measured)
+
+    def names(self, fits: Callable[[Mapping[str, Any]], bool]) -> Iterator[str]:
+        for name in dict.fromkeys((*(self._measured.names if self._measured else ()), *self._written)):
+            if any(map(fits, self._all_values(name))):
+                yield name
+                receiver, _, method = name.partition(".")
+                if receiver == "Tensor" and not self._is_foreign(method):
+                    yield f"unknown.{method}"
+
+    def _is_foreign(self, method: str) -> bool:
+        return method in _BUILTIN_METHODS or method in self.foreign_methods
+
+    def _all_values(self, name: str) -> Iterator[Mapping[str, Any]]:
+        written = self._written_row(name)
+        values = written.values if written else {}
+        measured = self._measured.row(name) if self._measured else None
+        if measured is None:
+            yield values
+            return
+        yield {**values, self._target: measured}
+        for case in _cases(measured):
+            yield {**values, self._target: {**measured, **_told(case)}}
+
+    def _written_row(self, name: str) -> Row | None:
+        known_as = self._measured.known_as(name) if self._measured else name
+        return self._written.get(name) or self._written.get(known_as)
+
+    def _join(self, name: str, measured: Mapping[str, Any]) -> Row:
+        where = Where(f"operators-{self._target}.json", name)
+        written = self._written_row(name)
+        values = written.values if written else {}
+        row = {key: value for key, value in measured.items() if key != "cases"}
+        cases = tuple(
+            (_condition(case["when"], where), {**values, self._target: {**row, **_told(case)}})
+            for case in _cases(measured)
+        )
+        rulings = written.rulings if written else {}
+        values = {**values, self._target: row}
+        return Row(name, values, rulings, {}, frozenset(values), None, (), where, cases)
+
+
+def _cases(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Those that arguments tell; others are for people."""
+    return [case for case in row.get("cases", ()) if case.get("when")]
+
+
+def _condition(when: Mapping[str, Any], where: Where) -> Callable[[Fact], bool]:
+    patterns = {parameter: _infinite(pattern) for parameter, pattern in when.items()}
+    fit = compile_condition("api-use", {"args": patterns}, where)
+    return lambda fact: getattr(fact, "via", "") == "call" and fit(fact, None, UNSEEN) == YES
+
+
+def _infinite(pattern: Any) -> Any:
+    """JSON has no infinity."""
+    if isinstance(pattern, list):
+        return [_infinite(item) for item in pattern]
+    if isinstance(pattern, dict):
+        return {key: _infinite(item) for key, item in pattern.items()}
+    return float(pattern) if pattern in ("inf", "-inf") else pattern
+
+
+def _told(case: Mapping[str, Any]) -> dict[str, Any]:
+    """What a case says in place of its row; of the gradient alone under the row's own keys for it."""
+    said = {key: value for key, value in case.items() if key not in ("when", "backward")}
+    return {_BACKWARD.get(key, key): value for key, value in said.items()} if case.get("backward") else said

@@ -9,6 +9,7 @@ from xlamig.fix.context import Strategy
 from xlamig.fix.strategies.arguments import drop_argument, replace_argument
 from xlamig.fix.strategies.checkpointing import rename_where_passed
 from xlamig.fix.strategies.cuda_method import cuda_method
+from xlamig.fix.strategies.device_argument import device_argument
 from xlamig.fix.strategies.device_literal import device_literal
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
@@ -22,6 +23,7 @@ from xlamig.fix.strategies.suppression import remove_suppression
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
         "cuda-method": cuda_method,
+        "device-argument": device_argument,
         "device-literal": device_literal,
         "device-selection": device_selection,
         "display": display,

@@ -17,6 +17,7 @@ from xlamig.config.settings import Settings
 from xlamig.engine.ignoring import Ignored
 from xlamig.engine.options import Options, UsageError
 from xlamig.findings import Report
+from xlamig.source.text import SourceText
 
 
 @dataclass
@@ -33,7 +34,7 @@ class FakeOutcome:
     files: tuple[FakeFixedFile, ...] = (FakeFixedFile(),)
     created: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    stdin_text: str | None = None
+    stdin: SourceText | None = None
 
 
 class FakeEngine(types.ModuleType):

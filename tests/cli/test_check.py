@@ -10,6 +10,7 @@ from making import a_finding, a_fix, a_report
 from xlamig.config.settings import EffortSettings, Settings
 from xlamig.engine.options import UsageError
 from xlamig.findings import Report, RuleError
+from xlamig.source.text import SourceText
 
 CLEAN = a_report()
 INFO = a_report(a_finding(severity="info"))
@@ -244,7 +245,7 @@ def test_diff(engine: Any, invoke: Any) -> None:
 
 
 def test_fixed_stdin_goes_to_stdout_and_findings_to_stderr(engine: Any, invoke: Any) -> None:
-    engine.outcome.stdin_text = "fixed\n"
+    engine.outcome.stdin = SourceText("stdin.py", "fixed\n")
     result = invoke("check", "-", "--fix", input="x\n")
     assert result.stdout == "fixed\n"
     assert "XLA005" in result.stderr

@@ -78,3 +78,19 @@ def test_a_module_of_the_same_name_is_another_one() -> None:
     Path("a.py").write_text("from torch.cuda import synchronize as wait\n")
     Path("b.py").write_text("import torch\nfrom a import wait\n\nwait()\n")
     assert "XLA005" in [f.code for f in engine.check([Path()], OPTIONS).findings]
+
+
+def test_a_diff_is_of_the_file() -> None:
+    path = write("a.ipynb", "!ls\nimport torch", "torch.nn.Linear(1, 1).cuda()")
+    outcome = engine.fix([Path()], OPTIONS, frozenset({"safe"}), write=False)
+    [file] = outcome.files
+    assert file.old == path.read_text() and "[xlamig" not in file.new
+    assert json.loads(file.new)["cells"][1]["source"] == "torch.nn.Linear(1, 1).to(default_device())"
+
+
+def test_a_notebook_on_stdin_stays_a_notebook() -> None:
+    data = write("a.ipynb", "import torch", "torch.nn.Linear(1, 1).cuda()").read_bytes()
+    options = Options({}, isolated=True, jobs=1, cache=False, stdin=("a.ipynb", data))
+    outcome = engine.fix([Path("a.ipynb")], options, frozenset({"safe"}), write=True)
+    assert outcome.stdin is not None
+    assert "default_device" in json.loads(outcome.stdin.content)["cells"][1]["source"]

@@ -109,7 +109,8 @@ class Checking:
             self.out.complain(*troubles(outcome.after))
             return max(code, exits.FAILED if outcome.after.rule_errors else exits.CLEAN)
         fixed = sum(sum(file.applied.values()) for file in outcome.files)
-        text_of = engine.text_of(options) if options.stdin is None else lambda name: outcome.stdin_text
+        stdin = outcome.stdin
+        text_of = (lambda name: stdin.text) if stdin is not None else engine.text_of(options)
         return max(code, self._tell(outcome.after, text_of, fixed))
 
     def _changes(self, outcome: FixOutcome) -> int:
@@ -123,8 +124,8 @@ class Checking:
             )
             out.note(*(f"Would create {name}" for name in created))
             out.note(f"Would change {number(len(changed), 'file')}.")
-        elif self.options.stdin is not None:
-            click.echo(outcome.stdin_text, nl=False)  # stays on stdout with --output-file
+        elif outcome.stdin is not None:
+            click.echo(outcome.stdin.content, nl=False)  # stays on stdout with --output-file
             out.note(*(f"The fixed code needs {name}, which fixing the file writes" for name in created))
         else:
             out.note(*(f"Created {name}: add it to the commit" for name in created))

@@ -31,14 +31,15 @@ class FixedFile:
 
 @dataclass(frozen=True, slots=True)
 class FixOutcome:
-    """`files` are those that change. With `write` they are on disk, but for those in `problems`."""
+    """`files` are those that change. With `write` they are on disk, but for those in `problems`.
+    `stdin` is the code that was given on standard input as it is now."""
 
     before: Report
     after: Report
     files: tuple[FixedFile, ...] = ()
     created: tuple[FixedFile, ...] = ()
     problems: tuple[str, ...] = ()
-    stdin_text: str | None = None
+    stdin: SourceText | None = None
 
 
 @dataclass(slots=True)
@@ -117,10 +118,10 @@ def fix(
     problems: list[str] = []
     created: dict[str, str] = {}
     files: list[FixedFile] = []
-    stdin_text: str | None = None
+    stdin: SourceText | None = None
     texts: dict[str, SourceText] = {}
     for name, source in sorted(run.sources.items()):
-        stdin_text = source.source.text if options.stdin is not None else None
+        stdin = source.source if options.stdin is not None else None
         if not any(_fixable(f, applicabilities) and fixer.is_chosen(f) for f in reports[name].findings):
             continue
         fixed = on_deep_stack(fixer.fix, source)
@@ -136,15 +137,17 @@ def fix(
                 fixer.undo(source, reports[name])
                 continue
         texts[name] = new
-        stdin_text = fixed.text if options.stdin is not None else None
+        stdin = new if options.stdin is not None else None
         created.update(
             (c.filename, c.content) for c in fixed.creates if not Path(c.filename).exists() or write
         )
-        files.append(FixedFile(name, source.source.text, fixed.text, Counter(fixed.applied), fixed.problem))
+        files.append(
+            FixedFile(name, source.source.content, new.content, Counter(fixed.applied), fixed.problem)
+        )
     made = tuple(FixedFile(name, "", content, {}) for name, content in sorted(created.items()))
     fixer.settle(texts)
     after = replace(before, files=once_in_program(fixer.reports, run.survey.once))
-    return FixOutcome(shown, narrow(after, paths, options), tuple(files), made, tuple(problems), stdin_text)
+    return FixOutcome(shown, narrow(after, paths, options), tuple(files), made, tuple(problems), stdin)
 
 
 def _fixable(finding: Finding, applicabilities: Collection[Applicability]) -> bool:

@@ -10,7 +10,8 @@ from dataclasses import replace
 from xlamig.engine.load import Loaded
 from xlamig.findings import FileReport
 from xlamig.flow import ProjectIndex
-from xlamig.rulebook import Program, Rulebook
+from xlamig.rulebook import Program
+from xlamig.rulebook.outline import Outline
 from xlamig.rulebook.program import word_of
 
 
@@ -18,7 +19,7 @@ class Survey:
     """What the files of a program use of the names that rulebooks ask about. Files come and change
     one by one; `complete` says that in the end they are all of the program."""
 
-    def __init__(self, books: Mapping[str, Rulebook], complete: bool, index: ProjectIndex) -> None:
+    def __init__(self, books: Mapping[str, Outline], complete: bool, index: ProjectIndex) -> None:
         self._names = {key: _Names(book, complete, index) for key, book in books.items()}
         self.once = frozenset().union(*(book.once for book in books.values()))
 
@@ -37,7 +38,7 @@ class Survey:
 class _Names:
     """For one rulebook."""
 
-    def __init__(self, book: Rulebook, complete: bool, index: ProjectIndex) -> None:
+    def __init__(self, book: Outline, complete: bool, index: ProjectIndex) -> None:
         self._asked = book.asked
         self._complete = complete
         self._index = index

@@ -81,11 +81,11 @@ class Run:
         self.reports = {
             skipped.filename: FileReport(skipped.filename, skipped=skipped) for skipped in found.skipped
         }
-        with caught():
-            unread = self._read(found.files)
-        self.reports.update((report.filename, report) for report in unread)
         cache = Cache(self._cache_folder(found.files))
         try:
+            with caught():
+                unread = self._read(found.files, cache)
+            self.reports.update((report.filename, report) for report in unread)
             self._load(cache)
             self.survey = self._survey()
             self.reports.update(self._analyse(cache))
@@ -96,12 +96,12 @@ class Run:
 
     # ------------------------------------------------------------------ stages
 
-    def _read(self, files: Sequence[SourceFile]) -> list[FileReport]:
+    def _read(self, files: Sequence[SourceFile], cache: Cache) -> list[FileReport]:
         """Decode every file; those that are no text give their report at once."""
         unread: list[FileReport] = []
         for file in files:
-            session = session_for(file.settings)
-            reject_unknown(self.options.overrides, session.rulebook.codes)
+            session = session_for(file.settings, cache)
+            reject_unknown(self.options.overrides, session.outline.codes)
             for key, selector, hint in session.selection.unknown:
                 raise ConfigError(f'{file.settings.source}: {key}: unknown rule "{selector}"{hint}')
             try:
@@ -129,7 +129,7 @@ class Run:
     def _load(self, cache: Cache) -> None:
         jobs: dict[str, LoadJob] = {}
         for source in self.sources.values():
-            needed = source.is_package or source.session.rulebook.may_matter(source.source.text)
+            needed = source.is_package or source.session.outline.may_matter(source.source.text)
             source.key = digest(source.source.text, source.module, source.is_package, needed)
             jobs[source.key] = _load_job(source, needed)
         known: dict[str, Loaded] = cache.get_many(jobs)
@@ -160,7 +160,7 @@ class Run:
         if complete is None:
             complete = self.options.stdin is None and all(path.is_dir() for path in self.paths)
         unread = self.reports.keys() - self.sources.keys()
-        books = {source.session.key: source.session.rulebook for source in self.sources.values()}
+        books = {source.session.key: source.session.outline for source in self.sources.values()}
         survey = Survey(books, complete and not unread, self.index)
         for name, source in self.sources.items():
             survey.note(name, source.module, source.source.text, source.loaded or Loaded())
@@ -173,7 +173,7 @@ class Run:
         seals = {s.module: s.loaded.seal for s in self.sources.values() if s.loaded}
         for name, source in self.sources.items():
             jobs[name] = job = self.job(source, source.source, source.loaded or Loaded())
-            rules = source.session.rulebook.digest
+            rules = source.session.outline.digest
             imported = tuple(seals[module] for module in job.interfaces)
             keys[name] = digest(
                 source.key,
@@ -190,11 +190,13 @@ class Run:
         self._advance(len(reports))
         missing = [name for name in jobs if name not in reports]
         jobs.update(self._with_trees(missing, cache))
-        fresh = self._analysed({name: jobs[name] for name in missing})
+        fresh = self._analysed({name: jobs[name] for name in missing}, cache)
         cache.put_many({keys[name]: report for name, report in fresh.items() if report.skipped is None})
         return {**reports, **fresh}
 
-    def _analysed(self, jobs: Mapping[str, AnalyseJob]) -> dict[str, FileReport]:
+    def _analysed(self, jobs: Mapping[str, AnalyseJob], cache: Cache) -> dict[str, FileReport]:
+        for name in jobs:
+            self.sources[name].session.compile(cache)  # before processes start, each with a copy of it
         results = run_all(Work(analyse, _never), list(jobs.values()), self._processes(), self._advance)
         reports: dict[str, FileReport] = {}
         for name, result in zip(jobs, results, strict=True):
@@ -212,10 +214,10 @@ class Run:
         cache = Cache(self._cache_folder([source.file for source in self.sources.values()]))
         try:
             jobs.update(self._with_trees(same, cache))
+            self._total, self._done = len(jobs), 0
+            return self._analysed(jobs, cache)
         finally:
             cache.close()
-        self._total, self._done = len(jobs), 0
-        return self._analysed(jobs)
 
     def _with_trees(self, names: Sequence[str], cache: Cache) -> Mapping[str, AnalyseJob]:
         """The jobs of known modules whose report is to be made anew, with their trees."""

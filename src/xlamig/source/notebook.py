@@ -78,6 +78,10 @@ class NotebookText(SourceText):
         return marks[max(0, bisect_right(marks, (row, 1 << 62)) - 1)]
 
     def encode(self) -> bytes:
+        return self.content.encode("utf-8")
+
+    @property
+    def content(self) -> str:
         texts = _split(self.text)
         pieces: list[str] = []
         done = 0
@@ -91,7 +95,7 @@ class NotebookText(SourceText):
                     _dumped(new, self.raw[cell.start : cell.end], self.raw),
                 )
                 done = cell.end
-        return "".join((*pieces, self.raw[done:])).encode("utf-8")
+        return "".join((*pieces, self.raw[done:]))
 
 
 def read_notebook(data: bytes, filename: str) -> NotebookText:

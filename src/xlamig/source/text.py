@@ -72,6 +72,11 @@ class SourceText:
             raise ValueError(f"{self.filename} has no row {row}")
         return starts[row - 1], starts[row] if row < len(starts) else len(self.text)
 
+    @property
+    def content(self) -> str:
+        """What the file holds: for a notebook its JSON, else the text itself."""
+        return self.text
+
     def encode(self) -> bytes:
         data = self.text.encode(self.encoding)
         return codecs.BOM_UTF8 + data if self.bom else data

@@ -28,7 +28,7 @@ class Missing(Enum):
     UNSEEN = 1
 
 
-_OPERATORS = ("not", "absent", "present", "kind", "has", "only")
+_OPERATORS = ("not", "absent", "present", "kind", "has", "only", "text")
 _COMPARED = frozenset({"constant", "pattern", "device", "api"})
 _EMPTY: tuple[object, ...] = (None, "", (), frozenset(), {}, Missing.ABSENT)
 
@@ -85,7 +85,9 @@ def _operators(pattern: Mapping[str, object], shape: Shape, where: Where) -> Tes
                 tests.append(_kind(operand, here))
             case "has" | "only" if shape.holds == "value":
                 tests.append(_elements(compile_pattern(operand, shape, here), max if name == "has" else min))
-            case "kind" | "has" | "only":
+            case "text" if shape.holds == "value":
+                tests.append(_source_text(operand, here))
+            case "kind" | "has" | "only" | "text":
                 raise here.error("only fits an argument's value")
             case _:
                 raise here.error(f"unknown pattern{did_you_mean(name, _OPERATORS)}")
@@ -120,6 +122,21 @@ def _kind(operand: object, where: Where) -> Test:
         if kind not in VALUE_KINDS:
             raise where.error(no_such(kind, VALUE_KINDS))
     return lambda value: YES if isinstance(value, Value) and value.kind in kinds else NO
+
+
+def _source_text(operand: object, where: Where) -> Test:
+    """What an expression looks like, where nothing is known of its value."""
+    texts = operand if isinstance(operand, list) else [operand]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise where.error("has to be text or a list of texts")
+    matches = [glob(text) for text in texts]
+
+    def fit(value: Any) -> Fit:
+        if not isinstance(value, Value) or value.kind in _COMPARED:
+            return NO
+        return YES if any(match(str(value.value)) for match in matches) else NO
+
+    return fit
 
 
 def _elements(test: Test, choose: Callable[[list[Fit]], Fit]) -> Test:

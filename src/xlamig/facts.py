@@ -145,20 +145,23 @@ class ApiUse(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceChoice(Fact):
-    """A device is named or chosen.
+    """A device is named, chosen or tested.
 
-    via "literal": `device` stands in `position`; "selection": an availability test picks between
-    CUDA and `fallback`; "move": under such a test a tensor or module is moved, with no other arm;
-    "accelerator": torch.accelerator or get_device_module picks.
+    via "literal": `device`, of CUDA, XLA or TPU, stands in `position`; "index": a number that is a
+    rank, or any given to torch.cuda.set_device, stands for a GPU; "selection": an availability test
+    picks between CUDA and `fallback`; "move": under such a test a tensor or module is moved, with no
+    other arm; "test": where a tensor or device is on CUDA, or not on the CPU (`device` is "cpu"), real
+    work is done, and `fallback` elsewhere; "accelerator": torch.accelerator or get_device_module picks.
     """
 
     kind: ClassVar[str] = "device-choice"
 
-    via: Literal["literal", "selection", "move", "accelerator"]
-    device: str  # "cuda", "cuda:0", "cuda:*"
-    position: str = ""  # to, device, factory, torch.device, option, default, setting, index ...
+    via: Literal["literal", "index", "selection", "move", "test", "accelerator"]
+    device: str  # "cuda", "cuda:0", "cuda:*", "xla", "tpu"
+    position: str = ""  # to, cuda, factory, torch.device, set_device, option, default, setting ...; of a
+    # test: if, ternary, assert
     index: Literal["", "constant", "rank", "expression"] = ""
-    form: str = ""  # of a selection: ternary, if-else, and, move
+    form: str = ""  # of a selection: ternary, if-else, and, move; of a test: is-cuda, type, text
     fallback: str = ""  # cpu, none, raise, other
     result: Literal["device", "string", "move", "unknown"] = "unknown"
     spelled: str = ""  # the source text of a literal

@@ -31,6 +31,9 @@ from xlamig.facts import DeviceChoice
         "devices = 'cuda'",
         "mode = 'cuda'",
         "where = 'cuda'\ndevice = where",  # said where the text stands, once
+        "x.to('xla_device')",
+        "device = 'tpu-v4'",
+        "mode = 'xla'",
     ],
 )
 def test_no_device_is_written(source: str) -> None:
@@ -71,6 +74,12 @@ def test_no_device_is_written(source: str) -> None:
         ("f = lambda device='cuda': 1", "default cuda"),
         ("p.add_argument('--device', default='cuda')", "option cuda"),
         ("p.add_argument('-d', dest='device', default='cuda')", "option cuda"),
+        ("x.to('xla')", "to xla"),
+        ("torch.device('xla:0')", "torch.device xla:0"),
+        ("torch.device('xla', 0)", "torch.device xla:0"),
+        ("torch.zeros(1, device=f'xla:{i}')", "factory xla:*"),
+        ("device = 'tpu'", "setting tpu"),
+        ("def f(device='tpu'): pass", "default tpu"),
         ("@click.option('--device', default='cuda')\ndef f(): pass", "option cuda"),
     ],
 )
@@ -94,12 +103,87 @@ def test_what_the_index_is(index: str, kind: str) -> None:
     assert choice.index == kind
 
 
+def indexed(source: str) -> list[str]:
+    choices = facts_in(f"import torch, os\nimport torch.distributed as dist\n{source}", DeviceChoice)
+    return [f"{c.position} {c.device} {c.index}" for c in choices if c.via == "index"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x.to(device)",
+        "x.to(0)",
+        "x.to(f'cuda:{rank}')",
+        "x.to(dtype=rank)",
+        "x.to(*rank)",
+        "x.to(ranks)",
+        "x.to(rank_of(x))",
+        "x.to(model.ranked)",
+        "rank = torch.device('cuda')\nx.to(rank)",
+        "rank = 'cuda'\nx.to(rank)",
+        "d = rank if a else 'cpu'\nx.to(d)",
+        "d = rank\nd = 'cpu'\nx.to(d)",
+        "d = os.environ['LOCAL_RANK']\nx.to(d)",  # text
+        "x.to(int(os.environ['LOCAL_SIZE']))",
+        "x.to(dist.get_rank(group))",
+        "'{}'.to(rank)",
+        "class A:\n def to(self, r): pass\nA().to(rank)",
+        "import numba\nnumba.cuda(rank)",
+        "x.cuda()",
+        "x.cuda(0)",
+        "f(device=rank)",
+        "torch.manual_seed(seed + rank)",
+        "torch.device('cuda', rank)",  # a literal, with a rank for its index
+        "torch.cuda.set_device()",
+        "torch.cuda.device(rank)",
+        "to(rank)",
+        "r = s\ns = r\nx.to(r)",
+    ],
+)
+def test_no_rank_is_a_device(source: str) -> None:
+    assert indexed(source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("x.to(rank)", "to cuda:* rank"),
+        ("x.to(args.local_rank)", "to cuda:* rank"),
+        ("x.to(self.gpu_id, non_blocking=True)", "to cuda:* rank"),
+        ("x.to(device=gpu)", "to cuda:* rank"),
+        ("def f(rank): x.to(rank)", "to cuda:* rank"),
+        ("rank = 0\nx.to(rank)", "to cuda:* rank"),
+        ("d = rank % torch.cuda.device_count()\nx.to(d)", "to cuda:* rank"),
+        ("d = int(os.environ['LOCAL_RANK'])\nx.to(d)", "to cuda:* rank"),
+        ("x.to(int(os.environ.get('LOCAL_RANK', 0)))", "to cuda:* rank"),
+        ("x.to(dist.get_rank())", "to cuda:* rank"),
+        ("x.cuda(local_rank)", "cuda cuda:* rank"),
+        ("x.cuda(device=args.gpu)", "cuda cuda:* rank"),
+        ("torch.device(rank)", "torch.device cuda:* rank"),
+        ("torch.zeros(1, device=rank)", "factory cuda:* rank"),
+        ("torch.cuda.set_device(rank)", "set_device cuda:* rank"),
+        ("torch.cuda.set_device(1)", "set_device cuda:1 constant"),
+        ("torch.cuda.set_device(device)", "set_device cuda:* expression"),
+        ("from torch import cuda\ncuda.set_device(device=args.gpu)", "set_device cuda:* rank"),
+    ],
+)
+def test_a_rank_is_a_device(source: str, found: str) -> None:
+    assert indexed(source) == [found]
+
+
+def test_on_an_unknown_receiver_a_rank_is_a_likely_device() -> None:
+    for source, sure in (("x.to(rank)", "likely"), ("torch.ones(1).to(rank)", "certain")):
+        (choice,) = facts_in(f"import torch\n{source}", DeviceChoice)
+        assert (choice.confidence, choice.spelled) == (sure, "rank")
+
+
 def test_an_integer_on_an_unknown_receiver_may_be_anything_else() -> None:
     assert devices("import torch\ndef f(x): x.to(0)\nfor x in y: x.to(0)\nA().to(0)") == []
 
 
 def test_the_arms_of_a_choice_have_its_guards() -> None:
-    (choice,) = facts_in("import torch\nx.to('cuda' if y.is_cuda else 'cpu')", DeviceChoice)
+    found = facts_in("import torch\nx.to('cuda' if y.is_cuda else 'cpu')", DeviceChoice)
+    (choice,) = [choice for choice in found if choice.via == "literal"]
     assert [g.kind for g in choice.guards] == ["cuda"]
 
 

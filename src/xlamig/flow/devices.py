@@ -1,4 +1,4 @@
-"""Places where a CUDA device is written down."""
+"""Places where a CUDA, XLA or TPU device is written down, or a rank stands for a GPU."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from xlamig.facts import DeviceChoice, Why
 from xlamig.findings import Confidence
 from xlamig.flow.guards import Guards
 from xlamig.flow.in_scope import device_in_scope
+from xlamig.flow.ranks import is_rank
 from xlamig.flow.receivers import receiver_of
 from xlamig.flow.scopes import path_of
 from xlamig.flow.site import Analysis, Place
 from xlamig.flow.values import short
 
-_CUDA = re.compile(r"^cuda(?::(?:\d+|\*))?$")
+_DEVICE = re.compile(r"^(?:cuda|xla|tpu)(?::(?:\d+|\*))?$")
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)(?:_?(?:name|str|id))?$", re.IGNORECASE)
 _AUTOCAST = re.compile(r"autocast|scaler|(?:^|[._])amp", re.IGNORECASE)
 _RANK = re.compile(r"rank|gpu_id|\bgpu\b", re.IGNORECASE)
 _OPTION_CALLS = frozenset(
     {"add_argument", "option", "Option", "Field", "field", "DEFINE_string", "add_option"}
 )
+
+_INDEXED = frozenset({"to", "cuda", "torch.device", "torch.cuda.set_device"})
 
 Index = Literal["", "constant", "rank", "expression"]
 
@@ -44,6 +47,8 @@ class Devices:
 
     def in_call(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[DeviceChoice]:
         method = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
+        if method in _INDEXED or dotted in _INDEXED:
+            yield from self._indexed(node, dotted, place)
         if dotted == "torch.device":
             yield from self._torch_device(node, place)
             return
@@ -63,8 +68,14 @@ class Devices:
         if method == "to":
             position = "to"
         for arg in node.args[1:] if method == "to" else node.args:
-            if arg.keyword == "device":
-                yield from self.literal(arg.value, position, place)
+            if arg.keyword != "device":
+                continue
+            made = position == "factory" and dotted not in _INDEXED
+            if made and is_rank(arg.value, place.scope, self.analysis):
+                yield self._fact(
+                    arg.value, "cuda:*", position, "rank", place, "device", "certain", (), "index"
+                )
+            yield from self.literal(arg.value, position, place)
 
     def in_defaults(self, params: tuple[ir.Param, ...], place: Place) -> Iterator[DeviceChoice]:
         if _AUTOCAST.search(place.scope.name):
@@ -106,6 +117,26 @@ class Devices:
                 value, f"cuda:{value.value}", "to", "constant", place, "device", "certain", (why,)
             )
 
+    def _indexed(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[DeviceChoice]:
+        """`x.to(rank)`, `x.cuda(local_rank)`, `torch.device(rank)`, `torch.cuda.set_device(i)`"""
+        first = node.args[0]
+        if first.keyword not in (None, "device") or first.star:
+            return
+        ranked = is_rank(first.value, place.scope, self.analysis)
+        if dotted == "torch.cuda.set_device":
+            number = first.value.value if isinstance(first.value, ir.Const) else None
+            device = f"cuda:{number}" if isinstance(number, int) else "cuda:*"
+            index: Index = "rank" if ranked else "expression" if device == "cuda:*" else "constant"
+            yield self._fact(node, device, "set_device", index, place, "unknown", "certain", (), "index")
+        elif ranked and dotted == "torch.device":
+            yield self._fact(node, "cuda:*", "torch.device", "rank", place, "device", "certain", (), "index")
+        elif ranked and isinstance(node.func, ir.Attribute) and node.func.attr in ("to", "cuda"):
+            receiver = receiver_of(node.func.value, node.func.attr, place.scope, self.analysis)
+            if receiver is not None and dotted is None:
+                shown = first.value if node.func.attr == "to" else node
+                sure: Confidence = "likely" if receiver == "unknown" else "certain"
+                yield self._fact(shown, "cuda:*", node.func.attr, "rank", place, "device", sure, (), "index")
+
     # ------------------------------------------------------------------ what is written
 
     def literal(
@@ -116,7 +147,7 @@ class Devices:
         whole: ir.Call | None = None,
         index: ir.Expr | None = None,
     ) -> Iterator[DeviceChoice]:
-        """The fact if `node` itself is a CUDA device in text; names are judged where they are set."""
+        """The fact if `node` itself is a device in text; names are judged where they are set."""
         if isinstance(node, ir.Bool) and node.op == "or":
             for value in node.values:
                 yield from self.literal(value, position, place)
@@ -131,7 +162,7 @@ class Devices:
         text = self.analysis.values.of(node, place.scope).value.value
         if type(text) is int and position in ("factory", "torch.device") and isinstance(node, ir.Const):
             text = f"cuda:{text}"
-        if not isinstance(text, str) or not _CUDA.match(text.strip()):
+        if not isinstance(text, str) or not _DEVICE.match(text.strip()):
             return
         device, kind = self._index(text.strip(), node, index)
         shown = whole or node
@@ -160,9 +191,10 @@ class Devices:
         position: str,
         index: Index,
         place: Place,
-        result: Literal["device", "string"],
+        result: Literal["device", "string", "unknown"],
         confidence: Confidence,
         reasons: tuple[Why, ...],
+        via: Literal["literal", "index"] = "literal",
     ) -> DeviceChoice:
         fields = place.fields(node)
         fields["confidence"] = confidence
@@ -170,7 +202,7 @@ class Devices:
         fields["proofs"] = device_in_scope(place, node.start)
         return DeviceChoice(
             **fields,
-            via="literal",
+            via=via,
             device=device,
             position=position,
             index=index,

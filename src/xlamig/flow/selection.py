@@ -15,7 +15,7 @@ from xlamig.flow.scopes import path_of
 from xlamig.flow.site import Analysis, Place
 
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
-_XLA = re.compile(r"(?<![a-z])(?:xla|tpu)", re.IGNORECASE)  # not "output"
+XLA_ARM = re.compile(r"(?<![a-z])(?:xla|tpu)", re.IGNORECASE)  # not "output"
 
 
 class Selections:
@@ -247,10 +247,10 @@ class Selections:
     def _mentions_xla(self, node: ir.IfExp | ir.If) -> bool:
         """An arm for XLA: the selection knows about TPUs."""
         if isinstance(node, ir.IfExp):
-            return bool(_XLA.search(self.analysis.source(node)))
+            return bool(XLA_ARM.search(self.analysis.source(node)))
         current: ir.Stmt = node
         while isinstance(current, ir.If):
-            if _XLA.search(self.analysis.source(current.test)):
+            if XLA_ARM.search(self.analysis.source(current.test)):
                 return True
             if len(current.orelse) != 1:
                 return False

@@ -8,6 +8,7 @@ from dataclasses import replace
 from xlamig import ir
 from xlamig.facts import Fact, Guard, Why
 from xlamig.flow.apis import Apis, Via
+from xlamig.flow.branches import Branches
 from xlamig.flow.devices import Devices
 from xlamig.flow.guards import Guards
 from xlamig.flow.inner import scope_inside
@@ -37,6 +38,7 @@ class Walk:
         self.apis = Apis(analysis, scopes.methods)
         self.devices = Devices(analysis, self.guards)
         self.selections = Selections(analysis, self.guards, self.devices)
+        self.branches = Branches(analysis)
         self.backends = Backends(analysis)
         self.packages = Packages(analysis)
         self.variables = Variables(analysis)
@@ -150,6 +152,7 @@ class Walk:
                         self._visit(case.guard, place.within("condition"))
                     self._nested(case.body, place)
             case ir.Assert():
+                self._add(self.branches.demand(node, place))
                 self._visit(node.test, place.within("comparison", "condition"))
                 if node.message is not None:
                     self._visit(node.message, place.within("message"))
@@ -251,6 +254,7 @@ class Walk:
 
     def _if(self, node: ir.If, place: Place, before: ir.Stmt | None, after: ir.Stmt | None) -> None:
         self._add(self.selections.statement(node, before, after, place))
+        self._add(self.branches.statement(node, after, place))
         self._visit(node.test, place.within("condition"))
         self._nested(node.body, self._where(node.test, place, True))
         self._nested(node.orelse, self._where(node.test, place, False))
@@ -285,6 +289,7 @@ class Walk:
         if isinstance(node, ir.IfExp) and id(node) not in self._chosen:
             self._chosen.add(id(node))
             self._add(self.selections.ternary(node, parent, place, takes_index))
+            self._add(self.branches.ternary(node, place))
         elif isinstance(node, ir.Bool) and id(node) not in self._chosen:
             self._chosen.add(id(node))
             self._add(self.selections.short_circuit(node, place))

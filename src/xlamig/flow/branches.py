@@ -1,0 +1,215 @@
+"""Branches on the kind of a tensor's device: real work for CUDA, and for a TPU the other arm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from xlamig import ir
+from xlamig.facts import DeviceChoice, Span
+from xlamig.flow.scopes import Scope, path_of
+from xlamig.flow.selection import XLA_ARM
+from xlamig.flow.site import Analysis, Place
+
+_XLA = re.compile(rf"{XLA_ARM.pattern}|(?<![\w.])x[mr]\.", XLA_ARM.flags)
+_ASKS = re.compile(r"cuda|[\"']cpu[\"']", re.IGNORECASE)
+_ASKS_TYPE = re.compile(r"(?:\.|_)type\b")
+_NAMES_DEVICE = re.compile(r"device|\.type$", re.IGNORECASE)
+_NAMES_CUDA = re.compile(r"cuda|nccl", re.IGNORECASE)
+_NAMES_CPU = re.compile(r"[\"']cpu[\"']|\.cpu\(|(?:\b|_)cpu_|_cpu\b")
+# What makes no difference to what is computed: waiting, telling, measuring, pinning, putting together.
+_QUIET = re.compile(
+    r"^(?:synchronize|print|debug|info|warn|warning|warning_once|log|log_\w+|write|pin_memory|empty_cache"
+    r"|ipc_collect|\w*memory\w*|get_device_\w+|str|int|float|bool|len|round|format|join|dict|list|tuple|set)$"
+)
+_HOUSEKEEPING = ("torch.cuda.", "torch.backends.")
+_NOT_HOUSEKEEPING = ("torch.cuda.amp.", "torch.cuda.stream", "torch.cuda.graph")
+
+Fallback = Literal["none", "raise", "cpu", "other"]
+Form = Literal["is-cuda", "type", "text"]
+Asked = tuple[Form, str, bool]
+"""How a test asks, for which device, and whether CUDA is in use where it holds."""
+
+
+class Branches:
+    """Makes device-choice facts for tests of a device. Tests of availability are `Selections`'."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+
+    def statement(self, node: ir.If, after: ir.Stmt | None, place: Place) -> Iterator[DeviceChoice]:
+        """`if x.is_cuda: ... else: ...`; `after` is the statement that follows."""
+        asked = self._asked(node.test, place.scope)
+        if asked is None or self._has_xla_arm(node):
+            return
+        last = node
+        while len(last.orelse) == 1 and isinstance(last.orelse[0], ir.If):
+            last = last.orelse[0]
+        rest = last.orelse
+        if not rest and _leaves(node.body) and after is not None and not self._has_xla_arm(after):
+            rest = (after,)
+        on_cuda, other = (node.body, rest) if asked[2] else (rest, node.body)
+        if not self._is_for_cuda(asked, on_cuda) or not self._works(on_cuda, place.scope):
+            return
+        head = ir.Name(node.start, node.test.end, "if")
+        yield self._fact(head, node.test, asked, "if", self._does(other, place.scope), place)
+
+    def ternary(self, node: ir.IfExp, place: Place) -> Iterator[DeviceChoice]:
+        """`"cuda" if "cuda" in device else "cpu"`"""
+        asked = self._asked(node.test, place.scope)
+        if asked is None or self._has_xla_arm(node):
+            return
+        on_cuda, other = (node.body, node.orelse) if asked[2] else (node.orelse, node.body)
+        if not self._is_for_cuda(asked, (on_cuda,)) or not self._computes(on_cuda, place.scope):
+            return
+        texts = all(isinstance(arm, ir.Const) and isinstance(arm.value, str) for arm in (on_cuda, other))
+        fallback = self._gives(other)
+        yield self._fact(node, node.test, asked, "ternary", fallback, place, "string" if texts else "unknown")
+
+    def demand(self, node: ir.Assert, place: Place) -> Iterator[DeviceChoice]:
+        """`assert x.is_cuda`"""
+        asked = self._asked(node.test, place.scope)
+        if asked is not None and asked[1] != "cpu" and asked[2] and not self._has_xla_arm(node):
+            yield self._fact(node.test, node.test, asked, "assert", "raise", place)
+
+    # ------------------------------------------------------------------ what is asked
+
+    def _asked(self, test: ir.Expr, scope: Scope) -> Asked | None:
+        plain = isinstance(test, ir.Name)
+        if not plain and not _ASKS.search(self.analysis.text, test.start, test.end):
+            return None
+        return self._reading(test, scope)
+
+    def _reading(self, test: ir.Expr, scope: Scope) -> Asked | None:
+        match test:
+            case ir.Unary(op="not", operand=operand):
+                inner = self._reading(operand, scope)
+                return None if inner is None else (inner[0], inner[1], not inner[2])
+            case ir.Bool(op=op, values=values):
+                found = [self._reading(value, scope) for value in values]
+                if any(self._asks_availability(value, scope) for value in values):
+                    return None
+                return next((f for f in found if f is not None and f[2] is (op == "and")), None)
+        known = self.analysis.values.of(test, scope)
+        if known.value.kind == "cuda-test":
+            text = str(known.value.value)
+            form: Form = (
+                "is-cuda" if text.endswith("is_cuda") else "type" if _ASKS_TYPE.search(text) else "text"
+            )
+            return None if known.availability else (form, "cuda", not known.negated)
+        return self._for_cpu(test)
+
+    def _for_cpu(self, test: ir.Expr) -> Asked | None:
+        """`device.type != "cpu"`: a TPU takes the arm meant for CUDA."""
+        if not isinstance(test, ir.Compare) or test.ops not in (("==",), ("!=",)):
+            return None
+        right = test.comparators[0]
+        text = self.analysis.source(test.left)
+        if not isinstance(right, ir.Const) or right.value != "cpu" or not _NAMES_DEVICE.search(text):
+            return None
+        return ("type" if _ASKS_TYPE.search(text) else "text", "cpu", test.ops == ("!=",))
+
+    def _asks_availability(self, test: ir.Expr, scope: Scope) -> bool:
+        known = self.analysis.values.of(test, scope)
+        return known.value.kind == "cuda-test" and known.availability
+
+    def _is_for_cuda(self, asked: Asked, arm: Iterable[ir.Node]) -> bool:
+        """What is not for the CPU may be for anything, unless it names CUDA."""
+        return asked[1] != "cpu" or any(_NAMES_CUDA.search(self.analysis.source(part)) for part in arm)
+
+    def _has_xla_arm(self, node: ir.Node) -> bool:
+        return _XLA.search(self.analysis.source(node)) is not None
+
+    # ------------------------------------------------------------------ what the arms do
+
+    def _works(self, block: ir.Block, scope: Scope) -> bool:
+        """Whether a block computes or decides something."""
+        if block and isinstance(block[-1], ir.Raise):
+            return False
+        return any(self._computes(part, scope) for statement in block for part in _acts(statement))
+
+    def _computes(self, node: ir.Expr, scope: Scope) -> bool:
+        if isinstance(node, ir.Const):
+            return isinstance(node.value, str) and node.value.startswith("cuda")
+        if isinstance(node, ir.Attribute) and path_of(node):
+            return (self.analysis.names.dotted(node, scope) or "").startswith("torch.")
+        return any(isinstance(n, ir.Call) and not self._is_quiet(n, scope) for n in ir.walk(node))
+
+    def _is_quiet(self, node: ir.Call, scope: Scope) -> bool:
+        name = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
+        if _QUIET.search(name):
+            return True
+        dotted = self.analysis.names.dotted(node.func, scope) or ""
+        if dotted == "torch.device":
+            return not any(_NAMES_CUDA.search(self.analysis.source(arg)) for arg in node.args)
+        return dotted.startswith(_HOUSEKEEPING) and not dotted.startswith(_NOT_HOUSEKEEPING)
+
+    def _does(self, block: ir.Block, scope: Scope) -> Fallback:
+        if block and isinstance(block[-1], ir.Raise):
+            return "raise"
+        if any(_NAMES_CPU.search(self.analysis.source(statement)) for statement in block):
+            return "cpu"
+        acts = [part for statement in block for part in _acts(statement)]
+        idle = all(self._gives(part) == "none" or self._is_told(part, scope) for part in acts)
+        return "none" if idle else "other"
+
+    def _is_told(self, node: ir.Expr, scope: Scope) -> bool:
+        return isinstance(node, ir.Call) and self._is_quiet(node, scope)
+
+    def _gives(self, node: ir.Expr) -> Fallback:
+        if _NAMES_CPU.search(self.analysis.source(node)):
+            return "cpu"
+        match node:
+            case ir.Const(value=None | False | 0 | "") | ir.Dict(keys=()) | ir.Sequence(elements=()):
+                return "none"
+            case ir.Call(args=(), func=ir.Name(id="dict" | "list" | "tuple" | "nullcontext")):
+                return "none"
+        return "other"
+
+    def _fact(
+        self,
+        shown: ir.Expr,
+        test: ir.Expr,
+        asked: Asked,
+        position: str,
+        fallback: Fallback,
+        place: Place,
+        result: Literal["string", "unknown"] = "unknown",
+    ) -> DeviceChoice:
+        fields = place.fields(shown)
+        parts: dict[str, Span] = {"test": (test.start, test.end)}
+        fields["parts"] = parts
+        form, device, _ = asked
+        return DeviceChoice(
+            **fields,
+            via="test",
+            device=device,
+            position=position,
+            form=form,
+            fallback=fallback,
+            result=result,
+            spelled=self.analysis.source(test),
+        )
+
+
+def _leaves(block: ir.Block) -> bool:
+    last = block[-1] if block else None
+    return isinstance(last, ir.Return | ir.Raise) or (isinstance(last, ir.Jump) and last.kind != "pass")
+
+
+def _acts(node: ir.Node) -> Iterator[ir.Expr]:
+    """The expressions that a statement runs or hands on, what it raises left out."""
+    match node:
+        case ir.Raise() | ir.Assert() | ir.FunctionDef() | ir.ClassDef():
+            return
+        case ir.Assign(value=value) | ir.AugAssign(value=value) | ir.ExprStmt(value=value):
+            yield from value.elements if isinstance(value, ir.Sequence) else (value,)
+        case ir.AnnAssign(value=given):
+            yield from () if given is None else (given,)
+        case _:
+            for child in ir.children(node):
+                if isinstance(child, ir.Expr):
+                    yield child
+                else:
+                    yield from _acts(child)

@@ -1,0 +1,43 @@
+"""Numbers that tell processes apart: where one is used as a device, it is the number of a GPU."""
+
+from __future__ import annotations
+
+import re
+
+from xlamig import ir
+from xlamig.flow.scopes import Scope, path_of
+from xlamig.flow.site import Analysis
+
+_NAME = re.compile(r"(?:^|_)rank$|^gpu$|(?:^|_)gpu_?id$|local_process_index$", re.IGNORECASE)
+_CALL = re.compile(r"get_(?:\w+_)?rank$|^rank$")
+_VARIABLE = re.compile(r"environ|getenv")
+_MAX_NAMES = 3  # followed from one to the next
+
+
+def is_rank(node: ir.Expr, scope: Scope, analysis: Analysis, depth: int = 0) -> bool:
+    """`rank`, `args.gpu`, `int(os.environ["LOCAL_RANK"])`, `rank % n`, and names for such."""
+    match node:
+        case ir.Name() | ir.Attribute():
+            return _is_named(node, scope, analysis, depth)
+        case ir.Binary(op="%", left=left):
+            return is_rank(left, scope, analysis, depth)
+        case ir.Call(func=func, args=args):
+            if path_of(func) == "int" and len(args) == 1:
+                text = analysis.source(args[0].value)
+                asked = _VARIABLE.search(text) is not None and "RANK" in text
+                return asked or is_rank(args[0].value, scope, analysis, depth)
+            return not args and _CALL.search(path_of(func).rpartition(".")[2]) is not None
+    return False
+
+
+def _is_named(node: ir.Name | ir.Attribute, scope: Scope, analysis: Analysis, depth: int) -> bool:
+    path = path_of(node)
+    if not path:
+        return False
+    if _NAME.search(path.rpartition(".")[2]):
+        known = analysis.values.of(node, scope).value
+        return known.kind == "expression" or type(known.value) is int or known.value is None
+    bindings = scope.find(path) if depth < _MAX_NAMES else []
+    return bool(bindings) and all(
+        b.value is not None and is_rank(b.value, b.scope, analysis, depth + 1) for b in bindings
+    )

@@ -1,0 +1,119 @@
+"""Branches on the kind of a device: work for CUDA, and what happens elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+from reading import facts_in
+
+from xlamig.facts import DeviceChoice
+
+
+def branches(source: str) -> list[str]:
+    choices = facts_in(f"import torch\n{source}", DeviceChoice)
+    return [f"{c.position} {c.form} {c.device} {c.fallback}" for c in choices if c.via == "test"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = y.is_cuda",
+        "if x.is_cuda: pass",
+        "if x.is_cuda: torch.cuda.synchronize()",
+        "if x.is_cuda:\n torch.cuda.synchronize()\n print(torch.cuda.max_memory_allocated() / 2**20)",
+        "if x.is_cuda: logger.info('on %s', str(x.device))",
+        "if x.is_cuda: x = x.pin_memory()",
+        "if x.is_cuda: pin_memory = True",
+        "if x.is_cuda: torch.cuda.manual_seed_all(0)",
+        "if x.is_cuda: torch.backends.cudnn.benchmark = True",
+        "if x.is_cuda: raise ValueError(f(x))",
+        "if x.is_cuda:\n y = f(x)\n raise E",
+        "def g():\n if x.is_cuda: return True\n return False",
+        "def g():\n if x.is_cuda: return x\n return y",
+        "if x.is_cuda: pass\nelse: f(x)",
+        "if not x.is_cuda: f(x)",
+        "if not x.is_cuda: x = x.cuda()",
+        "if x.is_cuda: f(x)\nelif x.device.type == 'xla': g(x)\nelse: raise E",
+        "if x.is_cuda or x.device.type == 'xla': f(x)\nelse: raise E",
+        "if x.is_cuda: f(x)\nelse: xm.mark_step()",
+        "if torch.cuda.is_available(): f(x)",
+        "if torch.cuda.is_available() and x.is_cuda: f(x)",
+        "if x.is_cuda or y: f(x)",
+        "if x.is_mps: f(x)",
+        "if x == 'cuda': f(x)",
+        "if device.type != 'cpu': f(x)",  # for any accelerator
+        "if device.type == 'cpu': f(x)\nelse: g(x)",
+        "if mode == 'cpu': f(x)\nelse: x.cuda()",
+        "y = 1 if x.is_cuda else 2",
+        "i = torch.device(d).index if x.is_cuda else None",
+        "y = dict(fused=True) if x.is_cuda else dict()",
+        "assert not x.is_cuda",
+        "assert device.type != 'cpu', 'cuda'",
+        "while x.is_cuda: f(x)",
+    ],
+)
+def test_no_branch(source: str) -> None:
+    assert branches(source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("if x.is_cuda: f(x)", "if is-cuda cuda none"),
+        ("if x.is_cuda: f(x)\nelse: pass", "if is-cuda cuda none"),
+        ("if x.is_cuda: f(x)\nelse: print('no GPU')", "if is-cuda cuda none"),
+        ("if x.is_cuda: y = f(x)\nelse: y = None", "if is-cuda cuda none"),
+        ("if x.is_cuda: f(x)\nelse: raise E", "if is-cuda cuda raise"),
+        ("if x.is_cuda: f(x)\nelse:\n g(x)\n raise E", "if is-cuda cuda raise"),
+        ("if x.is_cuda: f(x)\nelse: f(x.cpu())", "if is-cuda cuda cpu"),
+        ("if x.is_cuda: f(x)\nelse: f_cpu(x)", "if is-cuda cuda cpu"),
+        ("if x.is_cuda: y = f(x)\nelse: y = g(x)", "if is-cuda cuda other"),
+        ("if x.is_cuda: f(x)\nelif x.is_mps: g(x)\nelse: raise E", "if is-cuda cuda raise"),
+        ("if x.is_cuda and y: f(x)", "if is-cuda cuda none"),
+        ("on = x.is_cuda\nif on: f(x)", "if is-cuda cuda none"),
+        ("if x.is_cuda: dtype = torch.float16", "if is-cuda cuda none"),
+        ("if x.is_cuda: d = torch.device('cuda')", "if is-cuda cuda none"),
+        ("if x.is_cuda: self.device: str = 'cuda'", "if is-cuda cuda none"),
+        ("if x.is_cuda:\n with f(): pass", "if is-cuda cuda none"),
+        ("if x.is_cuda:\n try: f(x)\n except E: pass", "if is-cuda cuda none"),
+        ("if x.is_cuda: s = torch.cuda.amp.GradScaler()", "if is-cuda cuda none"),
+        ("def g():\n if x.is_cuda: return f(x)\n raise E", "if is-cuda cuda raise"),
+        ("def g():\n if x.is_cuda: return f(x)\n return h(x)", "if is-cuda cuda other"),
+        ("def g():\n if not x.is_cuda: raise E\n return f(x)", "if is-cuda cuda raise"),
+        ("def g():\n if not x.is_cuda or y: raise E\n return f(x)", "if is-cuda cuda raise"),
+        ("def g():\n if not x.is_cuda: return\n f(x)", "if is-cuda cuda none"),
+        ("if device.type == 'cuda': f(x)", "if type cuda none"),
+        ("if device_type == 'cuda': f(x)", "if type cuda none"),
+        ("def g():\n if device.type != 'cuda': return None\n f(x)", "if type cuda none"),
+        ("if 'cuda' in str(device): f(x)", "if text cuda none"),
+        ("if str(device).startswith('cuda'): f(x)", "if text cuda none"),
+        ("if p.device.type != 'cpu': x.cuda()", "if type cpu none"),
+        ("if device.type == 'cpu': f(x)\nelse: nccl(x)", "if type cpu other"),
+        ("if device == 'cpu': f_cpu(x)\nelse: f_cuda(x)", "if text cpu cpu"),
+        ("t = 'cuda' if 'cuda' in device else 'cpu'", "ternary text cuda cpu"),
+        ("t = 'cpu' if 'cuda' not in x else 'cuda' if 'cuda' in device else 'cpu'", "ternary text cuda cpu"),
+        ("y = f(x) if x.is_cuda else None", "ternary is-cuda cuda none"),
+        ("y = f(x) if x.is_cuda else g(x)", "ternary is-cuda cuda other"),
+        ("y = torch.float16 if x.is_cuda else torch.float32", "ternary is-cuda cuda other"),
+        ("assert x.is_cuda, 'on CUDA only'", "assert is-cuda cuda raise"),
+        ("assert x.is_cuda and y.is_cuda", "assert is-cuda cuda raise"),
+        ("assert device.type == 'cuda'", "assert type cuda raise"),
+    ],
+)
+def test_a_branch(source: str, found: str) -> None:
+    assert branches(source) == [found]
+
+
+def test_a_branch_underlines_its_test() -> None:
+    source = "import torch\nif x.is_cuda: f(x)\ny = f(x) if x.is_cuda else 1\nassert x.is_cuda\n"
+    choices = facts_in(source, DeviceChoice)
+    assert [source[slice(*c.span)] for c in choices] == [
+        "if x.is_cuda",
+        "f(x) if x.is_cuda else 1",
+        "x.is_cuda",
+    ]
+    assert {source[slice(*c.parts["test"])] for c in choices} == {"x.is_cuda"}
+
+
+def test_texts_are_a_string() -> None:
+    (choice,) = facts_in("t = 'cuda' if 'cuda' in device else 'cpu'", DeviceChoice)
+    assert (choice.result, choice.spelled) == ("string", "'cuda' in device")

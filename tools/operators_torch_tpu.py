@@ -43,7 +43,12 @@ def probe(subject: Subject) -> dict[str, Any]:
     """All samples of a subject, by type; the first type is the one that its status rests on."""
     import tpu_trace
 
-    found: dict[str, Any] = {"names": subject.names, "inplace": subject.inplace, "types": {}}
+    found: dict[str, Any] = {
+        "names": subject.names,
+        "inplace": subject.inplace,
+        "differentiable": subject.differentiable,
+        "types": {},
+    }
     for number, dtype in enumerate(subject.dtypes):
         try:
             limit = SAMPLES if number == 0 else SAMPLES_OF_OTHER_TYPES
@@ -90,6 +95,8 @@ class Confirm:
         self._subjects = {subject.key: subject for subject in all_subjects()}
 
     def __call__(self, name: str, test: Test, seen: Sequence[Seen], outcome: str) -> bool:
+        from tpu_rows import cause_of
+
         parameter, pattern = test
         inside = [s for s in seen if fits({parameter: pattern}, s.values)]
         outside = [s for s in seen if not fits({parameter: pattern}, s.values)]
@@ -98,7 +105,7 @@ class Confirm:
             for s in mine[:2] if others else ():
                 became = self._with(name, s, parameter, others[0].values.get(parameter, ABSENT))
                 if became is not None:
-                    verdicts.append((became.outcome == outcome) == wanted)
+                    verdicts.append((outcome in (became.outcome, cause_of(became))) == wanted)
         if verdicts:
             return all(verdicts)
         values = pattern if isinstance(pattern, list) else [pattern]  # cannot be changed: believe words

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -100,10 +101,13 @@ def _explained(
             break
         refused += [f"{parameter}={pattern}" for parameter, pattern in wrong]
     cases = []
-    if not backward:
-        tests += _by_cause(name, seen, [s for s in mine if not _covered(s, tests)], outcome, confirm)
+    by_cause = {} if backward else _by_cause(name, seen, [s for s in mine if not _covered(s, tests)], confirm)
+    tests += by_cause.values()
+    causes = {f"{parameter}={pattern}": cause for cause, (parameter, pattern) in by_cause.items()}
     for parameter, pattern in tests:
         fitting = [s for s in mine if fits({parameter: pattern}, s.values)]
+        cause = causes.get(f"{parameter}={pattern}")
+        fitting = [s for s in fitting if cause in (None, cause_of(s))]
         cases.append(_compact({**told, "when": {parameter: pattern}, **details(fitting, status)}))
     rest = [s for s in mine if not _covered(s, tests)]
     if rest:
@@ -113,20 +117,20 @@ def _explained(
     return cases
 
 
-def _by_cause(
-    name: str, seen: Sequence[Seen], rest: Sequence[Seen], outcome: str, confirm: Confirm
-) -> list[Test]:
-    """Tests for errors of one kind each, where none was found for all of them."""
-    found: list[Test] = []
-    for cause in sorted({_cause(s) for s in rest}):
-        comparable = [s for s in seen if s.outcome != outcome or _cause(s) == cause]
-        if len(comparable) < len(seen):
-            tests = separating(comparable, outcome)
-            found += [test for test in tests if confirm(name, test, comparable, outcome)]
+def _by_cause(name: str, seen: Sequence[Seen], rest: Sequence[Seen], confirm: Confirm) -> dict[str, Test]:
+    """A test for errors of one kind each, where none was found for all of them."""
+    found: dict[str, Test] = {}
+    for cause in sorted({cause_of(s) for s in rest if s.outcome == "error"}):
+        comparable = [replace(s, outcome=cause) for s in seen if cause_of(s) == cause]
+        comparable += [s for s in seen if s.outcome != "error"]
+        for test in separating(comparable, cause)[:1]:
+            if confirm(name, test, comparable, cause):
+                found[cause] = test
     return found
 
 
-def _cause(seen: Seen) -> str:
+def cause_of(seen: Seen) -> str:
+    """What an error is about: the operator without a kernel, or the message."""
     error: str = seen.source.get("error", "")
     match = _MISSING.search(error)
     return match[1] if match else error.partition("\n")[0]
@@ -188,7 +192,8 @@ def _backward(name: str, base: Sequence[Seen], cases: list[Row], confirm: Confir
         if s.source.get("backward") in known
     ]
     if not seen:
-        untried = any(s.source.get("backward") == "untried" for s in base)
+        untried = any(s.source.get("backward") == "untried" for s in base if s.traits.get("differentiable"))
+        untried = untried and not name.endswith("_")  # a leaf cannot be written to
         return {"backward": "unknown"} if untried else {}
     counts = Counter(s.outcome for s in seen)
     if counts["error"] < MOSTLY * len(seen):

@@ -66,7 +66,8 @@ def _groups(records: Iterable[Record]) -> list[tuple[list[str], list[Record]]]:
 
 def _of_group(names: list[str], members: list[Record], confirm: Confirm) -> dict[str, Row]:
     first = names[0]
-    seen = [s for record in members for s in _seen(first, record)]
+    differentiable = all(record.get("differentiable", True) for record in members)
+    seen = [s for record in members for s in _seen(first, record, differentiable)]
     rows: dict[str, Row] = {first: row_of(first, seen, confirm), **{n: {"same": first} for n in names[1:]}}
     for record in members:
         name, written = record.get("inplace"), record.get("inplace_rows")
@@ -80,11 +81,17 @@ def _of_group(names: list[str], members: list[Record], confirm: Confirm) -> dict
     return rows
 
 
-def _seen(name: str, record: Record) -> list[Seen]:
+def _seen(name: str, record: Record, differentiable: bool) -> list[Seen]:
     found = []
     for number, (dtype, rows) in enumerate(record.get("types", {}).items()):
         for index, row in enumerate(rows):
-            traits = {"dtype": dtype, "main": number == 0, "key": record["key"], "index": index}
+            traits = {
+                "dtype": dtype,
+                "main": number == 0,
+                "key": record["key"],
+                "index": index,
+                "differentiable": differentiable,
+            }
             one = judged(name, row, traits)
             if one is not None:
                 found.append(one)

@@ -127,9 +127,9 @@ def _kind(operand: object, where: Where) -> Test:
 def _source_text(operand: object, where: Where) -> Test:
     """What an expression looks like, where nothing is known of its value."""
     texts = operand if isinstance(operand, list) else [operand]
-    if not texts or not all(isinstance(text, str) for text in texts):
+    matches = [glob(text) for text in texts if isinstance(text, str)]
+    if not matches or len(matches) < len(texts):
         raise where.error("has to be text or a list of texts")
-    matches = [glob(text) for text in texts]
 
     def fit(value: Any) -> Fit:
         if not isinstance(value, Value) or value.kind in _COMPARED:

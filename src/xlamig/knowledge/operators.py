@@ -55,6 +55,7 @@ class Operator:
     host_read: bool = False  # waits for the device and reads a value, whatever the status
     dynamic_shape: bool = False  # the shape of the result depends on values
     note: str = ""  # why it is unknown, or what else is worth saying
+    known: str = ""  # "probe": calls were traced; "registry": only the dispatcher was asked; "" where they ran
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,7 @@ def _operator(name: str, target: str, row: Mapping[str, Any], same_as: str) -> O
         row.get("host_read", False),
         row.get("dynamic_shape", False),
         row.get("note", ""),
+        row.get("known", ""),
     )
 
 

@@ -18,9 +18,9 @@ _ASKS_TYPE = re.compile(r"(?:\.|_)type\b")
 _NAMES_DEVICE = re.compile(r"device|\.type$", re.IGNORECASE)
 _NAMES_CUDA = re.compile(r"cuda|nccl", re.IGNORECASE)
 _NAMES_CPU = re.compile(r"[\"']cpu[\"']|\.cpu\(|(?:\b|_)cpu_|_cpu\b")
-# What makes no difference to what is computed: waiting, telling, measuring, pinning, putting together.
+# What makes no difference to what is computed: waiting, telling, measuring, pinning, laying out.
 _QUIET = re.compile(
-    r"^(?:synchronize|print|debug|info|warn|warning|warning_once|log|log_\w+|write|pin_memory|empty_cache"
+    r"^(?:synchronize|print|debug|info|warn|warning|warning_once|log|log_\w+|write|pin_memory|contiguous|empty_cache"
     r"|ipc_collect|\w*memory\w*|get_device_\w+|str|int|float|bool|len|round|format|join|dict|list|tuple|set)$"
 )
 _HOUSEKEEPING = ("torch.cuda.", "torch.backends.")
@@ -194,8 +194,17 @@ class Branches:
 
 
 def _leaves(block: ir.Block) -> bool:
-    last = block[-1] if block else None
-    return isinstance(last, ir.Return | ir.Raise) or (isinstance(last, ir.Jump) and last.kind != "pass")
+    """Whether a block may end with a way out, so that what follows it is the other side."""
+    match block[-1:]:
+        case (ir.Return() | ir.Raise(),):
+            return True
+        case (ir.Jump(kind=kind),):
+            return kind != "pass"
+        case (ir.If(body=body, orelse=orelse),):
+            return _leaves(body) or _leaves(orelse)
+        case (ir.With(body=body) | ir.Try(body=body),):
+            return _leaves(body)
+    return False
 
 
 def _acts(node: ir.Node) -> Iterator[ir.Expr]:

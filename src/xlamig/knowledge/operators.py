@@ -55,7 +55,7 @@ class Operator:
     host_read: bool = False  # waits for the device and reads a value, whatever the status
     dynamic_shape: bool = False  # the shape of the result depends on values
     note: str = ""  # why it is unknown, or what else is worth saying
-    known: str = ""  # "probe": calls were traced; "registry": only the dispatcher was asked; "" where they ran
+    known: str = ""  # "probe": calls were traced; "registry": the dispatcher was asked; "" where they ran
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,10 @@ class Branches:
         return asked[1] != "cpu" or any(_NAMES_CUDA.search(self.analysis.source(part)) for part in arm)
 
     def _has_xla_arm(self, node: ir.Node) -> bool:
-        return _XLA.search(self.analysis.source(node)) is not None
+        """Comments are no arm."""
+        if _XLA.search(self.analysis.source(node)) is None:
+            return False
+        return any(_XLA.search(word) for part in ir.walk(node) for word in _words(part))
 
     # ------------------------------------------------------------------ what the arms do
 
@@ -191,6 +194,22 @@ class Branches:
             result=result,
             spelled=self.analysis.source(test),
         )
+
+
+def _words(node: ir.Node) -> Iterator[str]:
+    match node:
+        case ir.Name() | ir.Attribute():
+            yield path_of(node) or (node.attr if isinstance(node, ir.Attribute) else "")
+        case ir.Const(value=str(text)):
+            yield text
+        case ir.FString(parts=parts):
+            yield from (part for part in parts if isinstance(part, str))
+        case ir.Arg(keyword=str(keyword)):
+            yield keyword
+        case ir.Alias(name=name):
+            yield name
+        case ir.ImportFrom(module=module):
+            yield module
 
 
 def _leaves(block: ir.Block) -> bool:

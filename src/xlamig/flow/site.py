@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypedDict
 
 from xlamig import ir
@@ -49,7 +49,10 @@ class Place:
 
     def within(self, *words: str) -> Place:
         """The same place in more of context."""
-        return replace(self, context=self.context.union(words))
+        context = self.context.union(words)
+        return Place(
+            self.scope, self.statement, self.block, self.guards, context, self.frequency, self.reasons
+        )
 
     def fields(self, node: ir.Node) -> Surroundings:
         return {

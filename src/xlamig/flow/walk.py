@@ -96,7 +96,11 @@ class Walk:
         # Numbered as in ScopeTable, which walks the blocks in the same order.
         self._next_block += 1
         block = (*place.block, self._next_block)
-        self._block(body, replace(place, block=block, guards=_merge(place.guards, guards)))
+        guards = _merge(place.guards, guards)
+        inside = Place(
+            place.scope, place.statement, block, guards, place.context, place.frequency, place.reasons
+        )
+        self._block(body, inside)
 
     def _where(self, test: ir.Expr, place: Place, holds: bool) -> Place:
         """The place narrowed to where a test holds, or to where it does not."""

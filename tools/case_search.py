@@ -78,14 +78,32 @@ def _is_constant(value: Any) -> bool:
     return isinstance(value, bool | int | float | str) and value != ABSENT
 
 
+SEVERAL = 2  # calls on either side, before a property is believed to decide
+
+
 def told_by_trait(seen: Sequence[Seen], outcome: str) -> str:
     """Words for a property of the call that decides: "for inputs of 3 dimensions"."""
-    for trait, words in (
-        ("training", {True: "in training", False: "in evaluation"}),
-        ("dimensions", {n: f"for an input of {n} dimension{'s' * (n != 1)}" for n in range(8)}),
-    ):
-        mine = {s.traits.get(trait) for s in seen if s.outcome == outcome}
-        theirs = {s.traits.get(trait) for s in seen if s.outcome != outcome}
-        if None not in mine | theirs and not mine & theirs:
-            return " or ".join(words[value] for value in sorted(mine))
+    mine = [s for s in seen if s.outcome == outcome]
+    theirs = [s for s in seen if s.outcome != outcome]
+    if len(mine) < SEVERAL or len(theirs) < SEVERAL:
+        return ""
+    for name in sorted({name for s in mine for name in s.values}):
+        if all(_is_tensor(s.values.get(name)) for s in mine) and not any(
+            _is_tensor(s.values.get(name)) for s in theirs
+        ):
+            return f"when `{name}` is a tensor"
+    for trait, words in _WORDS.items():
+        here, there = ({s.traits.get(trait) for s in side} for side in (mine, theirs))
+        if None not in here | there and not here & there:
+            return " or ".join(words[value] for value in sorted(here))
     return ""
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, dict) and "shape" in value
+
+
+_WORDS: Mapping[str, Mapping[Any, str]] = {
+    "training": {True: "in training", False: "in evaluation"},
+    "dimensions": {n: f"for an input of {n} dimension{'s' * (n != 1)}" for n in range(8)},
+}

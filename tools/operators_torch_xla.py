@@ -27,10 +27,11 @@ import torch
 import torch_xla
 from operator_samples import Subject, subjects
 from xla_dispatch import dispatch
+from xla_groups import groups
 from xla_names import remaining
 from xla_pool import Pool, Work
 from xla_rows import Row
-from xla_table import Rows, groups, unknown_rows
+from xla_table import Rows, unknown_rows
 from xla_work import work_on
 
 METHOD = (
@@ -95,7 +96,7 @@ def table(chosen: Sequence[Subject], pool: Pool) -> tuple[dict[str, Row], list[s
     rows: dict[str, Row] = {}
     for group in groups(chosen, pool.records):
         rows |= maker.of_group(group)
-    return rows, maker.refused
+    return rows | maker.of_cases(rows), maker.refused
 
 
 def document(rows: dict[str, Row], seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,6 +11,8 @@ import xla_verify
 from case_search import Seen
 from operator_samples import Subject
 
+_LOWERING = r"Error while lowering: \[\] (\S+), xla_shape=.*?XLA builder error: \w+: "
+ERROR = 150  # characters of an exception that are kept
 Record = dict[str, Any]
 Row = dict[str, Any]
 
@@ -49,23 +52,25 @@ def is_odd(seen: Seen) -> bool:
 
 
 def odd_cases(seen: Sequence[Seen], usual: Sequence[Seen], status: str) -> list[Row]:
-    """Empty tensors, tensors without dimensions and other types, where they all do something else."""
+    """Empty tensors, tensors without dimensions and other types, where they do something else."""
     common = {s.outcome.partition("+")[0] for s in usual}
     kinds: dict[str, list[Seen]] = defaultdict(list)
     for s in seen:
         if s in usual:
             continue
-        if s.traits.get("empty"):
-            kinds["for empty tensors"].append(s)
-        elif s.traits.get("dimensions") == 0:
-            kinds["for tensors without dimensions"].append(s)
+        if not s.traits["main"]:
+            kinds[f"{s.traits['dtype']} tensors"].append(s)
+        elif s.traits.get("empty"):
+            kinds["empty tensors"].append(s)
         else:
-            kinds[f"for {s.traits['dtype']} tensors"].append(s)
+            kinds["tensors without dimensions"].append(s)
     cases = []
     for words, members in kinds.items():
         outcomes = {s.outcome.partition("+")[0] for s in members}
-        if len(outcomes) == 1 and not outcomes & common:
-            cases.append(compact({"status": outcomes.pop(), "text": words, **details(members, "forward")}))
+        for outcome in sorted(outcomes - common):
+            mine = [s for s in members if s.outcome.partition("+")[0] == outcome]
+            text = f"for {'some ' * (len(outcomes) > 1)}{words}"
+            cases.append(compact({"status": outcome, "text": text, **details(mine, "forward")}))
     return cases
 
 
@@ -74,11 +79,24 @@ def details(seen: Sequence[Seen], half: str) -> Row:
     return {"aten": aten_of(halves), "error": next((h["error"] for h in halves if h.get("error")), "")}
 
 
+def tidy(error: str) -> str:
+    """One sentence about an exception, without the shapes of the one call."""
+    error = re.sub(
+        r"Error while lowering: \[\] (\S+), xla_shape=.*?XLA builder error: \w+: ",
+        r"\1 is not lowered: ",
+        error,
+    )
+    for noise in ("; Full shapes", " This could be because"):
+        error = error.partition(noise)[0]
+    return error if len(error) <= ERROR else error[:ERROR].rpartition(" ")[0] + " ..."
+
+
 def aten_of(halves: Iterable[Mapping[str, Any]]) -> list[str]:
     return sorted({a for half in halves for a in half.get("aten", ())})
 
 
 def compact(row: Row) -> Row:
+    row = {key: tidy(value) if key.endswith("error") else value for key, value in row.items()}
     kept = {key: value for key, value in row.items() if value not in ((), [], {}, "", False, None)}
     order = (
         "status",
@@ -108,5 +126,6 @@ def spelled(name: str, seen: Seen) -> str:
         *map(word, seen.source.get("args", ())),
         *(f"{k}={word(v)}" for k, v in seen.source.get("kwargs", {}).items()),
     ]
+    mode = {True: " in training", False: " in evaluation", None: ""}[seen.traits.get("training")]
     text = f"{name.rpartition('.')[2]}({', '.join(args)})"
-    return text if len(text) <= 100 else text[:97] + "..."
+    return f"`{text if len(text) <= 100 else text[:97] + '...'}`{mode}"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import xla_verify
 from case_search import Seen, fits, separating, told_by_trait
 from operator_samples import Subject
 from xla_dispatch import tags
-from xla_names import is_operator, public_names
+from xla_groups import Group
+from xla_names import public_names
 from xla_rows import (
     Record,
     Row,
@@ -28,50 +28,10 @@ from xla_rows import (
     outcome_of,
     spelled,
 )
-from xla_work import features, samples_of
 
+ENOUGH = 3  # calls that are tried in a fresh process
+AFTER_OTHERS = "after a call with other arguments and the same shapes in the process"
 MOSTLY = 0.75  # the share of calls from which on a row speaks of fallbacks and the cases of what is native
-
-
-@dataclass
-class Group:
-    """Names that mean the same, the first one for all, and what was seen of them."""
-
-    names: list[str]
-    calls: list[tuple[Subject, Record]] = field(default_factory=list)
-
-
-def groups(sampled: Iterable[Subject], records: Callable[[str], list[Record]]) -> list[Group]:
-    home: dict[str, Group] = {}
-    for subject in sampled:
-        names = [
-            n for n in (*subject.names, *([subject.inplace] if subject.inplace else [])) if is_operator(n)
-        ]
-        if not names:
-            continue
-        known = next((home[name] for name in names if name in home), None) or Group([])
-        for name in names:
-            if name not in home:
-                known.names.append(name)
-                home[name] = known
-        known.calls += [(subject, _complete(subject, record)) for record in records(subject.key)]
-    return list({id(group): group for group in home.values()}.values())
-
-
-def _complete(subject: Subject, record: Record) -> Record:
-    """A call that killed its process, or did not end, left no record of its arguments."""
-    dtype, _, number = record.get("call", "").partition("/")
-    if "lost" not in record or not number:
-        return record
-    sample = next((s for d, n, s in samples_of(subject) if (d, str(n)) == (dtype, number)), None)
-    if sample is None:
-        return record
-    return {
-        **record,
-        **features(sample),
-        "dtype": dtype,
-        "forward": {"status": "error", "error": record["lost"]},
-    }
 
 
 class Rows:
@@ -80,6 +40,7 @@ class Rows:
     def __init__(self, run: Callable[[str, xla_verify.Work], list[Record]]) -> None:
         self._run = run
         self.refused: list[str] = []
+        self._fresh: dict[tuple[str, str], list[str]] = defaultdict(list)
 
     def of_group(self, group: Group) -> dict[str, Row]:
         name = group.names[0]
@@ -93,6 +54,18 @@ class Rows:
             differs = [r for _, r in own if not agrees(r, main)]
             rows[other] = self._own_row(name, row, [r for _, r in own]) if differs else {"same": name}
         return rows
+
+    def of_cases(self, rows: Mapping[str, Row]) -> dict[str, Row]:
+        """Of names that only the hand-written cases call."""
+        found: dict[str, Row] = {}
+        for case in xla_verify.CASES["case"]:
+            name = case["api"]
+            if name not in rows and (row := self._written(case)):
+                status = self._ran(case, "otherwise", "forward")["status"]
+                known = found.setdefault(name, {"status": status, "cases": []})
+                known["cases"].append(row)
+                known["status"] = "conditional" if status == "native" else status
+        return found
 
     def _own_row(self, name: str, row: Row, own: Sequence[Record]) -> Row:
         """Of a name that does not do what the first one does."""
@@ -116,10 +89,13 @@ class Rows:
         usual = [s for s in seen if not is_odd(s)] or seen
         patterns = [case["when"] for case in written if case.get("when")]
         plain = [s for s in usual if not any(fits(when, s.values) for when in patterns)] or usual
-        status, read, cases = self._cases(name, plain, "forward")
-        cases = [*written, *cases, *odd_cases(seen, usual, status)]
-        if status == "native" and cases:
+        claimed = [case for case in written if case.get("text") and not case.get("backward")]
+        status, read, cases = self._cases(name, plain, "forward", {case["status"] for case in claimed})
+        cases = [case for case in cases if not _is_told(case, claimed)]
+        cases = [*written, *cases, *self._spoiled(name, seen)]
+        if status == "native" and any(c["status"] != "native" and not c.get("backward") for c in cases):
             status = "conditional"
+        cases += odd_cases(seen, usual, status)
         base = [s.source["forward"] for s in plain if s.outcome.split("+")[0] == base_of(status)]
         row: Row = {"status": status, "aten": aten_of(base) if status == "fallback" else ()}
         if status in ("error", "wrong-result"):
@@ -135,18 +111,8 @@ class Rows:
         """A call with its outcome; a wrong result has to be wrong in a process of its own as well."""
         record = dict(record)
         for half in ("forward", "backward"):
-            if record.get(half, {}).get("status") != "wrong-result":
-                continue
-            again = self._run(
-                f"alone|{subject.key}|{record['call']}", xla_verify.alone(subject, record["call"])
-            )
-            fresh = next((r[half] for r in again if half in r), record[half])
-            if name in xla_verify.CASES["artefact"] and fresh["status"] == "wrong-result":
-                fresh = {
-                    "status": "fallback" if fresh.get("aten") else "native",
-                    **{k: v for k, v in fresh.items() if k == "aten"},
-                }
-            record[half] = fresh
+            if record.get(half, {}).get("status") == "wrong-result":
+                record[half] = self._alone(name, subject, record, half)
         for half in ("forward", "backward"):
             if half in record:
                 record[half] = on_tpu(record[half])
@@ -155,16 +121,42 @@ class Rows:
         traits["main"] = not subject.dtypes or record.get("dtype") == subject.dtypes[0]
         return Seen(values, outcome_of(record["forward"]), traits, {**record, "subject": subject})
 
-    def _cases(self, name: str, seen: Sequence[Seen], half: str) -> tuple[str, bool, list[Row]]:
-        """The usual status, whether it reads values back, and the cases that differ from it."""
+    def _spoiled(self, name: str, seen: Sequence[Seen]) -> Iterator[Row]:
+        """A result that is wrong only after other calls: a compiled graph was taken for another one's."""
+        if name in xla_verify.CASES["artefact"] or any(s.outcome == "error" for s in seen):
+            return
+        for half in ("forward", "backward"):
+            if self._fresh[name, half] and "wrong-result" not in self._fresh[name, half]:
+                case = {"status": "wrong-result", "text": AFTER_OTHERS, "backward": half == "backward"}
+                yield compact(case)
+
+    def _alone(self, name: str, subject: Subject, record: Record, half: str) -> Mapping[str, Any]:
+        """A wrong result as it is in a fresh process; where some calls agree, the rest is believed."""
+        known = self._fresh[name, half]
+        if len(known) >= ENOUGH and len(set(known)) == 1:
+            fresh = {**record[half], "status": known[0]}
+        else:
+            again = self._run(
+                f"alone|{subject.key}|{record['call']}", xla_verify.alone(subject, record["call"])
+            )
+            fresh = next((r[half] for r in again if half in r), record[half])
+            known.append(fresh["status"])
+        if name in xla_verify.CASES["artefact"] and fresh["status"] == "wrong-result":
+            fresh = {**fresh, "status": "fallback" if fresh.get("aten") else "native"}
+        if fresh["status"] in ("native", "fallback"):
+            fresh = {key: value for key, value in fresh.items() if key != "error"}
+        return fresh
+
+    def _cases(
+        self, name: str, seen: Sequence[Seen], half: str, claimed: Collection[str] = ()
+    ) -> tuple[str, bool, list[Row]]:
+        """The usual status, whether it reads values back, and the cases that differ from it; of what is
+        `claimed` a hand-written case tells when it happens."""
         counts = Counter(s.outcome for s in seen)
         usual = counts.most_common(1)[0][0]
-        if "native" in counts and counts["native"] <= (1 - MOSTLY) * len(seen) and usual != "native":
-            pass
-        elif "native" in counts:
+        few = counts["native"] <= (1 - MOSTLY) * len(seen)
+        if counts["native"] and (not few or usual in claimed):
             usual = "native"
-        elif "native+read" in counts and "native" not in counts and usual not in ("fallback",):
-            usual = "native+read"
         cases: list[Row] = []
         for outcome in sorted(counts, key=lambda o: (-counts[o], o)):
             if outcome != usual:
@@ -192,7 +184,7 @@ class Rows:
         rest = [s for s in mine if not any(fits({p: v}, s.values) for p, v in tests)]
         if rest:
             cases.append(
-                compact({**told, "text": f"for example `{spelled(name, rest[0])}`", **details(rest, half)})
+                compact({**told, "text": f"for example {spelled(name, rest[0])}", **details(rest, half)})
             )
         return cases
 
@@ -235,17 +227,16 @@ class Rows:
             }
         return row
 
+    def _ran(self, case: Mapping[str, Any], key: str, half: str) -> Mapping[str, Any]:
+        records = self._run(f"case|{case['api']}|{case[key]}", xla_verify.written(case, key))
+        if lost := next((r["lost"] for r in records if "lost" in r and "call" in r), None):
+            return {"status": "error", "error": lost}
+        return next((r[half] for r in records if half in r), {})
+
     def _written(self, case: Mapping[str, Any]) -> Row | None:
         """A hand-written case, if its two calls differ."""
-        ran = {}
         half = "backward" if case.get("gradient") else "forward"
-        for key in ("call", "otherwise"):
-            records = self._run(f"case|{case['api']}|{case[key]}", xla_verify.written(case, key))
-            ran[key] = next((r[half] for r in records if half in r), None)
-            lost = next((r["lost"] for r in records if "lost" in r and "call" in r), None)
-            if lost:
-                ran[key] = {"status": "error", "error": lost}
-        hit, other = ran["call"], ran["otherwise"]
+        hit, other = (self._ran(case, key, half) for key in ("call", "otherwise"))
         if not hit or not other or outcome_of(hit) == outcome_of(other):
             self.refused.append(f"{case['api']} {case.get('when') or case.get('text')}: {hit} like {other}")
             return None
@@ -260,6 +251,14 @@ class Rows:
                 "backward": half == "backward",
             }
         )
+
+
+def _is_told(case: Row, claimed: Sequence[Row]) -> bool:
+    """An example of what a hand-written case tells in general."""
+    return case.get("text", "").startswith("for example") and any(
+        case["status"] == other["status"] and set(case.get("aten", ())) <= set(other.get("aten", ()))
+        for other in claimed
+    )
 
 
 def unknown_rows(rows: Mapping[str, Row]) -> dict[str, Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -85,12 +86,25 @@ def samples_of(subject: Subject) -> Iterator[tuple[str, int, Sample]]:
     for dtype in (main, *(other for other in OTHER_TYPES.get(main, ()) if other in subject.dtypes)):
         torch.manual_seed(0)
         limit = SAMPLES if dtype == main else OTHER_SAMPLES
+        if subject.key.startswith("in place|"):  # the other form tells the rest
+            limit = UNDER_OTHER_NAMES
         try:
-            found = distinct(subject.samples(getattr(torch, dtype)), LOOK_AT)
+            found = _different(subject, getattr(torch, dtype))
         except Exception:
             continue
         for number, sample in enumerate(telling(found)[:limit]):
             yield dtype, number, sample
+
+
+def _different(subject: Subject, dtype: torch.dtype) -> list[Sample]:
+    """Of a module some in training and some in evaluation."""
+    if not subject.key.startswith("module|"):
+        return distinct(subject.samples(dtype), LOOK_AT)
+    modes: list[list[Sample]] = [[], []]
+    for sample in subject.samples(dtype):
+        modes[sample.module is not None and not sample.module.training].append(sample)
+    both = [distinct(iter(mode), SAMPLES // 2) for mode in modes]
+    return [sample for pair in zip_longest(*both) for sample in pair if sample is not None]
 
 
 def telling(samples: list[Sample]) -> list[Sample]:

@@ -91,7 +91,10 @@ class Guards:
         if isinstance(test, ir.Compare):
             return self._comparison(test, scope, holds)
         if isinstance(test, ir.Call) and last == "hasattr":
-            return "hasattr" if holds and not self._is_torch(test.args[:1], scope) else None
+            if not self._is_torch(test.args[:1], scope):
+                return "hasattr" if holds else None
+            wanted = [a.value.value for a in test.args[1:2] if isinstance(a.value, ir.Const)]
+            return "no-xla" if holds and wanted == ["tpu"] else None  # only torch_tpu makes torch.tpu
         if last == "find_spec":
             return "package" if holds else None
         if not isinstance(test, ir.Call | ir.Name | ir.Attribute):

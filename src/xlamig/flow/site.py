@@ -54,6 +54,12 @@ class Place:
             self.scope, self.statement, self.block, self.guards, context, self.frequency, self.reasons
         )
 
+    def below(self, block: Block) -> Place:
+        """The same surroundings in a nested block."""
+        return Place(
+            self.scope, self.statement, block, self.guards, self.context, self.frequency, self.reasons
+        )
+
     def fields(self, node: ir.Node) -> Surroundings:
         return {
             "span": (node.start, node.end),

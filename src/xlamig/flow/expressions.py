@@ -1,0 +1,173 @@
+"""The facts of expressions: asks each detector at its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from xlamig import ir
+from xlamig.facts import Fact
+from xlamig.flow.apis import Apis, Via
+from xlamig.flow.branches import Branches
+from xlamig.flow.devices import Devices
+from xlamig.flow.inner import scope_inside
+from xlamig.flow.narrowing import Narrowing
+from xlamig.flow.regions import WORKER, handed_to_workers
+from xlamig.flow.scopes import path_of
+from xlamig.flow.selection import Selections
+from xlamig.flow.site import Analysis, Place
+from xlamig.flow.surroundings import Backends, Packages, Variables
+
+
+class Expressions:
+    """Collects the facts of one module. `sites` counts calls into torch."""
+
+    def __init__(self, analysis: Analysis, narrowing: Narrowing, own_methods: frozenset[str]) -> None:
+        self.analysis = analysis
+        self.narrowing = narrowing
+        self.apis = Apis(analysis, own_methods)
+        self.devices = Devices(analysis, narrowing.guards)
+        self.selections = Selections(analysis, narrowing.guards, self.devices)
+        self.branches = Branches(analysis)
+        self.backends = Backends(analysis)
+        self.packages = Packages(analysis)
+        self.variables = Variables(analysis)
+        self.facts: list[Fact] = []
+        self.sites = 0
+        self._chosen: set[int] = set()
+
+    def add(self, facts: Iterable[Fact]) -> None:
+        self.facts.extend(facts)
+
+    def select(self, node: ir.Expr, parent: ir.Call | None, place: Place, takes_index: bool = False) -> None:
+        if isinstance(node, ir.IfExp) and id(node) not in self._chosen:
+            self._chosen.add(id(node))
+            self.add(self.selections.ternary(node, parent, place, takes_index))
+            self.add(self.branches.ternary(node, place))
+        elif isinstance(node, ir.Bool) and id(node) not in self._chosen:
+            self._chosen.add(id(node))
+            self.add(self.selections.short_circuit(node, place))
+        else:
+            return
+        for operand, where in self._operands(node, place):
+            self.select(operand, None, where, takes_index)
+
+    def call(self, node: ir.Call, place: Place, via: Via = "call") -> None:
+        dotted = self.analysis.names.dotted(node.func, place.scope)
+        is_device = dotted == "torch.device"
+        if dotted is not None and dotted.startswith("torch."):
+            self.sites += 1
+        for arg in node.args:
+            if isinstance(arg.value, ir.IfExp | ir.Bool):
+                takes_index = is_device or arg.keyword == "device"
+                self.select(arg.value, node if is_device else None, place, takes_index)
+        self.add(self.apis.call(node, dotted, place, via))
+        if node.args:
+            self.add(self.devices.in_call(node, dotted, place))
+            self.add(self.backends.in_call(node, dotted, place))
+            self.add(self.variables.in_call(node, dotted, place))
+        if dotted is not None:
+            self.add(self.selections.accelerator(node, dotted, place))
+        if isinstance(node.func, ir.Attribute):
+            self._callee(node.func, place)
+        elif not isinstance(node.func, ir.Name):
+            self.visit(node.func, place)
+        for i, arg in enumerate(node.args):
+            self.visit(arg.value, self._given(node, i, place))
+
+    @staticmethod
+    def _given(node: ir.Call, index: int, place: Place) -> Place:
+        """Where an argument of a call is used."""
+        if index == 1 and path_of(node.func) in ("isinstance", "issubclass"):
+            return place.within("isinstance")
+        arg = node.args[index]
+        if isinstance(arg.value, ir.Lambda) and handed_to_workers(arg):
+            return place.within(*WORKER)
+        return place
+
+    def _callee(self, node: ir.Attribute, place: Place) -> None:
+        """Below the called name itself, which the call has dealt with."""
+        inner: ir.Expr = node.value
+        while isinstance(inner, ir.Attribute):
+            inner = inner.value
+        if not isinstance(inner, ir.Name):
+            self.visit(inner, place)
+
+    def visit(self, node: ir.Node, place: Place) -> None:
+        match node:
+            case ir.Const() | ir.Name():
+                if isinstance(node, ir.Name):
+                    self.add(self.apis.reference(node, place))
+            case ir.Call():
+                self.call(node, place)
+            case ir.Attribute():
+                self.add(self.apis.reference(node, place))
+                if node.attr == "type":  # torch.device("cuda").type is compared, not used
+                    self.devices.cover(node.value)
+                self._callee(node, place)
+            case ir.Dict():
+                for key, value in zip(node.keys, node.values, strict=True):
+                    self.add(self.apis.entry(key, value, place))
+                for child in ir.children(node):
+                    self.visit(child, place)
+            case ir.IfExp() | ir.Bool():
+                self.select(node, None, place)
+                if isinstance(node, ir.IfExp):
+                    self.visit(node.test, place.within("condition"))
+                for operand, where in self._operands(node, place):
+                    self.visit(operand, where)
+            case ir.Unary(op="not", operand=operand):
+                self.visit(operand, place.within("condition"))
+            case ir.Lambda():
+                self.defaults(node.params, place, place)
+                self.visit(node.body, replace(place, scope=scope_inside(node, place.scope)))
+            case ir.Comprehension():
+                self._comprehension(node, place)
+            case ir.Compare():
+                compared = place.within("comparison")
+                for child in ir.children(node):
+                    self.visit(child, compared)
+            case ir.BigLiteral():
+                return
+            case _:
+                for child in ir.children(node):
+                    self.visit(child, place)
+
+    def _comprehension(self, node: ir.Comprehension, place: Place) -> None:
+        first, *later = node.generators
+        self.visit(first.iter, place)
+        own = replace(place, scope=scope_inside(node, place.scope))
+        for test in (test for generator in node.generators for test in generator.ifs):
+            self.visit(test, own.within("condition"))
+        for part in (*(g.iter for g in later), node.element, node.value):
+            if part is not None:
+                self.visit(part, own)
+
+    def _operands(self, node: ir.IfExp | ir.Bool, place: Place) -> Iterator[tuple[ir.Expr, Place]]:
+        """The arms of a ternary, or the values of `and`, `or`, under what held before each."""
+        if isinstance(node, ir.IfExp):
+            for arm, holds in ((node.body, True), (node.orelse, False)):
+                yield arm, self.narrowing.where(node.test, place, holds)
+            return
+        *tested, last = node.values
+        for value in tested:
+            yield value, place.within("condition")
+            place = self.narrowing.where(value, place, node.op == "and")
+        yield last, place
+
+    def defaults(self, params: tuple[ir.Param, ...], inside: Place, outside: Place) -> None:
+        evaluated = replace(outside, context=inside.context)
+        for param in params:
+            if param.default is not None:
+                self.select(param.default, None, evaluated)
+        self.add(self.devices.in_defaults(params, inside))
+        self.add(self.backends.in_defaults(params, inside))
+        for param in params:
+            if param.default is not None:
+                self.visit(param.default, evaluated)
+
+    def decorator(self, node: ir.Expr, place: Place) -> None:
+        if isinstance(node, ir.Call):
+            self.call(node, place, "decorator")
+        else:
+            self.add(self.apis.reference(node, place, "decorator"))

@@ -1,0 +1,114 @@
+"""What statements around a place say of it: tests, early exits, loops, handlers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xlamig import ir
+from xlamig.facts import Guard, Why
+from xlamig.flow.guards import Guards
+from xlamig.flow.occasions import Occasions
+from xlamig.flow.scopes import catches_import_errors, path_of
+from xlamig.flow.site import Analysis, Place
+from xlamig.flow.values import short
+
+_NVIDIA_ONLY = frozenset({"tensorrt", "torch_tensorrt", "pycuda", "cupy", "pynvml", "cuda"})
+
+
+class Narrowing:
+    """Makes narrower places out of wider ones."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
+        self.guards = Guards(analysis.values, analysis.text)
+        self.occasions = Occasions(analysis.text)
+
+    def where(self, test: ir.Expr, place: Place, holds: bool) -> Place:
+        """The place narrowed to where a test holds, or to where it does not."""
+        place = guarded(place, self.guards.of(test, place.scope, holds))
+        if place.frequency == "step" and self.occasions.seldom(test, place.scope, holds):
+            place = replace(place, frequency="interval")
+        first = self.occasions.first_rank(test, place.scope, holds)
+        return on_first_rank(place, first)
+
+    def after(self, statement: ir.Stmt, place: Place) -> Place:
+        """The place of what follows a statement in its block: an early exit guards it."""
+        if isinstance(statement, ir.If) and _leaves_quietly(statement.body) and not statement.orelse:
+            return self.where(statement.test, place, False)
+        if place.scope.kind == "function" and isinstance(statement, ir.Import | ir.Try):
+            return guarded(place, _imported(statement))
+        return place
+
+    def decorated(self, decorator: ir.Expr, place: Place) -> Place:
+        """The place of a function's body under a decorator."""
+        place = guarded(place, self.guards.of_decorator(decorator, place.scope))
+        return on_first_rank(place, self.occasions.of_decorator(decorator))
+
+    def rounds(self, node: ir.For, place: Place) -> tuple[Guard, ...]:
+        """A loop over CUDA devices has no round where there are none."""
+        calls = [n for n in ir.walk(node.iter) if isinstance(n, ir.Call)]
+        if any(self.analysis.names.dotted(c.func, place.scope) == "torch.cuda.device_count" for c in calls):
+            text = short(self.analysis.source(node.iter))
+            return (Guard("cuda", f"for ... in {text}", (node.iter.start, node.iter.end)),)
+        return ()
+
+
+def guarded(place: Place, guards: tuple[Guard, ...]) -> Place:
+    """The place under more guards."""
+    new = tuple(guard for guard in guards if guard not in place.guards)
+    return replace(place, guards=(*place.guards, *new)) if new else place
+
+
+def on_first_rank(place: Place, reasons: tuple[Why, ...]) -> Place:
+    """The place where only rank 0 gets to, if there are reasons to think so."""
+    if not reasons or "rank-guarded" in place.context:
+        return place
+    return replace(place.within("rank-guarded"), reasons=(*place.reasons, *reasons))
+
+
+def of_optional_import(node: ir.Try) -> tuple[Guard, ...]:
+    """`try: import ...` with a handler for what may be missing."""
+    if catches_import_errors(node) and any(isinstance(s, ir.Import | ir.ImportFrom) for s in node.body):
+        return (Guard("optional-import", "try: import", (node.start, node.start + 3)),)
+    return ()
+
+
+def catches_more(node: ir.Try) -> bool:
+    """Whether a handler is for more than imports that fail."""
+    for handler in node.handlers:
+        caught = handler.type.elements if isinstance(handler.type, ir.Sequence) else (handler.type,)
+        names = {path_of(c) if c is not None else "" for c in caught}
+        if not names <= {"ImportError", "ModuleNotFoundError"}:
+            return True
+    return False
+
+
+def of_old_api(handler: ir.Handler) -> tuple[Guard, ...]:
+    """`except (AttributeError, TypeError)`: what a torch did that lacked the API tried before."""
+    caught = handler.type.elements if isinstance(handler.type, ir.Sequence) else (handler.type,)
+    names = {path_of(c) for c in caught if c is not None}
+    if names and names <= {"AttributeError", "TypeError"}:
+        text = f"except {', '.join(sorted(names))}"
+        return (Guard("version", text, (handler.start, handler.start + len("except"))),)
+    return ()
+
+
+def _imported(node: ir.Import | ir.Try) -> tuple[Guard, ...]:
+    """What follows `import tensorrt` in a function is for machines that have it."""
+    statements = node.body if isinstance(node, ir.Try) else (node,)
+    return tuple(
+        Guard("package", f"import {alias.name}", (statement.start, statement.end))
+        for statement in statements
+        if isinstance(statement, ir.Import)
+        for alias in statement.names
+        if alias.name.partition(".")[0] in _NVIDIA_ONLY
+    )
+
+
+def _leaves_quietly(body: ir.Block) -> bool:
+    """Whether a block ends in return, continue or a skipped test. `raise` demands CUDA, it does
+    not avoid it."""
+    last = body[-1] if body else None
+    if isinstance(last, ir.ExprStmt) and isinstance(last.value, ir.Call):
+        return path_of(last.value.func).rpartition(".")[2] in ("skip", "skipTest")
+    return isinstance(last, ir.Return) or (isinstance(last, ir.Jump) and last.kind != "pass")

@@ -119,6 +119,8 @@ def test_nothing_guards_here(source: str) -> None:
         ("use_xla", "xla"),
         ("not use_xla", "no-xla"),
         ("device.type == 'xla'", "xla"),
+        ("kind == DistributedType.XLA", "xla"),
+        ("kind != DistributedType.XLA", "no-xla"),
         ("device.type != 'xla'", "no-xla"),
         ("xm is None", "no-xla"),
         ("is_flash_available()", "package"),

@@ -135,6 +135,8 @@ class Guards:
             return self._optional_module(test.left, scope) if present else None
         if _GPU_MEMBER.search(path_of(right)):
             return "cuda" if negative != holds else None
+        if _XLA.search(path_of(right).rpartition(".")[2]):  # DistributedType.XLA
+            return "xla" if negative != holds else "no-xla"
         literal = next((e.value for e in (test.left, right) if isinstance(e, ir.Const)), None)
         if isinstance(literal, str) and ("device" in text or ".type" in text):
             if _XLA.search(literal):

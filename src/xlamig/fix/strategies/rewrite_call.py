@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xlamig import ir
-from xlamig.facts import ApiUse, Argument, Fact
+from xlamig.facts import ApiUse, Argument, Fact, Span
+from xlamig.findings import Edit
 from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.imports import ensure_module
 from xlamig.fix.scopes import path_to
 
 _ATOMS = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.Const)
 
 
 def rewrite_call(fact: Fact, options: Options, page: FixContext) -> Draft | None:
-    """Options `source`, the new text, with `{parameter}` for an argument's; `argument`, the one that
-    is replaced instead of the whole call; `accepts`, the only arguments the call may have; `names`,
+    """Options `source`, the new text, with `{parameter}` for an argument's, `{receiver}` for the object
+    whose method is called and `{torch}` for the module's name here; `argument`, the one that is replaced instead of the whole call; `accepts`, the only arguments the call may have; `names`,
     those that stand more than once and so have to be names; `method`, what `argument` has to call."""
     if not isinstance(fact, ApiUse) or not fact.complete or not _accepted(fact, options):
         return None
@@ -26,14 +28,22 @@ def rewrite_call(fact: Fact, options: Options, page: FixContext) -> Draft | None
     if "#" in page.text(span):
         return None  # a comment would be lost
     names = options.get("names", ())
-    texts = {a.name: _text(a, page, a.name in names) for a in fact.args}
+    texts = {a.name: _text(a.value_span, page, a.name in names) for a in fact.args}
+    if receiver := fact.parts.get("receiver"):
+        texts["receiver"] = _text(receiver, page, "receiver" in names)
+    imports: tuple[Edit, ...] = ()
+    if "{torch}" in str(options["source"]):
+        torch = ensure_module(page, "torch", span)
+        if torch is None:
+            return None
+        texts["torch"], imports = torch.name, torch.edits
     try:
         new = str(options["source"]).format_map(texts)
     except KeyError:
         return None  # it speaks of an argument that is not given
     if None in texts.values():
         return None
-    return Draft(f"Use `{new}`", (page.edit(*span, new),))
+    return Draft(f"Use `{new}`", (*imports, page.edit(*span, new)))
 
 
 def _accepted(fact: ApiUse, options: Options) -> bool:
@@ -50,10 +60,10 @@ def _calls(argument: Argument | None, method: object, page: FixContext) -> bool:
     )
 
 
-def _text(argument: Argument, page: FixContext, named: bool) -> str | None:
-    """What to write for an argument; None for one that is no name and has to be."""
-    text = page.text(argument.value_span)
-    node = path_to(page.module, *argument.value_span)[-1]
+def _text(span: Span, page: FixContext, named: bool) -> str | None:
+    """What to write for an expression; None for one that is no name and has to be."""
+    text = page.text(span)
+    node = path_to(page.module, *span)[-1]
     if isinstance(node, ir.Name) or (isinstance(node, _ATOMS) and not named):
         return text
     return None if named else f"({text})"

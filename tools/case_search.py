@@ -34,7 +34,9 @@ def _fits(pattern: Pattern, value: Any) -> bool:
         return (value == ABSENT) == ("absent" in pattern)
     if isinstance(pattern, list):
         return any(_fits(p, value) for p in pattern)
-    return type(pattern) is type(value) and bool(pattern == value)
+    if isinstance(pattern, bool) or isinstance(value, bool):
+        return pattern is value
+    return bool(pattern == value)
 
 
 def separating(seen: Sequence[Seen], outcome: str, refused: Collection[str] = ()) -> list[Test]:
@@ -66,7 +68,7 @@ def _proposals(wanted: Sequence[Seen], others: Sequence[Seen]) -> Iterator[tuple
             yield 2, (name, {"absent": True})
         if ABSENT in theirs and all(value == ABSENT for value in theirs) and any(v != ABSENT for v in mine):
             yield 2, (name, {"present": True})
-        constants = [v for v in mine if _is_constant(v) and not any(_fits(v, t) for t in theirs)]
+        constants = [v for v in mine if _is_telling(v) and not any(_fits(v, t) for t in theirs)]
         distinct = list(dict.fromkeys((type(v), v) for v in constants))
         if distinct:
             values = sorted((v for _, v in distinct), key=str)
@@ -74,8 +76,11 @@ def _proposals(wanted: Sequence[Seen], others: Sequence[Seen]) -> Iterator[tuple
             yield rank, (name, values[0] if len(values) == 1 else values)
 
 
-def _is_constant(value: Any) -> bool:
-    return isinstance(value, bool | int | float | str) and value != ABSENT
+def _is_telling(value: Any) -> bool:
+    """Most numbers only come with the shape of the one call; 0 and 1 have a meaning of their own."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value in (-1, 0, 1)
+    return isinstance(value, bool | str) and value != ABSENT
 
 
 SEVERAL = 2  # calls on either side, before a property is believed to decide

@@ -45,7 +45,7 @@ def measure(sample: Sample, gradient: bool) -> dict[str, Any]:
     forward = _forward(sample, expected, random)
     outcome: dict[str, Any] = {"forward": forward}
     if gradient and forward["status"] in ("native", "fallback", "wrong-result"):
-        backward = _backward(sample, random)
+        backward = _backward(sample, random, set(forward.get("aten", ())))
         if backward is not None:
             outcome["backward"] = backward
     return outcome
@@ -125,28 +125,30 @@ def _told_as(status: str, aten: Iterable[str], *, read: bool = False, error: str
 # ------------------------------------------------------------------------------- backward
 
 
-def _backward(sample: Sample, random: bool) -> dict[str, Any] | None:
-    """None where the CPU has no gradient either."""
+def _backward(sample: Sample, random: bool, known: set[str]) -> dict[str, Any] | None:
+    """None where the CPU has no gradient either. What the forward pass needs for a gradient, and not
+    without one (`known`), counts too."""
     try:
         torch.manual_seed(0)
-        expected = _gradients(sample, torch.device("cpu"))
+        expected, _ = _gradients(sample, torch.device("cpu"))
     except Exception:
         return None
     if expected is None:
         return None
     try:
         metrics.clear_all()
-        found = _gradients(sample, torch_xla.device())
+        found, forward = _gradients(sample, torch_xla.device())
         torch_xla.sync(wait=True)
         difference = _difference(expected, found, GRADIENT_TOLERANCE, random)
     except Exception as error:
         return _told_as("error", _fallbacks(), error=_told(error))
-    aten = _fallbacks() - HOST_READS
+    aten = (_fallbacks() | (forward - known)) - HOST_READS
     status = "wrong-result" if difference else "fallback" if aten else "native"
     return _told_as(status, aten, error=difference or "")
 
 
-def _gradients(sample: Sample, device: torch.device) -> list[Any] | None:
+def _gradients(sample: Sample, device: torch.device) -> tuple[list[Any] | None, set[str]]:
+    """The gradients, and the fallbacks of the forward pass before them."""
     function, args, kwargs = _move(sample, device)
 
     def leaf(value: Any) -> Any:
@@ -164,12 +166,14 @@ def _gradients(sample: Sample, device: torch.device) -> list[Any] | None:
     )
     outputs = [t for t in _tensors(function(*args, **kwargs)) if t.requires_grad and t.grad_fn is not None]
     if not outputs or not leaves:
-        return None
+        return None, set()
+    forward: set[str] = set()
     if device.type == "xla":
         torch_xla.sync(wait=True)
+        forward = _fallbacks()
         metrics.clear_all()  # of the backward pass alone
     weights = [_ramp(output).to(device) for output in outputs]
-    return list(torch.autograd.grad(outputs, leaves, weights, allow_unused=True))
+    return list(torch.autograd.grad(outputs, leaves, weights, allow_unused=True)), forward
 
 
 def _ramp(like: torch.Tensor) -> torch.Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -26,8 +26,18 @@ _NO_OPERATORS = frozenset(
     {"Container", "DataParallel", "Module", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList"}
     | {"RNNBase", "RNNCellBase", "Sequential", "SyncBatchNorm"}
     | {"has_torch_function", "save", "seed", "initial_seed", "manual_seed", "wait", "from_file"}
+    | {
+        "get_autocast_dtype",
+        "get_device",
+        "is_autocast_cpu_enabled",
+        "is_autocast_enabled",
+        "is_grad_enabled",
+    }
     | {"register_hook", "register_post_accumulate_grad_hook", "module_load", "retain_grad", "backward"}
 )
+
+# Kernels of other libraries and of quantisation, which user code reaches through other names.
+_INTERNAL = ("cudnn_", "fbgemm_", "miopen_", "mkldnn_", "q_", "quantized_", "sym_", "batch_norm_")
 
 
 def public_names() -> list[str]:
@@ -37,7 +47,9 @@ def public_names() -> list[str]:
     for space, holder in SPACES.items():
         for word in dir(holder):
             value = getattr(holder, word, None)
-            if word.startswith("_") or word in _NO_OPERATORS or not callable(value) or inspect.isclass(value):
+            if word.startswith(("_", *_INTERNAL)) or word in _NO_OPERATORS:
+                continue
+            if not callable(value) or inspect.isclass(value):
                 continue
             if value in overridable or hasattr(torch.ops.aten, word):
                 found.add(f"{space}.{word}")
@@ -72,6 +84,8 @@ def remaining(sampled: Iterable[Subject]) -> Iterator[Subject]:
         )
         if name.endswith("_") and base is not None:
             yield _like(name, function, base)
+        elif name in _CALLS:
+            yield Subject("call|" + name, (name,), lambda dtype, c=_CALLS[name]: iter([c()]), ("float32",))
         elif not inspect.isclass(function):
             yield Subject("plain|" + name, (name,), lambda dtype, f=function: _plain(f), ("float32",))
         elif name in _MODULES:
@@ -120,6 +134,32 @@ def _lazy(cls: Any, *made_with: Any, shape: tuple[int, ...]) -> Any:
     return samples
 
 
+_CALLS: Mapping[str, Callable[[], Sample]] = {
+    "torch.sparse_coo_tensor": lambda: call(
+        torch.sparse_coo_tensor, torch.tensor([[0, 1], [1, 2]]), torch.rand(2), (3, 3)
+    ),
+    "torch.grid_sampler": lambda: call(
+        torch.grid_sampler, torch.rand(1, 2, 4, 4), torch.rand(1, 3, 3, 2), 0, 0, False
+    ),
+    "torch.convolution": lambda: call(
+        torch.convolution,
+        torch.rand(1, 2, 6, 6),
+        torch.rand(3, 2, 3, 3),
+        None,
+        [1, 1],
+        [0, 0],
+        [1, 1],
+        False,
+        [0, 0],
+        1,
+    ),
+    "torch.affine_grid_generator": lambda: call(
+        torch.affine_grid_generator, torch.rand(1, 2, 3), [1, 1, 4, 4], False
+    ),
+    "torch.embedding_renorm_": lambda: call(
+        torch.embedding_renorm_, torch.rand(5, 3), torch.tensor([0, 2]), 0.5, 2.0
+    ),
+}
 _MODULES: Mapping[str, Any] = {
     "torch.nn.LazyLinear": _lazy(nn.LazyLinear, 3, shape=(2, 4)),
     "torch.nn.NLLLoss2d": lambda dtype: iter(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+LATE = "no answer in"
 SECONDS = 150  # for one call, on a busy machine
 
 Record = dict[str, Any]
@@ -58,7 +59,7 @@ class Pool:
             if not ended and job.idle() > SECONDS:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
-                job.lost(f"no answer in {SECONDS} s")
+                job.lost(f"{LATE} {SECONDS} s")
             elif not ended:
                 continue
             elif status:

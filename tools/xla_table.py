@@ -13,6 +13,7 @@ from operator_samples import Subject
 from xla_dispatch import tags
 from xla_groups import Group
 from xla_names import public_names
+from xla_pool import LATE
 from xla_rows import (
     Record,
     Row,
@@ -22,6 +23,7 @@ from xla_rows import (
     cases_of,
     compact,
     details,
+    excused,
     is_odd,
     odd_cases,
     on_tpu,
@@ -31,6 +33,7 @@ from xla_rows import (
 
 ENOUGH = 3  # calls that are tried in a fresh process
 AFTER_OTHERS = "after a call with other arguments and the same shapes in the process"
+NO_CALL = "no sample call runs on the CPU"
 MOSTLY = 0.75  # the share of calls from which on a row speaks of fallbacks and the cases of what is native
 
 
@@ -51,6 +54,7 @@ class Rows:
             own = [
                 (s, r) for s, r in group.calls if r.get("name") == other and "forward" in r and not r["dtype"]
             ]
+            own = [(s, {**r, "forward": excused(name, r["forward"])}) for s, r in own]
             differs = [r for _, r in own if not agrees(r, main)]
             rows[other] = self._own_row(name, row, [r for _, r in own]) if differs else {"same": name}
         return rows
@@ -82,9 +86,14 @@ class Rows:
         )
 
     def _row(self, name: str, calls: list[tuple[Subject, Record]]) -> Row:
-        seen = [self._judged(name, subject, record) for subject, record in calls]
+        late = [record["lost"] for _, record in calls if record.get("lost", "").startswith(LATE)]
+        seen = [
+            self._judged(name, subject, record)
+            for subject, record in calls
+            if not record.get("lost", "").startswith(LATE)
+        ]
         if not seen:
-            return {"status": "unknown", "note": "no sample call runs on the CPU"}
+            return {"status": "unknown", "note": late[0] if late else NO_CALL}
         written = [case for case in map(self._written, cases_of(name)) if case]
         usual = [s for s in seen if not is_odd(s)] or seen
         patterns = [case["when"] for case in written if case.get("when")]
@@ -111,7 +120,9 @@ class Rows:
         """A call with its outcome; a wrong result has to be wrong in a process of its own as well."""
         record = dict(record)
         for half in ("forward", "backward"):
-            if record.get(half, {}).get("status") == "wrong-result":
+            if record.get(half, {}).get("status") == "wrong-result" or (
+                half == "forward" and "lost" in record
+            ):
                 record[half] = self._alone(name, subject, record, half)
         for half in ("forward", "backward"):
             if half in record:
@@ -132,7 +143,7 @@ class Rows:
 
     def _alone(self, name: str, subject: Subject, record: Record, half: str) -> Mapping[str, Any]:
         """A wrong result as it is in a fresh process; where some calls agree, the rest is believed."""
-        known = self._fresh[name, half]
+        known = [] if "lost" in record else self._fresh[name, half]
         if len(known) >= ENOUGH and len(set(known)) == 1:
             fresh = {**record[half], "status": known[0]}
         else:
@@ -141,8 +152,7 @@ class Rows:
             )
             fresh = next((r[half] for r in again if half in r), record[half])
             known.append(fresh["status"])
-        if name in xla_verify.CASES["artefact"] and fresh["status"] == "wrong-result":
-            fresh = {**fresh, "status": "fallback" if fresh.get("aten") else "native"}
+        fresh = excused(name, fresh)
         if fresh["status"] in ("native", "fallback"):
             fresh = {key: value for key, value in fresh.items() if key != "error"}
         return fresh
@@ -231,7 +241,8 @@ class Rows:
         records = self._run(f"case|{case['api']}|{case[key]}", xla_verify.written(case, key))
         if lost := next((r["lost"] for r in records if "lost" in r and "call" in r), None):
             return {"status": "error", "error": lost}
-        return next((r[half] for r in records if half in r), {})
+        found = next((r[half] for r in records if half in r), {})
+        return found if "via" in case else excused(case["api"], found)
 
     def _written(self, case: Mapping[str, Any]) -> Row | None:
         """A hand-written case, if its two calls differ."""
@@ -247,7 +258,7 @@ class Rows:
                 "status": hit["status"],
                 "aten": hit.get("aten", ()),
                 "error": hit.get("error", ""),
-                "host_read": hit.get("read", False),
+                "host_read": hit["status"] == "native" and hit.get("read", False),
                 "backward": half == "backward",
             }
         )
@@ -263,4 +274,4 @@ def _is_told(case: Row, claimed: Sequence[Row]) -> bool:
 
 def unknown_rows(rows: Mapping[str, Row]) -> dict[str, Row]:
     missing = [name for name in public_names() if name not in rows]
-    return {name: {"status": "unknown", "note": "no sample call runs on the CPU"} for name in missing}
+    return {name: {"status": "unknown", "note": NO_CALL} for name in missing}

@@ -29,9 +29,8 @@ def work_on(subject: Subject) -> Callable[[set[str]], Iterator[dict[str, Any]]]:
         seen: dict[str, Sample] = {}
         for dtype, number, sample in samples_of(subject):
             call_id = f"{dtype}/{number}"
-            gradient = (
-                subject.differentiable and dtype.startswith(("float", "complex")) and number < GRADIENTS
-            )
+            few = SAMPLES if subject.key.startswith("module|") else GRADIENTS
+            gradient = subject.differentiable and dtype.startswith(("float", "complex")) and number < few
             yield from _measured(
                 call_id,
                 subject.names[0] if subject.names else subject.inplace,

@@ -50,8 +50,8 @@ def test_two_arguments_that_each_suffice() -> None:
 
 
 def test_a_refused_pattern_is_not_proposed_again() -> None:
-    calls = [seen("bad", k=2), seen("good", k=1)]
-    assert separating(calls, "bad", ["k=2"]) == []
+    calls = [seen("bad", k="b"), seen("good", k="a")]
+    assert separating(calls, "bad", ["k=b"]) == []
 
 
 @pytest.mark.parametrize(
@@ -73,5 +73,16 @@ def test_patterns(when: dict[str, Any], values: dict[str, Any], expected: bool) 
 
 def test_dimensions_in_words() -> None:
     calls = [Seen({}, "bad", {"dimensions": 3}), Seen({}, "good", {"dimensions": 4})]
-    assert told_by_trait(calls, "bad") == "for an input of 3 dimensions"
-    assert told_by_trait([*calls, Seen({}, "good", {"dimensions": 3})], "bad") == ""
+    assert told_by_trait(calls * 2, "bad") == "for an input of 3 dimensions"
+    assert told_by_trait(calls, "bad") == ""  # one call is no rule
+    assert told_by_trait([*calls * 2, Seen({}, "good", {"dimensions": 3})], "bad") == ""
+
+
+def test_a_tensor_in_place_of_a_number() -> None:
+    calls = [seen("bad", n={"shape": [], "dtype": "int64"}), seen("good", n=2)]
+    assert told_by_trait(calls * 2, "bad") == "when `n` is a tensor"
+
+
+def test_a_number_that_comes_with_a_shape_is_no_pattern() -> None:
+    assert separating([seen("bad", size=5), seen("good", size=4)], "bad") == []
+    assert separating([seen("bad", p=0.0), seen("good", p=2.0)], "bad") == [("p", 0.0)]

@@ -114,7 +114,7 @@ def test_status_on_torch_xla(name: str, status: str) -> None:
         ("torch.norm", {"p": ["inf", "-inf"]}, "wrong-result"),
         ("torch.scatter_reduce", {"reduce": "mean"}, "fallback"),
         ("torch.scatter_reduce", {"include_self": False}, "fallback"),
-        ("torch.nn.functional.interpolate", {"mode": ["bicubic"]}, "fallback"),
+        ("torch.nn.functional.interpolate", {"mode": "bicubic"}, "fallback"),
     ],
 )
 def test_cases_on_torch_xla(name: str, when: dict[str, Any], status: str) -> None:

@@ -27,6 +27,7 @@ _CASES = {
     "conditional": "runs on the device with some arguments only",
     "unknown": "is not known",
 }
+_DIED = "the process"
 _COST = (
     "Each call copies its inputs to the host and the result back, cuts the graph there and waits. No "
     "message is printed; the counter {counters} of torch_xla.debug.metrics counts the calls."
@@ -74,6 +75,8 @@ def _page(answer: Answer, about: Mapping[str, Operators]) -> Iterator[str]:
 
 def _title(operator: Operator | None) -> str:
     title = _TITLES[operator.status if operator else "unknown"]
+    if operator and operator.backward and operator.backward != "native":
+        title += f", but its gradient {_CASES[operator.backward]}"
     same = f" (as {operator.same_as})" if operator and operator.same_as else ""
     return title + same
 
@@ -100,23 +103,21 @@ def _paragraphs(answer: Answer, target: str, operator: Operator | None, table: O
         yield _READ
     if operator.dynamic_shape:
         yield _DYNAMIC
-    if operator.backward:
-        yield _gradient(operator)
+    if why := operator.backward_error or _listed(operator.backward_aten):
+        yield f"The gradient: {why}."
+    elif operator.backward == "native":
+        yield "The gradient runs on the device."
     if instead := answer.instead.get(target):
         yield f"Instead: {instead.rstrip('.')}."
-
-
-def _gradient(operator: Operator) -> str:
-    assert operator.backward is not None
-    why = operator.backward_error or _listed(operator.backward_aten)
-    return f"The gradient {_CASES[operator.backward]}{f' ({why})' if why else ''}."
 
 
 def _case(case: Case) -> str:
     when = case.text or " and ".join(_condition(name, pattern) for name, pattern in case.when.items())
     what = f"the gradient {_CASES[case.status]}" if case.backward else f"it {_CASES[case.status]}"
-    if case.host_read:
+    if case.host_read and case.status == "native":
         what = "it reads a value back to the host"
+    elif case.error.startswith(_DIED):
+        return f"{when}: {case.error}"
     why = case.error or _listed(case.aten)
     return f"{when}: {what}{f' ({why})' if why else ''}"
 
@@ -132,7 +133,7 @@ def _condition(name: str, pattern: Any) -> str:
         case {"has": other} | {"only": other}:
             return f"with {other!r} in `{name}`"
         case list():
-            return f"with `{name}` " + " or ".join(map(_literal, pattern))
+            return " or ".join(f"with `{name}={_literal(item)}`" for item in pattern)
         case dict():
             return f"with `{name}` as {pattern}"
     return f"with `{name}={_literal(pattern)}`"

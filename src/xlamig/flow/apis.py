@@ -10,11 +10,11 @@ from xlamig import ir
 from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.in_scope import device_in_scope
+from xlamig.flow.known import Known, short
 from xlamig.flow.proofs import moved_later
 from xlamig.flow.receivers import receiver_of
 from xlamig.flow.scopes import path_of
 from xlamig.flow.site import Analysis, Place
-from xlamig.flow.values import Known, short
 
 _LONG = 40
 _TOLD = ("constant", "pattern", "device", "cuda-test", "sequence")

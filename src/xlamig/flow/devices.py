@@ -12,11 +12,11 @@ from xlamig.facts import DeviceChoice, Why
 from xlamig.findings import Confidence
 from xlamig.flow.guards import Guards
 from xlamig.flow.in_scope import device_in_scope
+from xlamig.flow.known import short
 from xlamig.flow.ranks import is_rank
 from xlamig.flow.receivers import receiver_of
 from xlamig.flow.scopes import path_of
 from xlamig.flow.site import Analysis, Place
-from xlamig.flow.values import short
 
 _DEVICE = re.compile(r"^(?:cuda|xla|tpu)(?::(?:\d+|\*))?$")
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)(?:_?(?:name|str|id))?$", re.IGNORECASE)

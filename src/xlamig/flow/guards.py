@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import Guard, GuardKind
+from xlamig.flow.known import short
 from xlamig.flow.scopes import Scope, path_of
-from xlamig.flow.values import Values, short
+from xlamig.flow.values import Values
 from xlamig.flow.versions import holds_on_torch
 
 _XLA = re.compile(r"(?:^|_|\b)(?:xla|tpu|pjrt)(?:_|\b|$)", re.IGNORECASE)

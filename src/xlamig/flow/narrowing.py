@@ -7,10 +7,10 @@ from dataclasses import replace
 from xlamig import ir
 from xlamig.facts import Guard, Why
 from xlamig.flow.guards import Guards
+from xlamig.flow.known import short
 from xlamig.flow.occasions import Occasions
 from xlamig.flow.scopes import catches_import_errors, path_of
 from xlamig.flow.site import Analysis, Place
-from xlamig.flow.values import short
 
 _NVIDIA_ONLY = frozenset({"tensorrt", "torch_tensorrt", "pycuda", "cupy", "pynvml", "cuda"})
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Scalar, Span, Value
 from xlamig.flow.inner import scope_inside
+from xlamig.flow.known import Known, join, short
 from xlamig.flow.names import Names
 from xlamig.flow.scopes import Binding, Scope, path_of
 
@@ -22,47 +22,11 @@ CUDA_AVAILABLE = frozenset(
 _INFINITIES = frozenset({"math.inf", "numpy.inf", "torch.inf", "torch.math.inf"})
 _XLA_DEVICES = frozenset({"torch_xla.device", "torch_xla.core.xla_model.xla_device"})
 _HELPER = "xla_compat.default_device"  # what a fix of ours has written: it may be XLA
-_CUDA = re.compile(r"cuda(?::.*)?$")
 _GPU_WORDS = ("nccl",)
 _BRACES = re.compile(r"\{[^}]*\}")
 _PERCENT = re.compile(r"%[dsi]")
-_TEXT_LIMIT = 60
 _MAX_ELEMENTS = 64
 _CHANGES = r"\s*(?:\.\s*(?:append|extend|insert|add|update|remove|discard|pop|clear)\b|\[[^\]\n]*\]\s*=[^=])"
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A value and how it was found. `sure` is False through a default that a caller may replace;
-    `defaults` are the places of such defaults, `origins` all places it is written at.
-    `availability` tells the question whether CUDA is there from other CUDA tests."""
-
-    value: Value
-    sure: bool = True
-    defaults: tuple[Span, ...] = ()
-    origins: tuple[Span, ...] = ()
-    availability: bool = False
-    negated: bool = False
-
-
-def short(text: str) -> str:
-    """Source text on one line, cut to a length fit for a message."""
-    line = " ".join(text.split())
-    return line if len(line) <= _TEXT_LIMIT else line[: _TEXT_LIMIT - 3] + "..."
-
-
-def _join(one: Known, other: Known) -> Known | None:
-    """What is known when either may hold: the same value, or some CUDA device."""
-    origins = (*one.origins, *other.origins)
-    sure, defaults = one.sure and other.sure, (*one.defaults, *other.defaults)
-    if one.value == other.value and one.negated == other.negated:
-        return replace(one, sure=sure, defaults=defaults, origins=origins)
-    if all(isinstance(k.value.value, str) and _CUDA.match(k.value.value) for k in (one, other)):
-        kind: Literal["device", "pattern"] = (
-            "device" if one.value.kind == other.value.kind == "device" else "pattern"
-        )
-        return Known(Value(kind, "cuda:*"), sure, defaults, origins)
-    return None
 
 
 class Values:
@@ -239,7 +203,7 @@ class Values:
             known = replace(known, origins=(*known.origins, place))
             if binding.kind == "param":
                 known = replace(known, sure=False, defaults=(*known.defaults, place))
-            joined = known if agreed is None else _join(agreed, known)
+            joined = known if agreed is None else join(agreed, known)
             if joined is None:
                 return None
             agreed = joined

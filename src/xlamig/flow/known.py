@@ -1,0 +1,46 @@
+"""What is known of a value, and how it was found."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from xlamig.facts import Span, Value
+
+_CUDA = re.compile(r"cuda(?::.*)?$")
+_TEXT_LIMIT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A value and how it was found. `sure` is False through a default that a caller may replace;
+    `defaults` are the places of such defaults, `origins` all places it is written at.
+    `availability` tells the question whether CUDA is there from other CUDA tests."""
+
+    value: Value
+    sure: bool = True
+    defaults: tuple[Span, ...] = ()
+    origins: tuple[Span, ...] = ()
+    availability: bool = False
+    negated: bool = False
+
+
+def short(text: str) -> str:
+    """Source text on one line, cut to a length fit for a message."""
+    line = " ".join(text.split())
+    return line if len(line) <= _TEXT_LIMIT else line[: _TEXT_LIMIT - 3] + "..."
+
+
+def join(one: Known, other: Known) -> Known | None:
+    """What is known when either may hold: the same value, or some CUDA device."""
+    origins = (*one.origins, *other.origins)
+    sure, defaults = one.sure and other.sure, (*one.defaults, *other.defaults)
+    if one.value == other.value and one.negated == other.negated:
+        return replace(one, sure=sure, defaults=defaults, origins=origins)
+    if all(isinstance(k.value.value, str) and _CUDA.match(k.value.value) for k in (one, other)):
+        kind: Literal["device", "pattern"] = (
+            "device" if one.value.kind == other.value.kind == "device" else "pattern"
+        )
+        return Known(Value(kind, "cuda:*"), sure, defaults, origins)
+    return None

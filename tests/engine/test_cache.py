@@ -17,11 +17,11 @@ from small_project import FILES, PAGE, check, codes, write
 from xlamig import engine
 from xlamig.config.settings import Settings
 from xlamig.engine import cache as caching
-from xlamig.engine import clean, run
+from xlamig.engine import clean, run, session
 from xlamig.engine.analyse import AnalyseJob, analyse
 from xlamig.engine.cache import Cache, digest, remove
 from xlamig.engine.load import Loaded, LoadJob, load
-from xlamig.engine.options import Options
+from xlamig.engine.options import Options, UsageError
 from xlamig.findings import FileReport
 
 
@@ -99,6 +99,44 @@ def test_another_rulebook_has_results_of_its_own(project: Path) -> None:
     assert codes(check(), "app/clean.py") == []
 
 
+def test_an_unchanged_book_is_not_compiled(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object) -> Any:
+        raise Worked(args)
+
+    first = check()
+    monkeypatch.setattr(session, "_sessions", {})
+    monkeypatch.setattr(session, "compile_book", refuse)
+    assert check() == first
+    write({"tools.py": "import torch\n"}, project)
+    with pytest.raises(Worked):
+        check()
+
+
+def test_the_toml_of_an_unchanged_book_is_parsed_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object) -> Any:
+        raise Worked(args)
+
+    check()
+    monkeypatch.setattr(session, "_sessions", {})
+    monkeypatch.setattr(session, "read_heads", refuse)
+    write({"tools.py": FILES["tools.py"] + "\ntorch.cuda.synchronize()\n"}, project)
+    assert codes(check(target="torch_tpu"), "tools.py")
+    write({"ours/XLA777-no-zeros.md": PAGE}, project)
+    with pytest.raises(Worked):
+        check(rules=["ours"])
+
+
+def test_a_page_that_breaks_is_told_although_its_last_state_is_remembered(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write({"ours/XLA777-no-zeros.md": PAGE}, project)
+    check(rules=["ours"])
+    monkeypatch.setattr(session, "_sessions", {})
+    write({"ours/XLA777-no-zeros.md": PAGE.replace("[[match]]", "[[matches]]")}, project)
+    with pytest.raises(UsageError, match="matches: unknown key"):
+        check(rules=["ours"])
+
+
 def test_a_page_that_changes_counts_at_once(project: Path) -> None:
     write({"ours/XLA777-no-zeros.md": PAGE}, project)
     assert codes(check(rules=["ours"]), "app/clean.py") == ["XLA777"]
@@ -112,11 +150,11 @@ def test_a_moved_file_is_reported_where_it_is(project: Path) -> None:
     assert codes(check(), "app/tools.py") and not codes(check(), "tools.py")
 
 
-def test_a_warm_run_imports_no_libcst(project: Path) -> None:
+def test_a_warm_run_imports_no_parser_and_no_detectors(project: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from xlamig import engine; "
         "r = engine.check([Path()], engine.Options(jobs=1)); "
-        "print(len(r.findings), sorted(m for m in sys.modules if m.startswith('libcst')))"
+        "print(len(r.findings), sorted(m for m in sys.modules if m in ('libcst', 'xlamig.flow.walk')))"
     )
 
     def process(seed: str) -> str:
@@ -124,7 +162,7 @@ def test_a_warm_run_imports_no_libcst(project: Path) -> None:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
         return done.stdout.strip()
 
-    assert "'libcst'" in process("0")
+    assert "['libcst', 'xlamig.flow.walk']" in process("0")
     assert process("1") == f"{len(check().findings)} []"
 
 

@@ -7,7 +7,7 @@ from textwrap import dedent
 from typing import TypeVar
 
 from xlamig.facts import ApiUse, DeviceChoice, Fact, Interest, Value
-from xlamig.flow import Facts, ProjectIndex, facts_of, interface_of
+from xlamig.flow import Facts, ProjectIndex, facts_of, summary_of
 from xlamig.syntax import module_from_text
 
 F = TypeVar("F", bound=Fact)
@@ -71,7 +71,7 @@ def read(
     interfaces = {}
     for name, content in texts.items():
         module, package = identity(name)
-        interfaces[module] = interface_of(module_from_text(content), content, module, package)
+        interfaces[module] = summary_of(module_from_text(content), content, module, package).interface
     module, package = identity(filename)
     needed = ProjectIndex(interfaces).needed_by(interfaces[module])
     return facts_of(module_from_text(text), text, module, package, interest, needed, context)

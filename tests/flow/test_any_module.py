@@ -12,7 +12,7 @@ from nasty_sources import nasty
 from reading import INTEREST, read
 
 from xlamig.facts import Fact
-from xlamig.flow import facts_of, interface_of
+from xlamig.flow import facts_of, summary_of
 from xlamig.syntax import Unparsable, module_from_text
 
 EXPRESSIONS = st.recursive(
@@ -84,7 +84,7 @@ def torch_like() -> st.SearchStrategy[str]:
 
 def facts(text: str) -> list[Fact]:
     module = module_from_text(text)
-    interface = interface_of(module, text, "pkg.a", False)
+    interface = summary_of(module, text, "pkg.a", False).interface
     found = facts_of(module, text, "pkg.a", False, INTEREST, {"pkg.a": interface}).facts
     for fact in found:
         for start, end in (fact.span, fact.statement, *fact.parts.values()):

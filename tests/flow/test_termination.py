@@ -8,7 +8,7 @@ from types import FrameType
 import pytest
 from reading import INTEREST, read
 
-from xlamig.flow import facts_of, interface_of
+from xlamig.flow import facts_of, summary_of
 from xlamig.syntax import module_from_text
 
 
@@ -24,7 +24,7 @@ def steps(text: str) -> int:
     before = sys.getprofile()
     sys.setprofile(count)
     try:
-        interface = interface_of(module, text, "train", False)
+        interface = summary_of(module, text, "train", False).interface
         facts_of(module, text, "train", False, INTEREST, {"train": interface})
     finally:
         sys.setprofile(before)

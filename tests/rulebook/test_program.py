@@ -53,8 +53,9 @@ def test_the_book_knows_what_it_asks(tmp_path: Path) -> None:
     rules = book(
         tmp_path, page(MATCH + USES + VERDICT + 'when = { unless_program = { uses = ["torch.x"] } }')
     )
-    assert rules.asked == program("torch.g torch.h.*", "torch.x")
-    assert book(tmp_path, page(MATCH + USES + VERDICT), target="torch_tpu").asked == program()
+    assert rules.asked_by(rules.active) == program("torch.g torch.h.*", "torch.x")
+    assert rules.asked_by({"XLA002"}) == program()
+    assert not book(tmp_path, page(MATCH + USES + VERDICT), target="torch_tpu").asked
 
 
 def test_files_with_these_names_matter(tmp_path: Path) -> None:

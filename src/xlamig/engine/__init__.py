@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from xlamig.config.load import Resolver
 from xlamig.config.settings import Settings
 from xlamig.engine.cache import folder_of, remove
-from xlamig.engine.options import Options, UsageError
-from xlamig.engine.run import Run, caught
+from xlamig.engine.options import Options, UsageError, caught
+from xlamig.engine.run import Run
 from xlamig.findings import Applicability, Report
 from xlamig.source.decode import Undecodable
 from xlamig.source.read import read_source

@@ -6,10 +6,12 @@ import ast
 import pickle
 import warnings
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from xlamig.engine import risk
 from xlamig.engine.cache import digest
 from xlamig.flow import Interface, summary_of
+from xlamig.source.notebook import SUFFIX as NOTEBOOK
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,17 @@ class Loaded:
     tree: bytes | None = None
     failure: Failure | None = None
     uses: str = ""  # see flow.summary_of
+
+
+def module_identity(name: str) -> str:
+    """ "src.pkg.utils" for "src/pkg/utils.py"; a package is named like its folder. Nothing imports a
+    notebook, and its name hides no module's."""
+    path = PurePosixPath(name)
+    stem = path if path.suffix == NOTEBOOK else path.with_suffix("")
+    parts = [part.replace(".", "_") for part in stem.parts if part != "/"]
+    if parts[-1] == "__init__":
+        parts.pop()
+    return ".".join(parts) or "__init__"
 
 
 def load(job: LoadJob) -> Loaded:

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from xlamig.config.errors import ConfigError
+from xlamig.rulebook import RulebookError
+
 
 class UsageError(Exception):
     """A missing path, broken configuration or unknown rule: one line, exit code 2."""
@@ -29,3 +32,14 @@ class Options:
     whole: bool | None = None
     diff_base: str | None = None
     baseline: Path | None = None
+
+
+class caught:
+    """Turns what is wrong with rules and configuration into the caller's error."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, RulebookError | ConfigError):
+            raise UsageError(str(error)) from None

@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from xlamig.engine.load import Loaded
+from xlamig.engine.session import Session
 from xlamig.findings import FileReport
 from xlamig.flow import ProjectIndex
 from xlamig.rulebook import Program
-from xlamig.rulebook.outline import Outline
 from xlamig.rulebook.program import word_of
 
 
@@ -19,9 +19,9 @@ class Survey:
     """What the files of a program use of the names that rulebooks ask about. Files come and change
     one by one; `complete` says that in the end they are all of the program."""
 
-    def __init__(self, books: Mapping[str, Outline], complete: bool, index: ProjectIndex) -> None:
-        self._names = {key: _Names(book, complete, index) for key, book in books.items()}
-        self.once = frozenset().union(*(book.once for book in books.values()))
+    def __init__(self, sessions: Collection[Session], complete: bool, index: ProjectIndex) -> None:
+        self._names = {session.key: _Names(session, complete, index) for session in sessions}
+        self.once = frozenset().union(*(session.outline.once for session in sessions))
 
     def note(self, filename: str, module: str, text: str, loaded: Loaded) -> None:
         """A file, new or changed."""
@@ -36,19 +36,20 @@ class Survey:
 
 
 class _Names:
-    """For one rulebook."""
+    """For the rules of one session."""
 
-    def __init__(self, book: Outline, complete: bool, index: ProjectIndex) -> None:
-        self._asked = book.asked
+    def __init__(self, session: Session, complete: bool, index: ProjectIndex) -> None:
+        self._asked = session.outline.asked_by(session.outline.active & session.selection.enabled)
         self._complete = complete
         self._index = index
         self._files: dict[str, frozenset[str]] = {}
         self._counts: Counter[str] = Counter()
         self._unsure: set[str] = set()
         self._program: Program | None = None
-        names = book.asked.uses | book.asked.absent
+        names = self._asked.uses | self._asked.absent
+        aliases = session.outline.interest.aliases
         self._exact = {name: name for name in names if "*" not in name}
-        self._exact |= {alias: name for alias, name in book.interest.aliases.items() if name in names}
+        self._exact |= {alias: name for alias, name in aliases.items() if name in names}
         self._ends = tuple({f".{word_of(name)}" for name in names if "*" not in name})
         self._globs = [(name, _line_like(name)) for name in names if "*" in name]
 

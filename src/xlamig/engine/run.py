@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from importlib import import_module
+from pathlib import Path
 
 from xlamig.config.errors import ConfigError
 from xlamig.config.load import Resolver
@@ -15,16 +16,15 @@ from xlamig.engine.analyse import AnalyseJob, analyse
 from xlamig.engine.cache import Cache, digest, folder_of
 from xlamig.engine.contain import Lost, Work, run_all
 from xlamig.engine.deep import on_deep_stack
-from xlamig.engine.load import Failure, Loaded, LoadJob, is_risky, load
-from xlamig.engine.options import Options, UsageError
+from xlamig.engine.load import Failure, Loaded, LoadJob, is_risky, load, module_identity
+from xlamig.engine.options import Options, UsageError, caught
 from xlamig.engine.program import Survey, once_in_program
 from xlamig.engine.session import Session, forget_changed, session_for
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
 from xlamig.flow import ProjectIndex
-from xlamig.rulebook import Program, RulebookError
+from xlamig.rulebook import Program
 from xlamig.source.decode import Undecodable
 from xlamig.source.files import Discovery, SourceFile, discover
-from xlamig.source.notebook import SUFFIX as NOTEBOOK
 from xlamig.source.read import read_source
 from xlamig.source.text import SourceText
 
@@ -53,7 +53,7 @@ class Run:
     options: Options
     sources: dict[str, Source] = field(default_factory=dict)
     index: ProjectIndex = field(default_factory=lambda: ProjectIndex({}))
-    survey: Survey = field(default_factory=lambda: Survey({}, False, ProjectIndex({})))
+    survey: Survey = field(default_factory=lambda: Survey((), False, ProjectIndex({})))
     reports: dict[str, FileReport] = field(default_factory=dict)  # before `once_in_program`
     programs: dict[str, Program] = field(default_factory=dict)  # by the key of their session
     _total: int = 0
@@ -99,11 +99,11 @@ class Run:
     def _read(self, files: Sequence[SourceFile], cache: Cache) -> list[FileReport]:
         """Decode every file; those that are no text give their report at once."""
         unread: list[FileReport] = []
+        sessions: dict[int, Session] = {}  # most files share one Settings object
         for file in files:
-            session = session_for(file.settings, cache)
-            reject_unknown(self.options.overrides, session.outline.codes)
-            for key, selector, hint in session.selection.unknown:
-                raise ConfigError(f'{file.settings.source}: {key}: unknown rule "{selector}"{hint}')
+            session = sessions.get(id(file.settings))
+            if session is None:
+                session = sessions[id(file.settings)] = self._session(file.settings, cache)
             try:
                 data = self.options.stdin[1] if self.options.stdin else file.path.read_bytes()
                 source = read_source(data, file.name)
@@ -125,6 +125,13 @@ class Run:
             else:
                 self.sources[file.name] = Source(file, source, module_identity(file.name), session)
         return unread
+
+    def _session(self, settings: Settings, cache: Cache) -> Session:
+        session = session_for(settings, cache)
+        reject_unknown(self.options.overrides, session.outline.codes)
+        for key, selector, hint in session.selection.unknown:
+            raise ConfigError(f'{settings.source}: {key}: unknown rule "{selector}"{hint}')
+        return session
 
     def _load(self, cache: Cache) -> None:
         jobs: dict[str, LoadJob] = {}
@@ -160,11 +167,11 @@ class Run:
         if complete is None:
             complete = self.options.stdin is None and all(path.is_dir() for path in self.paths)
         unread = self.reports.keys() - self.sources.keys()
-        books = {source.session.key: source.session.outline for source in self.sources.values()}
-        survey = Survey(books, complete and not unread, self.index)
+        sessions = {source.session.key: source.session for source in self.sources.values()}
+        survey = Survey(sessions.values(), complete and not unread, self.index)
         for name, source in self.sources.items():
             survey.note(name, source.module, source.source.text, source.loaded or Loaded())
-        self.programs = {key: survey.program(key) for key in books}
+        self.programs = {key: survey.program(key) for key in sessions}
         return survey
 
     def _analyse(self, cache: Cache) -> Mapping[str, FileReport]:
@@ -195,8 +202,10 @@ class Run:
         return {**reports, **fresh}
 
     def _analysed(self, jobs: Mapping[str, AnalyseJob], cache: Cache) -> dict[str, FileReport]:
+        if jobs:
+            import_module("xlamig.engine.judging")  # before processes start with a copy of it
         for name in jobs:
-            self.sources[name].session.compile(cache)  # before processes start, each with a copy of it
+            self.sources[name].session.compile(cache)
         results = run_all(Work(analyse, _never), list(jobs.values()), self._processes(), self._advance)
         reports: dict[str, FileReport] = {}
         for name, result in zip(jobs, results, strict=True):
@@ -283,27 +292,5 @@ def _load_job(source: Source, needed: bool) -> LoadJob:
     return LoadJob(source.source.text, source.module, source.is_package, needed)
 
 
-def module_identity(name: str) -> str:
-    """ "src.pkg.utils" for "src/pkg/utils.py"; a package is named like its folder. Nothing imports a
-    notebook, and its name hides no module's."""
-    path = PurePosixPath(name)
-    stem = path if path.suffix == NOTEBOOK else path.with_suffix("")
-    parts = [part.replace(".", "_") for part in stem.parts if part != "/"]
-    if parts[-1] == "__init__":
-        parts.pop()
-    return ".".join(parts) or "__init__"
-
-
 def _never(job: AnalyseJob) -> bool:
     return False
-
-
-class caught:
-    """Turns what is wrong with rules and configuration into the caller's error."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, RulebookError | ConfigError):
-            raise UsageError(str(error)) from None

@@ -1,22 +1,27 @@
-"""From IR to facts: names, constants, guards and the detectors. Knows torch, but no rule."""
+"""From IR to facts: names, constants, guards and the detectors. Knows torch, but no rule.
+
+The detectors are imported when a module is analysed: a run that finds nothing changed analyses none.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from xlamig import ir
-from xlamig.facts import Fact, Interest
-from xlamig.flow.interface import interface_of, summary_of
-from xlamig.flow.names import Names
-from xlamig.flow.options import command_line_options
 from xlamig.flow.project import Interface, ProjectIndex
-from xlamig.flow.scopes import ScopeTable
-from xlamig.flow.site import Analysis
-from xlamig.flow.values import Values
-from xlamig.flow.walk import Walk
 
-__all__ = ["Facts", "Interface", "ProjectIndex", "facts_of", "interface_of", "summary_of"]
+if TYPE_CHECKING:
+    from xlamig import ir
+    from xlamig.facts import Fact, Interest
+
+__all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary_of"]
+
+
+class Summary(NamedTuple):
+    """All that other modules ask of a module; `uses` are the imported names it uses, one a line."""
+
+    interface: Interface
+    uses: str
 
 
 class Facts(NamedTuple):
@@ -24,6 +29,16 @@ class Facts(NamedTuple):
 
     facts: list[Fact]
     sites: int
+
+
+def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Summary:
+    """Nothing here depends on any other module or on the rules."""
+    from xlamig.flow.interface import interface_of
+    from xlamig.flow.scopes import ScopeTable
+    from xlamig.flow.uses import uses_of
+
+    scopes = ScopeTable(module, text, name, is_package)
+    return Summary(interface_of(scopes, text), uses_of(module, scopes))
 
 
 def facts_of(
@@ -40,6 +55,13 @@ def facts_of(
     `name` is the module's identity (see ProjectIndex), `interfaces` are those of the project modules it may
     reach, `context` holds for every place ("test-code").
     """
+    from xlamig.flow.names import Names
+    from xlamig.flow.options import command_line_options
+    from xlamig.flow.scopes import ScopeTable
+    from xlamig.flow.site import Analysis
+    from xlamig.flow.values import Values
+    from xlamig.flow.walk import Walk
+
     scopes = ScopeTable(module, text, name, is_package)
     names = Names(interest, ProjectIndex(interfaces), name)
     values = Values(names, text)

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from xlamig import ir
 from xlamig.facts import Interest
 from xlamig.flow.names import Names
 from xlamig.flow.project import Export, Interface, ProjectIndex
 from xlamig.flow.scopes import Binding, ScopeTable, path_of
-from xlamig.flow.uses import uses_of
 from xlamig.flow.values import Values
 
 _OUTSIDE = ProjectIndex({})
 
 
-class Summary(NamedTuple):
-    """All that other modules ask of a module; `uses` as `uses_of` gives them."""
-
-    interface: Interface
-    uses: str
-
-
-def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Summary:
-    """Nothing here depends on any other module or on the rules."""
-    scopes = ScopeTable(module, text, name, is_package)
-    return Summary(_interface(scopes, text, name), uses_of(module, scopes))
-
-
-def interface_of(module: ir.Module, text: str, name: str, is_package: bool) -> Interface:
+def interface_of(scopes: ScopeTable, text: str) -> Interface:
     """The exports of a module."""
-    return _interface(ScopeTable(module, text, name, is_package), text, name)
-
-
-def _interface(scopes: ScopeTable, text: str, name: str) -> Interface:
+    name = scopes.module_name
     names = Names(Interest(), _OUTSIDE, name)
     values = Values(names, text)
     exports: dict[str, Export] = {}

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import fields
 from types import MappingProxyType
 
 from xlamig.config.errors import did_you_mean
 from xlamig.config.settings import Settings
-from xlamig.facts import Fact, Interest
+from xlamig.facts import Fact
 from xlamig.findings import RuleError
 from xlamig.rulebook.errors import RulebookError
-from xlamig.rulebook.interest import compile_interest, methods_of_operators
+from xlamig.rulebook.interest import compile_interest
 from xlamig.rulebook.judge import Judge
 from xlamig.rulebook.judgement import Judgement, SourceView, Views
-from xlamig.rulebook.program import UNSEEN, Program, program_names, word_of
+from xlamig.rulebook.outline import Outline
+from xlamig.rulebook.program import UNSEEN, Program, asked_in
 from xlamig.rulebook.rule import Rule
 from xlamig.rulebook.tables import Tables
-from xlamig.rulebook.triggers import compile_check
 
 
-class Rulebook:
-    """`rules` are all rules by code; those active for the settings judge and have an interest. `asked` are
-    the names that conditions on the program speak of, `once` the rules that report once in it."""
+class Rulebook(Outline):
+    """`rules` are all rules by code; those active for the settings judge."""
 
     def __init__(
         self,
@@ -35,24 +33,22 @@ class Rulebook:
     ) -> None:
         self.rules: tuple[Rule, ...] = tuple(sorted(rules, key=lambda rule: rule.code))
         self.by_code: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in self.rules})
-        self.digest = digest
-        self.codes: Mapping[str, str] = MappingProxyType({rule.code: rule.name for rule in self.rules})
         active = [rule for rule in self.rules if rule.is_active(settings)]
-        self._quiet = methods_of_operators(active)
-        self.active: frozenset[str] = frozenset(rule.code for rule in active)
-        self.interest: Interest = compile_interest(active, tables.values())
-        self.once = frozenset(rule.code for rule in active if rule.once)
-        asked = {pair for rule in active for pair in program_names(rule.page.head)}
-        self.asked = Program(
-            frozenset(name for key, name in asked if key == "program"),
-            frozenset(name for key, name in asked if key == "unless_program"),
+        interest, quiet = compile_interest(active, tables.values())
+        super().__init__(
+            digest=digest,
+            codes={rule.code: rule.name for rule in self.rules},
+            active=frozenset(rule.code for rule in active),
+            interest=interest,
+            quiet=quiet,
+            asked={rule.code: asked for rule in active if (asked := asked_in(rule.page.head)) != UNSEEN},
+            once=frozenset(rule.code for rule in active if rule.once),
         )
         self._judge = Judge(active, precedence, settings)
 
-    @cached_property
-    def may_matter(self) -> Callable[[str], bool]:
-        loud = replace(self.interest, methods=self.interest.methods - self._quiet)
-        return compile_check(loud, map(word_of, self.asked.uses | self.asked.absent))
+    def outline(self) -> Outline:
+        """The book without its rules: small, and it can be pickled."""
+        return Outline(**{field.name: getattr(self, field.name) for field in fields(Outline)})
 
     def rule(self, code_or_name: str) -> Rule:
         """Raises RulebookError, with the nearest code or name."""

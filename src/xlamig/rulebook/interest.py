@@ -11,10 +11,12 @@ from xlamig.rulebook.rule import Rule
 from xlamig.rulebook.tables import OPERATORS, Row, Table
 
 
-def compile_interest(rules: Iterable[Rule], tables: Iterable[Table]) -> Interest:
-    """What the matches of `rules` ask for. Signatures and aliases come from all tables."""
+def compile_interest(rules: Iterable[Rule], tables: Iterable[Table]) -> tuple[Interest, frozenset[str]]:
+    """What the matches of `rules` ask for, and the methods that mean something only in a file that
+    names torch. Signatures and aliases come from all tables."""
     kinds: set[str] = set()
     names: set[str] = set()
+    operators: set[str] = set()
     sought: dict[str, set[str]] = {"keyword": set(), "package": set(), "variable": set()}
     for match in (match for rule in rules for match in rule.matches):
         kinds.add(match.kind)
@@ -24,16 +26,20 @@ def compile_interest(rules: Iterable[Rule], tables: Iterable[Table]) -> Interest
             sought["package"].update(rows, match.sought.get("package", ()))
             sought["package"].update(name.partition(".")[0] for name in names_sought)
             continue
-        names |= rows | set(match.sought.get("name", ()))
+        of_torch = bool(match.tables) and all(table.name == OPERATORS for table in match.tables)
+        (operators if of_torch else names).update(rows, match.sought.get("name", ()))
         for field in ("keyword", "variable"):
             sought[field].update(match.sought.get(field, ()))
+    methods = _methods(names)
+    quiet = _methods(operators) - methods
+    names |= operators
     exact = {name for name in names if "*" not in name}
     rows_by_name = _rows_by_name(tables)
-    return Interest(
+    interest = Interest(
         kinds=frozenset(kinds),
         names=frozenset(exact),
         prefixes=tuple(sorted({_prefix(name) for name in names - exact})),
-        methods=frozenset(name.partition(".")[2] for name in exact if is_method(name)),
+        methods=methods | quiet,
         keywords=frozenset(sought["keyword"]),
         packages=frozenset(sought["package"]),
         variables=frozenset(v for v in sought["variable"] if "*" not in v),
@@ -41,17 +47,11 @@ def compile_interest(rules: Iterable[Rule], tables: Iterable[Table]) -> Interest
         signatures={name: row.signature for name, row in rows_by_name.items() if row.signature is not None},
         aliases=_aliases(rows_by_name.values()),
     )
+    return interest, quiet
 
 
-def methods_of_operators(rules: Iterable[Rule]) -> frozenset[str]:
-    """Methods that mean something only where torch is: they need not be looked for in every file."""
-    found: dict[bool, set[str]] = {True: set(), False: set()}
-    for match in (match for rule in rules for match in rule.matches):
-        for name in (*match.names, *match.sought.get("name", ())):
-            if is_method(name):
-                operator = all(table.name == OPERATORS for table in match.tables) and bool(match.tables)
-                found[operator].add(name.partition(".")[2])
-    return frozenset(found[True] - found[False])
+def _methods(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.partition(".")[2] for name in names if "*" not in name and is_method(name))
 
 
 def _prefix(name: str) -> str:

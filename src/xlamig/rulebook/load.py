@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import xlamig
 from xlamig.config.errors import did_you_mean
@@ -40,9 +41,29 @@ class File(NamedTuple):
         return self.path.suffix == ".toml"
 
 
+Heads = Sequence[Mapping[str, Any]]
+"""What the TOML of pages and tables says, in the order of the files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A book as it is on disk; the digest is of all that it says."""
+
+    files: tuple[File, ...]
+    digest: str
+
+
 def load(settings: Settings) -> Rulebook:
     """The book that comes with xlamig and the user's own folders; raises RulebookError."""
-    return load_folders(_folders(settings), settings)
+    return compile_book(read_book(settings), settings)
+
+
+def load_folders(folders: Iterable[Path], settings: Settings) -> Rulebook:
+    return compile_book(read_folders(folders), settings)
+
+
+def read_book(settings: Settings) -> Files:
+    return read_folders(_folders(settings))
 
 
 def stamp(settings: Settings) -> tuple[tuple[str, int, int], ...]:
@@ -69,11 +90,29 @@ def find_book() -> Path:
     raise RulebookError("the rule pages of xlamig are not installed; install xlamig again")
 
 
-def load_folders(folders: Iterable[Path], settings: Settings) -> Rulebook:
-    files = [file for folder in folders for file in _read(folder)]
+def read_folders(folders: Iterable[Path]) -> Files:
+    files = tuple(file for folder in folders for file in _read(folder))
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.inside}\0{len(file.text)}\0{file.text}".encode())
+    return Files(files, digest.hexdigest())
+
+
+def read_heads(book: Files) -> Heads:
+    """Parses the TOML of all files: most of the work of loading a book, and always the same."""
+    heads: list[Mapping[str, Any]] = []
+
+    def add(file: File) -> None:
+        where = Where(file.shown)
+        heads.append(read_toml(file.text if file.is_table else split_page(file.text, where)[0], where))
+
+    _all(add, book.files)
+    return heads
+
+
+def compile_book(book: Files, settings: Settings, heads: Heads | None = None) -> Rulebook:
+    """Checks and compiles every page and table. `heads` are those of this very book."""
+    parsed = dict(zip(book.files, read_heads(book) if heads is None else heads, strict=True))
     tables: Tables = {}
     rules: dict[str, Rule] = {}
 
@@ -81,22 +120,21 @@ def load_folders(folders: Iterable[Path], settings: Settings) -> Rulebook:
         name, folder, where = file.path.stem, file.path.parent.name, Where(file.shown)
         if (folder, name) in tables:
             raise where.error(f'there is another table "{name}"')
-        tables[folder, name] = read_table(name, folder, read_toml(file.text, where), where, settings)
+        tables[folder, name] = read_table(name, folder, parsed[file], where, settings)
 
     def add_rule(file: File) -> None:
-        where = Where(file.shown)
-        head, body = split_page(file.text, where)
-        rule = read_rule(Page(file.shown, file.path.stem, read_toml(head, where), body), tables)
+        _, body = split_page(file.text, Where(file.shown))
+        rule = read_rule(Page(file.shown, file.path.stem, parsed[file], body), tables)
         for other in rules.values():
             if rule.code == other.code or rule.name == other.name:
                 raise Where(file.shown).error(f"{other.page.filename} has the same code or name")
         rules[rule.code] = rule
 
-    _all(add_table, (file for file in files if file.is_table))
+    _all(add_table, (file for file in book.files if file.is_table))
     tables["api", OPERATORS] = OperatorTable(settings.target, tables.get(("api", OPERATORS)))
-    _all(add_rule, (file for file in files if not file.is_table))
+    _all(add_rule, (file for file in book.files if not file.is_table))
     _all(partial(_check_codes, rules=rules), rules.values())
-    return Rulebook(rules.values(), tables, _precedence(rules), digest.hexdigest(), settings)
+    return Rulebook(rules.values(), tables, _precedence(rules), book.digest, settings)
 
 
 def _all(action: Callable[[T], None], items: Iterable[T]) -> None:

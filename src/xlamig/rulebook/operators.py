@@ -59,11 +59,13 @@ class OperatorTable(Table):
         if receiver == "unknown":
             row = None if self._is_foreign(method) else self.find(f"Tensor.{method}")
             return replace(row, name=name, confidence="possible") if row else None
-        measured = self._measured.row(name) if self._measured else None
+        measured = self._measured.row(name) if self._measured is not None else None
         return self._written.get(name) if measured is None else self._join(name, measured)
 
     def names(self, fits: Callable[[Mapping[str, Any]], bool]) -> Iterator[str]:
-        for name in dict.fromkeys((*(self._measured.names if self._measured else ()), *self._written)):
+        for name in dict.fromkeys(
+            (*(self._measured.names if self._measured is not None else ()), *self._written)
+        ):
             if any(map(fits, self._all_values(name))):
                 yield name
                 receiver, _, method = name.partition(".")
@@ -76,7 +78,7 @@ class OperatorTable(Table):
     def _all_values(self, name: str) -> Iterator[Mapping[str, Any]]:
         written = self._written_row(name)
         values = written.values if written else {}
-        measured = self._measured.row(name) if self._measured else None
+        measured = self._measured.row(name) if self._measured is not None else None
         if measured is None:
             yield values
             return
@@ -85,7 +87,7 @@ class OperatorTable(Table):
             yield {**values, self._target: {**measured, **_told(case)}}
 
     def _written_row(self, name: str) -> Row | None:
-        known_as = self._measured.known_as(name) if self._measured else name
+        known_as = self._measured.known_as(name) if self._measured is not None else name
         return self._written.get(name) or self._written.get(known_as)
 
     def _join(self, name: str, measured: Mapping[str, Any]) -> Row:

@@ -46,17 +46,24 @@ def _check(name: str, where: Where) -> None:
         raise where.error(f'"{name}": a program is asked for functions and classes, not for methods')
 
 
-def program_names(head: object) -> Iterator[tuple[str, str]]:
-    """(key, name) of all conditions on the program in a page's head."""
+def asked_in(head: object) -> Program:
+    """The names in all conditions on the program in a page's head, as those of `program` and of
+    `unless_program`."""
+    asked = set(_conditions(head))
+    uses, absent = (frozenset(name for key, name in asked if key == k) for k in PROGRAM_KEYS)
+    return Program(uses, absent)
+
+
+def _conditions(head: object) -> Iterator[tuple[str, str]]:
     if isinstance(head, list):
         for item in head:
-            yield from program_names(item)
+            yield from _conditions(item)
     elif isinstance(head, Mapping):
         for key, value in head.items():
             if key in PROGRAM_KEYS and isinstance(value, Mapping):
                 yield from ((key, name) for name in value.get("uses", ()))
             else:
-                yield from program_names(value)
+                yield from _conditions(value)
 
 
 def word_of(name: str) -> str:

@@ -1,0 +1,127 @@
+"""Facts of one file, judged, with suppressions and fixes: its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from xlamig import ir
+from xlamig.engine.analyse import AnalyseJob
+from xlamig.engine.load import Failure
+from xlamig.engine.session import Session, session_for
+from xlamig.facts import Fact, ToolEvent
+from xlamig.findings import FileReport, Finding, RuleError, SkippedFile
+from xlamig.fix.context import FixContext
+from xlamig.fix.draft import draft
+from xlamig.flow import facts_of
+from xlamig.rulebook import Judgement, Program
+from xlamig.rulebook.filter import codes_for, is_shown, keep
+from xlamig.rulebook.places import count_statements_once
+from xlamig.rulebook.suppressed import Outcome, apply, silence
+from xlamig.source.files import module_name
+from xlamig.source.suppress import suppressions
+from xlamig.source.text import SourceText
+
+
+def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
+    session = session_for(job.settings)
+    facts: list[Fact] = []
+    sites = 0
+    skipped: SkippedFile | None = None
+    if job.failure is not None:
+        facts.append(failure_fact(job.source, job.failure))
+    elif module is not None:
+        try:
+            found = facts_of(
+                module,
+                job.source.text,
+                job.module,
+                job.is_package,
+                session.rulebook.interest,
+                job.interfaces,
+                _context(job.source.filename),
+            )
+            facts, sites = found
+        except RecursionError:
+            skipped = SkippedFile(job.source.filename, "nested too deeply to be analysed")
+    judged, outcome, errors = _judge(facts, job.source, session, job.program)
+    return FileReport(
+        job.source.filename,
+        tuple(_with_fixes(judged, job, module, session)),
+        skipped,
+        errors,
+        outcome.suppressed,
+        job.source.rows,
+        sites,
+        outcome.codes,
+    )
+
+
+def _judge(
+    facts: Sequence[Fact], source: SourceText, session: Session, program: Program
+) -> tuple[Sequence[Judgement], Outcome, tuple[RuleError, ...]]:
+    """The judgements to report, what comments did to them, and the rules that raised."""
+    book, selection, settings = session.rulebook, session.selection, session.settings
+    comments = suppressions(source)
+    if not facts and not comments.entries:
+        return (), Outcome((), 0, (), ()), ()
+    codes = codes_for(source.filename, book.active, selection.enabled, selection.ignored_for)
+    errors: list[RuleError] = []
+    judged = book.judge(facts, source, codes, program=program, on_error=errors.append)
+    rules = {rule.code: rule for rule in book.rules}
+    outcome = apply(judged, comments, rules, codes, partial(is_shown, settings=settings))
+    about_comments = book.judge(outcome.events, source, codes, on_error=errors.append)
+    kept = (*outcome.kept, *silence(about_comments, comments).kept)
+    shown = keep(kept, settings, codes, selection.ignored_for)
+    return count_statements_once(shown), outcome, tuple(errors)
+
+
+def failure_fact(source: SourceText, failure: Failure) -> ToolEvent:
+    """The fact that a file cannot be read, at the place where reading failed."""
+    row = max(1, min(failure.row, max(1, source.rows)))
+    start, end = source.line_span(row)
+    at = min(max(start, start + failure.column - 1), max(start, end - 1))
+    span = (at, min(at + 1, end))
+    return ToolEvent(span=span, statement=span, event="unparsable-file", subject=failure.message)
+
+
+def _context(filename: str) -> frozenset[str]:
+    path = PurePosixPath(filename)
+    tests = {"test", "tests", "testing"}.intersection(path.parts[:-1])
+    named = path.name.startswith("test_") or path.stem.endswith("_test") or path.name == "conftest.py"
+    return frozenset({"test-code"}) if tests or named else frozenset()
+
+
+def _with_fixes(
+    judgements: Sequence[Judgement], job: AnalyseJob, module: ir.Module | None, session: Session
+) -> list[Finding]:
+    empty = ir.Module(0, len(job.source.text), (), 0, "\n", "    ")
+    context = FixContext(
+        job.source,
+        module or empty,
+        job.settings,
+        module_name(job.path),
+        _package_root(job.path),
+        job.imported,
+    )
+    findings = []
+    for judgement in judgements:
+        finding = judgement.finding
+        if judgement.fixes and finding.code in session.selection.fixable and job.source.exact:
+            finding = replace(finding, fix=draft(judgement, context))
+        findings.append(finding)
+    return sorted(findings, key=lambda f: (f.place.start, f.code, f.place.end))
+
+
+def _package_root(path: Path) -> Path | None:
+    """The folder of the file's top package, also for a folder of it without `__init__.py`; None
+    for a script outside any."""
+    top: Path | None = None
+    for folder in path.parents:
+        if (folder / "__init__.py").is_file():
+            top = folder
+        elif top is not None or (folder / ".git").exists():
+            break
+    return top

@@ -1,0 +1,40 @@
+"""What a run has to know of a book before any file is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from xlamig.facts import Interest
+from xlamig.rulebook.program import Program, word_of
+from xlamig.rulebook.triggers import compile_check
+
+
+@dataclass(eq=False)
+class Outline:
+    """`codes` are the names of all rules by code, `active` those that judge. `asked` are, by code, the
+    names that conditions on the program speak of, `once` the rules that report once in it. `quiet` are
+    methods of `interest` for which alone no file is read."""
+
+    digest: str
+    codes: Mapping[str, str]
+    active: frozenset[str]
+    interest: Interest
+    quiet: frozenset[str]
+    asked: Mapping[str, Program]
+    once: frozenset[str]
+
+    def asked_by(self, codes: Container[str]) -> Program:
+        """What these rules ask of the program."""
+        asked = [program for code, program in self.asked.items() if code in codes]
+        return Program(
+            frozenset().union(*(program.uses for program in asked)),
+            frozenset().union(*(program.absent for program in asked)),
+        )
+
+    @cached_property
+    def may_matter(self) -> Callable[[str], bool]:
+        loud = replace(self.interest, methods=self.interest.methods - self.quiet)
+        asked = self.asked_by(self.active)
+        return compile_check(loud, map(word_of, asked.uses | asked.absent))

@@ -34,6 +34,7 @@ def receiver(source: str, head: str = "import torch\nfrom torch import nn\n") ->
         "class A:\n def cuda(self): pass\nclass B:\n def __init__(self): self.a = A()\n"
         " def f(self): self.a.cuda()",
         "import numba\nnumba.cuda()",
+        "import numba as nb\nnb.config.cuda()",
         "from lib import Handle\nHandle.cuda()",
         "def f(): pass\nf.cuda()",
     ],

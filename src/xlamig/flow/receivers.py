@@ -71,10 +71,16 @@ def _variable(
     known, key = analysis.receivers, (scope, path, method)
     if key not in known:
         known[key] = "unknown"  # as far as it is made from itself
-        bindings = scope.find(path)
+        bindings = scope.find(path) or _library(path, scope)
         kinds = {_bound(binding, method, analysis, depth) for binding in bindings}
         known[key] = kinds.pop() if len(kinds) == 1 else "unknown"
     return known[key]
+
+
+def _library(path: str, scope: Scope) -> list[Binding]:
+    """Where `np.linalg` comes from: its `import numpy as np`."""
+    root = scope.lookup(path.partition(".")[0])
+    return root if all(b.kind == "import" and "." not in b.dotted for b in root) else []
 
 
 def _bound(binding: Binding, method: str, analysis: Analysis, depth: int) -> str | None:

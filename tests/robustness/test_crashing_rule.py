@@ -20,10 +20,10 @@ def crash(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rule XLA005 raises, whatever it is asked."""
     match = judge._match
 
-    def raising(rule: Any, fact: Any) -> Any:
+    def raising(rule: Any, *asked: Any) -> Any:
         if rule.code == "XLA005":
             raise KeyError("what is this?")
-        return match(rule, fact)
+        return match(rule, *asked)
 
     monkeypatch.setattr(judge, "_match", raising)
 

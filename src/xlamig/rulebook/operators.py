@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from xlamig.config.settings import TARGETS, Target
-from xlamig.facts import Fact
+from xlamig.facts import ApiUse, Fact, Value
 from xlamig.knowledge.operators import Operators, operators
 from xlamig.rulebook.conditions import compile_condition
 from xlamig.rulebook.errors import Where
@@ -18,6 +18,7 @@ from xlamig.rulebook.program import UNSEEN
 from xlamig.rulebook.tables import OPERATORS, Row, Table
 
 _BACKWARD = {"status": "backward", "aten": "backward_aten", "error": "backward_error"}
+NONE = Value("constant", None)
 _BUILTIN_METHODS = frozenset(
     name for kind in vars(builtins).values() if isinstance(kind, type) for name in dir(kind)
 )
@@ -112,7 +113,17 @@ def _cases(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _condition(when: Mapping[str, Any], where: Where) -> Callable[[Fact], bool]:
     patterns = {parameter: _infinite(pattern) for parameter, pattern in when.items()}
     fit = compile_condition("api-use", {"args": patterns}, where)
-    return lambda fact: getattr(fact, "via", "") == "call" and fit(fact, None, UNSEEN) == YES
+
+    def fits(fact: Fact) -> bool:
+        if not isinstance(fact, ApiUse) or fact.via != "call":
+            return False
+        # What was measured as given was never None, which is how most defaults are spelled.
+        given = (a for name in patterns if (a := fact.argument(name)) is not None)
+        if any(a.value == NONE for a in given):
+            return False
+        return fit(fact, None, UNSEEN) == YES
+
+    return fits
 
 
 def _infinite(pattern: Any) -> Any:

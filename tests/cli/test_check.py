@@ -53,6 +53,13 @@ def test_effort_over_budget_fails_although_nothing_else_does(engine: Any, invoke
     assert "more than the 0.1 h" in result.stderr
 
 
+def test_a_hook_does_not_see_the_whole_program(engine: Any, invoke: Any) -> None:
+    invoke("check")
+    assert engine.asked["options"].whole is None
+    invoke("check", "--hook", ".")
+    assert engine.asked["options"].whole is False
+
+
 def test_nothing_to_check_is_a_warning_unless_in_a_hook(engine: Any, invoke: Any) -> None:
     engine.report = Report("torch_xla")
     assert "no file to check" in invoke("check").stderr

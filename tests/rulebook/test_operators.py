@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from small_books import VERDICT, api, arg, book, judge, page, reported
 
+from xlamig.config.settings import TARGETS, Target
 from xlamig.knowledge import operators
 from xlamig.rulebook import Rulebook
+from xlamig.rulebook.operators import OperatorTable
 
 ROWS: dict[str, dict[str, Any]] = {
     "torch.add": {"status": "native"},
@@ -40,6 +42,9 @@ message = "{name}: {row.instead}, not {row.torch_xla.aten}"
 [row."torch.mine"]
 instead = "nothing"
 """
+
+
+SHIPPED = operators.DATA
 
 
 @pytest.fixture(autouse=True)
@@ -150,3 +155,11 @@ def test_patterns_on_rows_nest(tmp_path: Path) -> None:
         text = f'[[match]]\nfact = "api-use"\ntable = "t"\nrow = {{ {pattern} }}\n'
         found = book(tmp_path, page(text + VERDICT), tables={"api/t.toml": table})
         assert reported(found, api("torch.f"), api("torch.g")) == codes
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_measured_row_can_be_asked(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operators, "DATA", SHIPPED)
+    table = OperatorTable(target, None)
+    found = [row for name in table.names(lambda values: True) if (row := table.find(name))]
+    assert found and all(row.given(api(row.name)).values[target]["status"] for row in found)

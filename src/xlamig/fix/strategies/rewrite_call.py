@@ -15,12 +15,22 @@ _ATOMS = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.Const)
 
 
 def rewrite_call(fact: Fact, options: Options, page: FixContext) -> Draft | None:
-    """Options `source`, the new text, with `{parameter}` for an argument's, `{receiver}` for the object
-    whose method is called and `{torch}` for the module's name here; `argument`, the one that is replaced instead of the whole call; `accepts`, the only arguments the call may have; `names`,
-    those that stand more than once and so have to be names; `method`, what `argument` has to call."""
+    """Options:
+
+    source    the new text, with `{parameter}` for an argument's, `{receiver}` for the object whose method
+              is called and `{torch}` for the module's name here
+    argument  the one that is replaced instead of the whole call
+    accepts   the only arguments the call may have
+    names     those that stand more than once, and so have to be names or constants
+    breaks    targets that lack what is written: not where they shall go on working
+    method    what `argument` has to call
+    """
     if not isinstance(fact, ApiUse) or not fact.complete or not _accepted(fact, options):
         return None
     argument = options.get("argument")
+    settings = page.settings
+    if {settings.target, *settings.keep_working_on} & set(options.get("breaks", ())):
+        return None
     replaced = fact.argument(str(argument)) if argument is not None else None
     span = replaced.value_span if replaced else fact.parts.get("call")
     if span is None or (argument is not None and not _calls(replaced, options.get("method"), page)):
@@ -61,9 +71,9 @@ def _calls(argument: Argument | None, method: object, page: FixContext) -> bool:
 
 
 def _text(span: Span, page: FixContext, named: bool) -> str | None:
-    """What to write for an expression; None for one that is no name and has to be."""
+    """What to write for an expression; None for one that is neither name nor constant and has to be."""
     text = page.text(span)
     node = path_to(page.module, *span)[-1]
-    if isinstance(node, ir.Name) or (isinstance(node, _ATOMS) and not named):
+    if isinstance(node, ir.Name | ir.Const) or (isinstance(node, _ATOMS) and not named):
         return text
     return None if named else f"({text})"

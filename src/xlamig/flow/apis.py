@@ -121,6 +121,7 @@ class Apis:
         if (
             not spelled
             or spelled == name
+            or not self.interest.wants(name)  # only a keyword of it matters
             or "." not in name
             or name.startswith(("Tensor.", "Module.", "unknown."))
         ):

@@ -82,6 +82,8 @@ def test_a_field(tmp_path: Path, pattern: str, fitting: Any, other: Any) -> None
         ('{ text = "*.state_dict()" }', arg("a", "m.state_dict()", "expression"), True),
         ('{ text = ["x", "*device*"] }', arg("a", "self.device", "expression"), True),
         ('{ not = { text = "val*" } }', arg("b", 1), True),
+        ('{ text = "None" }', arg("a", "None"), False),
+        ('{ text = "None" }', arg("a", None), True),
         ('["x", { absent = true }]', arg("b", 1), True),
         ('["x", { kind = "expression" }]', arg("a", "y"), False),
     ],

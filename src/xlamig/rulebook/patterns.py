@@ -132,7 +132,7 @@ def _source_text(operand: object, where: Where) -> Test:
         raise where.error("has to be text or a list of texts")
 
     def fit(value: Any) -> Fit:
-        if not isinstance(value, Value) or value.kind in _COMPARED:
+        if not isinstance(value, Value) or (value.kind in _COMPARED and value.value is not None):
             return NO
         return YES if any(match(str(value.value)) for match in matches) else NO
 

@@ -24,6 +24,8 @@ RENAMED = "from torch.cuda import synchronize as sync"
         ("from a import *\nsync()", {"a.py": "from b import *", "b.py": "from a import *"}),
         ("from a import sync\nsync()", {"a.py": "from a import sync"}),
         ("from util import Unit\nUnit.cuda()", {"util.py": "class Unit:\n def cuda(): pass"}),
+        ("import pkg.a\npkg.a.sync()", {"pkg/a.py": "def sync(): pass"}),
+        ("import pkg.b\npkg.a.sync()", {"pkg/a.py": RENAMED, "pkg/b.py": ""}),  # nobody imported it
     ],
 )
 def test_a_project_module_of_that_name_is_no_torch(source: str, project: dict[str, str]) -> None:
@@ -68,6 +70,9 @@ def test_a_module_named_torch_does_not_hide_torch_from_itself() -> None:
         ),
         ("b.py", "import p\np.sync()", {"p/__init__.py": "from .a import sync", "p/a.py": RENAMED}),
         ("b.py", "import lib.a as a\na.sync()", {"lib/a.py": RENAMED}),  # a folder without __init__
+        ("b.py", "import lib.a\nlib.a.sync()", {"lib/a.py": RENAMED}),
+        ("b.py", "import p.q.a\np.q.a.sync()", {"p/__init__.py": "", "p/q/a.py": RENAMED}),
+        ("b.py", "def f():\n import lib.a\n lib.a.sync()", {"lib/a.py": RENAMED}),
         ("p/b.py", "from . import a\na.sync()", {"p/__init__.py": "", "p/a.py": RENAMED}),
         ("p/q/b.py", "from .. import a\na.sync()", {"p/a.py": RENAMED}),
         ("p/__init__.py", "from . import a\na.sync()", {"p/a.py": RENAMED}),

@@ -18,7 +18,7 @@ def interface_of(scopes: ScopeTable, text: str) -> Interface:
     names = Names(Interest(), _OUTSIDE, name)
     values = Values(names, text)
     exports: dict[str, Export] = {}
-    imports: set[str] = set()
+    imports = set(scopes.modules)
     for exported, bindings in scopes.module.bindings.items():
         if "." in exported:
             continue

@@ -144,6 +144,7 @@ class ScopeTable:
         self.module_name = name
         self.is_package = is_package
         self.module = Scope("module", "", None)
+        self.modules: set[str] = set()  # imported by their whole names: `import a.b` binds only `a`
         self._by_node: dict[int, Scope] = {}
         self._optional = False
         self._has_walrus = ":=" in text
@@ -264,6 +265,7 @@ class ScopeTable:
                 scope.module.stars.append(base)
                 continue
             if isinstance(node, ir.Import):
+                self.modules.add(alias.name)
                 name = alias.asname or alias.name.partition(".")[0]
                 dotted = alias.name if alias.asname else name
             else:

@@ -52,6 +52,9 @@ def main_steps() -> list[list[str]]:
 def test_relative_links_lead_somewhere(document: Path, target: str) -> None:
     path, _, anchor = target.partition("#")
     there = (document.parent / path).resolve() if path else document
+    if there.parent == ROOT / "docs" / "rules":  # made from rules/ when the site is built
+        assert there.stem == "index" or list((ROOT / "rules").glob(f"*/{there.stem}-*.md"))
+        return
     assert there.exists()
     assert not anchor or anchor in anchors(there)
 

@@ -172,7 +172,7 @@ def _gradients(sample: Sample, device: torch.device) -> tuple[list[Any] | None, 
         torch_xla.sync(wait=True)
         forward = _fallbacks()
         metrics.clear_all()  # of the backward pass alone
-    weights = [_ramp(output).to(device) for output in outputs]
+    weights = [_ramp(output).to(output.device) for output in outputs]
     return list(torch.autograd.grad(outputs, leaves, weights, allow_unused=True)), forward
 
 

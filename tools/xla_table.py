@@ -98,8 +98,9 @@ class Rows:
         usual = [s for s in seen if not is_odd(s)] or seen
         patterns = [case["when"] for case in written if case.get("when")]
         plain = [s for s in usual if not any(fits(when, s.values) for when in patterns)] or usual
-        claimed = [case for case in written if case.get("text") and not case.get("backward")]
-        status, read, cases = self._cases(name, plain, "forward", {case["status"] for case in claimed})
+        claimed = [case for case in written if case.get("text")]
+        expected = {case["status"] for case in claimed if not case.get("backward")}
+        status, read, cases = self._cases(name, plain, "forward", expected)
         cases = [case for case in cases if not _is_told(case, claimed)]
         cases = [*written, *cases, *self._spoiled(name, seen)]
         if status == "native" and any(c["status"] != "native" and not c.get("backward") for c in cases):
@@ -110,7 +111,7 @@ class Rows:
         if status in ("error", "wrong-result"):
             row["error"] = base[0].get("error", "") if base else ""
         row |= self._backward(name, plain, status)
-        row["cases"] = [*cases, *row.get("cases", ())]
+        row["cases"] = [*cases, *(case for case in row.get("cases", ()) if not _is_told(case, claimed))]
         row["host_read"] = read
         every = [a for s in plain for a in s.source["forward"].get("aten", ())]
         row["dynamic_shape"] = any("dynamic_output_shape" in tags(a) for a in every)
@@ -238,7 +239,8 @@ class Rows:
         return row
 
     def _ran(self, case: Mapping[str, Any], key: str, half: str) -> Mapping[str, Any]:
-        records = self._run(f"case|{case['api']}|{case[key]}", xla_verify.written(case, key))
+        kind = "gradient" if case.get("gradient") else "case"
+        records = self._run(f"{kind}|{case['api']}|{case[key]}", xla_verify.written(case, key))
         if lost := next((r["lost"] for r in records if "lost" in r and "call" in r), None):
             return {"status": "error", "error": lost}
         found = next((r[half] for r in records if half in r), {})
@@ -267,7 +269,8 @@ class Rows:
 def _is_told(case: Row, claimed: Sequence[Row]) -> bool:
     """An example of what a hand-written case tells in general."""
     return case.get("text", "").startswith("for example") and any(
-        case["status"] == other["status"] and set(case.get("aten", ())) <= set(other.get("aten", ()))
+        (case["status"], case.get("backward")) == (other["status"], other.get("backward"))
+        and set(case.get("aten", ())) <= set(other.get("aten", ()))
         for other in claimed
     )
 

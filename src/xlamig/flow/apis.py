@@ -157,7 +157,8 @@ class Apis:
         return tuple(made), complete
 
     def _value(self, node: ir.Expr, known: Known) -> Value:
-        switch = isinstance(known.value.value, bool) and not known.sure  # a flag that users set
+        # A flag or a dtype that users set.
+        switch = not known.sure and (isinstance(known.value.value, bool) or known.value.kind == "api")
         if switch or (known.negated and known.value.kind == "cuda-test"):
             return Value("expression", short(self.analysis.source(node)))
         return known.value

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,9 @@ PACKAGES = (
 TORCHFIX = "torchfix==0.7.0"
 RULES = Path(__file__).parents[1] / "rules"
 NAME_FACTS = {"api-use", "package", "environment", "tool"}
+
+CHECK = ("check", "--isolated", "-j1", "--output-format", "json")
+RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from xlamig.cli import main; main()"
 
 PARSE = """
 import pathlib, sys, libcst
@@ -97,20 +101,31 @@ def torchfix(cache: Path) -> Path:
     return program
 
 
+def smaller_book(folder: Path, count: int) -> Path:
+    """A copy of xlamig with `count` rules, evenly drawn, and the tables that they name."""
+    shutil.copytree(RULES.parent / "src", folder / "src")
+    pages = sorted(RULES.rglob("XLA*.md"), key=lambda page: page.name)
+    kept = [pages[i * len(pages) // count] for i in range(count)]
+    tables = set(re.findall(r'^table = "([\w-]+)"', "\n".join(page.read_text() for page in kept), re.MULTILINE))
+    codes = {page.name.split("-")[0] for page in kept}
+    for path in (*kept, *(path for path in RULES.rglob("*.toml") if path.stem in tables)):
+        copy = folder / path.relative_to(RULES.parent)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        lines = path.read_text().splitlines(keepends=True)
+        copy.write_text("".join(line for line in lines if not _of_others(line, codes)))
+    return folder / "src"
+
+
+def _of_others(line: str, codes: set[str]) -> bool:
+    """Whether this says that the rule comes before one that is not in the book."""
+    return line.startswith("supersedes") and not set(re.findall(r"XLA\d+", line)) <= codes
+
+
 def contenders(
     source: Path, warm_cache: Path, torchfix_program: Path | None, select: str
 ) -> dict[str, list[str | Path]]:
     xlamig = shutil.which("xlamig", path=Path(sys.executable).parent) or sys.exit("xlamig is not installed")
-    check: list[str | Path] = [
-        xlamig,
-        "check",
-        "--isolated",
-        "-j1",
-        "--output-format",
-        "json",
-        "--select",
-        select,
-    ]
+    check: list[str | Path] = [xlamig, *CHECK, "--select", select]
     rows: dict[str, list[str | Path]] = {
         "libcst parse": [sys.executable, "-c", PARSE, source],
         "xlamig, cold": [*check, "--no-cache", source],
@@ -170,6 +185,9 @@ def options() -> argparse.Namespace:
         "--only-names", action="store_true", help="only rules about names, packages and variables"
     )
     parser.add_argument(
+        "--few", type=int, default=20, metavar="N", help="rules of a smaller book to compare with (default 20)"
+    )
+    parser.add_argument(
         "--cache", type=Path, default=default_cache, help=f"downloads (default {default_cache})"
     )
     return parser.parse_args()
@@ -202,12 +220,16 @@ def main() -> None:
         for name, source in sources.items():
             files = list(source.rglob("*.py"))
             lines = sum(path.read_bytes().count(b"\n") for path in files)
-            with tempfile.TemporaryDirectory() as warm_cache:
+            with tempfile.TemporaryDirectory() as warm_cache, tempfile.TemporaryDirectory() as few:
                 commands = contenders(source, Path(warm_cache), program, select)
+                for title, book in (("few", smaller_book(Path(few), args.few)), ("all", RULES.parent / "src")):
+                    commands[f"cold, {title} rules"] = [sys.executable, "-c", RUN, book, *CHECK, "-n", source]
                 measure(commands["xlamig, unchanged"], Path(empty), accept=(0, 1))
                 costs = rounds(commands, args.runs, Path(empty))
             rows = report(f"{name}: {len(files)} files, {lines} lines", costs, "libcst parse")
             result[name] = {"files": len(files), "lines": lines} | rows
+            times = against(costs, "cold, all rules", "cold, few rules")
+            print(f"{f'all rules / {args.few} rules, cold':<47}{times:>16.2f}")
             if program:
                 times = against(costs, "TorchFix", "xlamig, cold")
                 print(f"{'TorchFix / xlamig, cold':<47}{times:>16.2f}")

@@ -1,0 +1,72 @@
+"""`xlamig trace`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from xlamig.cli.options import OutputFlags, output_options
+from xlamig.cli.output import Output
+
+NOTHING = "The program never imported torch_xla: there is nothing to tell. For a CUDA program, use --as-cuda."
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("-m", "module", is_flag=True, help="PROGRAM is a module, as for python -m.")
+@click.option("--steps", type=click.IntRange(min=1), help="Stop the program after that many steps.")
+@click.option("--as-cuda", is_flag=True, help="Run a CUDA program as it is: what asks for CUDA gets XLA.")
+@click.option("--python", default=sys.executable, metavar="PATH", help="The Python that has torch_xla.")
+@click.option(
+    "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
+    help="How the trace is written. With json, what the program prints goes to stderr.",
+)  # fmt: skip
+@output_options
+@click.argument("program")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    output: OutputFlags,
+    program: str,
+    arguments: tuple[str, ...],
+    module: bool,
+    steps: int | None,
+    as_cuda: bool,
+    python: str,
+    output_format: str,
+) -> None:
+    """Run a program on torch_xla and report what really happened, line by line.
+
+    PROGRAM and its ARGUMENTS are as for python. Without PJRT_DEVICE in the environment it runs on
+    XLA's CPU client. Exits with the program's own code.
+    """
+    from xlamig.observe import launch
+    from xlamig.report import trace_json, trace_text
+
+    asked = launch.Program(
+        target=program,
+        module=module,
+        arguments=arguments,
+        python=python,
+        steps=steps or 0,
+        as_cuda=as_cuda,
+        quiet_stdout=output_format == "json" and output.output_file is None,
+    )
+    try:
+        run = launch.run(asked)
+    except launch.LaunchError as error:
+        raise click.UsageError(str(error)) from None
+    out = Output(output)
+    if run.killed_by:
+        out.complain(f"The program was ended by {run.killed_by}; this is the trace up to its last second.")
+    if run.left_behind:
+        out.complain(f"It left {run.left_behind} processes running; they were ended.")
+    if run.trace is None:
+        out.complain(NOTHING)
+    elif output_format == "json":
+        out.write([trace_json.render(run.trace)])
+    else:
+        out.write(trace_text.render(run.trace, out.context(launch.text_of)))
+    ctx.exit(run.code)

@@ -1,0 +1,96 @@
+"""What a run showed, in the words of the facts. See observe/ for how it is found out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+EventKind = Literal[
+    "host-read",
+    "dynamic-shape",
+    "changing-shape",
+    "changing-constant",
+    "changing-path",
+    "recompile",  # for a reason that no line shows
+    "operator",
+    "execution",  # of what was pending, and nothing was read
+    "transfer",
+    "step-boundary",
+]
+
+Frequency = Literal["once", "warm-up", "interval", "step"]
+"""In one step; in the first two only; in some; in (nearly) all from the first time on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Rows count from 1, columns are code points from 1. `filename` as the program named it."""
+
+    filename: str
+    row: int
+    column: int
+    end_row: int
+    end_column: int
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What one place did. `seconds` is what the program waited there, compilation included."""
+
+    kind: EventKind
+    via: str
+    spot: Spot | None
+    frequency: Frequency
+    count: int
+    compiles: int
+    executions: int
+    device_to_host: int
+    host_to_device: int
+    seconds: float
+    compile_seconds: float
+    steps_seen: int
+    through: str = ""  # "backward"
+    operators: tuple[str, ...] = ()  # aten names that ran on the CPU
+    detail: str = ""  # what differed from the step before
+    rule: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Per step; 0/1/0 is a step that runs as one graph and is never read."""
+
+    compiles: float
+    executions: float
+    device_to_host: float
+
+    def __str__(self) -> str:
+        return "/".join(f"{value:g}" for value in (self.compiles, self.executions, self.device_to_host))
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The exception that ended the program. `rule` explains it, if one does."""
+
+    type: str
+    message: str
+    spot: Spot | None
+    rule: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """`steps` counts the boundaries at `boundary`; the steady state is that of the later half."""
+
+    steps: int
+    boundary: Spot | None
+    steady: Cost | None
+    first: tuple[Cost, ...]
+    totals: Cost
+    events: tuple[Event, ...]
+    failure: Failure | None
+    processes: int
+    device: str
+    redirected: tuple[tuple[str, int], ...] = field(default=())

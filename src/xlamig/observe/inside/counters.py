@@ -1,0 +1,43 @@
+"""The counters of torch_xla that tell what a line cost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch_xla
+
+_C = torch_xla._XLAC
+
+
+class Totals(NamedTuple):
+    """Since the process began."""
+
+    compiles: int
+    executions: int
+    device_to_host: int
+    host_to_device: int
+
+
+def _samples(metric: str) -> int:
+    data = _C._xla_metric_data(metric)
+    return data[0] if data else 0
+
+
+def read() -> Totals:
+    return Totals(
+        _C._xla_counter_value("UncachedCompile") or 0,
+        _C._xla_counter_value("ExecuteComputation") or 0,
+        _samples("TransferFromDeviceTime"),
+        _samples("TransferToDeviceTime"),
+    )
+
+
+def compile_seconds() -> float:
+    data = _C._xla_metric_data("CompileTime")
+    return data[1] / 1e9 if data else 0.0
+
+
+def fallbacks() -> dict[str, int]:
+    """How often each operator ran on the CPU instead."""
+    names = [name for name in _C._xla_counter_names() if name.startswith(("aten::", "torchvision::"))]
+    return {name: _C._xla_counter_value(name) or 0 for name in names}

@@ -1,0 +1,80 @@
+"""Which line of the user's code is running."""
+
+from __future__ import annotations
+
+import site
+import sys
+import sysconfig
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+
+class Site(NamedTuple):
+    """An instruction of the user's code; what it spans is worked out when it is written down."""
+
+    code: CodeType
+    instruction: int
+
+    def span(self) -> tuple[int, int, int, int]:
+        """(row, column, end row, end column); rows from 1, columns are UTF-8 bytes from 0."""
+        positions = list(self.code.co_positions())
+        row, end_row, column, end_column = positions[self.instruction // 2]
+        row = row or self.code.co_firstlineno
+        return row, column or 0, end_row or row, end_column or 0
+
+
+def _libraries() -> tuple[str, ...]:
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    paths = {sysconfig.get_path(name) for name in names}
+    paths.update(site.getsitepackages(), [site.getusersitepackages()])
+    paths.add(str(Path(__file__).resolve().parents[2]))
+    return tuple(path.rstrip("/") + "/" for path in paths if path)
+
+
+_LIBRARIES = _libraries()
+_known: dict[CodeType, bool] = {}
+_sites: dict[tuple[CodeType, int], Site] = {}
+_by_span: dict[tuple[CodeType, tuple[int, int, int, int]], Site] = {}
+
+
+def _site(code: CodeType, instruction: int) -> Site:
+    """One for all instructions of an expression: a call has several, and which one a frame is at
+    changes when the interpreter specialises it."""
+    site = _sites.get((code, instruction))
+    if site is None:
+        made = Site(code, instruction)
+        site = _sites[code, instruction] = _by_span.setdefault((code, made.span()), made)
+    return site
+
+
+def is_users(code: CodeType) -> bool:
+    known = _known.get(code)
+    if known is None:
+        name = code.co_filename
+        known = not name.startswith(("<", *_LIBRARIES)) and "/site-packages/" not in name
+        _known[code] = known
+    return known
+
+
+def innermost(frame: FrameType | None = None) -> Site | None:
+    """Of the frames of the user's code in this thread."""
+    frame = frame or sys._getframe(1)
+    while frame is not None:
+        if is_users(frame.f_code):
+            return _site(frame.f_code, frame.f_lasti)
+        frame = frame.f_back
+    return None
+
+
+def depth() -> int:
+    frame, count = sys._getframe(1), 0
+    while frame.f_back is not None:
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+def called_by_user() -> bool:
+    """Whether the caller's caller is the user's own code, not a library that works for it."""
+    frame = sys._getframe(2)
+    return is_users(frame.f_code)

@@ -1,0 +1,179 @@
+"""Collects what happened and where, and writes it down before anything can be lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import torch_xla
+
+from . import counters, frames, steplog
+from .frames import Site
+
+EVERY = 1.0  # seconds between two writes, at a step boundary
+LONGEST = 200_000  # operators of a step that are remembered
+
+
+@dataclass(slots=True)
+class Tally:
+    """Of one kind of event at one place."""
+
+    count: int = 0
+    compiles: int = 0
+    executions: int = 0
+    device_to_host: int = 0
+    host_to_device: int = 0
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+    example: str = ""  # of what differed
+    steps: list[list[int]] = field(default_factory=list)  # [first, last] of runs of steps
+
+    def seen_in(self, step: int) -> None:
+        if self.steps and self.steps[-1][1] >= step - 1:
+            self.steps[-1][1] = max(step, self.steps[-1][1])
+        else:
+            self.steps.append([step, step])
+
+
+Key = tuple[str, str, Site | None, str]
+"""(event, detail, place, where the backward pass was started or "")."""
+
+
+class Recorder:
+    """One per process. `limit` is the number of steps after which the program is stopped."""
+
+    def __init__(self, folder: Path, limit: int = 0) -> None:
+        self.path = folder / f"{os.getpid()}-{time.time_ns()}.json"
+        self.limit = limit
+        self.tallies: dict[Key, Tally] = {}
+        self.boundaries: list[tuple[int, int, counters.Totals]] = []  # (number of the place, depth, totals)
+        self.places: dict[Site | None, int] = {}
+        self.log: list[steplog.Entry] = []
+        self.logs: dict[Site | None, list[steplog.Entry]] = {}
+        self.last_log: list[steplog.Entry] = []
+        self.last = counters.read()
+        self.compiled = counters.compile_seconds()
+        self.fell_back = counters.fallbacks()
+        self.exception: dict[str, Any] | None = None
+        self.redirected: dict[str, int] = {}
+        self.device = f"{os.environ.get('PJRT_DEVICE', 'XLA')} (torch_xla {torch_xla.__version__})"
+        self.written = 0.0
+
+    # ------------------------------------------------------------------ events
+
+    def tally(self, event: str, detail: str, site: Site | None, through: str = "") -> Tally:
+        tally = self.tallies.setdefault((event, detail, site, through), Tally())
+        tally.count += 1
+        tally.seen_in(len(self.boundaries))
+        return tally
+
+    def settle(self, operator: str, tags: str, site: Site | None, started: float, through: str = "") -> None:
+        """Attributes what changed since the last look to what has just run."""
+        now = counters.read()
+        if now == self.last:
+            return
+        before, self.last = self.last, now
+        if now[:3] == before[:3]:
+            if operator.startswith(("aten._to_copy", "aten.copy_", "_xla_tensors_from_aten")):
+                tally = self.tally("transfer", operator, site, through)
+                tally.host_to_device += now.host_to_device - before.host_to_device
+            return
+        fallbacks = counters.fallbacks()
+        new = [name for name, count in fallbacks.items() if count != self.fell_back.get(name, 0)]
+        self.fell_back = fallbacks
+        tally = self.tally(operator, " ".join([tags, *new]), site, through)
+        tally.compiles += now.compiles - before.compiles
+        tally.executions += now.executions - before.executions
+        tally.device_to_host += now.device_to_host - before.device_to_host
+        tally.host_to_device += now.host_to_device - before.host_to_device
+        tally.seconds += time.perf_counter() - started
+        if now.compiles != before.compiles:
+            compiled = counters.compile_seconds()
+            tally.compile_seconds += compiled - self.compiled
+            self._explain(now.compiles - before.compiles, compiled - self.compiled, site)
+            self.compiled = compiled
+
+    def _explain(self, compiles: int, seconds: float, site: Site | None) -> None:
+        """Which line made the graph another one than in the step before."""
+        before = self.logs.get(site) or self.last_log
+        if not before:
+            return
+        found = steplog.difference(before, self.log, whole=site in self.logs)
+        if found is None:
+            found = steplog.Difference("unknown", site, "", "", "")
+        tally = self.tally("recompile", f"{found.cause} {found.operator}", found.site)
+        tally.compiles += compiles
+        tally.compile_seconds += seconds
+        tally.example = tally.example or f"{found.before} -> {found.now}"
+
+    def note(self, func: Any, site: Site | None, args: Any, kwargs: Any) -> None:
+        if len(self.log) < LONGEST:
+            self.log.append(steplog.entry(func, site, args, kwargs))
+
+    def boundary(self, site: Site | None, depth: int) -> None:
+        """A step ends here: the graph up to now was sent to the device."""
+        number = self.places.setdefault(site, len(self.places))
+        self.boundaries.append((number, depth, self.last))
+        if len(self.boundaries) > 1:  # the first also holds what came before the loop
+            self.logs[site] = self.last_log = self.log
+        self.log = []
+        if time.monotonic() - self.written > EVERY:
+            self.write()
+        steps = sum(place == number for place, _, _ in self.boundaries) if self.limit else 0
+        if self.limit and steps >= self.limit:
+            self.write()
+            raise SystemExit(0)
+
+    # ------------------------------------------------------------------ the end
+
+    def failed(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        frame_summary = [f for f in traceback.walk_tb(trace) if frames.is_users(f[0].f_code)]
+        place = None
+        if frame_summary:
+            frame, row = frame_summary[-1]
+            place = {"filename": frame.f_code.co_filename, "row": row}
+        self.exception = {"type": kind.__qualname__, "message": str(error)[:2000], "place": place}
+        self.write()
+
+    def write(self) -> None:
+        self.written = time.monotonic()
+        content = {
+            "process": os.getpid(),
+            "parent": os.getppid(),
+            "arguments": sys.argv,
+            "device": self.device,
+            "totals": self.last._asdict(),
+            "places": [_place(site) for site in self.places],
+            "boundaries": [[place, depth, *totals[:3]] for place, depth, totals in self.boundaries],
+            "events": [
+                {"event": event, "detail": detail, "place": _place(site), "through": through}
+                | {name: getattr(tally, name) for name in Tally.__dataclass_fields__}
+                for (event, detail, site, through), tally in list(self.tallies.items())
+            ],
+            "redirected": self.redirected,
+            "exception": self.exception,
+        }
+        temporary = self.path.with_suffix(".part")
+        temporary.write_text(json.dumps(content))
+        temporary.replace(self.path)
+
+
+def _place(site: Site | None) -> dict[str, Any] | None:
+    if site is None:
+        return None
+    row, column, end_row, end_column = site.span()
+    return {
+        "filename": site.code.co_filename,
+        "scope": site.code.co_qualname,
+        "row": row,
+        "column": column,
+        "end_row": end_row,
+        "end_column": end_column,
+    }

@@ -1,0 +1,109 @@
+"""What was put into the graph, operator by operator, so that two steps can be compared.
+
+XLA compiles again when the graph differs from every earlier one. Its hash does not say where; the
+list of operators with shapes and constants does, and each has its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from .frames import Site
+
+
+class Entry(NamedTuple):
+    """`lifted` holds numbers that torch_xla passes as inputs of the graph, except some."""
+
+    operator: str
+    site: Site | None
+    shapes: tuple[Any, ...]
+    baked: tuple[Any, ...]
+    lifted: tuple[Any, ...]
+
+
+class Difference(NamedTuple):
+    """The first entry that two steps do not share. `cause` is path, shape, constant or number."""
+
+    cause: str
+    site: Site | None
+    operator: str
+    before: str
+    now: str
+
+
+def _flat(value: Any, shapes: list[Any], rest: list[Any]) -> None:
+    if isinstance(value, torch.Tensor):
+        shapes.append((tuple(value.shape), value.dtype))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _flat(item, shapes, rest)
+    else:
+        rest.append(value)
+
+
+_Scalars = tuple[frozenset[int], frozenset[str]]
+_lifts: dict[Any, _Scalars] = {}
+
+
+def _scalars(func: Any) -> _Scalars:
+    """Positions and names of the parameters of type Scalar."""
+    known = _lifts.get(func)
+    if known is None:
+        found = [(i, a.name) for i, a in enumerate(func._schema.arguments) if "number" in str(a.type).lower()]
+        known = _lifts[func] = (frozenset(i for i, _ in found), frozenset(name for _, name in found))
+    return known
+
+
+def entry(func: Any, site: Site | None, args: Sequence[Any], kwargs: dict[str, Any]) -> Entry:
+    positions, names = _scalars(func)
+    shapes: list[Any] = []
+    baked: list[Any] = []
+    lifted: list[Any] = []
+    for i, value in enumerate(args):
+        _flat(value, shapes, lifted if i in positions else baked)
+    for name, value in kwargs.items():
+        _flat(value, shapes, lifted if name in names else baked)
+    return Entry(str(func), site, tuple(shapes), tuple(baked), tuple(lifted))
+
+
+def _first(before: Sequence[Entry], now: Sequence[Entry], same: Callable[[Entry, Entry], bool]) -> int | None:
+    for i, (a, b) in enumerate(zip(before, now, strict=False)):
+        if a is not b and not same(a, b):
+            return i
+    return None
+
+
+def difference(before: Sequence[Entry], now: Sequence[Entry], whole: bool) -> Difference | None:
+    """Where `now` leaves `before`. Numbers count only if nothing else differs.
+
+    Without `whole`, `now` is the beginning of a step that still runs.
+    """
+    at = _first(before, now, lambda a, b: a[:1] == b[:1] and a.site == b.site and a[2:4] == b[2:4])
+    if at is not None:
+        old, new = before[at], now[at]
+        if old.operator != new.operator or old.site != new.site:
+            return Difference("path", new.site, new.operator, old.operator, new.operator)
+        if old.shapes != new.shapes:
+            return Difference("shape", new.site, new.operator, _shown(old.shapes), _shown(new.shapes))
+        return Difference("constant", new.site, new.operator, _shown(old.baked), _shown(new.baked))
+    if whole and len(before) != len(now):
+        longer = max(before, now, key=len)
+        extra = longer[min(len(before), len(now))]
+        return Difference("path", extra.site, extra.operator, f"{len(before)} operators", f"{len(now)}")
+    at = _first(before, now, lambda a, b: a.lifted == b.lifted)
+    if at is not None:
+        old, new = before[at], now[at]
+        return Difference("number", new.site, new.operator, _shown(old.lifted), _shown(new.lifted))
+    return None
+
+
+def _shown(values: Sequence[Any]) -> str:
+    return ", ".join(
+        "x".join(map(str, value[0])) or "scalar"
+        if isinstance(value, tuple) and value and isinstance(value[0], tuple)
+        else str(value)
+        for value in values
+    )[:80]

@@ -1,0 +1,70 @@
+"""A trace for programs. The schema is schemas/trace.json."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from xlamig.observations import Cost, Event, Spot, Trace
+
+SCHEMA_VERSION = 1
+
+
+def render(trace: Trace) -> str:
+    failure = trace.failure
+    content = {
+        "schema_version": SCHEMA_VERSION,
+        "steps": trace.steps,
+        "device": trace.device,
+        "processes": trace.processes,
+        "boundary": _place(trace.boundary),
+        "steady_state": _cost(trace.steady),
+        "first_steps": [asdict(cost) for cost in trace.first],
+        "totals": asdict(trace.totals),
+        "events": [_event(event) for event in trace.events],
+        "redirected": dict(trace.redirected),
+        "exception": failure
+        and {"type": failure.type, "message": failure.message, "rule": failure.rule, "advice": failure.advice}
+        | (_place(failure.spot) or {"filename": None, "location": None}),
+    }
+    return json.dumps(content, indent=2)
+
+
+def _cost(cost: Cost | None) -> dict[str, Any] | None:
+    return asdict(cost) if cost else None
+
+
+def _place(spot: Spot | None) -> dict[str, Any] | None:
+    if spot is None:
+        return None
+    return {
+        "filename": spot.filename,
+        "location": {"row": spot.row, "column": spot.column},
+        "end_location": {"row": spot.end_row, "column": spot.end_column},
+    }
+
+
+def _event(event: Event) -> dict[str, Any]:
+    nowhere = {"filename": None, "location": None, "end_location": None}
+    return (
+        {"kind": event.kind, "via": event.via}
+        | (_place(event.spot) or nowhere)
+        | {
+            "scope": event.spot.scope if event.spot else None,
+            "frequency": event.frequency,
+            "count": event.count,
+            "steps_seen": event.steps_seen,
+            "seconds": round(event.seconds, 4),
+            "compile_seconds": round(event.compile_seconds, 4),
+            "compiles": event.compiles,
+            "executions": event.executions,
+            "device_to_host": event.device_to_host,
+            "host_to_device": event.host_to_device,
+            "backward": event.through == "backward",
+            "operators": list(event.operators),
+            "detail": event.detail,
+            "rule": event.rule,
+            "message": event.message,
+        }
+    )

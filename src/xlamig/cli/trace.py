@@ -42,7 +42,7 @@ def command(
     PROGRAM and its ARGUMENTS are as for python. Without PJRT_DEVICE in the environment it runs on
     XLA's CPU client. Exits with the program's own code.
     """
-    from xlamig.observe import launch
+    from xlamig.observe import explain, launch
     from xlamig.report import trace_json, trace_text
 
     asked = launch.Program(
@@ -63,10 +63,11 @@ def command(
         out.complain(f"The program was ended by {run.killed_by}; this is the trace up to its last second.")
     if run.left_behind:
         out.complain(f"It left {run.left_behind} processes running; they were ended.")
-    if run.trace is None:
+    trace = run.trace and explain.explained(run.trace)
+    if trace is None:
         out.complain(NOTHING)
     elif output_format == "json":
-        out.write([trace_json.render(run.trace)])
+        out.write([trace_json.render(trace)])
     else:
-        out.write(trace_text.render(run.trace, out.context(launch.text_of)))
+        out.write(trace_text.render(trace, out.context(launch.text_of)))
     ctx.exit(run.code)

@@ -1,0 +1,75 @@
+"""Which rule speaks of what happened. The table is rules/observed/events.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+
+from xlamig.observations import Event, Failure, Trace
+from xlamig.rulebook.load import find_book
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Fits an event if each of its conditions does; an empty one always does."""
+
+    kind: str
+    rule: str
+    advice: str
+    via: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
+
+    def fits(self, event: Event) -> bool:
+        return (
+            self.kind == event.kind
+            and (not self.via or any(fnmatchcase(event.via, pattern) for pattern in self.via))
+            and (
+                not self.operators or any(fnmatchcase(o, p) for o in event.operators for p in self.operators)
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    events: tuple[Row, ...]
+    exceptions: tuple[tuple[str, str, str], ...]  # (part of the message, rule, advice)
+
+
+@cache
+def table() -> Table:
+    content = tomllib.loads((find_book() / "observed" / "events.toml").read_text(encoding="utf-8"))
+    rows = (
+        Row(
+            row["kind"],
+            row["rule"],
+            row["advice"],
+            tuple(row.get("via", ())),
+            tuple(row.get("operators", ())),
+        )
+        for row in content["event"]
+    )
+    exceptions = ((row["text"], row["rule"], row["advice"]) for row in content["exception"])
+    return Table(tuple(rows), tuple(exceptions))
+
+
+def explained(trace: Trace) -> Trace:
+    """The same trace with the rule and the advice for what costs something in it."""
+    return replace(
+        trace,
+        events=tuple(map(_event, trace.events)),
+        failure=trace.failure and _failure(trace.failure),
+    )
+
+
+def _event(event: Event) -> Event:
+    row = next((row for row in table().events if row.fits(event)), None)
+    return replace(event, rule=row.rule, message=row.advice) if row else event
+
+
+def _failure(failure: Failure) -> Failure:
+    for text, rule, advice in table().exceptions:
+        if text in failure.message:
+            return replace(failure, rule=rule, advice=advice)
+    return failure

@@ -62,7 +62,7 @@ def command(
     if run.killed_by:
         out.complain(f"The program was ended by {run.killed_by}; this is the trace up to its last second.")
     if run.left_behind:
-        out.complain(f"It left {run.left_behind} processes running; they were ended.")
+        out.complain(f"It left {run.left_behind} of its processes running; they were ended.")
     trace = run.trace and explain.explained(run.trace)
     if trace is None:
         out.complain(NOTHING)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from xlamig.observe.collect import collect
 FOLDER = "XLAMIG_TRACE_FOLDER"  # also the mark by which processes left behind are found
 SETTINGS = "XLAMIG_TRACE_SETTINGS"
 MISSING = 'torch_xla is not installed for {python}: pip install "xlamig[xla]", or name another with --python'
+_GRACE = 1.0  # seconds for helpers of multiprocessing, which see that their parent has gone
 _PATIENCE = 5.0  # seconds between asking a process to end and ending it
 
 
@@ -61,8 +62,6 @@ def run(program: Program) -> Run:
         folder = Path(name)
         code = _run(program, folder)
         left = _end_all(name)
-        if program.steps and code == 0 and left:
-            left = 0  # stopped by us, in the middle
         killed = signal.Signals(-code).name if code < 0 else ""
         return Run(128 - code if code < 0 else code, collect(folder), killed, left)
 
@@ -115,17 +114,23 @@ def _passing_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _end_all(mark: str) -> int:
-    """Ends every process that the program started and left; how many there were."""
-    left = list(_marked(mark))
+    """Ends every process that the program started and left; how many did not end by themselves."""
+    left = _wait_for(mark, _GRACE)
     for number in (signal.SIGTERM, signal.SIGKILL):
         _signal(_marked(mark), number)
-        end = time.monotonic() + _PATIENCE
-        while list(_marked(mark)) and time.monotonic() < end:
-            time.sleep(0.05)
-    return len(left)
+        _wait_for(mark, _PATIENCE)
+    return left
 
 
-def _signal(processes: Sequence[int] | Iterator[int], number: signal.Signals) -> None:
+def _wait_for(mark: str, seconds: float) -> int:
+    """How many are still there after that time."""
+    end = time.monotonic() + seconds
+    while (left := len(list(_marked(mark)))) and time.monotonic() < end:
+        time.sleep(0.05)
+    return left
+
+
+def _signal(processes: Iterable[int], number: signal.Signals) -> None:
     for process in processes:
         with suppress(OSError):
             os.kill(process, number)

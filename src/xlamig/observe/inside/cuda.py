@@ -15,7 +15,6 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.overrides import TorchFunctionMode
 
 from . import frames
-from .recorder import Recorder
 
 _XLA = torch.device("xla", 0)
 
@@ -64,13 +63,8 @@ def _device_seen(device: torch.device) -> torch.device:
 _ANSWERS: dict[Any, Callable[[Any], Any]] = {torch.Tensor.device.__get__: _device_seen}
 
 
-def install(recorder: Recorder, sync: bool) -> None:
+def install(noted: Callable[[str], None], sync: bool) -> None:
     """`sync` closes each step after the optimizer: CUDA programs have no word for that."""
-
-    def noted(name: str) -> None:
-        recorder.redirected[name] = recorder.redirected.get(name, 0) + 1
-
-    AsCuda(noted).__enter__()
     _replace_methods(noted)
     _replace_module(noted)
     _replace_precision(noted)

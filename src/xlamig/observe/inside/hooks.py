@@ -12,8 +12,7 @@ import torch._tensor_str
 import torch_xla
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .frames import depth, innermost
-from .mode import Watch
+from .frames import Site, depth, innermost
 from .recorder import Recorder
 
 _C = torch_xla._XLAC
@@ -21,9 +20,9 @@ _BOUNDARY = "_xla_step_marker"
 _OTHERS = ("_xla_sync_multi", "_xla_tensors_from_aten", "_run_cached_graph", "_xla_wait_device_ops")
 
 
-def install(recorder: Recorder, watch: Watch) -> None:
+def install(recorder: Recorder, forward: dict[int, Site | None]) -> None:
     """Wraps the functions through which torch_xla's own Python goes."""
-    setattr(_C, _BOUNDARY, _boundary(getattr(_C, _BOUNDARY), recorder, watch))
+    setattr(_C, _BOUNDARY, _boundary(getattr(_C, _BOUNDARY), recorder, forward))
     for name in _OTHERS:
         setattr(_C, name, _watched(getattr(_C, name), name, recorder))
     printed = _watched(torch._tensor_str._str, "print", recorder)
@@ -43,7 +42,9 @@ def _watched(function: Callable[..., Any], name: str, recorder: Recorder) -> Cal
     return watched
 
 
-def _boundary(function: Callable[..., Any], recorder: Recorder, watch: Watch) -> Callable[..., Any]:
+def _boundary(
+    function: Callable[..., Any], recorder: Recorder, forward: dict[int, Site | None]
+) -> Callable[..., Any]:
     @functools.wraps(function)
     def boundary(*args: Any, **kwargs: Any) -> Any:
         started = time.perf_counter()
@@ -53,7 +54,7 @@ def _boundary(function: Callable[..., Any], recorder: Recorder, watch: Watch) ->
             _C._xla_wait_device_ops.__wrapped__([])
         site = innermost(sys._getframe(1))
         recorder.settle(_BOUNDARY, "", site, started)
-        watch.forward.clear()
+        forward.clear()
         recorder.boundary(site, depth())
         return result
 

@@ -29,12 +29,12 @@ def _holds_xla(values: Iterable[Any]) -> bool:
 
 
 class Watch(TorchDispatchMode):
-    """Active as long as the process runs."""
+    """Active as long as its thread runs. `forward` has where each autograd node was made, by its number."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, forward: dict[int, Site | None]) -> None:
         super().__init__()
         self.recorder = recorder
-        self.forward: dict[int, Site | None] = {}  # autograd sequence number -> where it was made
+        self.forward = forward
         self.tags: dict[Any, str] = {}
 
     @classmethod

@@ -50,6 +50,7 @@ class Recorder:
     """One per process. `limit` is the number of steps after which the program is stopped."""
 
     def __init__(self, folder: Path, limit: int = 0) -> None:
+        self.process = os.getpid()
         self.path = folder / f"{os.getpid()}-{time.time_ns()}.json"
         self.limit = limit
         self.tallies: dict[Key, Tally] = {}
@@ -142,11 +143,14 @@ class Recorder:
         self.exception = {"type": kind.__qualname__, "message": str(error)[:2000], "place": place}
         self.write()
 
+    def redirect(self, name: str) -> None:
+        self.redirected[name] = self.redirected.get(name, 0) + 1
+
     def write(self) -> None:
+        if os.getpid() != self.process:  # a fork of ours, which may not use the device anyway
+            return
         self.written = time.monotonic()
         content = {
-            "process": os.getpid(),
-            "parent": os.getppid(),
             "arguments": sys.argv,
             "device": self.device,
             "totals": self.last._asdict(),

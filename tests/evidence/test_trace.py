@@ -1,0 +1,179 @@
+"""`xlamig trace` on real torch_xla: what happened, and on which line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.evidence
+
+PYTHON = os.environ.get("XLAMIG_XLA_PYTHON", sys.executable)
+LOOP = """
+import os, sys
+import torch
+import torch_xla
+device = torch_xla.device()
+model = torch.nn.Linear(4, 4).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+table = torch.ones(20, 4, device=device)
+total = 0
+for i in range({steps}):
+    batch = torch.ones({rows}, 4).to(device)
+    loss = model(batch).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    {body}
+    torch_xla.sync()
+"""
+
+
+def trace(folder: Path, text: str, *options: str, stdin: str = "") -> tuple[int, dict[str, Any], str]:
+    """The exit code, the trace, and what the program and xlamig wrote to stderr."""
+    program = folder / "program.py"
+    program.write_text(textwrap.dedent(text))
+    command = [sys.executable, "-c", "from xlamig.cli import main; main()", "trace", "--python", PYTHON]
+    run = subprocess.run(
+        [*command, "--output-format", "json", *options, str(program)],
+        cwd=folder, input=stdin, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    return run.returncode, json.loads(run.stdout or "null"), run.stderr
+
+
+def loop(body: str, steps: int = 10, rows: str = "2") -> str:
+    return LOOP.format(body=body, steps=steps, rows=rows)
+
+
+def line_of(text: str, part: str) -> int:
+    return next(row for row, line in enumerate(text.splitlines(), 1) if part in line)
+
+
+def test_a_clean_loop_is_healthy_and_has_no_events(tmp_path: Path) -> None:
+    code, found, _ = trace(tmp_path, loop("total += loss.detach()"))
+    assert code == 0
+    assert found["steps"] == 10
+    assert found["steady_state"] == {"compiles": 0, "executions": 1, "device_to_host": 0}
+    assert {event["kind"] for event in found["events"]} <= {"step-boundary", "transfer"}
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "via", "steady"),
+    [
+        ("total += loss.item()", "host-read", "item", (0, 2, 1)),
+        ("print(loss)", "host-read", "print", (0, 2, 1)),
+        ("total += 1 if loss > 1 else 0", "host-read", "branch", (0, 2, 1)),
+        ("total += loss.detach().cpu()", "host-read", "cpu", (0, 2, 1)),
+        ("kept = batch[batch > 2]", "dynamic-shape", "mask-read", (0, 2, 1)),
+        ("total = model(batch).median()", "operator", "fallback", (0, 2, 1)),
+        ("total = table[i] * 2", "changing-constant", "argument", (1, 1, 0)),
+    ],
+)
+def test_a_harm_is_found_on_its_line(
+    tmp_path: Path, body: str, kind: str, via: str, steady: tuple[int, int, int]
+) -> None:
+    text = loop(body)
+    _, found, _ = trace(tmp_path, text)
+    assert tuple(found["steady_state"].values()) == steady
+    (event,) = [event for event in found["events"] if event["kind"] not in ("step-boundary", "transfer")]
+    assert (event["kind"], event["via"]) == (kind, via)
+    assert event["location"]["row"] == line_of(text, body)
+    assert event["frequency"] == "step"
+
+
+def test_a_batch_of_another_size_is_named_where_it_enters_the_graph(tmp_path: Path) -> None:
+    text = loop("pass", rows="2 if i < 9 else 1")
+    _, found, _ = trace(tmp_path, text)
+    (event,) = [event for event in found["events"] if event["kind"] == "changing-shape"]
+    assert event["location"]["row"] == line_of(text, "batch =")
+    assert (event["frequency"], event["rule"]) == ("once", "XLA904")
+
+
+def test_what_falls_back_in_the_backward_pass_is_named_where_its_forward_is(tmp_path: Path) -> None:
+    body = "torch.zeros(4, device=device).masked_scatter(table[0] > 0, model(batch)[0]).sum().backward()"
+    text = loop(body)
+    _, found, _ = trace(tmp_path, text)
+    backward = [event for event in found["events"] if event["backward"]]
+    assert {event["location"]["row"] for event in backward} == {line_of(text, body)}
+
+
+def test_the_program_reads_stdin_and_its_exit_code_is_passed_through(tmp_path: Path) -> None:
+    code, found, stderr = trace(tmp_path, loop("if i == 4: sys.exit(int(input()))"), stdin="7\n")
+    assert (code, found["steps"]) == (7, 4)
+    assert "Traceback" not in stderr
+
+
+def test_an_exception_is_told_with_its_line_and_its_rule(tmp_path: Path) -> None:
+    text = loop("loss.cuda()")
+    code, found, _ = trace(tmp_path, text)
+    assert code == 1
+    assert found["exception"]["type"] == "RuntimeError"
+    assert found["exception"]["rule"] == "XLA001"
+    assert found["exception"]["location"]["row"] == line_of(text, "loss.cuda()")
+
+
+def test_a_program_that_is_killed_leaves_a_trace(tmp_path: Path) -> None:
+    body = "i == 5 and (__import__('time').sleep(1.1), torch_xla.sync(), os.kill(os.getpid(), 9))"
+    code, found, stderr = trace(tmp_path, loop(body))
+    assert code == 128 + 9
+    assert found["steps"] >= 5
+    assert "SIGKILL" in stderr
+
+
+def test_steps_stops_the_program(tmp_path: Path) -> None:
+    code, found, _ = trace(tmp_path, loop("pass", steps=100_000), "--steps", "6")
+    assert (code, found["steps"]) == (0, 6)
+
+
+def test_a_program_without_torch_xla_has_nothing_to_tell(tmp_path: Path) -> None:
+    code, found, stderr = trace(tmp_path, "print('hello')")
+    assert (code, found) == (0, None)
+    assert "never imported torch_xla" in stderr
+
+
+def test_views_of_what_is_created_on_the_device_share_memory(tmp_path: Path) -> None:
+    text = """
+        import torch, torch_xla
+        x = torch.zeros(4, device=torch_xla.device())
+        x[1:2].add_(1)
+        assert x.tolist() == [0, 1, 0, 0]
+    """
+    code, _, stderr = trace(tmp_path, text)
+    assert code == 0, stderr
+
+
+CUDA = """
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.backends.cudnn.benchmark = True
+    loader = DataLoader(TensorDataset(torch.ones(16, 4)), batch_size=2, pin_memory=True)
+    model = torch.nn.Linear(4, 4).cuda()
+    optimizer = torch.optim.AdamW(model.parameters())
+    scaler = torch.amp.GradScaler("cuda")
+    for (batch,) in loader:
+        batch = batch.to(device, non_blocking=True)
+        with torch.autocast("cuda"):
+            loss = model(batch).float().mean()
+        assert loss.is_cuda and loss.device.type == "cuda"
+        optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    torch.cuda.synchronize()
+"""
+
+
+def test_a_cuda_program_runs_as_it_is(tmp_path: Path) -> None:
+    code, found, stderr = trace(tmp_path, CUDA, "--as-cuda")
+    assert code == 0, stderr
+    assert found["steps"] == 8
+    assert found["steady_state"] == {"compiles": 0, "executions": 1, "device_to_host": 0}
+    assert "Tensor.pin_memory" in found["redirected"]

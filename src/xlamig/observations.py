@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 EventKind = Literal[
@@ -81,6 +81,16 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Training:
+    """Of the parameters given to optimizers that have stepped, how many changed, and the losses."""
+
+    losses: tuple[float, ...]
+    parameters: int
+    changed: int
+    devices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """`steps` counts the boundaries at `boundary`; the steady state is that of the later half."""
 
@@ -93,4 +103,5 @@ class Trace:
     failure: Failure | None
     processes: int
     device: str
-    redirected: tuple[tuple[str, int], ...] = field(default=())
+    redirected: tuple[tuple[str, int], ...] = ()
+    training: Training | None = None

@@ -177,3 +177,28 @@ def test_a_cuda_program_runs_as_it_is(tmp_path: Path) -> None:
     assert found["steps"] == 8
     assert found["steady_state"] == {"compiles": 0, "executions": 1, "device_to_host": 0}
     assert "Tensor.pin_memory" in found["redirected"]
+
+
+def verify(folder: Path, text: str, *options: str) -> tuple[int, str]:
+    program = folder / "program.py"
+    program.write_text(text)
+    command = [sys.executable, "-c", "from xlamig.cli import main; main()", "verify", "--python", PYTHON]
+    run = subprocess.run(
+        [*command, *options, str(program)],
+        cwd=folder, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    return run.returncode, run.stdout
+
+
+def test_a_finished_port_passes(tmp_path: Path) -> None:
+    code, output = verify(tmp_path, loop("pass", steps=20), "--reference")
+    assert code == 0, output
+    assert "FAIL" not in output
+
+
+def test_an_optimizer_made_before_the_move_does_not_train(tmp_path: Path) -> None:
+    text = loop("pass", steps=20).replace("4).to(device)\noptimizer", "4)\noptimizer")
+    text = text.replace("table =", "model.to(device)\ntable =")
+    code, output = verify(tmp_path, text)
+    assert code == 1
+    assert "FAIL  the parameters change: 0 of 2 did" in output

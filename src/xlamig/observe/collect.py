@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from xlamig.observations import Cost, Event, EventKind, Failure, Spot, Trace
+from xlamig.observations import Cost, Event, EventKind, Failure, Spot, Trace, Training
 from xlamig.observe import via
 from xlamig.observe.steps import Steps
 
@@ -40,7 +40,13 @@ def collect(folder: Path) -> Trace | None:
         processes=len(records),
         device=record["device"],
         redirected=tuple(sorted(record["redirected"].items())),
+        training=record["training"] and _training(record["training"]),
     )
+
+
+def _training(raw: dict[str, Any]) -> Training:
+    losses = tuple(float(loss) for loss in raw["losses"])
+    return Training(losses, raw["parameters"], raw["changed"], tuple(raw["devices"]))
 
 
 def _spot(place: dict[str, Any] | None) -> Spot | None:

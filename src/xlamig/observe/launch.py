@@ -40,6 +40,8 @@ class Program:
     python: str = sys.executable
     steps: int = 0
     as_cuda: bool = False
+    on_cpu: bool = False  # a program for XLA, without XLA
+    training: bool = False  # losses and parameters are looked at, too
     quiet_stdout: bool = False  # what it prints goes to stderr
 
 
@@ -76,7 +78,10 @@ def _require_torch_xla(python: str) -> None:
 
 def _environment(program: Program, folder: Path) -> dict[str, str]:
     package = Path(xlamig.__file__).resolve().parent
-    settings = {"xlamig": str(package.parent), "steps": program.steps, "as_cuda": program.as_cuda}
+    settings = {
+        "xlamig": str(package.parent),
+        **{name: getattr(program, name) for name in ("steps", "as_cuda", "on_cpu", "training")},
+    }
     paths = [str(package / "observe" / "site"), os.environ.get("PYTHONPATH", "")]
     return {
         "PJRT_DEVICE": "CPU",

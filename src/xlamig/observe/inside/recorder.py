@@ -13,9 +13,11 @@ from types import TracebackType
 from typing import Any
 
 import torch_xla
+from torch.utils._python_dispatch import _disable_current_modes
 
 from . import counters, frames, steplog
 from .frames import Site
+from .training import Training
 
 EVERY = 1.0  # seconds between two writes, at a step boundary
 LONGEST = 200_000  # operators of a step that are remembered
@@ -49,7 +51,9 @@ Key = tuple[str, str, Site | None, str]
 class Recorder:
     """One per process. `limit` is the number of steps after which the program is stopped."""
 
-    def __init__(self, folder: Path, limit: int = 0) -> None:
+    def __init__(self, folder: Path, limit: int = 0, training: Training | None = None) -> None:
+        self.training = training
+        self.trained: dict[str, Any] | None = None
         self.process = os.getpid()
         self.path = folder / f"{os.getpid()}-{time.time_ns()}.json"
         self.limit = limit
@@ -146,6 +150,13 @@ class Recorder:
     def redirect(self, name: str) -> None:
         self.redirected[name] = self.redirected.get(name, 0) + 1
 
+    def finish(self) -> None:
+        """The last words of the process."""
+        if self.training is not None and os.getpid() == self.process:
+            with _disable_current_modes():
+                self.trained = self.training.summary()
+        self.write()
+
     def write(self) -> None:
         if os.getpid() != self.process:  # a fork of ours, which may not use the device anyway
             return
@@ -163,6 +174,7 @@ class Recorder:
             ],
             "redirected": self.redirected,
             "exception": self.exception,
+            "training": self.trained,
         }
         temporary = self.path.with_suffix(".part")
         temporary.write_text(json.dumps(content))

@@ -22,8 +22,15 @@ def begin(settings: dict[str, Any]) -> None:
     from . import cuda, hooks
     from .mode import Watch
     from .recorder import Recorder
+    from .training import Training
 
-    recorder = Recorder(Path(os.environ[FOLDER]), settings.get("steps", 0))
+    on_cpu = settings.get("on_cpu")
+    training = Training(settings["steps"] if on_cpu else 0) if settings.get("training") else None
+    recorder = Recorder(Path(os.environ[FOLDER]), settings.get("steps", 0), training)
+    _before_the_end(recorder)
+    if on_cpu:
+        _on_cpu()
+        return
     sites: dict[int, Any] = {}
     modes = threading.local()  # torch itself holds no reference to them
 
@@ -39,7 +46,20 @@ def begin(settings: dict[str, Any]) -> None:
         cuda.install(recorder.redirect, settings.get("sync", True))
     watch()
     _in_every_thread(watch)
-    _before_the_end(recorder)
+
+
+def _on_cpu() -> None:
+    from . import cpu
+
+    cpu.install()
+    modes = threading.local()
+
+    def map_devices() -> None:
+        modes.cpu = cpu.AsCpu()
+        modes.cpu.__enter__()
+
+    map_devices()
+    _in_every_thread(map_devices)
 
 
 def _in_every_thread(action: Callable[[], None]) -> None:
@@ -61,9 +81,9 @@ def _before_the_end(recorder: Recorder) -> None:
         previous(kind, error, trace)
 
     def leaving(status: int) -> NoReturn:
-        recorder.write()
+        recorder.finish()
         leave(status)
 
     sys.excepthook = failed
     os._exit = leaving
-    atexit.register(recorder.write)
+    atexit.register(recorder.finish)

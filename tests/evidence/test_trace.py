@@ -19,6 +19,7 @@ LOOP = """
 import os, sys
 import torch
 import torch_xla
+torch.manual_seed(0)
 device = torch_xla.device()
 model = torch.nn.Linear(4, 4).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

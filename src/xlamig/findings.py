@@ -24,6 +24,11 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")  # most serious 
 CONFIDENCES: tuple[Confidence, ...] = ("certain", "likely", "possible")  # surest first
 
 
+def rule_url(code: str) -> str:
+    """Where the rule is documented."""
+    return f"https://xlamig.readthedocs.io/rules/{code}/"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
     row: int

@@ -30,12 +30,7 @@ class Output:
             for line in lines:
                 click.echo(line + end, nl=False, color=self.coloured)
             return
-        path = self.flags.output_file
-        if path.is_dir() or not path.parent.is_dir():
-            raise OSError(errno.ENOENT, "it is no file in an existing folder", str(path))
-        text = "".join(line + end for line in lines)
-        with click.open_file(str(self.flags.output_file), "w", encoding="utf-8", atomic=True) as file:
-            file.write(text)
+        write_file(self.flags.output_file, "".join(line + end for line in lines))
 
     def note(self, *lines: str) -> None:
         """For people at the terminal, unless they asked for quiet."""
@@ -60,6 +55,19 @@ class Output:
         from xlamig.report.paint import paint
 
         return replace(context, paint=paint)
+
+
+def require_file(path: Path) -> None:
+    """For a long run, so that it does not end in vain."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise OSError(errno.ENOENT, "it is no file in an existing folder", str(path))
+
+
+def write_file(path: Path, text: str) -> None:
+    """Complete or not at all."""
+    require_file(path)
+    with click.open_file(str(path), "w", encoding="utf-8", atomic=True) as file:
+        file.write(text)
 
 
 def _page_of() -> Callable[[str], str | None]:

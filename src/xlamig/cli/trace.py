@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
 from xlamig.cli.options import OutputFlags, output_options
-from xlamig.cli.output import Output
+from xlamig.cli.output import Output, require_file, write_file
 
 NOTHING = "The program never imported torch_xla: there is nothing to tell. For a CUDA program, use --as-cuda."
 
@@ -21,6 +22,7 @@ NOTHING = "The program never imported torch_xla: there is nothing to tell. For a
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
     help="How the trace is written. With json, what the program prints goes to stderr.",
 )  # fmt: skip
+@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with the annotated sources.")
 @output_options
 @click.argument("program")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -36,6 +38,7 @@ def command(
     as_cuda: bool,
     python: str,
     output_format: str,
+    html: Path | None,
 ) -> None:
     """Run a program on torch_xla and report what really happened, line by line.
 
@@ -54,6 +57,8 @@ def command(
         as_cuda=as_cuda,
         quiet_stdout=output_format == "json" and output.output_file is None,
     )
+    for file in filter(None, (html, output.output_file)):
+        require_file(file)
     try:
         run = launch.run(asked)
     except launch.LaunchError as error:
@@ -70,4 +75,8 @@ def command(
         out.write([trace_json.render(trace)])
     else:
         out.write(trace_text.render(trace, out.context(launch.text_of)))
+    if trace and html:
+        from xlamig.report import trace_html
+
+        write_file(html, trace_html.render(trace, out.context(launch.text_of)))
     ctx.exit(run.code)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from xlamig.config.settings import TARGETS, Settings, Target
-from xlamig.findings import Effort, Level, Phase, Unit
+from xlamig.findings import Effort, Level, Phase, Unit, rule_url
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.match import Match, read_match
 from xlamig.rulebook.page import Page
@@ -56,7 +56,7 @@ class Rule:
 
     @property
     def url(self) -> str:
-        return f"https://xlamig.readthedocs.io/rules/{self.code}/"
+        return rule_url(self.code)
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""A trace for programs. The schema is schemas/trace.json."""
+"""A trace for programs. The schema is docs/schemas/trace.schema.json."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from xlamig.observations import Cost, Event, Spot, Trace
 
 SCHEMA_VERSION = 1
+_NOWHERE = {"filename": None, "location": None, "end_location": None}
 
 
 def render(trace: Trace) -> str:
@@ -26,7 +27,7 @@ def render(trace: Trace) -> str:
         "redirected": dict(trace.redirected),
         "exception": failure
         and {"type": failure.type, "message": failure.message, "rule": failure.rule, "advice": failure.advice}
-        | (_place(failure.spot) or {"filename": None, "location": None}),
+        | (_place(failure.spot) or _NOWHERE),
     }
     return json.dumps(content, indent=2)
 
@@ -46,10 +47,9 @@ def _place(spot: Spot | None) -> dict[str, Any] | None:
 
 
 def _event(event: Event) -> dict[str, Any]:
-    nowhere = {"filename": None, "location": None, "end_location": None}
     return (
         {"kind": event.kind, "via": event.via}
-        | (_place(event.spot) or nowhere)
+        | (_place(event.spot) or _NOWHERE)
         | {
             "scope": event.spot.scope if event.spot else None,
             "frequency": event.frequency,

@@ -46,7 +46,8 @@ EVENTS = (
     ),
     event(
         "changing-shape", "input", spot("batch.to(device)"), frequency="once", steps_seen=1, count=1,
-        compiles=1, executions=0, device_to_host=0, seconds=0.0, compile_seconds=1.5, detail="8x4 -> 2x4", rule="XLA904",
+        compiles=1, executions=0, device_to_host=0, seconds=0.0, compile_seconds=1.5,
+        detail="8x4 -> 2x4", rule="XLA904",
     ),
     event("operator", "fallback", None, operators=("aten::median",), through="backward", seconds=0.0),
     event("transfer", "to-device", spot("batch.to(device)"), executions=0, device_to_host=0,

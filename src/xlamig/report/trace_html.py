@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -68,7 +69,7 @@ def render(trace: Trace, context: Context) -> str:
         next((row for row in rows if spot and _line(row.spot) == _line(spot)), None)
         for spot in (trace.boundary, trace.failure and trace.failure.spot)
     )
-    return _environment(trace).get_template("trace.html.jinja").render(
+    return _environment().get_template("trace.html.jinja").render(
         trace=trace,
         version=__version__,
         words=words,
@@ -82,7 +83,8 @@ def render(trace: Trace, context: Context) -> str:
     )  # fmt: skip
 
 
-def _environment(trace: Trace) -> Environment:
+@cache
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("xlamig.report"),
         autoescape=True,
@@ -93,7 +95,7 @@ def _environment(trace: Trace) -> Environment:
     )
     environment.filters |= {
         "kind": words.kind,
-        "often": lambda event: words.often(event, trace),
+        "often": words.often,
         "cost": words.cost,
         "at": words.at,
         "seconds": words.seconds,

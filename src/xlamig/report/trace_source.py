@@ -46,12 +46,14 @@ def blocks(text: str, spots: Sequence[Spot], rows: Collection[int]) -> Iterator[
 def source_lines(text: str, spots: Iterable[Spot]) -> list[Markup]:
     """The lines as HTML. What is in a place has a class that ends in -Marked."""
     lines = ["".join(map(_visible, line)) for line in split_lines(text.removeprefix("\ufeff"))]
+    if not lines[-1]:  # what follows the last newline is no line
+        lines.pop()
     joined = "\n".join(lines)
     options = {"stripnl": False, "ensurenl": False}
     lexer: Lexer = PythonLexer(**options) if len(joined) <= _COLOURED else TextLexer(**options)
     lexer.add_filter(_Marks(_spans(lines, spots)))
     formatted = highlight(joined, lexer, HtmlFormatter(nowrap=True, classprefix="t-"))
-    return list(map(Markup, formatted.split("\n")))
+    return list(map(Markup, formatted.split("\n")[: len(lines)]))
 
 
 class _Marks(Filter):

@@ -60,9 +60,12 @@ def is_users(code: CodeType) -> bool:
 def innermost(frame: FrameType | None = None) -> Site | None:
     """Of the frames of the user's code in this thread."""
     frame = frame or sys._getframe(1)
+    known = _known.get
     while frame is not None:
-        if is_users(frame.f_code):
-            return _site(frame.f_code, frame.f_lasti)
+        code = frame.f_code
+        users = known(code)  # looked up here: this runs for every operator
+        if users or (users is None and is_users(code)):
+            return _sites.get((code, frame.f_lasti)) or _site(code, frame.f_lasti)
         frame = frame.f_back
     return None
 

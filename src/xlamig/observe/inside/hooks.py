@@ -36,7 +36,7 @@ def _watched(function: Callable[..., Any], name: str, recorder: Recorder) -> Cal
         result = function(*args, **kwargs)
         site = innermost(sys._getframe(1))
         if site is not None:  # else a thread of a loader
-            recorder.settle(name, "", site, started)
+            recorder.settle(name, site, started)
         return result
 
     return watched
@@ -53,7 +53,7 @@ def _boundary(
         with _disable_current_modes():
             _C._xla_wait_device_ops.__wrapped__([])
         site = innermost(sys._getframe(1))
-        recorder.settle(_BOUNDARY, "", site, started)
+        recorder.settle(_BOUNDARY, site, started)
         forward.clear()
         recorder.boundary(site, depth())
         return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -15,13 +16,12 @@ from .recorder import Recorder
 _node = torch._C._current_autograd_node
 _included = torch._C._SetExcludeDispatchKeyGuard
 _sequence = torch._C._autograd._get_sequence_nr
-_TAGS = {torch.Tag.data_dependent_output: "reads", torch.Tag.dynamic_output_shape: "sizes"}
 
 
 def _holds_xla(values: Iterable[Any]) -> bool:
     for value in values:
         if isinstance(value, torch.Tensor):
-            if value.device.type == "xla":
+            if value.is_xla:
                 return True
         elif isinstance(value, list | tuple) and _holds_xla(value):
             return True
@@ -35,7 +35,6 @@ class Watch(TorchDispatchMode):
         super().__init__()
         self.recorder = recorder
         self.forward = forward
-        self.tags: dict[Any, str] = {}
 
     @classmethod
     def is_infra_mode(cls) -> bool:
@@ -44,9 +43,16 @@ class Watch(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        kwargs = kwargs or {}
+        tracing = sys.gettrace()
+        sys.settrace(None)  # each function that is called here would cost a call of the tracer
+        try:
+            return self._watched(func, args, kwargs or {})
+        finally:
+            sys.settrace(tracing)
+
+    def _watched(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         started = time.perf_counter()
-        if _holds_xla(args) or _holds_xla(tuple(kwargs.values())):
+        if _holds_xla(args) or (kwargs and _holds_xla(kwargs.values())):
             result = func(*args, **kwargs)
         else:
             # A mode runs below functionalization, which torch_xla takes for its being switched off:
@@ -63,10 +69,6 @@ class Watch(TorchDispatchMode):
                 self.forward[number] = site
         else:
             site, through = self.forward.get(node._sequence_nr()), "backward"
-        recorder = self.recorder
-        recorder.note(func, site, args, kwargs)
-        tags = self.tags.get(func)
-        if tags is None:
-            tags = self.tags[func] = " ".join(word for tag, word in _TAGS.items() if tag in func.tags)
-        recorder.settle(str(func), tags, site, started, through)
+        self.recorder.note(func, site, args, kwargs)
+        self.recorder.settle(func, site, started, through)
         return result

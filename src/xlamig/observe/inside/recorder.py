@@ -12,15 +12,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import torch
 import torch_xla
 from torch.utils._python_dispatch import _disable_current_modes
 
 from . import counters, frames, steplog
 from .frames import Site
+from .lines import Lines
 from .training import Training
 
 EVERY = 1.0  # seconds between two writes, at a step boundary
 LONGEST = 200_000  # operators of a step that are remembered
+_TAGS = {torch.Tag.data_dependent_output: "reads", torch.Tag.dynamic_output_shape: "sizes"}
+_UPLOADS = {torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default, "_xla_tensors_from_aten"}
 
 
 @dataclass(slots=True)
@@ -63,13 +67,14 @@ class Recorder:
         self.log: list[steplog.Entry] = []
         self.logs: dict[Site | None, list[steplog.Entry]] = {}
         self.last_log: list[steplog.Entry] = []
-        self.last = counters.read()
+        self.last = counters.Totals(*counters.read())
         self.compiled = counters.compile_seconds()
         self.fell_back = counters.fallbacks()
         self.exception: dict[str, Any] | None = None
         self.redirected: dict[str, int] = {}
         self.device = f"{os.environ.get('PJRT_DEVICE', 'XLA')} (torch_xla {torch_xla.__version__})"
         self.written = 0.0
+        self.lines = Lines(lambda: len(self.boundaries))
 
     # ------------------------------------------------------------------ events
 
@@ -79,21 +84,24 @@ class Recorder:
         tally.seen_in(len(self.boundaries))
         return tally
 
-    def settle(self, operator: str, tags: str, site: Site | None, started: float, through: str = "") -> None:
-        """Attributes what changed since the last look to what has just run."""
-        now = counters.read()
-        if now == self.last:
+    def settle(self, what: Any, site: Site | None, started: float, through: str = "") -> None:
+        """Attributes what changed since the last look to what has just run, an operator or a function."""
+        uploads = what in _UPLOADS
+        reading = counters.read(uploads)
+        if reading[:3] == self.last[:3] and not uploads:
             return
-        before, self.last = self.last, now
+        before = self.last
+        now = self.last = counters.Totals(*(reading if uploads else counters.read()))
+        operator = str(what)
         if now[:3] == before[:3]:
-            if operator.startswith(("aten._to_copy", "aten.copy_", "_xla_tensors_from_aten")):
+            if now != before:
                 tally = self.tally("transfer", operator, site, through)
                 tally.host_to_device += now.host_to_device - before.host_to_device
             return
         fallbacks = counters.fallbacks()
         new = [name for name, count in fallbacks.items() if count != self.fell_back.get(name, 0)]
         self.fell_back = fallbacks
-        tally = self.tally(operator, " ".join([tags, *new]), site, through)
+        tally = self.tally(operator, " ".join([_tags(what), *new]), site, through)
         tally.compiles += now.compiles - before.compiles
         tally.executions += now.executions - before.executions
         tally.device_to_host += now.device_to_host - before.device_to_host
@@ -152,6 +160,7 @@ class Recorder:
 
     def finish(self) -> None:
         """The last words of the process."""
+        self.lines.stop()
         if self.training is not None and os.getpid() == self.process:
             with _disable_current_modes():
                 self.trained = self.training.summary()
@@ -175,10 +184,15 @@ class Recorder:
             "redirected": self.redirected,
             "exception": self.exception,
             "training": self.trained,
+            "lines": self.lines.by_file(),
         }
         temporary = self.path.with_suffix(".part")
         temporary.write_text(json.dumps(content))
         temporary.replace(self.path)
+
+
+def _tags(what: Any) -> str:
+    return " ".join(word for tag, word in _TAGS.items() if tag in getattr(what, "tags", ()))
 
 
 def _place(site: Site | None) -> dict[str, Any] | None:

@@ -46,6 +46,7 @@ def begin(settings: dict[str, Any]) -> None:
         cuda.install(recorder.redirect, settings.get("sync", True))
     watch()
     _in_every_thread(watch)
+    recorder.lines.start()
 
 
 def _on_cpu() -> None:

@@ -17,11 +17,11 @@ from .frames import Site
 class Entry(NamedTuple):
     """`lifted` holds numbers that torch_xla passes as inputs of the graph, except some."""
 
-    operator: str
+    operator: Any
     site: Site | None
-    shapes: tuple[Any, ...]
-    baked: tuple[Any, ...]
-    lifted: tuple[Any, ...]
+    shapes: list[Any]
+    baked: list[Any]
+    lifted: list[Any]
 
 
 class Difference(NamedTuple):
@@ -34,14 +34,14 @@ class Difference(NamedTuple):
     now: str
 
 
-def _flat(value: Any, shapes: list[Any], rest: list[Any]) -> None:
+def _described(value: Any, shapes: list[Any]) -> Any:
+    """A value without the tensors in it, whose shapes and types are added to `shapes`."""
     if isinstance(value, torch.Tensor):
-        shapes.append((tuple(value.shape), value.dtype))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            _flat(item, shapes, rest)
-    else:
-        rest.append(value)
+        shapes.append((value.shape, value.dtype))
+        return None
+    if isinstance(value, list | tuple):
+        return tuple([_described(item, shapes) for item in value])
+    return value
 
 
 _Scalars = tuple[frozenset[int], frozenset[str]]
@@ -58,15 +58,20 @@ def _scalars(func: Any) -> _Scalars:
 
 
 def entry(func: Any, site: Site | None, args: Sequence[Any], kwargs: dict[str, Any]) -> Entry:
-    positions, names = _scalars(func)
+    positions, names = _lifts.get(func) or _scalars(func)
     shapes: list[Any] = []
     baked: list[Any] = []
     lifted: list[Any] = []
     for i, value in enumerate(args):
-        _flat(value, shapes, lifted if i in positions else baked)
+        if isinstance(value, torch.Tensor):
+            shapes.append((value.shape, value.dtype))
+        elif i in positions:
+            lifted.append(value)
+        else:
+            baked.append(_described(value, shapes))
     for name, value in kwargs.items():
-        _flat(value, shapes, lifted if name in names else baked)
-    return Entry(str(func), site, tuple(shapes), tuple(baked), tuple(lifted))
+        (lifted if name in names else baked).append(_described(value, shapes))
+    return Entry(func, site, shapes, baked, lifted)
 
 
 def _first(before: Sequence[Entry], now: Sequence[Entry], same: Callable[[Entry, Entry], bool]) -> int | None:
@@ -81,29 +86,31 @@ def difference(before: Sequence[Entry], now: Sequence[Entry], whole: bool) -> Di
 
     Without `whole`, `now` is the beginning of a step that still runs.
     """
-    at = _first(before, now, lambda a, b: a[:1] == b[:1] and a.site == b.site and a[2:4] == b[2:4])
+    at = _first(before, now, lambda a, b: a[:4] == b[:4])
     if at is not None:
         old, new = before[at], now[at]
-        if old.operator != new.operator or old.site != new.site:
-            return Difference("path", new.site, new.operator, old.operator, new.operator)
+        name = str(new.operator)
+        if old.operator is not new.operator or old.site != new.site:
+            return Difference("path", new.site, name, str(old.operator), name)
         if old.shapes != new.shapes:
-            return Difference("shape", new.site, new.operator, _shown(old.shapes), _shown(new.shapes))
-        return Difference("constant", new.site, new.operator, _shown(old.baked), _shown(new.baked))
+            return Difference("shape", new.site, name, _shown(old.shapes), _shown(new.shapes))
+        return Difference("constant", new.site, name, _shown(old.baked), _shown(new.baked))
     if whole and len(before) != len(now):
         longer = max(before, now, key=len)
         extra = longer[min(len(before), len(now))]
-        return Difference("path", extra.site, extra.operator, f"{len(before)} operators", f"{len(now)}")
+        return Difference("path", extra.site, str(extra.operator), f"{len(before)} operators", f"{len(now)}")
     at = _first(before, now, lambda a, b: a.lifted == b.lifted)
     if at is not None:
         old, new = before[at], now[at]
-        return Difference("number", new.site, new.operator, _shown(old.lifted), _shown(new.lifted))
+        return Difference("number", new.site, str(new.operator), _shown(old.lifted), _shown(new.lifted))
     return None
 
 
 def _shown(values: Sequence[Any]) -> str:
-    return ", ".join(
-        "x".join(map(str, value[0])) or "scalar"
-        if isinstance(value, tuple) and value and isinstance(value[0], tuple)
-        else str(value)
-        for value in values
-    )[:80]
+    return ", ".join(map(_one, values))[:80]
+
+
+def _one(value: Any) -> str:
+    if isinstance(value, tuple) and value and isinstance(value[0], torch.Size):
+        return "x".join(map(str, value[0])) or "scalar"
+    return str(value)

@@ -21,7 +21,7 @@ class SortingPairs(Dataset):
 
     def __init__(self, count: int, vocab_size: int, seed: int) -> None:
         rng = random.Random(seed)
-        lengths = [rng.choice((3, 5, 7)) for _ in range(count)]
+        lengths = [rng.choice((2, 3, 4)) for _ in range(count)]
         self.sources = [[rng.randrange(3, vocab_size) for _ in range(n)] for n in lengths]
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class Decoder(nn.Module):
 
 
 class Seq2Seq(nn.Module):
-    def __init__(self, vocab_size: int, emb: int = 8, hid: int = 16) -> None:
+    def __init__(self, vocab_size: int, emb: int = 8, hid: int = 8) -> None:
         super().__init__()
         self.encoder = Encoder(vocab_size, emb, hid)
         self.decoder = Decoder(vocab_size, emb, hid)
@@ -100,7 +100,7 @@ class Seq2Seq(nn.Module):
         return outputs
 
     @torch.no_grad()
-    def translate(self, src: Tensor, max_len: int = 10) -> list[int]:
+    def translate(self, src: Tensor, max_len: int = 5) -> list[int]:
         mask = (src != PAD_IDX).permute(1, 0)
         encoder_outputs, hidden = self.encoder(src)
         token = torch.tensor([SOS_IDX], device=src.device)

@@ -30,7 +30,7 @@ class Steps:
         self.count = len(self.ends)
         totals = [(0, 0, 0), *(tuple(boundaries[i][2:5]) for i in self.ends)]
         self.costs = [
-            Cost(*(now - then for now, then in zip(after, before, strict=True)))
+            Cost(*(max(0, now - then) for now, then in zip(after, before, strict=True)))
             for before, after in pairwise(totals)
         ]
 

@@ -29,7 +29,7 @@ class Lines:
             frame = frame.f_back
 
     def stop(self) -> None:
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)
         sys.settrace(None)
 
     def _call(self, frame: FrameType, event: str, argument: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
-from traces import EMPTY, FAILED, FAILURE, HEALTHY, TRACE, event
+from traces import EMPTY, FAILED, FAILURE, HEALTHY, TRACE, event, spot
 
 from xlamig.observations import EventKind, Frequency, Trace
 from xlamig.report import trace_json
@@ -88,6 +88,13 @@ def test_documents_are_valid(trace: Trace) -> None:
 def test_what_has_no_line_says_so() -> None:
     (found,) = document(replace(TRACE, events=(event(),)))["events"]
     assert [found[key] for key in ("filename", "location", "end_location", "scope")] == [None] * 4
+
+
+@pytest.mark.parametrize(("name", "told"), [("a/b.py", "a/b.py"), ("../b.py", "../b.py"), ("/", "/")])
+def test_paths_start_at_the_working_directory(name: str, told: str) -> None:
+    for filename in {name, str(Path(name).absolute())} if told == "a/b.py" else {name}:
+        boundary = replace(spot("loader"), filename=filename)
+        assert document(replace(TRACE, boundary=boundary))["boundary"]["filename"] == told
 
 
 def test_an_event_holds_what_was_seen() -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from xlamig.observations import Cost, Event, Spot, Trace
+from xlamig.report.trace_words import relative
 
 SCHEMA_VERSION = 1
 _NOWHERE = {"filename": None, "location": None, "end_location": None}
@@ -40,7 +41,7 @@ def _place(spot: Spot | None) -> dict[str, Any] | None:
     if spot is None:
         return None
     return {
-        "filename": spot.filename,
+        "filename": relative(spot.filename),
         "location": {"row": spot.row, "column": spot.column},
         "end_location": {"row": spot.end_row, "column": spot.end_column},
     }

@@ -86,9 +86,13 @@ def at(spot: Spot) -> str:
 
 
 def path(filename: str) -> str:
+    return one_line(relative(filename))
+
+
+def relative(filename: str) -> str:
     """From the working directory, where it lies in that."""
     name = Path(filename)
     try:
-        return one_line(name.resolve().relative_to(Path.cwd()).as_posix())
+        return name.resolve().relative_to(Path.cwd()).as_posix()
     except (ValueError, OSError):
-        return one_line(name.as_posix())
+        return name.as_posix()

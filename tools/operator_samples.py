@@ -7,15 +7,19 @@ expecttest.
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import torch
+from operator_aliases import means_the_same
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.common_modules import module_db
 
+TRIED = 8  # samples that another name has to agree on
 DTYPES = ("float32", "int64", "bool", "complex64", "bfloat16", "float16", "float64", "int32", "int8", "uint8")
 
 
@@ -126,7 +130,12 @@ def _coarse(shown_arguments: tuple[Sequence[Any], Mapping[str, Any]] | None) -> 
 # ------------------------------------------------------------------------------- functions
 
 
+# Deprecated, and only another name.
+_MORE = {"nn.functional.interpolate": ("torch.nn.functional.upsample",)}
+
+
 def _names(info: Any) -> tuple[str, ...]:
+    """What the entry is called, and the aliases that really do the same."""
     found: dict[str, None] = {}
     for name in (info.name, *(alias.name for alias in info.aliases)):
         if "_aten" in name or name.startswith(("torch.ops", "_", "ops.")):
@@ -142,7 +151,18 @@ def _names(info: Any) -> tuple[str, ...]:
             found[f"torch.{leaf}"] = None
         if callable(getattr(torch.Tensor, leaf, None)):
             found[f"Tensor.{leaf}"] = None
-    return tuple(found)
+    found |= dict.fromkeys(_MORE.get(info.name, ()))
+    own = {f"torch.{info.name}", f"Tensor.{info.name}"}
+    return tuple(name for name in found if name in own or _is_alias(name, info))
+
+
+def _is_alias(name: str, info: Any) -> bool:
+    function = find(name)
+    if function is find(info.name) or not _known(info.dtypes):
+        return True
+    made = info.sample_inputs("cpu", getattr(torch, _known(info.dtypes)[0]), requires_grad=False)
+    calls = ((info.op, (sample.input, *sample.args), dict(sample.kwargs)) for sample in made)
+    return means_the_same(function, islice(calls, TRIED))
 
 
 def _known(dtypes: Any) -> tuple[str, ...]:
@@ -214,6 +234,39 @@ def _extra_samples(make: Callable[[], Iterator[Sample]]) -> Callable[[torch.dtyp
 def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Sample:
     """A sample of a function, for `operator_extras.py`."""
     return Sample(function, args, kwargs, None, _data(args, kwargs))
+
+
+def evaluated(name: str, arguments: str) -> Sample:
+    """A call of `name` with arguments as text: "n(3, 4), dim=1", or for a module "10, 4 | n(2, 3)", the
+    constructor's before the bar; "10, 4 | eval: n(2, 3)" in evaluation."""
+    function = find(name)
+    scope = {
+        "torch": torch,
+        "nn": torch.nn,
+        "inf": float("inf"),
+        "r": torch.rand,
+        "n": torch.randn,
+        "i": _ids,
+    }
+
+    def made(text: str) -> Sample:
+        sample: Sample = eval(f"call(function, {text})", scope | {"call": call, "function": function})
+        return sample
+
+    if not inspect.isclass(function):
+        return made(arguments)
+    constructor, _, given = arguments.partition(" | ")
+    make = made(constructor)
+    module = function(*make.args, **make.kwargs)
+    if given.startswith("eval: "):
+        given = given.removeprefix("eval: ")
+        module.eval()
+    forward = made(given)
+    return of_module(module, make.args, make.kwargs, forward.args, forward.kwargs)
+
+
+def _ids(high: int, *shape: int) -> torch.Tensor:
+    return torch.randint(0, high, shape)
 
 
 def _data(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:

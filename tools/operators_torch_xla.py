@@ -15,11 +15,12 @@ os.environ["PJRT_DEVICE"] = "CPU"
 
 import argparse
 import datetime
+import fnmatch
 import json
 import tempfile
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from xla_names import remaining
 from xla_pool import Pool, Work
 from xla_rows import Row
 from xla_table import Rows, unknown_rows
+from xla_verify import CASES
 from xla_work import work_on
 
 METHOD = (
@@ -42,11 +44,22 @@ METHOD = (
 TARGET = Path(__file__).parents[1] / "src/xlamig/knowledge/data/operators-torch_xla.json"
 
 
-def all_subjects(only: str) -> list[Subject]:
+def all_subjects() -> list[Subject]:
     sampled = list(subjects())
-    return [
-        s for s in (*sampled, *remaining(sampled)) if not only or only in s.key or only in " ".join(s.names)
-    ]
+    return [*sampled, *remaining(sampled)]
+
+
+def named_like(every: Sequence[Subject], wanted: Sequence[str]) -> set[str]:
+    """The names that a table is made for: those that fit a name or glob, and all that share their rows."""
+    found = {case["api"] for case in CASES["case"] if _fits(case["api"], wanted)}
+    for group in groups(every, lambda key: []):
+        if any(_fits(name, wanted) for name in group.names):
+            found |= set(group.names)
+    return found
+
+
+def _fits(name: str, wanted: Sequence[str]) -> bool:
+    return not wanted or any(fnmatch.fnmatchcase(name, one) for one in wanted)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -58,35 +71,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--out", type=Path, default=TARGET)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--only", default="", help="measure only subjects with this in their key or names")
+    parser.add_argument(
+        "--only", nargs="+", default=(), metavar="NAME", help="replace only the rows of these names or globs"
+    )
+    parser.add_argument("--forget", action="store_true", help="measure again what is in the cache")
+    parser.add_argument("--more", action="store_true", help="make the calls that the cache does not have yet")
     parser.add_argument("--measure-only", action="store_true", help="fill the cache, write no table")
     options = parser.parse_args(arguments)
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     begun = time.monotonic()
-    pool = Pool(options.cache, options.jobs)
-    chosen = all_subjects(options.only)
+    every = all_subjects()
+    names = named_like(every, options.only)
+    chosen = [s for s in every if not options.only or names & {*s.names, s.inplace}]
+    pool = Pool(options.cache, options.jobs, options.more)
     for number, subject in enumerate(chosen):
+        if options.forget:
+            pool.forget(subject.key)
         pool.run(subject.key, work_on(subject))
         if number % 50 == 0:
             print(f"{number}/{len(chosen)} {time.monotonic() - begun:.0f} s", flush=True)
     pool.finish()
     if options.measure_only:
         return
-    rows, refused = table(chosen, pool)
-    spent = options.cache / "seconds"
-    seconds = time.monotonic() - begun + (float(spent.read_text()) if spent.exists() else 0)
-    spent.write_text(str(seconds))
+    rows, refused = table(chosen, names, Pool(options.cache, options.jobs))
     for line in refused:
         print("refused:", line)
-    if not options.only:
-        rows = unknown_rows(rows) | rows
-        options.out.write_text(document(rows, seconds), encoding="utf-8")
-    else:
-        print(lines({name: rows[name] for name in sorted(rows)}))
+    kept = options.cache / "seconds"
+    spent = time.monotonic() - begun + (float(kept.read_text()) if kept.exists() else 0)
+    kept.write_text(str(spent))
+    if options.only:
+        known = json.loads(options.out.read_text("utf-8"))
+        rows = known["operators"] | rows
+        spent = max(spent, known["about"]["seconds"])
+    options.out.write_text(document(unknown_rows(rows) | rows, spent), encoding="utf-8")
 
 
-def table(chosen: Sequence[Subject], pool: Pool) -> tuple[dict[str, Row], list[str]]:
+def table(chosen: Sequence[Subject], names: Collection[str], pool: Pool) -> tuple[dict[str, Row], list[str]]:
     def run(key: str, work: Work) -> list[dict[str, Any]]:
         pool.run(key, work)
         pool.finish()
@@ -95,8 +116,9 @@ def table(chosen: Sequence[Subject], pool: Pool) -> tuple[dict[str, Row], list[s
     maker = Rows(run)
     rows: dict[str, Row] = {}
     for group in groups(chosen, pool.records):
-        rows |= maker.of_group(group)
-    return rows | maker.of_cases(rows), maker.refused
+        if group.names[0] in names:
+            rows |= maker.of_group(group)
+    return rows | maker.of_cases(set(names) - set(rows)), maker.refused
 
 
 def document(rows: dict[str, Row], seconds: float) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 import tpu_registry
 from case_search import Seen
+from operator_groups import grouped
 from tpu_rows import Confirm, Record, Row, base_of, judged, row_of
 from xla_names import is_operator, public_names
 
@@ -48,20 +49,15 @@ def write(path: Path, table: Mapping[str, Any]) -> None:
 
 
 def _groups(records: Iterable[Record]) -> list[tuple[list[str], list[Record]]]:
-    """Names that mean the same, the first one for all, with what was recorded of them."""
-    home: dict[str, tuple[list[str], list[Record]]] = {}
-    for record in records:
-        names = [name for name in record.get("names", ()) if is_operator(name)]
-        if record.get("died") or not (names or record.get("inplace")):
-            continue
-        known = next((home[name] for name in names if name in home), ([], []))
-        for name in names:
-            if home.setdefault(name, known) is known and name not in known[0]:
-                known[0].append(name)
-        known[1].append(record)
-        if not names:  # only in place
-            home.setdefault(record["inplace"], ([record["inplace"]], [record]))
-    return list({id(group): group for group in home.values()}.values())
+    """Names that mean the same, the first one for all, with what was recorded of them. A form in place is
+    only one of them where there is no other form."""
+
+    def names(record: Record) -> list[str]:
+        return [name for name in record.get("names", ()) if is_operator(name)]
+
+    alive = [record for record in records if not record.get("died")]
+    found = grouped(alive, names, lambda record: "" if names(record) else record.get("inplace") or "")
+    return [(own, members) for own, members in found if own]
 
 
 def _of_group(names: list[str], members: list[Record], confirm: Confirm) -> dict[str, Row]:
@@ -71,7 +67,8 @@ def _of_group(names: list[str], members: list[Record], confirm: Confirm) -> dict
     rows: dict[str, Row] = {first: row_of(first, seen, confirm), **{n: {"same": first} for n in names[1:]}}
     for record in members:
         name, written = record.get("inplace"), record.get("inplace_rows")
-        if not name or not written or name == first:
+        elsewhere = bool(record.get("names")) and record["names"][0] not in names
+        if not name or not written or name == first or elsewhere:
             continue
         own = [s for s in (judged(name, row, {}) for row in written) if s is not None]
         if own and {base_of(s.outcome) for s in own} != {base_of(rows[first]["status"])}:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from operator_groups import grouped
 from operator_samples import Subject
 from xla_names import is_operator
 from xla_rows import Record
@@ -19,21 +20,17 @@ class Group:
     calls: list[tuple[Subject, Record]] = field(default_factory=list)
 
 
-def groups(sampled: Iterable[Subject], records: Callable[[str], list[Record]]) -> list[Group]:
-    home: dict[str, Group] = {}
-    for subject in sampled:
-        names = [
-            n for n in (*subject.names, *([subject.inplace] if subject.inplace else [])) if is_operator(n)
-        ]
-        if not names:
-            continue
-        known = next((home[name] for name in names if name in home), None) or Group([])
-        for name in names:
-            if name not in home:
-                known.names.append(name)
-                home[name] = known
-        known.calls += [(subject, _complete(subject, record)) for record in records(subject.key)]
-    return list({id(group): group for group in home.values()}.values())
+def groups(sampled: Sequence[Subject], records: Callable[[str], list[Record]]) -> list[Group]:
+    def names(subject: Subject) -> list[str]:
+        return [name for name in subject.names if is_operator(name)]
+
+    def inplace(subject: Subject) -> str:
+        return subject.inplace if subject.inplace and is_operator(subject.inplace) else ""
+
+    return [
+        Group(own, [(s, _complete(s, record)) for s in members for record in records(s.key)])
+        for own, members in grouped(sampled, names, inplace)
+    ]
 
 
 def _complete(subject: Subject, record: Record) -> Record:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -24,6 +24,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 HOST_READS = frozenset({"aten::_local_scalar_dense", "aten::item", "aten::equal", "aten::is_nonzero"})
 TOLERANCE = 2e-3
 GRADIENT_TOLERANCE = 5e-3
+# Their rounding depends on where a compiler puts it; only what is plainly another result counts.
+COARSE = (torch.bfloat16, torch.float16)
+COARSE_TOLERANCE = 0.1
+COARSE_VALUES = 4
 
 
 class NotOnCpu(Exception):
@@ -38,17 +42,17 @@ def start() -> None:
     torch_xla.sync(wait=True)
 
 
-def measure(sample: Sample, gradient: bool) -> dict[str, Any]:
-    """What `sample` does on torch_xla: `{forward, backward?}`, each with `status`, `aten`, `read`,
-    `error`; raises NotOnCpu."""
+def measure(sample: Sample, gradient: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What `sample` does on torch_xla: ("forward", what), then ("", {}) and ("backward", what) if there is
+    a gradient to be tried; each with `status`, `aten`, `read`, `error`. Raises NotOnCpu."""
     expected, random = _on_cpu(sample)
     forward = _forward(sample, expected, random)
-    outcome: dict[str, Any] = {"forward": forward}
-    if gradient and forward["status"] in ("native", "fallback", "wrong-result"):
+    yield "forward", forward
+    if gradient and has_gradient(sample) and forward["status"] in ("native", "fallback", "wrong-result"):
+        yield "", {}
         backward = _backward(sample, random, set(forward.get("aten", ())))
         if backward is not None:
-            outcome["backward"] = backward
-    return outcome
+            yield "backward", backward
 
 
 def has_gradient(sample: Sample) -> bool:
@@ -261,8 +265,11 @@ def _differs(a: Any, b: Any, tolerance: float, random: bool) -> str | None:
     a = a.detach().resolve_conj().resolve_neg()
     if a.shape != b.shape:  # what the device holds may be something else than it says
         return f"shape {tuple(b.shape)} instead of {tuple(a.shape)}"
+    tolerance = COARSE_TOLERANCE if a.dtype in COARSE else tolerance
     close = torch.isclose(_wide(a), _wide(b), rtol=tolerance, atol=tolerance, equal_nan=True)
     wrong = int((~close & ~a.isnan()).sum())  # NaN: see _has_nan
+    if a.dtype in COARSE and (a.numel() < COARSE_VALUES or 2 * wrong <= a.numel()):
+        return None
     return f"{wrong} of {a.numel()} values differ" if wrong else None
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import torch
-from operator_samples import Sample, Subject, call, find, of_module
+from operator_samples import Sample, Subject, call, evaluated, find, of_module
 from torch import nn
 from torch.overrides import get_testing_overrides
 
+CALLS = tomllib.loads(Path(__file__).with_name("operator_calls.toml").read_text("utf-8"))
+SIZES = {"rows": 3, "columns": 4}  # of plain arguments
 SPACES = {
     "torch": torch,
     "torch.nn.functional": nn.functional,
@@ -69,14 +74,16 @@ def is_operator(name: str) -> bool:
 
 
 def remaining(sampled: Iterable[Subject]) -> Iterator[Subject]:
-    """Subjects for the public names that none of `sampled` covers: a form in place is called like the
-    other one, the rest with plain arguments, if the CPU accepts any."""
+    """Subjects for what `sampled` leaves out: the written calls, and for public names without any, a form
+    in place is called like the other one, the rest with plain arguments, if the CPU accepts any."""
     by_name: dict[str, Subject] = {}
     for subject in sampled:
         for name in (*subject.names, *([subject.inplace] if subject.inplace else [])):
             by_name.setdefault(name, subject)
+    for name, calls in CALLS.items():
+        yield Subject("call|" + name, (name,), partial(_written, name, calls), ("float32",))
     for name in public_names():
-        if name in by_name:
+        if name in by_name or name in CALLS:
             continue
         function = find(name)
         base = by_name.get(name.removesuffix("_")) or by_name.get(
@@ -84,12 +91,14 @@ def remaining(sampled: Iterable[Subject]) -> Iterator[Subject]:
         )
         if name.endswith("_") and base is not None:
             yield _like(name, function, base)
-        elif name in _CALLS:
-            yield Subject("call|" + name, (name,), lambda dtype, c=_CALLS[name]: iter([c()]), ("float32",))
         elif not inspect.isclass(function):
             yield Subject("plain|" + name, (name,), lambda dtype, f=function: _plain(f), ("float32",))
         elif name in _MODULES:
             yield Subject("plain|" + name, (name,), _MODULES[name], ("float32",))
+
+
+def _written(name: str, calls: Sequence[str], dtype: torch.dtype) -> Iterator[Sample]:
+    return (evaluated(name, call) for call in calls)
 
 
 def _like(name: str, function: Any, base: Subject) -> Subject:
@@ -100,13 +109,14 @@ def _like(name: str, function: Any, base: Subject) -> Subject:
 
 
 def _plain(function: Any) -> Iterator[Sample]:
-    torch.manual_seed(0)
-    x, square, line = torch.rand(3, 4), torch.rand(4, 4), torch.rand(4)
-    index = torch.randint(0, 3, (3, 4))
+    rows, columns = SIZES["rows"], SIZES["columns"]
+    x, square, line = torch.rand(rows, columns), torch.rand(columns, columns), torch.rand(columns)
+    index = torch.randint(0, rows, (rows, columns))
     image, sequence = torch.rand(1, 4, 6, 6), torch.rand(1, 4, 6)
     plain: tuple[tuple[Any, ...], ...] = (
         (x,), (square,), (line,), (image,), (sequence,), (image, 2), (sequence, 2), (x, x), (square, square),
-        (x, 0), (x, 0, 0), (x, 2), (x, [1, 2, 1]), (x, (4, 3)), (x, 0, index), (x, 0, index, x), (x, x, x),
+        (x, 0), (x, 0, 0), (x, 2), (x, [1, columns - 2, 1]), (x, (columns, rows)), (x, 0, index),
+        (x, 0, index, x), (x, x, x),
         (line, x, line), (x, 0.5, 1.0), (image, torch.rand(2, 4, 3, 3), None, 1), (x, 0.5, True),
         (image, 0.5, True), (3,), (3, 4), (0, 5, 1), ([1.0, 2.0],), (torch.float32, torch.int64),
         (x, torch.float64),
@@ -126,40 +136,12 @@ def _plain(function: Any) -> Iterator[Sample]:
 
 def _lazy(cls: Any, *made_with: Any, shape: tuple[int, ...]) -> Any:
     def samples(dtype: torch.dtype) -> Iterator[Sample]:
-        module = cls(*made_with)
-        x = torch.rand(shape)
-        module(x)
-        yield of_module(module, made_with, {}, (x,))
+        # Made anew for each call: a copy has lost the hooks that give it a shape.
+        yield call(lambda x: cls(*made_with).to(x.device)(x), torch.rand(shape))
 
     return samples
 
 
-_CALLS: Mapping[str, Callable[[], Sample]] = {
-    "torch.sparse_coo_tensor": lambda: call(
-        torch.sparse_coo_tensor, torch.tensor([[0, 1], [1, 2]]), torch.rand(2), (3, 3)
-    ),
-    "torch.grid_sampler": lambda: call(
-        torch.grid_sampler, torch.rand(1, 2, 4, 4), torch.rand(1, 3, 3, 2), 0, 0, False
-    ),
-    "torch.convolution": lambda: call(
-        torch.convolution,
-        torch.rand(1, 2, 6, 6),
-        torch.rand(3, 2, 3, 3),
-        None,
-        [1, 1],
-        [0, 0],
-        [1, 1],
-        False,
-        [0, 0],
-        1,
-    ),
-    "torch.affine_grid_generator": lambda: call(
-        torch.affine_grid_generator, torch.rand(1, 2, 3), [1, 1, 4, 4], False
-    ),
-    "torch.embedding_renorm_": lambda: call(
-        torch.embedding_renorm_, torch.rand(5, 3), torch.tensor([0, 2]), 0.5, 2.0
-    ),
-}
 _MODULES: Mapping[str, Any] = {
     "torch.nn.LazyLinear": _lazy(nn.LazyLinear, 3, shape=(2, 4)),
     "torch.nn.NLLLoss2d": lambda dtype: iter(

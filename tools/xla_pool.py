@@ -13,33 +13,41 @@ from pathlib import Path
 from typing import Any
 
 LATE = "no answer in"
+GRADIENT = " gradient"  # after the name of a call
 SECONDS = 150  # for one call, on a busy machine
+PATIENCE = 2  # such calls, before the rest is not tried
 
 Record = dict[str, Any]
 Work = Callable[[set[str]], Iterable[Record]]  # given what is done, yields records with a `call`
 
 
 class Pool:
-    """`run(key, work)` as many times as wanted, then `finish()`; each has a file in `cache`."""
+    """`run(key, work)` as many times as wanted, then `finish()`; each has a file in `cache`. Complete work
+    is not run again, or with `again` asked once more for what it has not recorded yet."""
 
-    def __init__(self, cache: Path, size: int) -> None:
+    def __init__(self, cache: Path, size: int, again: bool = False) -> None:
         self._cache = cache
+        self._again = again
         self._size = size
         self._running: dict[int, _Job] = {}
         cache.mkdir(parents=True, exist_ok=True)
 
     def run(self, key: str, work: Work) -> None:
-        job = _Job(key, work, self._cache / (hashlib.sha256(key.encode()).hexdigest()[:20] + ".jsonl"))
+        job = _Job(key, work, self._cache / (_name(key) + ".jsonl"))
         if job.complete:
-            return
+            if not self._again or "lost" in job.records[-1]:
+                return
+            job.reopen()
         while len(self._running) >= self._size:
             self._wait()
         self._start(job)
 
+    def forget(self, key: str) -> None:
+        for path in self._cache.glob(_name(key) + ".*"):
+            path.unlink()
+
     def records(self, key: str) -> list[Record]:
-        return _Job(
-            key, lambda done: (), self._cache / (hashlib.sha256(key.encode()).hexdigest()[:20] + ".jsonl")
-        ).records
+        return joined(_Job(key, lambda done: (), self._cache / (_name(key) + ".jsonl")).records)
 
     def finish(self) -> None:
         while self._running:
@@ -69,6 +77,24 @@ class Pool:
                 self._start(job)
 
 
+def joined(records: Iterable[Record]) -> list[Record]:
+    """One record per call: a gradient goes to its result, as an error if it was lost."""
+    found: dict[str, Record] = {}
+    for record in records:
+        call = record.get("call", "")
+        result = found.get(call.removesuffix(GRADIENT))
+        if call.endswith(GRADIENT) and result is not None:
+            lost = {"status": "error", "error": record.get("lost", "")}
+            result["backward"] = record.get("backward", lost)
+        else:
+            found[call] = dict(record)
+    return list(found.values())
+
+
+def _name(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:20]
+
+
 class _Job:
     def __init__(self, key: str, work: Work, path: Path) -> None:
         self.key, self._work, self._path = key, work, path
@@ -85,6 +111,10 @@ class _Job:
         records = self.records
         return bool(records) and "complete" in records[-1]
 
+    def reopen(self) -> None:
+        kept = [record for record in self.records if "complete" not in record]
+        self._path.write_text("".join(json.dumps(record) + "\n" for record in kept))
+
     def idle(self) -> float:
         changed = max((p.stat().st_mtime for p in (self._path, self._current) if p.exists()), default=0.0)
         return min(time.time() - changed, time.monotonic() - self._begun)
@@ -97,6 +127,9 @@ class _Job:
             self._write({"complete": True, "lost": why})
         else:
             self._write({"call": current, "lost": why})
+            late = sum(record.get("lost", "").startswith(LATE) for record in self.records)
+            if late >= PATIENCE:
+                self._write({"complete": True, "lost": why})
         self._begun = time.monotonic()
 
     def child(self) -> None:

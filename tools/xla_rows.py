@@ -12,13 +12,17 @@ from case_search import Seen
 from operator_samples import Subject
 
 _LOWERING = r"Error while lowering: \[\] (\S+), xla_shape=.*?XLA builder error: \w+: "
+WITHOUT = "tensors without dimensions"
+WITH_DIM = " when `dim` is given"
 ERROR = 150  # characters of an exception that are kept
 Record = dict[str, Any]
 Row = dict[str, Any]
 
 
 def cases_of(name: str) -> list[Mapping[str, Any]]:
-    return [case for case in xla_verify.CASES["case"] if case["api"] == name]
+    """The hand-written cases; those of `torch.index_put` are tried with `torch.index_put_` as well."""
+    apis = (name, name.removesuffix("_"))
+    return [{**case, "api": name} for case in xla_verify.CASES["case"] if case["api"] in apis]
 
 
 def base_of(status: str) -> str:
@@ -71,15 +75,27 @@ def odd_cases(seen: Sequence[Seen], usual: Sequence[Seen], status: str) -> list[
         elif s.traits.get("empty"):
             kinds["empty tensors"].append(s)
         else:
-            kinds["tensors without dimensions"].append(s)
+            kinds[WITHOUT].append(s)
     cases = []
     for words, members in kinds.items():
         outcomes = {s.outcome.partition("+")[0] for s in members}
         for outcome in sorted(outcomes - common):
             mine = [s for s in members if s.outcome.partition("+")[0] == outcome]
-            text = f"for {'some ' * (len(outcomes) > 1)}{words}"
+            rest = [s for s in members if s not in mine]
+            text = f"for {'some ' * bool(rest)}{words}"
+            if words == WITHOUT and _only_with_dim(mine, rest):
+                text = f"for {words}{WITH_DIM}"
             cases.append(compact({"status": outcome, "text": text, **details(mine, "forward")}))
     return cases
+
+
+def _only_with_dim(mine: Sequence[Seen], rest: Sequence[Seen]) -> bool:
+    return bool(rest) and all(has_dim(s.values) for s in mine) and not any(has_dim(s.values) for s in rest)
+
+
+def has_dim(values: Mapping[str, Any]) -> bool:
+    """By name, or in its place where the names of the parameters are not known."""
+    return values.get("dim") not in (None, []) or type(values.get("1")) is int
 
 
 def details(seen: Sequence[Seen], half: str) -> Row:
@@ -97,6 +113,7 @@ def tidy(error: str) -> str:
     error = error.replace("values differ", "values differ from the CPU's")
     for noise in ("; Full shapes", " This could be because"):
         error = error.partition(noise)[0]
+    error = error.removesuffix(": ")
     return error if len(error) <= ERROR else error[:ERROR].rpartition(" ")[0] + " ..."
 
 

@@ -43,7 +43,7 @@ class Rows:
     def __init__(self, run: Callable[[str, xla_verify.Work], list[Record]]) -> None:
         self._run = run
         self.refused: list[str] = []
-        self._fresh: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._fresh: dict[tuple[str, str, str], list[str]] = defaultdict(list)
 
     def of_group(self, group: Group) -> dict[str, Row]:
         name = group.names[0]
@@ -59,12 +59,12 @@ class Rows:
             rows[other] = self._own_row(name, row, [r for _, r in own]) if differs else {"same": name}
         return rows
 
-    def of_cases(self, rows: Mapping[str, Row]) -> dict[str, Row]:
+    def of_cases(self, names: Collection[str]) -> dict[str, Row]:
         """Of names that only the hand-written cases call."""
         found: dict[str, Row] = {}
         for case in xla_verify.CASES["case"]:
             name = case["api"]
-            if name not in rows and (row := self._written(case)):
+            if name in names and (row := self._written(case)):
                 status = self._ran(case, "otherwise", "forward")["status"]
                 known = found.setdefault(name, {"status": status, "cases": []})
                 known["cases"].append(row)
@@ -102,6 +102,7 @@ class Rows:
         expected = {case["status"] for case in claimed if not case.get("backward")}
         status, read, cases = self._cases(name, plain, "forward", expected)
         cases = [case for case in cases if not _is_told(case, claimed)]
+        cases = [case for case in cases if case not in written]
         cases = [*written, *cases, *self._spoiled(name, seen)]
         if status == "native" and any(c["status"] != "native" and not c.get("backward") for c in cases):
             status = "conditional"
@@ -118,11 +119,15 @@ class Rows:
         return compact(row)
 
     def _judged(self, name: str, subject: Subject, record: Record) -> Seen:
-        """A call with its outcome; a wrong result has to be wrong in a process of its own as well."""
+        """A call with its outcome. A wrong result, or a gradient that raises, has to be so in a process of
+        its own as well."""
         record = dict(record)
         for half in ("forward", "backward"):
-            if record.get(half, {}).get("status") == "wrong-result" or (
-                half == "forward" and "lost" in record
+            status = record.get(half, {}).get("status")
+            if (
+                status == "wrong-result"
+                or (status, half) == ("error", "backward")
+                or (half == "forward" and "lost" in record)
             ):
                 record[half] = self._alone(name, subject, record, half)
         for half in ("forward", "backward"):
@@ -138,13 +143,14 @@ class Rows:
         if name in xla_verify.CASES["artefact"] or any(s.outcome == "error" for s in seen):
             return
         for half in ("forward", "backward"):
-            if self._fresh[name, half] and "wrong-result" not in self._fresh[name, half]:
+            fresh = self._fresh[name, half, "wrong-result"]
+            if fresh and "wrong-result" not in fresh:
                 case = {"status": "wrong-result", "text": AFTER_OTHERS, "backward": half == "backward"}
                 yield compact(case)
 
     def _alone(self, name: str, subject: Subject, record: Record, half: str) -> Mapping[str, Any]:
         """A wrong result as it is in a fresh process; where some calls agree, the rest is believed."""
-        known = [] if "lost" in record else self._fresh[name, half]
+        known = [] if "lost" in record else self._fresh[name, half, record[half]["status"]]
         if len(known) >= ENOUGH and len(set(known)) == 1:
             fresh = {**record[half], "status": known[0]}
         else:
@@ -240,7 +246,8 @@ class Rows:
 
     def _ran(self, case: Mapping[str, Any], key: str, half: str) -> Mapping[str, Any]:
         kind = "gradient" if case.get("gradient") else "case"
-        records = self._run(f"{kind}|{case['api']}|{case[key]}", xla_verify.written(case, key))
+        told = "|".join((kind, case["api"], case[key], *([case["via"]] if "via" in case else [])))
+        records = self._run(told, xla_verify.written(case, key))
         if lost := next((r["lost"] for r in records if "lost" in r and "call" in r), None):
             return {"status": "error", "error": lost}
         found = next((r[half] for r in records if half in r), {})
@@ -267,11 +274,13 @@ class Rows:
 
 
 def _is_told(case: Row, claimed: Sequence[Row]) -> bool:
-    """An example of what a hand-written case tells in general."""
-    return case.get("text", "").startswith("for example") and any(
-        (case["status"], case.get("backward")) == (other["status"], other.get("backward"))
-        and set(case.get("aten", ())) <= set(other.get("aten", ()))
-        for other in claimed
+    """What hand-written cases tell in general."""
+    like = [c for c in claimed if (c["status"], c.get("backward")) == (case["status"], case.get("backward"))]
+    aten = {name for other in like for name in other.get("aten", ())}
+    return (
+        bool(like)
+        and case.get("text", "").startswith(("for example", "for an input of"))
+        and set(case.get("aten", ())) <= aten
     )
 
 

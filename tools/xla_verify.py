@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 from case_search import ABSENT, Seen, Test, fits
-from operator_samples import Sample, Subject, call, find, of_module
+from operator_samples import Sample, Subject, evaluated, find
 from torch.overrides import get_testing_overrides
-from xla_work import samples_of
+from xla_work import records, samples_of
 
 Work = Callable[[set[str]], Iterator[dict[str, Any]]]
 CASES = tomllib.loads(Path(__file__).with_name("operator_cases.toml").read_text("utf-8"))
@@ -78,38 +78,12 @@ def written(case: Mapping[str, Any], key: str) -> Work:
 
     def work(done: set[str]) -> Iterator[dict[str, Any]]:
         torch.manual_seed(0)
-        sample = _evaluated(case["api"], case[key])
+        sample = evaluated(case["api"], case[key])
         if "via" in case:
             sample = replace(sample, function=eval(case["via"], {"torch": torch}))
         yield from _outcome(key, sample, bool(case.get("gradient")), done)
 
     return work
-
-
-def _evaluated(name: str, arguments: str) -> Sample:
-    function = find(name)
-    scope = {
-        "torch": torch,
-        "nn": torch.nn,
-        "inf": float("inf"),
-        "r": torch.rand,
-        "n": torch.randn,
-        "i": _ids,
-    }
-    if not inspect.isclass(function):
-        return eval(f"call(function, {arguments})", scope | {"call": call, "function": function})
-    made_with, _, given = arguments.partition(" | ")
-    make = eval(f"call(function, {made_with})", scope | {"call": call, "function": function})
-    module = function(*make.args, **make.kwargs)
-    if given.startswith("eval: "):
-        given = given.removeprefix("eval: ")
-        module.eval()
-    forward = eval(f"call(function, {given})", scope | {"call": call, "function": function})
-    return of_module(module, make.args, make.kwargs, forward.args, forward.kwargs)
-
-
-def _ids(high: int, *shape: int) -> torch.Tensor:
-    return torch.randint(0, high, shape)
 
 
 def _outcome(call_id: str, sample: Sample, gradient: bool, done: set[str]) -> Iterator[dict[str, Any]]:
@@ -118,11 +92,7 @@ def _outcome(call_id: str, sample: Sample, gradient: bool, done: set[str]) -> It
     if call_id in done:
         return
     xla_measure.start()
-    yield {"call": call_id}
-    try:
-        yield {"call": call_id, **xla_measure.measure(sample, gradient and xla_measure.has_gradient(sample))}
-    except xla_measure.NotOnCpu as error:
-        yield {"call": call_id, "skipped": str(error)}
+    yield from records(sample, gradient, {"call": call_id})
 
 
 def _changed(name: str, subject: Subject, seen: Seen, parameter: str, value: Any) -> Sample | None:

@@ -10,10 +10,13 @@ from typing import Any
 
 import torch
 from operator_samples import Sample, Subject, distinct, find
+from xla_pool import GRADIENT
 
 LOOK_AT = 60
-SAMPLES = 12  # of the main type
-OTHER_TYPES = {"float32": ("int64", "bool"), "int64": ("bool",)}
+SAMPLES = 24  # of the main type
+ODD = 6  # besides these, empty or without dimensions
+OF_MODE = 6  # of a module in training, and in evaluation
+OTHER_TYPES = {"float32": ("int64", "bool", "bfloat16", "float64"), "int64": ("bool",)}
 OTHER_SAMPLES = 2
 GRADIENTS = 6
 UNDER_OTHER_NAMES = 3
@@ -29,8 +32,8 @@ def work_on(subject: Subject) -> Callable[[set[str]], Iterator[dict[str, Any]]]:
         seen: dict[str, Sample] = {}
         for dtype, number, sample in samples_of(subject):
             call_id = f"{dtype}/{number}"
-            few = SAMPLES if subject.key.startswith("module|") else GRADIENTS
-            gradient = subject.differentiable and dtype.startswith(("float", "complex")) and number < few
+            few = 2 * OF_MODE if subject.key.startswith("module|") else GRADIENTS
+            gradient = subject.differentiable and dtype in ("float32", "complex64") and number < few
             yield from _measured(
                 call_id,
                 subject.names[0] if subject.names else subject.inplace,
@@ -60,21 +63,32 @@ def work_on(subject: Subject) -> Callable[[set[str]], Iterator[dict[str, Any]]]:
         done: set[str],
         seen: dict[str, Sample],
     ) -> Iterator[dict[str, Any]]:
-        import xla_measure
-
         if call_id in done:
             return
-        yield {"call": call_id}
-        record = {"call": call_id, "name": name, "dtype": dtype, **features(sample)}
-        try:
-            outcome = xla_measure.measure(sample, gradient and xla_measure.has_gradient(sample))
-        except xla_measure.NotOnCpu as error:
-            yield record | {"skipped": str(error)}
-            return
-        seen.setdefault(json.dumps(outcome["forward"], sort_keys=True), sample)
-        yield record | outcome
+        known = {"call": call_id, "name": name, "dtype": dtype, **features(sample)}
+        for record in records(sample, gradient, known):
+            if "forward" in record:
+                seen.setdefault(json.dumps(record["forward"], sort_keys=True), sample)
+            yield record
 
     return work
+
+
+def records(sample: Sample, gradient: bool, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What a `xla_pool.Pool` keeps of a call. The gradient is a record of its own, so that it can kill the
+    process without taking the result along."""
+    import xla_measure
+
+    call = record["call"]
+    yield {"call": call}
+    try:
+        for half, what in xla_measure.measure(sample, gradient):
+            if half == "forward":
+                yield record | {half: what}
+            else:
+                yield {"call": call + GRADIENT} | ({half: what} if half else {})
+    except xla_measure.NotOnCpu as error:
+        yield record | {"skipped": str(error)}
 
 
 def samples_of(subject: Subject) -> Iterator[tuple[str, int, Sample]]:
@@ -84,14 +98,16 @@ def samples_of(subject: Subject) -> Iterator[tuple[str, int, Sample]]:
     main = subject.dtypes[0]
     for dtype in (main, *(other for other in OTHER_TYPES.get(main, ()) if other in subject.dtypes)):
         torch.manual_seed(0)
-        limit = SAMPLES if dtype == main else OTHER_SAMPLES
+        limit, odd = (SAMPLES, ODD) if dtype == main else (OTHER_SAMPLES, 0)
         if subject.key.startswith("in place|"):  # the other form tells the rest
-            limit = UNDER_OTHER_NAMES
+            limit, odd = UNDER_OTHER_NAMES, 0
         try:
             found = _different(subject, getattr(torch, dtype))
         except Exception:
             continue
-        for number, sample in enumerate(telling(found)[:limit]):
+        ordered = telling(found)
+        further = [sample for sample in ordered[limit:] if _is_odd(features(sample))]
+        for number, sample in enumerate([*ordered[:limit], *further[:odd]]):
             yield dtype, number, sample
 
 
@@ -102,7 +118,7 @@ def _different(subject: Subject, dtype: torch.dtype) -> list[Sample]:
     modes: list[list[Sample]] = [[], []]
     for sample in subject.samples(dtype):
         modes[sample.module is not None and not sample.module.training].append(sample)
-    both = [distinct(iter(mode), SAMPLES // 2) for mode in modes]
+    both = [distinct(iter(mode), OF_MODE) for mode in modes]
     return [sample for pair in zip_longest(*both) for sample in pair if sample is not None]
 
 

@@ -29,6 +29,7 @@ def made(target: str, rows: dict[str, Any], dispatch: dict[str, str] | None = No
 XLA = made(
     "torch_xla",
     {
+        "Tensor.fold": {"status": "native"},
         "Tensor.median": {"same": "torch.median"},
         "torch.add": {"status": "native"},
         "torch.amax": {
@@ -37,12 +38,18 @@ XLA = made(
         },
         "torch.linalg.inv": {"status": "native", "host_read": True},
         "torch.median": {"status": "fallback", "aten": ["aten::median"], "backward": "native"},
+        "torch.nn.functional.fold": {"status": "fallback", "aten": ["aten::col2im"]},
         "torch.odd": {"status": "unknown", "note": "no sample call runs on the CPU"},
     },
     {"aten::odd": "fallback"},
 )
 TPU = made(
-    "torch_tpu", {"torch.add": {"status": "native"}, "torch.median": {"status": "error", "error": "E"}}
+    "torch_tpu",
+    {
+        "torch.add": {"status": "native", "known": "probe"},
+        "torch.median": {"status": "error", "error": "E"},
+        "torch.rand": {"status": "native", "known": "registry"},
+    },
 )
 
 
@@ -73,6 +80,36 @@ def test_a_fallback_says_what_it_costs(invoke: Any) -> None:
     assert "copies its inputs to the host" in text
     assert "The gradient runs on the device." in text
     assert "torch_tpu 1.0: raises an error" in text
+
+
+def test_nothing_is_told_instead_where_it_runs(invoke: Any, alternatives: None) -> None:
+    (Path("own") / "api" / "operators.toml").write_text('[row."torch.add"]\nalternative = "x"\n')
+    assert "Instead" not in invoke("ops", "torch.add").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("torch.add", "Traced 2026-01-02"), ("torch.rand", "neither traced nor run"), ("median", "Measured")],
+)
+def test_how_it_is_known(invoke: Any, name: str, words: str) -> None:
+    assert words in invoke("ops", name, "--target", "torch_tpu").stdout
+
+
+def test_another_operator_of_the_name(invoke: Any) -> None:
+    result = invoke("ops", "fold", "--target", "torch_xla")
+    assert result.stdout.startswith("torch.nn.functional.fold")
+    assert "fold may also be Tensor.fold" in result.stderr
+    assert "may also be" not in invoke("ops", "F.fold", "median", "--target", "torch_xla").stderr
+
+
+def test_a_release_that_was_not_measured(invoke: Any) -> None:
+    asked = ("ops", "torch.add", "--target", "torch_xla", "--target-version")
+    assert "torch_xla 0.9 was not measured; what follows is about 1.0" in invoke(*asked, "0.9").stderr
+    assert invoke(*asked, "1.0.2").stderr == ""
+
+
+def test_a_release_of_which_target(invoke: Any) -> None:
+    assert invoke("ops", "torch.add", "--target-version", "2.7").exit_code == 2
 
 
 def test_one_target(invoke: Any) -> None:

@@ -122,6 +122,46 @@ def test_cases_on_torch_xla(name: str, when: dict[str, Any], status: str) -> Non
     assert found == [status]
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Tensor.unfold", "torch.nn.functional.unfold"),
+        ("torch.maximum", "torch.max"),
+        ("torch.minimum", "torch.min"),
+        ("torch.special.round", "torch.round"),
+        ("torch.linalg.norm", "torch.norm"),
+        ("torch.triplet_margin_loss", "torch.nn.functional.triplet_margin_loss"),
+    ],
+)
+def test_a_name_in_common_is_no_operator_in_common(table: Operators, name: str, other: str) -> None:
+    assert table.known_as(name) != table.known_as(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("torch.relu", "torch.nn.functional.relu"), ("torch.special.expit", "torch.sigmoid")]
+)
+def test_other_names_of_an_operator_share_its_row(table: Operators, name: str, other: str) -> None:
+    assert table.known_as(name) == table.known_as(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "aten"),
+    [
+        ("Tensor.unfold", "aten::unfold_copy"),
+        ("torch.nn.functional.unfold", "aten::im2col"),
+        ("torch.nn.Unfold", "aten::im2col"),
+        ("torch.nn.functional.fold", "aten::col2im"),
+    ],
+)
+def test_the_operator_that_is_not_lowered(name: str, aten: str) -> None:
+    assert operators("torch_xla")[name].aten == (aten,)
+
+
+def test_float64_and_complex_numbers() -> None:
+    cases = {case.text: case.status for case in operators("torch_xla")["torch.fft.fft"].cases}
+    assert cases["for float64 tensors"] == "wrong-result"
+
+
 def test_a_wrong_gradient_is_told_apart() -> None:
     elu = operators("torch_xla")["torch.nn.functional.elu"]
     assert (elu.status, elu.backward) == ("native", "wrong-result")
@@ -150,6 +190,8 @@ def test_hidden_reads_and_dynamic_shapes() -> None:
         ("aten::median.dim_values", "torch.median"),
         ("torch.ops.aten.median.default", "torch.median"),
         ("aten::linalg_inv", "torch.linalg.inv"),
+        ("aten::unfold", "Tensor.unfold"),
+        ("unfold", "torch.nn.functional.unfold"),
         ("F.mish", "torch.nn.functional.mish"),
         ("mish", "torch.nn.functional.mish"),
         ("nn.LSTM", "torch.nn.LSTM"),

@@ -138,5 +138,5 @@ def test_a_form_in_place_has_a_row_of_its_own_where_it_differs(table: Operators)
 
 
 def test_what_was_not_tried_is_unknown(table: Operators) -> None:
-    assert table["torch.gru_cell"].status == "unknown"
-    assert table["torch.gru_cell"].note == "made of other operators"
+    assert table["Tensor.coalesce"].status == "unknown"
+    assert table["Tensor.coalesce"].note == "made of other operators"

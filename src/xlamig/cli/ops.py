@@ -21,10 +21,15 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("--target", type=click.Choice(TARGETS), help="Only this target, not all.")
 @click.option(
+    "--target-version",
+    metavar="VERSION",
+    help="The release of the target that is meant; each target was measured in one release only.",
+)
+@click.option(
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
     help="How the answer is written.",
 )  # fmt: skip
-def command(names: Sequence[str], target: str | None, output_format: str) -> None:
+def command(names: Sequence[str], target: str | None, target_version: str | None, output_format: str) -> None:
     """Tell whether operators are supported, what happens if not, and what to write instead.
 
     A NAME is spelled as in code (torch.median, F.mish, x.median, nn.LSTM, aten::median) or a glob
@@ -33,21 +38,33 @@ def command(names: Sequence[str], target: str | None, output_format: str) -> Non
     """
     from xlamig.cli import ops_answer, ops_text
 
+    if target_version and not target:
+        raise click.UsageError("--target-version says nothing without --target.")
     tables = ops_answer.tables([target] if target else TARGETS)
+    for table in tables if target_version else ():
+        if warning := ops_answer.of_another_release(table, str(target_version)):
+            click.echo(warning, err=True)
     rows = ops_answer.alternatives()
     answers: list[Answer] = []
     missing: dict[str, tuple[str, ...]] = {}
+    namesakes: dict[str, list[str]] = {}
     for name in names:
         found = _resolve(name, tables)
         answers += [ops_answer.answer(spelled, tables, rows) for spelled in found]
         if not found:
             missing[name] = _nearest(name, tables)
+        elif others := _namesakes(name, found, tables):
+            namesakes[name] = others
     if output_format == "json":
-        click.echo(json.dumps(ops_answer.document(answers, missing), indent=2))
+        click.echo(json.dumps(ops_answer.document(answers, missing, namesakes), indent=2))
     else:
         as_table = any("*" in name for name in names) or len(answers) > len(names)
         write = ops_text.table if as_table else ops_text.pages
         click.echo(write(answers, tables), nl=False)
+        for name, others in namesakes.items():
+            click.echo(
+                f"{name} may also be {' or '.join(others)}, of which other things are known.", err=True
+            )
         for name, near in missing.items():
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             click.echo(f"{name}: no such operator is known{hint}", err=True)
@@ -66,6 +83,20 @@ def _resolve(name: str, tables: Sequence[Operators]) -> list[str]:
     if name.startswith("aten::"):
         return sorted({operator.name for table in tables for operator in table.through(name)})
     return []
+
+
+def _namesakes(name: str, found: Sequence[str], tables: Sequence[Operators]) -> list[str]:
+    """Other operators of the bare name: `unfold` is that of an image and that of a tensor."""
+    from xlamig.knowledge import spelling
+
+    known = {table.known_as(other) for table in tables for other in found}
+    others: dict[str, None] = {}
+    for other in spelling.namesakes(name):
+        rows = {table.known_as(other) for table in tables if other in table}
+        if rows and not rows & known:
+            others[other] = None
+            known |= rows
+    return list(others)
 
 
 def _nearest(name: str, tables: Sequence[Operators]) -> tuple[str, ...]:

@@ -40,6 +40,18 @@ def tables(targets: Iterable[str]) -> list[Operators]:
     return found
 
 
+def of_another_release(table: Operators, version: str) -> str | None:
+    """A line about a release that the table does not speak of."""
+    measured = table.provenance.versions.get(table.target, "")
+    if _release(version) == _release(measured):
+        return None
+    return f"Warning: {table.target} {version} was not measured; what follows is about {measured}"
+
+
+def _release(version: str) -> tuple[str, ...]:
+    return tuple(version.split(".")[:2])
+
+
 def alternatives() -> list[Table]:
     """The hand-written rows; those of the user's own rules come first. Pages are not read."""
     settings = Resolver().settings_for(Path())
@@ -74,13 +86,16 @@ def _instead(row: Row, target: str) -> str:
     return ""
 
 
-def document(answers: Sequence[Answer], missing: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def document(
+    answers: Sequence[Answer], missing: Mapping[str, Sequence[str]], namesakes: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
     """The answers as JSON; keys are only added."""
     return {
         "schema_version": 1,
         "operators": [
             {"name": a.name, "targets": {target: _target(a, target) for target in a.found}} for a in answers
         ],
+        "namesakes": {name: list(others) for name, others in namesakes.items()},
         "not_found": [{"name": name, "did_you_mean": list(near)} for name, near in missing.items()],
     }
 
@@ -99,6 +114,7 @@ def _target(answer: Answer, target: str) -> dict[str, Any]:
             "host_read": operator.host_read,
             "dynamic_shape": operator.dynamic_shape,
             "note": operator.note or None,
+            "known": operator.known or "run",
         }
     return told | {
         "alternative": answer.instead.get(target),

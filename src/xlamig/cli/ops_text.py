@@ -27,6 +27,11 @@ _CASES = {
     "conditional": "runs on the device with some arguments only",
     "unknown": "is not known",
 }
+_KNOWN = {
+    "": "Measured {date} with {versions}.",
+    "probe": "Traced {date} with {versions}; it was not run on a TPU.",
+    "registry": "The dispatcher of {versions} has it so, asked {date}; it was neither traced nor run.",
+}
 _DIED = "the process"
 _COST = (
     "Each call copies its inputs to the host and the result back, cuts the graph there and waits. No "
@@ -70,7 +75,7 @@ def _page(answer: Answer, about: Mapping[str, Operators]) -> Iterator[str]:
             yield from _wrapped(paragraph)
         if operator is not None and operator.status != "unknown":
             versions = ", ".join(f"{name} {number}" for name, number in provenance.versions.items())
-            yield from _wrapped(f"Measured {provenance.date} with {versions}.")
+            yield from _wrapped(_KNOWN[operator.known].format(date=provenance.date, versions=versions))
 
 
 def _title(operator: Operator | None) -> str:
@@ -107,8 +112,14 @@ def _paragraphs(answer: Answer, target: str, operator: Operator | None, table: O
         yield f"The gradient: {why}."
     elif operator.backward == "native":
         yield "The gradient runs on the device."
-    if instead := answer.instead.get(target):
+    instead = answer.instead.get(target)
+    if instead and not _is_fine(operator):
         yield f"Instead: {instead.rstrip('.')}."
+
+
+def _is_fine(operator: Operator) -> bool:
+    marks = operator.cases or operator.host_read or operator.dynamic_shape
+    return operator.status == "native" and operator.backward in (None, "native") and not marks
 
 
 def _case(case: Case) -> str:

@@ -16,6 +16,8 @@ _SHORT = {
     "tensor": "Tensor",
 }
 _HOMES = ("torch", "torch.nn.functional", "Tensor", "torch.nn", "torch.linalg", "torch.special", "torch.fft")
+# A method is the operator itself, a function of this name may be another: F.unfold is aten::im2col.
+_HOMES_OF_ATEN = ("torch", "Tensor", *(home for home in _HOMES if home not in ("torch", "Tensor")))
 _FOREIGN = frozenset({"np", "numpy", "math", "scipy", "pd", "pandas", "jnp", "jax", "tf", "cupy", "builtins"})
 
 
@@ -24,8 +26,8 @@ def candidates(name: str) -> Iterator[str]:
     plain = "".join(name.split()).partition("(")[0]
     if plain.startswith(("aten::", "torch.ops.aten.", "aten.")):
         base = plain.removeprefix("torch.ops.").removeprefix("aten").lstrip(":.").partition(".")[0]
-        yield from _bare(base)
-        yield from _bare(base.removesuffix("_"))
+        yield from _bare(base, _HOMES_OF_ATEN)
+        yield from _bare(base.removesuffix("_"), _HOMES_OF_ATEN)
         return
     plain = plain.replace("torch.Tensor.", "Tensor.").removeprefix(".")
     head, dot, rest = plain.partition(".")
@@ -39,8 +41,14 @@ def candidates(name: str) -> Iterator[str]:
         yield f"Tensor.{rest}"
 
 
-def _bare(word: str) -> Iterator[str]:
-    for home in _HOMES:
+def namesakes(name: str) -> Iterator[str]:
+    """Other canonical names that a bare word may stand for."""
+    word = "".join(name.split()).partition("(")[0]
+    return _bare(word) if word.isidentifier() else iter(())
+
+
+def _bare(word: str, homes: Iterable[str] = _HOMES) -> Iterator[str]:
+    for home in homes:
         yield f"{home}.{word}"
     if "_" in word:  # aten::linalg_inv, aten::special_i0e, aten::fft_fft
         family, _, rest = word.partition("_")

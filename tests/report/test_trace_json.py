@@ -90,11 +90,13 @@ def test_what_has_no_line_says_so() -> None:
     assert [found[key] for key in ("filename", "location", "end_location", "scope")] == [None] * 4
 
 
-@pytest.mark.parametrize(("name", "told"), [("a/b.py", "a/b.py"), ("../b.py", "../b.py"), ("/", "/")])
-def test_paths_start_at_the_working_directory(name: str, told: str) -> None:
-    for filename in {name, str(Path(name).absolute())} if told == "a/b.py" else {name}:
-        boundary = replace(spot("loader"), filename=filename)
-        assert document(replace(TRACE, boundary=boundary))["boundary"]["filename"] == told
+@pytest.mark.parametrize(
+    ("filename", "told"),
+    [("a/b.py", "a/b.py"), (str(Path("a/b.py").absolute()), "a/b.py"), ("/b.py", "/b.py")],
+)
+def test_paths_start_at_the_working_directory(filename: str, told: str) -> None:
+    boundary = replace(spot("loader"), filename=filename)
+    assert document(replace(TRACE, boundary=boundary))["boundary"]["filename"] == told
 
 
 def test_an_event_holds_what_was_seen() -> None:

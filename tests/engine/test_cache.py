@@ -29,6 +29,11 @@ class Worked(BaseException):
     """A stage did something that it could have remembered."""
 
 
+def as_in_a_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    for memory in ("_sessions", "_books", "_parsed"):
+        monkeypatch.setattr(session, memory, {})
+
+
 def forbid_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(job: object) -> Any:
         raise Worked(job)
@@ -104,7 +109,7 @@ def test_an_unchanged_book_is_not_compiled(project: Path, monkeypatch: pytest.Mo
         raise Worked(args)
 
     first = check()
-    monkeypatch.setattr(session, "_sessions", {})
+    as_in_a_new_process(monkeypatch)
     monkeypatch.setattr(session, "compile_book", refuse)
     assert check() == first
     write({"tools.py": "import torch\n"}, project)
@@ -117,7 +122,7 @@ def test_the_toml_of_an_unchanged_book_is_parsed_once(project: Path, monkeypatch
         raise Worked(args)
 
     check()
-    monkeypatch.setattr(session, "_sessions", {})
+    as_in_a_new_process(monkeypatch)
     monkeypatch.setattr(session, "read_heads", refuse)
     write({"tools.py": FILES["tools.py"] + "\ntorch.cuda.synchronize()\n"}, project)
     assert codes(check(target="torch_tpu"), "tools.py")
@@ -131,7 +136,7 @@ def test_a_page_that_breaks_is_told_although_its_last_state_is_remembered(
 ) -> None:
     write({"ours/XLA777-no-zeros.md": PAGE}, project)
     check(rules=["ours"])
-    monkeypatch.setattr(session, "_sessions", {})
+    as_in_a_new_process(monkeypatch)
     write({"ours/XLA777-no-zeros.md": PAGE.replace("[[match]]", "[[matches]]")}, project)
     with pytest.raises(UsageError, match="matches: unknown key"):
         check(rules=["ours"])

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TypeVar
+
 from xlamig.config.select import Selection
 from xlamig.config.settings import Settings
 from xlamig.engine.cache import Cache, digest
 from xlamig.rulebook import Rulebook
-from xlamig.rulebook.load import compile_book, read_book, read_heads, stamp
+from xlamig.rulebook.load import Heads, compile_book, read_book, read_heads, stamp
 from xlamig.rulebook.outline import Outline
 
+K = TypeVar("K")
+V = TypeVar("V")
 _NO_CACHE = Cache(None)
+_MOST = 4
+_books: dict[tuple[object, ...], Rulebook] = {}
+_parsed: dict[str, Heads] = {}
 
 
 class Session:
@@ -33,17 +41,35 @@ class Session:
     def compile(self, cache: Cache) -> Rulebook:
         """The whole book."""
         if self._book is None:
-            key = digest("heads", self._files.digest)
-            heads = cache.get_many([key]).get(key)
-            if heads is None:
-                heads = read_heads(self._files)
-                cache.put_many({key: heads})
-            self._book = compile_book(self._files, self.settings, heads)
+            heads = self._heads(cache)
+            self._book = _books.get(self._book_key) or compile_book(self._files, self.settings, heads)
+            _keep(_books, self._book_key, self._book)
         return self._book
+
+    def _heads(self, cache: Cache) -> Heads:
+        key = digest("heads", self._files.digest)
+        heads: Heads | None = cache.get_many([key]).get(key)
+        if heads is None:
+            heads = _parsed.get(key) or read_heads(self._files)
+            cache.put_many({key: heads})
+        _keep(_parsed, key, heads)
+        return heads
+
+    @property
+    def _book_key(self) -> tuple[object, ...]:
+        """What a compiled book depends on; which of its rules run is not part of it."""
+        asked = self.settings
+        return self._files.digest, asked.target, asked.target_version, asked.style, asked.preview
 
     @property
     def rulebook(self) -> Rulebook:
         return self.compile(_NO_CACHE)
+
+
+def _keep(memory: dict[K, V], key: K, value: V) -> None:
+    while key not in memory and len(memory) >= _MOST:
+        del memory[next(iter(memory))]
+    memory[key] = value
 
 
 _sessions: dict[str, Session] = {}
@@ -59,6 +85,10 @@ def session_for(settings: Settings, cache: Cache = _NO_CACHE) -> Session:
 
 def forget_changed() -> None:
     """Sessions whose rulebook has changed on disk are made anew when asked for."""
+    now: dict[tuple[Path, ...], object] = {}  # one look at the disk for all that share their folders
     for key, session in list(_sessions.items()):
-        if stamp(session.settings) != session.stamp:
+        folders = session.settings.rules
+        if folders not in now:
+            now[folders] = stamp(session.settings)
+        if now[folders] != session.stamp:
             del _sessions[key]

@@ -203,3 +203,23 @@ def test_an_optimizer_made_before_the_move_does_not_train(tmp_path: Path) -> Non
     code, output = verify(tmp_path, text)
     assert code == 1
     assert "FAIL  the parameters change: 0 of 2 did" in output
+
+
+def test_a_cuda_program_that_fails_before_xla_is_imported_is_explained(tmp_path: Path) -> None:
+    code, found, _ = trace(tmp_path, "import torch\nmodel = torch.nn.Linear(2, 2).cuda()\n")
+    assert (code, found["steps"]) == (1, 0)
+    assert (found["exception"]["rule"], found["exception"]["location"]["row"]) == ("XLA001", 2)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for i in range(8):\n    with torch_xla.step():\n        x = x * 2\n",
+        "def double(x):\n    return x * 2\nstep = torch_xla.compile(double)\nfor i in range(8):\n    x = step(x)\n",
+    ],
+    ids=["step", "compile"],
+)
+def test_what_syncs_before_and_after_is_one_step(tmp_path: Path, loop: str) -> None:
+    start = "import torch, torch_xla\nx = torch.ones(2, device=torch_xla.device())\n"
+    _, found, _ = trace(tmp_path, start + loop)
+    assert found["steady_state"] == {"compiles": 0, "executions": 1, "device_to_host": 0}

@@ -21,10 +21,11 @@ _CAUSES: dict[str, tuple[EventKind, str]] = {
 
 
 def collect(folder: Path) -> Trace | None:
-    """None when no process imported torch_xla."""
+    """None when no process imported torch_xla, and none failed before."""
     records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     if not records:
-        return None
+        early = [json.loads(path.read_text()) for path in sorted(folder.glob("*.failure"))]
+        return _without_steps(early[0]) if early else None
     record = max(records, key=lambda r: (len(r["boundaries"]), sum(r["totals"].values())))
     failures = [r["exception"] for r in records if r["exception"]]
     steps = Steps(record["boundaries"])
@@ -41,6 +42,20 @@ def collect(folder: Path) -> Trace | None:
         device=record["device"],
         redirected=tuple(sorted(record["redirected"].items())),
         training=record["training"] and _training(record["training"]),
+    )
+
+
+def _without_steps(failure: dict[str, Any]) -> Trace:
+    return Trace(
+        steps=0,
+        boundary=None,
+        steady=None,
+        first=(),
+        totals=Cost(0, 0, 0),
+        events=(),
+        failure=_failure(failure),
+        processes=1,
+        device="no device, torch_xla was never imported",
     )
 
 

@@ -133,7 +133,11 @@ class Recorder:
             self.log.append(steplog.entry(func, site, args, kwargs))
 
     def boundary(self, site: Site | None, depth: int) -> None:
-        """A step ends here: the graph up to now was sent to the device."""
+        """A step ends here: the graph up to now was sent to the device. Where nothing was, as in front
+        of what `torch_xla.step` and `torch_xla.compile` run, it goes on."""
+        ended = self.boundaries[-1][2].executions if self.boundaries else 0
+        if self.last.executions == ended:
+            return
         number = self.places.setdefault(site, len(self.places))
         self.boundaries.append((number, depth, self.last))
         if len(self.boundaries) > 1:  # the first also holds what came before the loop

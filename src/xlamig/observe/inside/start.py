@@ -75,6 +75,7 @@ def _in_every_thread(action: Callable[[], None]) -> None:
 
 def _before_the_end(recorder: Recorder) -> None:
     """However the process ends, short of being killed."""
+    sys.excepthook = sys.__excepthook__  # that of sitecustomize has done its part
     previous, leave = sys.excepthook, os._exit
 
     def failed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -51,8 +51,23 @@ def _begin(settings: dict[str, Any]) -> None:
     start.begin(settings)
 
 
+def _tell_early_failures(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """Of a program that ends before torch_xla is imported."""
+    sys.__excepthook__(kind, error, trace)
+    place = None
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if "/lib/python" not in name and not name.startswith("<"):
+            place = {"filename": name, "row": trace.tb_lineno}
+        trace = trace.tb_next
+    failure = {"type": kind.__qualname__, "message": str(error)[:2000], "place": place}
+    path = Path(os.environ["XLAMIG_TRACE_FOLDER"], f"{os.getpid()}-early.failure")
+    path.write_text(json.dumps(failure))
+
+
 def _watch() -> None:
     settings = json.loads(os.environ["XLAMIG_TRACE_SETTINGS"])
+    sys.excepthook = _tell_early_failures
     sys.meta_path.insert(0, _After("torch_xla", lambda: _begin(settings)))
     if settings["as_cuda"]:
         sys.meta_path.insert(0, _After("torch", lambda: importlib.import_module("torch_xla")))

@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-TEXT = "she sells sea shells by the sea shore. the shells she sells are sea shells, i am sure. " * 12
+TEXT = "she sells sea shells by the sea shore. the shells she sells are sea shells, i am sure. " * 8
 
 Hidden = tuple[Tensor, Tensor]
 
@@ -102,8 +102,8 @@ def generate(model: RNNModel, chars: list[str], count: int, temperature: float, 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--batch-size", type=int, default=8)
-    parser.add_argument("--bptt", type=int, default=12)
+    parser.add_argument("--batch-size", type=int, default=16)
+    parser.add_argument("--bptt", type=int, default=4)
     parser.add_argument("--lr", type=float, default=5.0)
     parser.add_argument("--clip", type=float, default=0.25)
     parser.add_argument("--dropout", type=float, default=0.1)
@@ -129,7 +129,7 @@ def main() -> None:
             best_val_loss = val_loss
         else:
             optimizer.param_groups[0]["lr"] /= 4.0
-    print(generate(model, chars, 8, temperature=1.0, device=device))
+    print(generate(model, chars, 5, temperature=1.0, device=device))
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def match(boxes: Tensor, labels: Tensor, anchors: Tensor, threshold: float) -> t
     """The box targets and class targets of all anchors of one image."""
     overlaps = box_iou(boxes, to_corners(anchors))
     best_truth_overlap, best_truth_idx = overlaps.max(0)
-    _, best_prior_idx = overlaps.max(1)
+    best_prior_idx = overlaps.argmax(1)
     best_truth_overlap.index_fill_(0, best_prior_idx, 2)
     for j in range(best_prior_idx.size(0)):
         best_truth_idx[best_prior_idx[j]] = j

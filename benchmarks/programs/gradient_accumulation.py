@@ -18,12 +18,16 @@ class MaskedLM(nn.Module):
         super().__init__()
         self.embed = nn.Embedding(vocab, dim)
         self.pos = nn.Parameter(torch.zeros(length, dim))
-        self.encoder = nn.TransformerEncoderLayer(dim, 2, 32, dropout=0.1, batch_first=True)
+        self.norm = nn.LayerNorm(dim)
+        self.mix = nn.Conv1d(dim, dim, 5, padding=2)
+        self.drop = nn.Dropout(0.1)
         self.head = nn.Linear(dim, vocab)
 
     def forward(self, ids: Tensor, padding_mask: Tensor) -> Tensor:
         x = self.embed(ids) + self.pos[: ids.size(1)]
-        return self.head(self.encoder(x, src_key_padding_mask=padding_mask))
+        x = x.masked_fill(padding_mask.unsqueeze(-1), 0.0)
+        x = x + self.drop(F.gelu(self.mix(self.norm(x).transpose(1, 2)).transpose(1, 2)))
+        return self.head(x)
 
 
 def synthetic_tokens(count: int, length: int, vocab: int) -> TensorDataset:

@@ -1,4 +1,4 @@
-"""Low-rank adapters on a frozen transformer, with gradient checkpointing; saves and merges the adapters."""
+"""Low-rank adapters on a frozen transformer; saves and merges the adapters."""
 
 from __future__ import annotations
 
@@ -126,6 +126,7 @@ def main() -> None:
     parser.add_argument("--lora-alpha", type=float, default=8)
     parser.add_argument("--lora-dropout", type=float, default=0.05)
     parser.add_argument("--lr", type=float, default=1e-2)
+    parser.add_argument("--gradient-checkpointing", action="store_true")
     args = parser.parse_args()
 
     torch.manual_seed(0)
@@ -133,7 +134,7 @@ def main() -> None:
     vocab = 20
     model = CausalLM(vocab).to(device)
     inject_lora(model, ("q_proj", "v_proj"), args.lora_r, args.lora_alpha, args.lora_dropout)
-    model.gradient_checkpointing = True
+    model.gradient_checkpointing = args.gradient_checkpointing
     model.to(device)
     print_trainable_parameters(model)
 

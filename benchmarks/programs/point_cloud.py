@@ -59,7 +59,7 @@ class EdgeConv(nn.Module):
 
 
 class PointNet(nn.Module):
-    def __init__(self, num_classes: int, npoint: int = 8, k: int = 4, width: int = 16) -> None:
+    def __init__(self, num_classes: int, npoint: int = 4, k: int = 4, width: int = 16) -> None:
         super().__init__()
         self.npoint = npoint
         self.conv1 = EdgeConv(3, width, k)

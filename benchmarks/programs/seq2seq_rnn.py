@@ -21,7 +21,7 @@ class SortingPairs(Dataset):
 
     def __init__(self, count: int, vocab_size: int, seed: int) -> None:
         rng = random.Random(seed)
-        lengths = [rng.choice((2, 3, 4)) for _ in range(count)]
+        lengths = [rng.choice((2, 3)) for _ in range(count)]
         self.sources = [[rng.randrange(3, vocab_size) for _ in range(n)] for n in lengths]
 
     def __len__(self) -> int:
@@ -41,19 +41,18 @@ class Encoder(nn.Module):
     def __init__(self, vocab_size: int, emb: int, hid: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, emb, padding_idx=PAD_IDX)
-        self.rnn = nn.GRU(emb, hid, bidirectional=True)
-        self.fc = nn.Linear(hid * 2, hid)
+        self.rnn = nn.GRU(emb, hid)
+        self.fc = nn.Linear(hid, hid)
 
     def forward(self, src: Tensor) -> tuple[Tensor, Tensor]:
         outputs, hidden = self.rnn(self.embedding(src))
-        hidden = torch.tanh(self.fc(torch.cat((hidden[-2], hidden[-1]), dim=1)))
-        return outputs, hidden
+        return outputs, torch.tanh(self.fc(hidden[-1]))
 
 
 class Attention(nn.Module):
     def __init__(self, hid: int) -> None:
         super().__init__()
-        self.attn = nn.Linear(hid * 3, hid)
+        self.attn = nn.Linear(hid * 2, hid)
         self.v = nn.Linear(hid, 1, bias=False)
 
     def forward(self, hidden: Tensor, encoder_outputs: Tensor, mask: Tensor) -> Tensor:
@@ -68,8 +67,8 @@ class Decoder(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, emb)
         self.attention = Attention(hid)
-        self.rnn = nn.GRUCell(hid * 2 + emb, hid)
-        self.fc_out = nn.Linear(hid * 3 + emb, vocab_size)
+        self.rnn = nn.GRUCell(hid + emb, hid)
+        self.fc_out = nn.Linear(hid * 2 + emb, vocab_size)
 
     def forward(self, token: Tensor, hidden: Tensor, encoder_outputs: Tensor, mask: Tensor):
         embedded = self.embedding(token)
@@ -92,10 +91,10 @@ class Seq2Seq(nn.Module):
         mask = (src != PAD_IDX).permute(1, 0)
         encoder_outputs, hidden = self.encoder(src)
         token = trg[0, :]
+        teacher_force = random.random() < teacher_forcing_ratio
         for t in range(1, trg_len):
             output, hidden = self.decoder(token, hidden, encoder_outputs, mask)
             outputs[t] = output
-            teacher_force = random.random() < teacher_forcing_ratio
             token = trg[t] if teacher_force else output.argmax(1)
         return outputs
 

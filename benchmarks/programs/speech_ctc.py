@@ -22,9 +22,9 @@ class Utterances(Dataset):
         self.items = []
         generator = torch.Generator().manual_seed(seed)
         for _ in range(count):
-            number = int(torch.randint(2, 5, (1,), generator=generator))
+            number = int(torch.randint(2, 4, (1,), generator=generator))
             letters = torch.randint(1, len(ALPHABET), (number,), generator=generator)
-            durations = torch.randint(4, 7, (len(letters),), generator=generator)
+            durations = torch.randint(3, 5, (len(letters),), generator=generator)
             frames = F.one_hot(letters.repeat_interleave(durations), n_mels).float()
             self.items.append((frames + 0.1 * torch.randn(frames.shape, generator=generator), letters))
 
@@ -57,8 +57,8 @@ class AcousticModel(nn.Module):
         super().__init__()
         self.conv = nn.Conv1d(n_mels, hidden, 3, stride=2, padding=1)
         self.norm = nn.LayerNorm(hidden)
-        self.gru = nn.GRU(hidden, hidden, bidirectional=True, batch_first=True)
-        self.fc = nn.Linear(2 * hidden, classes)
+        self.gru = nn.GRU(hidden, hidden, batch_first=True)
+        self.fc = nn.Linear(hidden, classes)
 
     def forward(self, x: Tensor) -> Tensor:
         x = self.conv(x).transpose(1, 2)

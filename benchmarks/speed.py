@@ -106,9 +106,9 @@ def smaller_book(folder: Path, count: int) -> Path:
     shutil.copytree(RULES.parent / "src", folder / "src")
     pages = sorted(RULES.rglob("XLA*.md"), key=lambda page: page.name)
     kept = [pages[i * len(pages) // count] for i in range(count)]
-    tables = set(re.findall(r'^table = "([\w-]+)"', "\n".join(page.read_text() for page in kept), re.MULTILINE))
+    named = set(re.findall(r'"([\w-]+)"', "\n".join(page.read_text().split("+++")[1] for page in kept)))
     codes = {page.name.split("-")[0] for page in kept}
-    for path in (*kept, *(path for path in RULES.rglob("*.toml") if path.stem in tables)):
+    for path in (*kept, *(path for path in RULES.rglob("*.toml") if path.stem in named)):
         copy = folder / path.relative_to(RULES.parent)
         copy.parent.mkdir(parents=True, exist_ok=True)
         lines = path.read_text().splitlines(keepends=True)
@@ -185,7 +185,7 @@ def options() -> argparse.Namespace:
         "--only-names", action="store_true", help="only rules about names, packages and variables"
     )
     parser.add_argument(
-        "--few", type=int, default=20, metavar="N", help="rules of a smaller book to compare with (default 20)"
+        "--few", type=int, default=20, metavar="N", help="rules of a smaller book (default 20)"
     )
     parser.add_argument(
         "--cache", type=Path, default=default_cache, help=f"downloads (default {default_cache})"
@@ -222,7 +222,8 @@ def main() -> None:
             lines = sum(path.read_bytes().count(b"\n") for path in files)
             with tempfile.TemporaryDirectory() as warm_cache, tempfile.TemporaryDirectory() as few:
                 commands = contenders(source, Path(warm_cache), program, select)
-                for title, book in (("few", smaller_book(Path(few), args.few)), ("all", RULES.parent / "src")):
+                books = {"few": smaller_book(Path(few), args.few), "all": RULES.parent / "src"}
+                for title, book in books.items():
                     commands[f"cold, {title} rules"] = [sys.executable, "-c", RUN, book, *CHECK, "-n", source]
                 measure(commands["xlamig, unchanged"], Path(empty), accept=(0, 1))
                 costs = rounds(commands, args.runs, Path(empty))

@@ -215,7 +215,7 @@ def test_a_cuda_program_that_fails_before_xla_is_imported_is_explained(tmp_path:
     "loop",
     [
         "for i in range(8):\n    with torch_xla.step():\n        x = x * 2\n",
-        "def double(x):\n    return x * 2\nstep = torch_xla.compile(double)\nfor i in range(8):\n    x = step(x)\n",
+        "step = torch_xla.compile(lambda x: x * 2)\nfor i in range(8):\n    x = step(x)\n",
     ],
     ids=["step", "compile"],
 )

@@ -72,6 +72,7 @@ def test_a_clean_loop_is_healthy_and_has_no_events(tmp_path: Path) -> None:
         ("total += 1 if loss > 1 else 0", "host-read", "branch", (0, 2, 1)),
         ("total += loss.detach().cpu()", "host-read", "cpu", (0, 2, 1)),
         ("kept = batch[batch > 2]", "dynamic-shape", "mask-read", (0, 2, 1)),
+        ("batch[batch > 9] = 0", "dynamic-shape", "mask-write", (0, 2, 1)),
         ("total = model(batch).median()", "operator", "fallback", (0, 2, 1)),
         ("total = table[i] * 2", "changing-constant", "argument", (1, 1, 0)),
     ],
@@ -94,6 +95,13 @@ def test_a_batch_of_another_size_is_named_where_it_enters_the_graph(tmp_path: Pa
     (event,) = [event for event in found["events"] if event["kind"] == "changing-shape"]
     assert event["location"]["row"] == line_of(text, "batch =")
     assert (event["frequency"], event["rule"]) == ("once", "XLA904")
+
+
+def test_what_runs_for_the_first_time_later_is_no_changing_path(tmp_path: Path) -> None:
+    text = loop("i % 3 or print(loss.detach().exp().item())") + "print(model(batch).sum().item())\n"
+    _, found, _ = trace(tmp_path, text)
+    kinds = {event["kind"] for event in found["events"]}
+    assert kinds == {"host-read", "step-boundary", "transfer"}
 
 
 def test_what_falls_back_in_the_backward_pass_is_named_where_its_forward_is(tmp_path: Path) -> None:

@@ -56,11 +56,24 @@ def table() -> Table:
 
 def explained(trace: Trace) -> Trace:
     """The same trace with the rule and the advice for what costs something in it."""
+    events = tuple(map(_event, trace.events))
+    dynamic = {_line(event): event for event in events if event.kind == "dynamic-shape" and event.spot}
     return replace(
         trace,
-        events=tuple(map(_event, trace.events)),
+        events=tuple(_from_values(event, dynamic.get(_line(event))) for event in events),
         failure=trace.failure and _failure(trace.failure),
     )
+
+
+def _line(event: Event) -> tuple[str, int] | None:
+    return (event.spot.filename, event.spot.row) if event.spot else None
+
+
+def _from_values(event: Event, source: Event | None) -> Event:
+    """A shape that changes where values decide it is that line's fault, not the batch's."""
+    if event.kind != "changing-shape" or source is None:
+        return event
+    return replace(event, rule=source.rule, message=source.message)
 
 
 def _event(event: Event) -> Event:

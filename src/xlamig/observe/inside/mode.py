@@ -69,6 +69,7 @@ class Watch(TorchDispatchMode):
                 self.forward[number] = site
         else:
             site, through = self.forward.get(node._sequence_nr()), "backward"
-        self.recorder.note(func, site, args, kwargs)
+        if not isinstance(result, torch.Tensor | int | float | bool) or _holds_xla((result,)):
+            self.recorder.log.add(func, site, args, kwargs)  # a read adds nothing to the graph
         self.recorder.settle(func, site, started, through)
         return result

@@ -22,7 +22,6 @@ from .lines import Lines
 from .training import Training
 
 EVERY = 1.0  # seconds between two writes, at a step boundary
-LONGEST = 200_000  # operators of a step that are remembered
 _TAGS = {torch.Tag.data_dependent_output: "reads", torch.Tag.dynamic_output_shape: "sizes"}
 _UPLOADS = {torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default, "_xla_tensors_from_aten"}
 
@@ -64,9 +63,7 @@ class Recorder:
         self.tallies: dict[Key, Tally] = {}
         self.boundaries: list[tuple[int, int, counters.Totals]] = []  # (number of the place, depth, totals)
         self.places: dict[Site | None, int] = {}
-        self.log: list[steplog.Entry] = []
-        self.logs: dict[Site | None, list[steplog.Entry]] = {}
-        self.last_log: list[steplog.Entry] = []
+        self.log = steplog.Log()
         self.last = counters.Totals(*counters.read())
         self.compiled = counters.compile_seconds()
         self.fell_back = counters.fallbacks()
@@ -103,34 +100,27 @@ class Recorder:
         fallbacks = counters.fallbacks()
         new = [name for name, count in fallbacks.items() if count != self.fell_back.get(name, 0)]
         self.fell_back = fallbacks
-        tally = self.tally(operator, " ".join([_tags(what), *new]), site, through)
+        tags = " ".join([_tags(what), *(_tags(_operator(name)) for name in new)])
+        tally = self.tally(operator, " ".join([tags, *new]), site, through)
         tally.compiles += now.compiles - before.compiles
         tally.executions += now.executions - before.executions
         tally.device_to_host += now.device_to_host - before.device_to_host
         tally.host_to_device += now.host_to_device - before.host_to_device
         tally.seconds += time.perf_counter() - started
+        differs = self.log.since_last(site) if now.executions != before.executions else None
         if now.compiles != before.compiles:
             compiled = counters.compile_seconds()
             tally.compile_seconds += compiled - self.compiled
-            self._explain(now.compiles - before.compiles, compiled - self.compiled, site)
+            if differs is not None:
+                self._explain(differs, now.compiles - before.compiles, compiled - self.compiled)
             self.compiled = compiled
 
-    def _explain(self, compiles: int, seconds: float, site: Site | None) -> None:
-        """Which line made the graph another one than in the step before."""
-        before = self.logs.get(site) or self.last_log
-        if not before:
-            return
-        found = steplog.difference(before, self.log, whole=site in self.logs)
-        if found is None:
-            found = steplog.Difference("unknown", site, "", "", "")
+    def _explain(self, found: steplog.Difference, compiles: int, seconds: float) -> None:
+        """Which line made the graph another one than when the same line last ran one."""
         tally = self.tally("recompile", f"{found.cause} {found.operator}", found.site)
         tally.compiles += compiles
         tally.compile_seconds += seconds
         tally.example = tally.example or f"{found.before} -> {found.now}"
-
-    def note(self, func: Any, site: Site | None, args: Any, kwargs: Any) -> None:
-        if len(self.log) < LONGEST:
-            self.log.append(steplog.entry(func, site, args, kwargs))
 
     def boundary(self, site: Site | None, depth: int) -> None:
         """A step ends here: the graph up to now was sent to the device. Where nothing was, as in front
@@ -140,9 +130,6 @@ class Recorder:
             return
         number = self.places.setdefault(site, len(self.places))
         self.boundaries.append((number, depth, self.last))
-        if len(self.boundaries) > 1:  # the first also holds what came before the loop
-            self.logs[site] = self.last_log = self.log
-        self.log = []
         if time.monotonic() - self.written > EVERY:
             self.write()
         steps = sum(place == number for place, _, _ in self.boundaries) if self.limit else 0
@@ -195,6 +182,13 @@ class Recorder:
         temporary = self.path.with_suffix(".part")
         temporary.write_text(json.dumps(content))
         temporary.replace(self.path)
+
+
+def _operator(name: str) -> Any:
+    """Of "aten::scatter_reduce.two"; None for one that torch does not know."""
+    namespace, _, rest = name.partition("::")
+    packet, _, overload = rest.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), packet, None), overload or "default", None)
 
 
 def _tags(what: Any) -> str:

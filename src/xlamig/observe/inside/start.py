@@ -45,6 +45,7 @@ def begin(settings: dict[str, Any]) -> None:
     if settings.get("as_cuda"):
         cuda.install(recorder.redirect, settings.get("sync", True))
     watch()
+    recorder.write()
     _in_every_thread(watch)
     recorder.lines.start()
 

@@ -13,6 +13,8 @@ import torch
 
 from .frames import Site
 
+LONGEST = 200_000  # operators that are remembered at least
+
 
 class Entry(NamedTuple):
     """`lifted` holds numbers that torch_xla passes as inputs of the graph, except some."""
@@ -74,18 +76,46 @@ def entry(func: Any, site: Site | None, args: Sequence[Any], kwargs: dict[str, A
     return Entry(func, site, shapes, baked, lifted)
 
 
+class Log:
+    """All operators in order. A window is what came between two times that the same line ran a graph;
+    the first holds what was done before the loop, so the second and the third are the first compared."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.dropped = 0
+        self.ends: dict[Site | None, int] = {}
+        self.windows: dict[Site | None, list[Entry]] = {}
+
+    def add(self, func: Any, site: Site | None, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        if len(self.entries) >= 2 * LONGEST:
+            self.dropped += LONGEST
+            del self.entries[:LONGEST]
+        self.entries.append(entry(func, site, args, kwargs))
+
+    def since_last(self, site: Site | None) -> Difference | None:
+        """Ends the window of `site`; how it differs from the one before, None if there was none."""
+        end = self.dropped + len(self.entries)
+        start = self.ends.get(site)
+        self.ends[site] = end
+        if start is None or start < self.dropped:
+            self.windows.pop(site, None)
+            return None
+        now = self.entries[start - self.dropped :]
+        before, self.windows[site] = self.windows.get(site), now
+        if before is None:
+            return None
+        return difference(before, now) or Difference("unknown", site, "", "", "")
+
+
 def _first(before: Sequence[Entry], now: Sequence[Entry], same: Callable[[Entry, Entry], bool]) -> int | None:
     for i, (a, b) in enumerate(zip(before, now, strict=False)):
-        if a is not b and not same(a, b):
+        if not same(a, b):
             return i
     return None
 
 
-def difference(before: Sequence[Entry], now: Sequence[Entry], whole: bool) -> Difference | None:
-    """Where `now` leaves `before`. Numbers count only if nothing else differs.
-
-    Without `whole`, `now` is the beginning of a step that still runs.
-    """
+def difference(before: Sequence[Entry], now: Sequence[Entry]) -> Difference | None:
+    """Where `now` leaves `before`. Numbers count only if nothing else differs."""
     at = _first(before, now, lambda a, b: a[:4] == b[:4])
     if at is not None:
         old, new = before[at], now[at]
@@ -95,9 +125,8 @@ def difference(before: Sequence[Entry], now: Sequence[Entry], whole: bool) -> Di
         if old.shapes != new.shapes:
             return Difference("shape", new.site, name, _shown(old.shapes), _shown(new.shapes))
         return Difference("constant", new.site, name, _shown(old.baked), _shown(new.baked))
-    if whole and len(before) != len(now):
-        longer = max(before, now, key=len)
-        extra = longer[min(len(before), len(now))]
+    if len(before) != len(now):
+        extra = max(before, now, key=len)[min(len(before), len(now))]
         return Difference("path", extra.site, str(extra.operator), f"{len(before)} operators", f"{len(now)}")
     at = _first(before, now, lambda a, b: a.lifted == b.lifted)
     if at is not None:

@@ -15,6 +15,7 @@ import os
 os.environ["PJRT_DEVICE"] = "CPU"
 
 import argparse
+import contextlib
 import random
 import sys
 import tempfile
@@ -132,10 +133,10 @@ class Calls:
             made: dict[str, list[Sample]] = {}
             for dtype in dict.fromkeys(types):
                 torch.manual_seed(self.seed)
-                try:
-                    made[dtype] = list(islice(subject.samples(getattr(torch, dtype)), LOOK_AT))
-                except Exception:
-                    made[dtype] = []
+                made[dtype] = []
+                # Some samples cannot be made in another size; those before them are kept.
+                with contextlib.suppress(Exception):
+                    made[dtype].extend(islice(subject.samples(getattr(torch, dtype)), LOOK_AT))
                 lot.shuffle(made[dtype])
             for dtype in types:
                 if made[dtype]:

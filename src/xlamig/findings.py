@@ -116,6 +116,7 @@ class Finding:
     fix: Fix | None = None
     scope: str = ""  # qualified name of the enclosing function or class, "" at module level
     statement: str = ""  # the statement's normalised text: the unit in which sites are counted
+    observed: str = ""  # what a real run showed of it
 
 
 @dataclass(frozen=True, slots=True)

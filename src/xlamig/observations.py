@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 EventKind = Literal[
@@ -105,3 +106,4 @@ class Trace:
     device: str
     redirected: tuple[tuple[str, int], ...] = ()
     training: Training | None = None
+    lines: Mapping[str, Mapping[int, int]] = field(default_factory=dict)  # steps, by file and row

@@ -43,6 +43,10 @@ from xlamig.report import FORMATS
     type=click.Path(path_type=Path, dir_okay=False),
     help="Only findings that are not in this file of known ones.",
 )
+@click.option(
+    "--trace", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
+    help="Say of each finding what a run showed: the JSON of `xlamig trace`.",
+)  # fmt: skip
 @click.option("--update-baseline", is_flag=True, help="Write all findings to the --baseline file.")
 @click.option("--add-ignore", is_flag=True, help="Write a suppression comment for every finding.")
 @click.option("--ignore-reason", default="", metavar="TEXT", help="What to add to these comments.")

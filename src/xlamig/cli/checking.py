@@ -45,6 +45,7 @@ class Wanted:
     update_baseline: bool
     add_ignore: bool
     ignore_reason: str
+    trace: Path | None
 
     @property
     def fixes(self) -> bool:
@@ -74,6 +75,17 @@ class Checking:
         with progress(self.out.flags) as tick:
             report = engine.check(self.paths, replace(self.options, progress=tick))
         return self._tell(report, engine.text_of(self.options))
+
+    def _observed(self, report: Report) -> tuple[Report, list[str]]:
+        """With what a run showed of each finding, and what it showed besides."""
+        if self.wanted.trace is None:
+            return report, []
+        from xlamig.observe import merge
+
+        try:
+            return merge.merge(report, merge.read(self.wanted.trace))
+        except merge.TraceError as error:
+            raise click.UsageError(str(error)) from None
 
     def _put_aside(self) -> int:
         """Write down what is found as known, in a baseline or in comments."""
@@ -142,11 +154,14 @@ class Checking:
         from xlamig import engine
         from xlamig.config.versions import unmeasured
 
+        report, unpredicted = self._observed(report)
         settings = engine.show_settings(self.paths[0], self.options)
         if warning := unmeasured(settings):
             self.out.note(warning)
         self.out.detail(f"Configuration: {settings.source or 'none, all defaults'}")
         self._findings(report, text_of)
+        if unpredicted:
+            self.out.note("Observed, and not predicted:", *(f"  {line}" for line in unpredicted), "")
         if report.files:
             self.out.note(*summary(report, self.wanted.unsafe_fixes, fixed))
         elif not self.wanted.hook:

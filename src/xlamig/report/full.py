@@ -54,6 +54,8 @@ def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
     yield finding.severity, ", ".join(word for word in how if word)
     for reason in finding.reasons:
         yield "because", _reason(reason, finding)
+    if finding.observed:
+        yield "observed", one_line(finding.observed)
     if finding.help:
         yield "help", one_line(finding.help)
     if finding.fix:

@@ -54,6 +54,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "fix": _fix(finding.fix) if finding.fix else None,
         "effort": {"level": effort.level, "unit": effort.unit, "group": effort.group},
         "fingerprint": finding.fingerprint,
+        "observed": finding.observed or None,
     }
 
 

@@ -25,6 +25,10 @@ def render(trace: Trace) -> str:
         "first_steps": [asdict(cost) for cost in trace.first],
         "totals": asdict(trace.totals),
         "events": [_event(event) for event in trace.events],
+        "lines": {
+            relative(name): {str(row): steps for row, steps in sorted(rows.items())}
+            for name, rows in trace.lines.items()
+        },
         "redirected": dict(trace.redirected),
         "exception": failure
         and {"type": failure.type, "message": failure.message, "rule": failure.rule, "advice": failure.advice}

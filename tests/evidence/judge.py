@@ -43,6 +43,19 @@ def _errors(program: Program, attempts: list[dict[str, Any]]) -> Iterator[str]:
         yield f"rows {sorted(owed - hit)} are marked and did not raise"
 
 
+def _elsewhere(program: Program, events: list[dict[str, Any]]) -> Iterator[str]:
+    """Nothing that was marked happened. What an optimizer or a module does, it does where it is used."""
+    hit = {
+        row
+        for event in events
+        if event["event"] not in ("transfer", "_xla_step_marker") and event["place"]
+        for row in range(event["place"]["row"], event["place"]["end_row"] + 1)
+    }
+    owed = program.raises_here or program.marked_rows
+    if owed and not owed & hit:
+        yield f"rows {sorted(owed)} are marked, and it happened on {sorted(hit) or 'no line'}"
+
+
 def _not_fixed(program: Program, outcome: dict[str, Any]) -> Iterator[str]:
     """`fixed` keeps the head of `bad`: nothing may raise, and what proved the harm must not hold.
     A call that did nothing may be gone without a trace."""
@@ -74,4 +87,6 @@ def problems(program: Program, outcome: dict[str, Any]) -> list[str]:
         claimed = list(astuple(program.steady))
         if any(step != claimed for step in outcome["steps"][-STEADY:]):
             found.append(f"claimed {claimed} per step, measured {outcome['steps']}")
+        if program.role == "bad":
+            found.extend(_elsewhere(program, outcome["events"]))
     return found

@@ -26,9 +26,17 @@ def program(tmp_path: Path, text: str, role: str = "bad") -> Program:
 
 
 def outcome(
-    *attempts: dict[str, Any], steps: list[list[int]] | None = None, crashed: str = ""
+    *attempts: dict[str, Any],
+    steps: list[list[int]] | None = None,
+    events: tuple[dict[str, Any], ...] = (),
+    crashed: str = "",
 ) -> dict[str, Any]:
-    return {"crashed": crashed, "output": "", "attempts": list(attempts), "steps": steps or []}
+    found = {"attempts": list(attempts), "steps": steps or [], "events": events}
+    return {"crashed": crashed, "output": "", **found}
+
+
+def event(row: int, name: str = "aten._local_scalar_dense.default") -> dict[str, Any]:
+    return {"event": name, "place": {"row": row, "end_row": row}}
 
 
 def attempt(call: str = "", kind: str = "", message: str = "", row: int = 0) -> dict[str, Any]:
@@ -77,7 +85,34 @@ def test_wrong_result_without_a_check_proves_nothing(tmp_path: Path) -> None:
 def test_steady_state_is_the_claimed_one(tmp_path: Path, last: list[int], wrong: bool) -> None:
     text = "# run = trace\n# steady = 0/2/1\nstep = f  # expect: XLA002\n"
     steps = [[2, 2, 1], [1, 2, 1], [0, 2, 1], [0, 2, 1], [0, 2, 1], last]
-    assert bool(problems(program(tmp_path, text), outcome(attempt(), steps=steps))) is wrong
+    run = outcome(attempt(), steps=steps, events=(event(3),))
+    assert bool(problems(program(tmp_path, text), run)) is wrong
+
+
+@pytest.mark.parametrize(
+    "events, wrong",
+    [
+        ((), True),
+        ((event(4),), True),
+        ((event(3, "transfer"), event(3, "_xla_step_marker")), True),
+        ((event(4), event(3)), False),
+    ],
+)
+def test_the_harm_shows_on_a_marked_line(
+    tmp_path: Path, events: tuple[dict[str, Any], ...], wrong: bool
+) -> None:
+    text = "# run = trace\n# steady = 0/2/1\nstep = f  # expect: XLA002\n"
+    run = outcome(attempt(), steps=[[0, 2, 1]] * 6, events=events)
+    assert bool(problems(program(tmp_path, text), run)) is wrong
+
+
+def test_the_harm_of_what_is_made_elsewhere_shows_where_it_is_said(tmp_path: Path) -> None:
+    text = "# run = trace\n# steady = 0/2/1\no = f()  # expect: XLA002\nstep = o  # shows here\n"
+    seen = [
+        problems(program(tmp_path, text), outcome(attempt(), steps=[[0, 2, 1]] * 6, events=(event(row),)))
+        for row in (3, 4)
+    ]
+    assert [bool(found) for found in seen] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import traceback
 from importlib.machinery import PathFinder
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -52,25 +53,24 @@ def _attempt(call: str, action: Any, filename: str) -> dict[str, Any]:
     return {"call": call, "error": None}
 
 
-def _counters() -> list[int]:
-    import torch_xla.debug.metrics as metrics
-
-    transfers = metrics.metric_data("TransferFromDeviceTime")
-    counters = [metrics.counter_value(name) or 0 for name in ("UncachedCompile", "ExecuteComputation")]
-    return [*counters, transfers[0] if transfers else 0]
-
-
-def _steps(step: Any) -> list[list[int]]:
+def _steps(step: Any, outcome: dict[str, Any]) -> None:
+    """Runs them as `xlamig trace` does; the raw record has what happened on which line."""
     import torch_xla
 
+    from xlamig.observe.inside import start
+
     torch_xla.sync(wait=True)
-    taken = []
-    for i in range(STEPS):
-        before = _counters()
-        step(i)
-        torch_xla.sync(wait=True)
-        taken.append([now - then for now, then in zip(_counters(), before, strict=True)])
-    return taken
+    recorder = start.begin({})
+    totals = [recorder.last[:3]]
+    try:
+        for i in range(STEPS):
+            step(i)
+            torch_xla.sync(wait=True)
+            totals.append(recorder.last[:3])
+    finally:
+        recorder.finish()
+    outcome["steps"] = [[now - then for now, then in zip(b, a, strict=True)] for a, b in pairwise(totals)]
+    outcome["events"] = json.loads(recorder.path.read_text())["events"]
 
 
 def _run(request: dict[str, Any]) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _run(request: dict[str, Any]) -> dict[str, Any]:
     filename = request["path"]
     sys.argv = [filename, *request["args"]]
     sys.path.insert(0, str(Path(filename).parent))
-    outcome: dict[str, Any] = {"attempts": [], "steps": []}
+    outcome: dict[str, Any] = {"attempts": [], "steps": [], "events": []}
     names: dict[str, Any] = {}
     run_name = "fixture" if request["calls"] or request["trace"] else "__main__"
     load = _attempt("", lambda: names.update(runpy.run_path(filename, run_name=run_name)), filename)
@@ -90,7 +90,7 @@ def _run(request: dict[str, Any]) -> dict[str, Any]:
         if "check" in names:
             outcome["attempts"].append(_attempt("check", lambda: names["check"](torch), filename))
         if request["trace"]:
-            steps = _attempt("step", lambda: outcome["steps"].extend(_steps(names["step"])), filename)
+            steps = _attempt("step", lambda: _steps(names["step"], outcome), filename)
             outcome["attempts"].append(steps)
     return outcome
 
@@ -103,7 +103,7 @@ def _free_port() -> int:
 
 def _child(request: dict[str, Any], folder: str) -> None:
     os.chdir(folder)
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(_free_port()))
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(_free_port()), XLAMIG_TRACE_FOLDER=folder)
     output = os.open("output", os.O_CREAT | os.O_WRONLY)
     os.dup2(output, 1)
     os.dup2(output, 2)
@@ -151,6 +151,7 @@ def _import_torch(xla: bool) -> None:
 
 
 def main() -> None:
+    sys.path.append(str(Path(__file__).parents[2] / "src"))  # this Python may have no xlamig
     replies = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what libraries print must not mix with the replies
     xla = "--without-xla" not in sys.argv

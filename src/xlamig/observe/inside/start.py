@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FOLDER = "XLAMIG_TRACE_FOLDER"
 
 
-def begin(settings: dict[str, Any]) -> None:
+def begin(settings: dict[str, Any]) -> Recorder:
     """Called right after the program, or one that it started, has imported torch_xla."""
     from . import cuda, hooks
     from .mode import Watch
@@ -30,7 +30,7 @@ def begin(settings: dict[str, Any]) -> None:
     _before_the_end(recorder)
     if on_cpu:
         _on_cpu()
-        return
+        return recorder
     sites: dict[int, Any] = {}
     modes = threading.local()  # torch itself holds no reference to them
 
@@ -48,6 +48,7 @@ def begin(settings: dict[str, Any]) -> None:
     recorder.write()
     _in_every_thread(watch)
     recorder.lines.start()
+    return recorder
 
 
 def _on_cpu() -> None:

@@ -1,0 +1,174 @@
+"""What `check` predicts against what `trace` observes, line by line, on programs written for GPUs.
+
+Each program runs as it stands on torch_xla's CPU client (`--as-cuda`). Only what that client shows is
+compared (host reads, changing graphs, operators on the CPU), and only on lines that ran in at least
+three steps. Stores nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+PROGRAMS = Path(__file__).parent / "programs"
+ENOUGH = 3  # steps in which a line has to run
+KINDS = {
+    "host-read": "host-sync",
+    "execution": "host-sync",
+    "dynamic-shape": "recompile",
+    "changing-shape": "recompile",
+    "changing-constant": "recompile",
+    "changing-path": "recompile",
+    "operator": "cpu-fallback",
+}
+SHOWN = {
+    "host-sync": {"host-read", "execution", "operator", "dynamic-shape"},
+    "recompile": {"dynamic-shape", "changing-shape", "changing-constant", "changing-path", "recompile"},
+    "cpu-fallback": {"operator", "dynamic-shape", "host-read"},
+}
+XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
+
+
+def trace(program: Path, python: str, options: list[str], folder: Path) -> dict[str, Any] | None:
+    """None for a program that could not be traced at all."""
+    output = folder / "trace.json"
+    command = [*XLAMIG, "trace", "--as-cuda", "--python", python, *options]
+    subprocess.run(
+        [*command, "--output-format", "json", "-o", output, program],
+        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=900, check=False,
+    )  # fmt: skip
+    return json.loads(output.read_text()) if output.exists() else None
+
+
+def check(program: Path, folder: Path) -> list[dict[str, Any]]:
+    command = [*XLAMIG, "check", "--isolated", "--no-cache", "--exit-zero", "--output-format", "json"]
+    run = subprocess.run(
+        [*command, "--confidence", "possible", program], cwd=folder, capture_output=True, check=True
+    )
+    found: list[dict[str, Any]] = json.loads(run.stdout)["findings"]
+    return found
+
+
+class Score:
+    """Of one kind of prediction. `reached` lines ran often enough to tell."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def __getitem__(self, name: str) -> int:
+        return self.counts[name]
+
+    def row(self) -> dict[str, Any]:
+        right, wrong = self["confirmed"], self["not observed"]
+        found, missed = self["observed and predicted"], self["observed only"]
+        return {
+            **{name: self[name] for name in ("confirmed", "not observed", "not reached")},
+            "precision": interval(right, right + wrong),
+            "observed": found + missed,
+            "recall": interval(found, found + missed),
+        }
+
+
+def interval(part: int, whole: int) -> list[float] | None:
+    """A share with its 95 % interval after Wilson."""
+    if not whole:
+        return None
+    z, share = 1.96, part / whole
+    middle = (share + z * z / (2 * whole)) / (1 + z * z / whole)
+    half = z * sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole)) / (1 + z * z / whole)
+    return [round(value, 3) for value in (share, max(0.0, middle - half), min(1.0, middle + half))]
+
+
+def events_by_row(traced: dict[str, Any], name: str) -> dict[int, set[str]]:
+    """Kinds of events that cost something in more than one step."""
+    found: dict[int, set[str]] = defaultdict(set)
+    for event in traced["events"]:
+        here = event["filename"] and Path(event["filename"]).name == name
+        if here and event["frequency"] in ("step", "interval") and event["kind"] in KINDS:
+            found[event["location"]["row"]].add(event["kind"])
+    return found
+
+
+def compare(
+    program: Path, traced: dict[str, Any], findings: Iterable[dict[str, Any]], scores: dict[str, Score]
+) -> None:
+    lines = next((rows for name, rows in traced["lines"].items() if Path(name).name == program.name), {})
+    observed = events_by_row(traced, program.name)
+    predicted: dict[str, set[int]] = defaultdict(set)
+    for finding in findings:
+        mechanism = finding["mechanism"]
+        if mechanism not in SHOWN:
+            continue
+        rows = range(finding["location"]["row"], finding["end_location"]["row"] + 1)
+        predicted[mechanism].update(rows)
+        ran = max((lines.get(str(row), 0) for row in rows), default=0)
+        shown = any(observed.get(row, set()) & SHOWN[mechanism] for row in rows)
+        verdict = "confirmed" if shown else "not observed" if ran >= ENOUGH else "not reached"
+        for key in (mechanism, finding["confidence"]):
+            scores[key].counts[verdict] += 1
+    for row, kinds in observed.items():
+        if lines.get(str(row), 0) < ENOUGH:
+            continue
+        for mechanism in {KINDS[kind] for kind in kinds}:
+            said = any(row in rows for name, rows in predicted.items() if kinds & SHOWN[name])
+            scores[mechanism].counts["observed and predicted" if said else "observed only"] += 1
+
+
+def report(scores: dict[str, Score]) -> Iterator[str]:
+    heads = (
+        ("confirmed", 10),
+        ("not obs.", 10),
+        ("not reached", 13),
+        ("precision", 22),
+        ("lines", 8),
+        ("recall", 22),
+    )
+    yield f"{'':<14}" + "".join(f"{head:>{width}}" for head, width in heads)
+    for name, score in sorted(scores.items()):
+        row = score.row()
+        told = [_share(row["precision"]), _share(row["recall"])]
+        yield (
+            f"{name:<14}{row['confirmed']:>10}{row['not observed']:>10}{row['not reached']:>13}"
+            f"{told[0]:>22}{row['observed']:>8}{told[1]:>22}"
+        )
+
+
+def _share(share: list[float] | None) -> str:
+    return "-" if share is None else f"{share[0]:.0%} ({share[1]:.0%}-{share[2]:.0%})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("programs", nargs="*", type=Path, help="default: benchmarks/programs")
+    parser.add_argument("--python", default=os.environ.get("XLAMIG_XLA_PYTHON", sys.executable))
+    parser.add_argument("--steps", type=int, default=0, help="stop each program after that many")
+    args = parser.parse_args()
+    scores: dict[str, Score] = defaultdict(Score)
+    untraced = []
+    options = ["--steps", str(args.steps)] if args.steps else []
+    for program in args.programs or sorted(PROGRAMS.glob("*.py")):
+        with tempfile.TemporaryDirectory() as name:
+            traced = trace(program.resolve(), args.python, options, Path(name))
+            if traced is None:
+                untraced.append(program.name)
+                continue
+            findings = check(program.resolve(), Path(name))
+        compare(program, traced, findings, scores)
+        cost = traced["steady_state"] and "/".join(f"{value:g}" for value in traced["steady_state"].values())
+        print(f"{program.stem:<28}{traced['steps']:>4} steps  {cost or '-'}", flush=True)
+    print("\n".join(report(scores)))
+    rows = {name: score.row() for name, score in sorted(scores.items())}
+    print(json.dumps({"untraced": untraced, "scores": rows}))
+
+
+if __name__ == "__main__":
+    main()

@@ -231,3 +231,22 @@ def test_what_syncs_before_and_after_is_one_step(tmp_path: Path, loop: str) -> N
     start = "import torch, torch_xla\nx = torch.ones(2, device=torch_xla.device())\n"
     _, found, _ = trace(tmp_path, start + loop)
     assert found["steady_state"] == {"compiles": 0, "executions": 1, "device_to_host": 0}
+
+
+def test_of_several_processes_the_busiest_is_told(tmp_path: Path) -> None:
+    text = """
+        import torch, torch_xla
+        import torch.multiprocessing as mp
+
+        def work(rank):
+            x = torch.ones(2, device=torch_xla.device())
+            for i in range(4 + 4 * rank):
+                x = x * 2
+                torch_xla.sync()
+
+        if __name__ == "__main__":
+            mp.spawn(work, nprocs=2)
+    """
+    code, found, stderr = trace(tmp_path, text)
+    assert (code, found["processes"], found["steps"]) == (0, 3, 8), stderr
+    assert found["steady_state"] == {"compiles": 0, "executions": 1, "device_to_host": 0}

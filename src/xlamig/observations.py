@@ -105,5 +105,6 @@ class Trace:
     processes: int
     device: str
     redirected: tuple[tuple[str, int], ...] = ()
+    left: tuple[tuple[str, int], ...] = ()  # what asks for CUDA and could not be redirected
     training: Training | None = None
     lines: Mapping[str, Mapping[int, int]] = field(default_factory=dict)  # steps, by file and row

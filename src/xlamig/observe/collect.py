@@ -41,6 +41,7 @@ def collect(folder: Path) -> Trace | None:
         processes=len(records),
         device=record["device"],
         redirected=tuple(sorted(record["redirected"].items())),
+        left=tuple(sorted(record["left"].items())),
         lines={name: {int(row): n for row, n in rows.items()} for name, rows in record["lines"].items()},
         training=record["training"] and _training(record["training"]),
     )

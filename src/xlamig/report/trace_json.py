@@ -30,6 +30,7 @@ def render(trace: Trace) -> str:
             for name, rows in trace.lines.items()
         },
         "redirected": dict(trace.redirected),
+        "not_redirected": dict(trace.left),
         "exception": failure
         and {"type": failure.type, "message": failure.message, "rule": failure.rule, "advice": failure.advice}
         | (_place(failure.spot) or _NOWHERE),

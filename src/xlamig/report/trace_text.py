@@ -24,6 +24,9 @@ def render(trace: Trace, context: Context) -> Iterator[str]:
     if trace.redirected:
         yield ""
         yield f"Redirected to XLA: {', '.join(f'{name} ({count})' for name, count in trace.redirected)}"
+    if trace.left:
+        yield ""
+        yield f"Not redirected: {', '.join(f'{name} ({count})' for name, count in trace.left)}"
     if trace.failure:
         yield from _failure(trace.failure, context)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 from . import frames
 
 _XLA = torch.device("xla", 0)
+_GPU = SimpleNamespace(name="XLA", major=8, minor=0, total_memory=1 << 34, multi_processor_count=1)
 
 
 def _is_cuda(value: Any) -> bool:
@@ -63,8 +65,10 @@ def _device_seen(device: torch.device) -> torch.device:
 _ANSWERS: dict[Any, Callable[[Any], Any]] = {torch.Tensor.device.__get__: _device_seen}
 
 
-def install(noted: Callable[[str], None], sync: bool) -> None:
-    """`sync` closes each step after the optimizer: CUDA programs have no word for that."""
+def install(noted: Callable[[str], None], left: Callable[[str], None], sync: bool) -> None:
+    """`sync` closes each step after the optimizer: CUDA programs have no word for that. `left` is
+    told what the program calls and nothing stands for."""
+    _tell_the_rest(left)
     _replace_methods(noted)
     _replace_module(noted)
     _replace_precision(noted)
@@ -106,6 +110,7 @@ def _replace_module(noted: Callable[[str], None]) -> None:
         "is_available": True, "is_initialized": True, "device_count": 1, "current_device": 0,
         "get_device_name": "XLA", "get_device_capability": (8, 0), "is_bf16_supported": True,
         "get_rng_state_all": [], "is_current_stream_capturing": False,
+        "get_device_properties": _GPU,
     }  # fmt: skip
     nothing = (
         "set_device", "init", "empty_cache", "ipc_collect", "seed", "seed_all",
@@ -134,6 +139,26 @@ def _replace_module(noted: Callable[[str], None]) -> None:
     torch.cuda.Stream = _Stream
     torch.cuda.current_stream = torch.cuda.default_stream = lambda *a, **k: _Stream()
     torch.cuda.stream = lambda stream: _Stream()
+
+
+def _tell_the_rest(left: Callable[[str], None]) -> None:
+    """Done first, so that what is replaced is not told."""
+
+    def told(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def calling(*args: Any, **kwargs: Any) -> Any:
+            if frames.called_by_user():
+                left(name)
+            return function(*args, **kwargs)
+
+        return calling
+
+    for module, prefix in ((torch.cuda, "torch.cuda"), (torch.cuda.nvtx, "torch.cuda.nvtx")):
+        for name, function in list(vars(module).items()):
+            if isinstance(function, FunctionType) and not name.startswith("_"):
+                setattr(module, name, told(f"{prefix}.{name}", function))
+    start = torch.distributed.init_process_group
+    torch.distributed.init_process_group = told("torch.distributed.init_process_group", start)
 
 
 def _replace_precision(noted: Callable[[str], None]) -> None:

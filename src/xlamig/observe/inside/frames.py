@@ -79,5 +79,4 @@ def depth() -> int:
 
 def called_by_user() -> bool:
     """Whether the caller's caller is the user's own code, not a library that works for it."""
-    frame = sys._getframe(2)
-    return is_users(frame.f_code)
+    return is_users(sys._getframe(2).f_code)

@@ -69,6 +69,7 @@ class Recorder:
         self.fell_back = counters.fallbacks()
         self.exception: dict[str, Any] | None = None
         self.redirected: dict[str, int] = {}
+        self.left: dict[str, int] = {}
         self.device = f"{os.environ.get('PJRT_DEVICE', 'XLA')} (torch_xla {torch_xla.__version__})"
         self.written = 0.0
         self.lines = Lines(lambda: len(self.boundaries))
@@ -151,6 +152,9 @@ class Recorder:
     def redirect(self, name: str) -> None:
         self.redirected[name] = self.redirected.get(name, 0) + 1
 
+    def leave(self, name: str) -> None:
+        self.left[name] = self.left.get(name, 0) + 1
+
     def finish(self) -> None:
         """The last words of the process."""
         self.lines.stop()
@@ -175,6 +179,7 @@ class Recorder:
                 for (event, detail, site, through), tally in list(self.tallies.items())
             ],
             "redirected": self.redirected,
+            "left": self.left,
             "exception": self.exception,
             "training": self.trained,
             "lines": self.lines.by_file(),

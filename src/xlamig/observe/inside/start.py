@@ -43,7 +43,7 @@ def begin(settings: dict[str, Any]) -> Recorder:
 
     hooks.install(recorder, sites)
     if settings.get("as_cuda"):
-        cuda.install(recorder.redirect, settings.get("sync", True))
+        cuda.install(recorder.redirect, recorder.leave, settings.get("sync", True))
     watch()
     recorder.write()
     _in_every_thread(watch)

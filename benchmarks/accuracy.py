@@ -19,6 +19,8 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+from xlamig.observe.merge import SHOWN_BY
+
 PROGRAMS = Path(__file__).parent / "programs"
 ENOUGH = 3  # steps in which a line has to run
 KINDS = {
@@ -30,11 +32,7 @@ KINDS = {
     "changing-path": "recompile",
     "operator": "cpu-fallback",
 }
-SHOWN = {
-    "host-sync": {"host-read", "execution", "operator", "dynamic-shape"},
-    "recompile": {"dynamic-shape", "changing-shape", "changing-constant", "changing-path", "recompile"},
-    "cpu-fallback": {"operator", "dynamic-shape", "host-read"},
-}
+MECHANISMS = frozenset(KINDS.values())
 XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
 
 
@@ -106,12 +104,12 @@ def compare(
     predicted: dict[str, set[int]] = defaultdict(set)
     for finding in findings:
         mechanism = finding["mechanism"]
-        if mechanism not in SHOWN:
+        if mechanism not in MECHANISMS:
             continue
         rows = range(finding["location"]["row"], finding["end_location"]["row"] + 1)
         predicted[mechanism].update(rows)
         ran = max((lines.get(str(row), 0) for row in rows), default=0)
-        shown = any(observed.get(row, set()) & SHOWN[mechanism] for row in rows)
+        shown = any(observed.get(row, set()) & SHOWN_BY[mechanism] for row in rows)
         verdict = "confirmed" if shown else "not observed" if ran >= ENOUGH else "not reached"
         for key in (mechanism, finding["confidence"]):
             scores[key].counts[verdict] += 1
@@ -119,7 +117,7 @@ def compare(
         if lines.get(str(row), 0) < ENOUGH:
             continue
         for mechanism in {KINDS[kind] for kind in kinds}:
-            said = any(row in rows for name, rows in predicted.items() if kinds & SHOWN[name])
+            said = any(row in rows for name, rows in predicted.items() if kinds & SHOWN_BY[name])
             scores[mechanism].counts["observed and predicted" if said else "observed only"] += 1
 
 

@@ -70,6 +70,11 @@ class Cost:
         return "/".join(f"{value:g}" for value in (self.compiles, self.executions, self.device_to_host))
 
 
+HEALTHY = Cost(0, 1, 0)
+QUIET: frozenset[EventKind] = frozenset({"step-boundary", "transfer"})
+"""Kinds of events that belong to a step that runs well."""
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """The exception that ended the program. `rule` explains it, if one does."""

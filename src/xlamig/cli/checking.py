@@ -82,10 +82,7 @@ class Checking:
             return report, []
         from xlamig.observe import merge
 
-        try:
-            return merge.merge(report, merge.read(self.wanted.trace))
-        except merge.TraceError as error:
-            raise click.UsageError(str(error)) from None
+        return merge.merge(report, merge.read(self.wanted.trace))
 
     def _put_aside(self) -> int:
         """Write down what is found as known, in a baseline or in comments."""

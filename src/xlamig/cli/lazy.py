@@ -12,6 +12,15 @@ import click
 VERBOSE = "xlamig.verbose"  # in ctx.meta: how often -v was given
 
 
+_SAID = {
+    ("engine", "UsageError"),
+    ("config", "ConfigError"),
+    ("observe", "LaunchError"),
+    ("observe", "TraceError"),
+}
+"""Errors whose text is written for people, by part of xlamig and name."""
+
+
 class LazyGroup(click.Group):
     """`commands_at` names the modules in which the commands stand as `command`."""
 
@@ -51,7 +60,7 @@ class Failure(click.ClickException):
 def _told(error: Exception) -> str:
     # By name: to import these classes here would cost every start-up the engine.
     kinds = {(kind.__module__.split(".")[:2][-1], kind.__name__) for kind in type(error).__mro__}
-    if kinds & {("engine", "UsageError"), ("config", "ConfigError")}:
+    if kinds & _SAID:
         return str(error)
     if isinstance(error, OSError):
         reason = error.strerror or str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
@@ -17,6 +18,7 @@ from xlamig.findings import CONFIDENCES, SEVERITIES
 
 if TYPE_CHECKING:
     from xlamig.engine import Options
+    from xlamig.observe.launch import Program
 
 F = TypeVar("F", bound=Callable[..., Any])
 Option = Callable[[F], F]
@@ -44,6 +46,21 @@ class OutputFlags:
     color: str
     quiet: bool
     verbose: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFlags:
+    target: str
+    module: bool
+    arguments: tuple[str, ...]
+    python: str
+
+    def program(self, **more: Any) -> Program:
+        from xlamig.observe.launch import Program
+
+        return Program(
+            target=self.target, module=self.module, arguments=self.arguments, python=self.python, **more
+        )
 
 
 def list_option(*names: str, help: str) -> Option[Any]:
@@ -94,6 +111,15 @@ _OUTPUT: Sequence[Option[Any]] = (
     click.option("-v", "--verbose", count=True, help="Say more; twice for tracebacks."),
 )
 
+_PROGRAM: Sequence[Option[Any]] = (
+    click.option("-m", "module", is_flag=True, help="PROGRAM is a module, as for python -m."),
+    click.option("--python", default=sys.executable, metavar="PATH", help="The Python that has torch_xla."),
+    click.argument("program"),
+    click.argument("arguments", nargs=-1, type=click.UNPROCESSED),
+)
+PROGRAM_CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+_PROGRAM_NAMES = ("program", "module", "arguments", "python")
 _RUN_NAMES = ("config", "isolated", "no_cache", "jobs")
 _OUTPUT_NAMES = ("output_file", "color", "quiet", "verbose")
 _SETTING_NAMES = (
@@ -132,6 +158,16 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
         command(output=flags, **values)
 
     return _with(_OUTPUT, folded)
+
+
+def program_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What to run and by which Python, passed as `program`. Options after PROGRAM are its own."""
+
+    @wraps(command)
+    def folded(**values: Any) -> None:
+        command(program=ProgramFlags(*(values.pop(name) for name in _PROGRAM_NAMES)), **values)
+
+    return _with(_PROGRAM, folded)
 
 
 def _with(options: Sequence[Option[Any]], command: Callable[..., None]) -> Callable[..., None]:

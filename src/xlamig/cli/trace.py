@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from xlamig.cli.options import OutputFlags, output_options
+from xlamig.cli.options import (
+    PROGRAM_CONTEXT,
+    OutputFlags,
+    ProgramFlags,
+    output_options,
+    program_options,
+)
 from xlamig.cli.output import Output, require_file, write_file
 
 NOTHING = "The program never imported torch_xla: there is nothing to tell. For a CUDA program, use --as-cuda."
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("-m", "module", is_flag=True, help="PROGRAM is a module, as for python -m.")
+@click.command(context_settings=PROGRAM_CONTEXT)
 @click.option("--steps", type=click.IntRange(min=1), help="Stop the program after that many steps.")
 @click.option("--as-cuda", is_flag=True, help="Run a CUDA program as it is: what asks for CUDA gets XLA.")
-@click.option("--python", default=sys.executable, metavar="PATH", help="The Python that has torch_xla.")
 @click.option(
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
     help="How the trace is written. With json, what the program prints goes to stderr.",
 )  # fmt: skip
 @click.option("--html", type=click.Path(path_type=Path), help="Also write a page with the annotated sources.")
 @output_options
-@click.argument("program")
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@program_options
 @click.pass_context
 def command(
     ctx: click.Context,
     /,
     output: OutputFlags,
-    program: str,
-    arguments: tuple[str, ...],
-    module: bool,
+    program: ProgramFlags,
     steps: int | None,
     as_cuda: bool,
-    python: str,
     output_format: str,
     html: Path | None,
 ) -> None:
@@ -48,21 +47,14 @@ def command(
     from xlamig.observe import explain, launch
     from xlamig.report import trace_json, trace_text
 
-    asked = launch.Program(
-        target=program,
-        module=module,
-        arguments=arguments,
-        python=python,
+    asked = program.program(
         steps=steps or 0,
         as_cuda=as_cuda,
         quiet_stdout=output_format == "json" and output.output_file is None,
     )
     for file in filter(None, (html, output.output_file)):
         require_file(file)
-    try:
-        run = launch.run(asked)
-    except launch.LaunchError as error:
-        raise click.UsageError(str(error)) from None
+    run = launch.run(asked)
     out = Output(output)
     if run.killed_by:
         out.complain(f"The program was ended by {run.killed_by}; this is the trace up to its last second.")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from xlamig.observations import Trace, Training
+from xlamig.observations import HEALTHY, Trace, Training
 from xlamig.observe.launch import Run
 
 COMPARED = 3  # losses; later ones drift apart by rounding alone
@@ -47,8 +47,7 @@ def _steady(trace: Trace) -> Check:
     cost = trace.steady
     if cost is None:
         return Check(title, False, f"{trace.steps} steps are too few to tell")
-    clean = (cost.compiles, cost.executions, cost.device_to_host) == (0, 1, 0)
-    return Check(title, clean, f"{cost} per step, healthy is 0/1/0")
+    return Check(title, cost == HEALTHY, f"{cost} per step, healthy is {HEALTHY}")
 
 
 def _fallbacks(trace: Trace) -> Check:

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from xlamig.config.paths import shown
 from xlamig.findings import Finding, Mechanism, Report
+from xlamig.observations import QUIET
 
-_SHOWN_BY: Mapping[Mechanism, frozenset[str]] = {
+SHOWN_BY: Mapping[Mechanism, frozenset[str]] = {
     "host-sync": frozenset({"host-read", "execution", "operator", "dynamic-shape"}),
     "recompile": frozenset(
         {"changing-shape", "changing-constant", "changing-path", "recompile", "dynamic-shape"}
@@ -18,7 +20,7 @@ _SHOWN_BY: Mapping[Mechanism, frozenset[str]] = {
     "cpu-fallback": frozenset({"operator", "dynamic-shape", "host-read"}),
     "slow": frozenset({"host-read", "execution", "operator"}),
 }
-_HARMLESS = frozenset({"step-boundary", "transfer"})
+"""Kinds of events that confirm a finding of that mechanism."""
 
 
 class TraceError(Exception):
@@ -41,7 +43,7 @@ def read(path: Path) -> Observed:
         content = json.loads(path.read_text(encoding="utf-8"))
         events: dict[Path, dict[int, list[dict[str, Any]]]] = {}
         for event in content["events"]:
-            if event["filename"] and event["kind"] not in _HARMLESS:
+            if event["filename"] and event["kind"] not in QUIET:
                 rows = events.setdefault(Path(event["filename"]).resolve(), {})
                 rows.setdefault(event["location"]["row"], []).append(event)
         lines = {
@@ -94,14 +96,14 @@ def _told(finding: Finding, observed: Observed, told: set[tuple[Path, int]]) -> 
     ):
         return f"confirmed: {observed.failure} was raised here"
     by_row = observed.events.get(path, {})
-    shown = _SHOWN_BY.get(finding.mechanism, frozenset())
-    events = [event for row in rows for event in by_row.get(row, ()) if event["kind"] in shown]
+    kinds = SHOWN_BY.get(finding.mechanism, frozenset())
+    events = [event for row in rows for event in by_row.get(row, ()) if event["kind"] in kinds]
     if events:
         return f"confirmed: {_cost(events)}"
     ran = max((observed.lines.get(path, {}).get(row, 0) for row in rows), default=0)
     if not ran:
         return "not reached: the line did not run"
-    return f"not observed: the line ran in {ran} of the steps" if shown else ""
+    return f"not observed: the line ran in {ran} of the steps" if kinds else ""
 
 
 def _cost(events: Iterable[dict[str, Any]]) -> str:
@@ -115,5 +117,4 @@ def _cost(events: Iterable[dict[str, Any]]) -> str:
 def _line(path: Path, row: int, events: list[dict[str, Any]]) -> str:
     what = ", ".join(dict.fromkeys(f"{event['kind']} ({event['via']})" for event in events))
     rule = next((f" [{event['rule']}]" for event in events if event["rule"]), "")
-    shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-    return f"{shown.as_posix()}:{row}: {what}: {_cost(events)}{rule}"
+    return f"{shown(path)}:{row}: {what}: {_cost(events)}{rule}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,10 @@ class Source:
                 span = (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
                 self.nodes.setdefault(span, []).append(node)
 
+    def at(self, place: Mapping[str, Any]) -> list[ast.AST]:
+        """The nodes that span the place, outer ones first."""
+        return self.nodes.get((place["row"], place["column"], place["end_row"], place["end_column"]), [])
+
     def column(self, row: int, offset: int) -> int:
         """From an offset in UTF-8 to a column in code points, from 1."""
         line = self.lines[row - 1] if row <= len(self.lines) else ""
@@ -45,11 +50,8 @@ def source_of(filename: str) -> Source | None:
 def via(place: dict[str, Any]) -> str:
     """One of the words that facts of host reads use, "call" for a function of a library."""
     source = source_of(place["filename"])
-    if source is None:
-        return "call"
-    span = (place["row"], place["column"], place["end_row"], place["end_column"])
-    nodes = source.nodes.get(span, [])
-    if not nodes:
+    nodes = source.at(place) if source else []
+    if source is None or not nodes:
         return "call"
     node = nodes[-1]
     return _of_node(node) or _of_surroundings(node, source) or "call"
@@ -93,9 +95,7 @@ def _of_surroundings(node: ast.AST, source: Source) -> str:
 def is_mask(place: dict[str, Any]) -> str:
     """mask-read or mask-write where the place is a subscript; "" elsewhere."""
     source = source_of(place["filename"])
-    span = (place["row"], place["column"], place["end_row"], place["end_column"])
-    nodes = source.nodes.get(span, []) if source else []
-    for node in nodes:
+    for node in source.at(place) if source else ():
         if isinstance(node, ast.Subscript):
             return "mask-read" if isinstance(node.ctx, ast.Load) else "mask-write"
         if isinstance(node, ast.Assign | ast.AugAssign):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xlamig.observations import Cost, Event, Spot, Trace
+from xlamig.observations import HEALTHY, QUIET, Event, Spot, Trace
 from xlamig.report.context import one_line
 from xlamig.report.numbers import number
 
 NO_LINE = "in a library, not called by the program's own lines"
 NO_BOUNDARY = "none: no step was ever sent to the device, the graph only grows"
 NOTHING = "No line reads, recompiles or falls back."
-_HEALTHY = Cost(0, 1, 0)
-_QUIET = ("step-boundary", "transfer")
 _KINDS = {
     "host-read": "read on the host",
     "dynamic-shape": "shape depends on values",
@@ -30,7 +28,7 @@ _TIMES = {"step": "every step", "interval": "{} of {} steps", "warm-up": "warm-u
 
 def is_harm(event: Event) -> bool:
     """Whether it belongs to no step that runs well."""
-    return event.kind not in _QUIET
+    return event.kind not in QUIET
 
 
 def headline(trace: Trace) -> str:
@@ -42,11 +40,11 @@ def steady(trace: Trace) -> str:
     """Empty for a program without steps."""
     if trace.steady is None:
         return "too few steps to tell" if trace.steps else ""
-    return f"{trace.steady} per step, {'healthy' if is_healthy(trace) else f'healthy is {_HEALTHY}'}"
+    return f"{trace.steady} per step, {'healthy' if is_healthy(trace) else f'healthy is {HEALTHY}'}"
 
 
 def is_healthy(trace: Trace) -> bool:
-    return trace.steady == _HEALTHY
+    return trace.steady == HEALTHY
 
 
 def kind(event: Event) -> str:

@@ -65,21 +65,24 @@ def _device_seen(device: torch.device) -> torch.device:
 _ANSWERS: dict[Any, Callable[[Any], Any]] = {torch.Tensor.device.__get__: _device_seen}
 
 
-def install(noted: Callable[[str], None], left: Callable[[str], None], sync: bool) -> None:
-    """`sync` closes each step after the optimizer: CUDA programs have no word for that. `left` is
-    told what the program calls and nothing stands for."""
+def install(noted: Callable[[str], None], left: Callable[[str], None]) -> None:
+    """`left` is told what the program calls and nothing stands for."""
     _tell_the_rest(left)
     _replace_methods(noted)
     _replace_module(noted)
     _replace_precision(noted)
-    if sync:
-        _sync_after_optimizers(noted)
+    _sync_after_optimizers(noted)
 
 
-def _told(name: str, noted: Callable[[str], None], function: Callable[..., Any]) -> Callable[..., Any]:
+def _told(
+    name: str, noted: Callable[[str], None], function: Callable[..., Any], *, users: bool = False
+) -> Callable[..., Any]:
+    """The function, which also says that it was called; with `users`, only by the program itself."""
+
     @functools.wraps(function)
     def told(*args: Any, **kwargs: Any) -> Any:
-        noted(name)
+        if not users or frames.called_by_user():
+            noted(name)
         return function(*args, **kwargs)
 
     return told
@@ -144,21 +147,14 @@ def _replace_module(noted: Callable[[str], None]) -> None:
 def _tell_the_rest(left: Callable[[str], None]) -> None:
     """Done first, so that what is replaced is not told."""
 
-    def told(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def calling(*args: Any, **kwargs: Any) -> Any:
-            if frames.called_by_user():
-                left(name)
-            return function(*args, **kwargs)
-
-        return calling
-
     for module, prefix in ((torch.cuda, "torch.cuda"), (torch.cuda.nvtx, "torch.cuda.nvtx")):
         for name, function in list(vars(module).items()):
             if isinstance(function, FunctionType) and not name.startswith("_"):
-                setattr(module, name, told(f"{prefix}.{name}", function))
+                setattr(module, name, _told(f"{prefix}.{name}", left, function, users=True))
     start = torch.distributed.init_process_group
-    torch.distributed.init_process_group = told("torch.distributed.init_process_group", start)
+    torch.distributed.init_process_group = _told(
+        "torch.distributed.init_process_group", left, start, users=True
+    )
 
 
 def _replace_precision(noted: Callable[[str], None]) -> None:
@@ -179,6 +175,8 @@ def _replace_precision(noted: Callable[[str], None]) -> None:
 
 
 def _sync_after_optimizers(noted: Callable[[str], None]) -> None:
+    """Closes each step: CUDA programs have no word for that."""
+
     def sync(optimizer: Any, args: Any, kwargs: Any) -> None:
         noted("torch_xla.sync() after Optimizer.step")
         torch_xla.sync()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import site
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import NamedTuple
@@ -33,39 +34,29 @@ def _libraries() -> tuple[str, ...]:
 
 
 _LIBRARIES = _libraries()
-_known: dict[CodeType, bool] = {}
-_sites: dict[tuple[CodeType, int], Site] = {}
 _by_span: dict[tuple[CodeType, tuple[int, int, int, int]], Site] = {}
 
 
+@cache
 def _site(code: CodeType, instruction: int) -> Site:
     """One for all instructions of an expression: a call has several, and which one a frame is at
     changes when the interpreter specialises it."""
-    site = _sites.get((code, instruction))
-    if site is None:
-        made = Site(code, instruction)
-        site = _sites[code, instruction] = _by_span.setdefault((code, made.span()), made)
-    return site
+    made = Site(code, instruction)
+    return _by_span.setdefault((code, made.span()), made)
 
 
+@cache
 def is_users(code: CodeType) -> bool:
-    known = _known.get(code)
-    if known is None:
-        name = code.co_filename
-        known = not name.startswith(("<", *_LIBRARIES)) and "/site-packages/" not in name
-        _known[code] = known
-    return known
+    name = code.co_filename
+    return not name.startswith(("<", *_LIBRARIES)) and "/site-packages/" not in name
 
 
 def innermost(frame: FrameType | None = None) -> Site | None:
     """Of the frames of the user's code in this thread."""
     frame = frame or sys._getframe(1)
-    known = _known.get
     while frame is not None:
-        code = frame.f_code
-        users = known(code)  # looked up here: this runs for every operator
-        if users or (users is None and is_users(code)):
-            return _sites.get((code, frame.f_lasti)) or _site(code, frame.f_lasti)
+        if is_users(frame.f_code):
+            return _site(frame.f_code, frame.f_lasti)
         frame = frame.f_back
     return None
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 import traceback
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -68,8 +68,8 @@ class Recorder:
         self.compiled = counters.compile_seconds()
         self.fell_back = counters.fallbacks()
         self.exception: dict[str, Any] | None = None
-        self.redirected: dict[str, int] = {}
-        self.left: dict[str, int] = {}
+        self.redirected: Counter[str] = Counter()
+        self.left: Counter[str] = Counter()
         self.device = f"{os.environ.get('PJRT_DEVICE', 'XLA')} (torch_xla {torch_xla.__version__})"
         self.written = 0.0
         self.lines = Lines(lambda: len(self.boundaries))
@@ -150,10 +150,10 @@ class Recorder:
         self.write()
 
     def redirect(self, name: str) -> None:
-        self.redirected[name] = self.redirected.get(name, 0) + 1
+        self.redirected[name] += 1
 
     def leave(self, name: str) -> None:
-        self.left[name] = self.left.get(name, 0) + 1
+        self.left[name] += 1
 
     def finish(self) -> None:
         """The last words of the process."""
@@ -168,7 +168,6 @@ class Recorder:
             return
         self.written = time.monotonic()
         content = {
-            "arguments": sys.argv,
             "device": self.device,
             "totals": self.last._asdict(),
             "places": [_place(site) for site in self.places],

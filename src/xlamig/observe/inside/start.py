@@ -19,7 +19,7 @@ FOLDER = "XLAMIG_TRACE_FOLDER"
 
 def begin(settings: dict[str, Any]) -> Recorder:
     """Called right after the program, or one that it started, has imported torch_xla."""
-    from . import cuda, hooks
+    from . import cpu, cuda, hooks
     from .mode import Watch
     from .recorder import Recorder
     from .training import Training
@@ -29,60 +29,46 @@ def begin(settings: dict[str, Any]) -> Recorder:
     recorder = Recorder(Path(os.environ[FOLDER]), settings.get("steps", 0), training)
     _before_the_end(recorder)
     if on_cpu:
-        _on_cpu()
+        cpu.install()
+        _in_every_thread(cpu.AsCpu)
         return recorder
     sites: dict[int, Any] = {}
-    modes = threading.local()  # torch itself holds no reference to them
-
-    def watch() -> None:
-        modes.watch = Watch(recorder, sites)
-        modes.watch.__enter__()
-        if settings.get("as_cuda"):
-            modes.as_cuda = cuda.AsCuda(recorder.redirect)
-            modes.as_cuda.__enter__()
-
+    modes: list[Callable[[], Any]] = [lambda: Watch(recorder, sites)]
     hooks.install(recorder, sites)
     if settings.get("as_cuda"):
-        cuda.install(recorder.redirect, recorder.leave, settings.get("sync", True))
-    watch()
+        cuda.install(recorder.redirect, recorder.leave)
+        modes.append(lambda: cuda.AsCuda(recorder.redirect))
+    _in_every_thread(*modes)
     recorder.write()
-    _in_every_thread(watch)
     recorder.lines.start()
     return recorder
 
 
-def _on_cpu() -> None:
-    from . import cpu
-
-    cpu.install()
-    modes = threading.local()
-
-    def map_devices() -> None:
-        modes.cpu = cpu.AsCpu()
-        modes.cpu.__enter__()
-
-    map_devices()
-    _in_every_thread(map_devices)
-
-
-def _in_every_thread(action: Callable[[], None]) -> None:
+def _in_every_thread(*modes: Callable[[], Any]) -> None:
+    """Enters what these make, in this thread and in all that start."""
+    entered = threading.local()  # torch itself holds no reference to them
     run = threading.Thread.run
 
+    def enter() -> None:
+        entered.modes = [make() for make in modes]
+        for mode in entered.modes:
+            mode.__enter__()
+
     def started(self: threading.Thread) -> None:
-        action()
+        enter()
         run(self)
 
+    enter()
     threading.Thread.run = started  # type: ignore[method-assign]
 
 
 def _before_the_end(recorder: Recorder) -> None:
     """However the process ends, short of being killed."""
-    sys.excepthook = sys.__excepthook__  # that of sitecustomize has done its part
-    previous, leave = sys.excepthook, os._exit
+    leave = os._exit
 
     def failed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         recorder.failed(kind, error, trace)
-        previous(kind, error, trace)
+        sys.__excepthook__(kind, error, trace)  # that of sitecustomize has done its part
 
     def leaving(status: int) -> NoReturn:
         recorder.finish()

@@ -7,6 +7,7 @@ list of operators with shapes and constants does, and each has its line.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -46,21 +47,15 @@ def _described(value: Any, shapes: list[Any]) -> Any:
     return value
 
 
-_Scalars = tuple[frozenset[int], frozenset[str]]
-_lifts: dict[Any, _Scalars] = {}
-
-
-def _scalars(func: Any) -> _Scalars:
+@cache
+def _scalars(func: Any) -> tuple[frozenset[int], frozenset[str]]:
     """Positions and names of the parameters of type Scalar."""
-    known = _lifts.get(func)
-    if known is None:
-        found = [(i, a.name) for i, a in enumerate(func._schema.arguments) if "number" in str(a.type).lower()]
-        known = _lifts[func] = (frozenset(i for i, _ in found), frozenset(name for _, name in found))
-    return known
+    found = [(i, a.name) for i, a in enumerate(func._schema.arguments) if "number" in str(a.type).lower()]
+    return frozenset(i for i, _ in found), frozenset(name for _, name in found)
 
 
 def entry(func: Any, site: Site | None, args: Sequence[Any], kwargs: dict[str, Any]) -> Entry:
-    positions, names = _lifts.get(func) or _scalars(func)
+    positions, names = _scalars(func)
     shapes: list[Any] = []
     baked: list[Any] = []
     lifted: list[Any] = []

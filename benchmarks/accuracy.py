@@ -2,7 +2,7 @@
 
 Each program runs as it stands on torch_xla's CPU client (`--as-cuda`). Only what that client shows is
 compared (host reads, changing graphs, operators on the CPU), and only on lines that ran in at least
-three steps. Stores nothing.
+three steps. Stores nothing unless asked to keep the traces.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ MECHANISMS = frozenset(KINDS.values())
 XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
 
 
-def trace(program: Path, python: str, options: list[str], folder: Path) -> dict[str, Any] | None:
+def trace(program: Path, python: str, options: list[str], output: Path) -> dict[str, Any] | None:
     """None for a program that could not be traced at all."""
-    output = folder / "trace.json"
     command = [*XLAMIG, "trace", "--as-cuda", "--python", python, *options]
-    subprocess.run(
-        [*command, "--output-format", "json", "-o", output, program],
-        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=900, check=False,
-    )  # fmt: skip
+    if not output.exists():
+        subprocess.run(
+            [*command, "--output-format", "json", "-o", output, program],
+            cwd=output.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=900, check=False,
+        )  # fmt: skip
     return json.loads(output.read_text()) if output.exists() else None
 
 
@@ -149,13 +149,17 @@ def main() -> None:
     parser.add_argument("programs", nargs="*", type=Path, help="default: benchmarks/programs")
     parser.add_argument("--python", default=os.environ.get("XLAMIG_XLA_PYTHON", sys.executable))
     parser.add_argument("--steps", type=int, default=0, help="stop each program after that many")
+    parser.add_argument("--traces", type=Path, help="a folder of earlier traces: reused, and added to")
     args = parser.parse_args()
+    if args.traces:
+        args.traces.mkdir(parents=True, exist_ok=True)
     scores: dict[str, Score] = defaultdict(Score)
     untraced = []
     options = ["--steps", str(args.steps)] if args.steps else []
     for program in args.programs or sorted(PROGRAMS.glob("*.py")):
         with tempfile.TemporaryDirectory() as name:
-            traced = trace(program.resolve(), args.python, options, Path(name))
+            kept = (args.traces or Path(name)).resolve() / f"{program.stem}.json"
+            traced = trace(program.resolve(), args.python, options, kept)
             if traced is None:
                 untraced.append(program.name)
                 continue

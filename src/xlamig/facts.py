@@ -189,6 +189,151 @@ class Launch(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HostRead(Fact):
+    """Python needs the value of a device tensor: the graph so far runs, and the host waits for it.
+
+    `operation` is what reads: "Tensor.item", "float", "print", "if", "math.isnan", "torch.equal".
+    `boundary` is "after" where a step boundary comes before it with no device work between. `nth`
+    counts the reads of one round of a step loop. `over` says that a loop reads one tensor after another.
+    """
+
+    kind: ClassVar[str] = "host-read"
+
+    via: Literal[
+        "item",  # .item(), .tolist(), float(t), int(t)
+        "copy",  # .cpu(), .to("cpu"), .numpy()
+        "format",  # print, f-string, str, repr, a progress bar or logger that formats it
+        "log",  # an f-string or the like inside logger.debug(...)
+        "truth",  # if, while, assert, and, or, not, bool(t), any([...])
+        "nan-check",  # the same on isnan, isinf, isfinite; math.isnan(t)
+        "builtin",  # max, min, sorted, range, math.*, membership, torch.equal, torch.tensor([t, u])
+        "number",  # a 0-d tensor as index, slice bound, size or other Python number
+        "scheduler",  # ReduceLROnPlateau.step(t)
+    ]
+    operation: str
+    tensor: str  # the source text of what is read, shortened
+    boundary: Literal["before", "after"] = "before"
+    nth: Literal["only", "first", "later"] = "only"
+    over: Literal["", "parameters", "state-dict", "list"] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DynamicShape(Fact):
+    """The shape of a result on the device depends on values. `mask` is the source text of the mask or
+    size; `same_shape`: a mask computed from the very tensor it is used on."""
+
+    kind: ClassVar[str] = "dynamic-shape"
+
+    via: Literal[
+        "nonzero",  # also where(c), argwhere
+        "mask-read",  # x[m], masked_select
+        "mask-write",  # x[m] = v, x[m] += v
+        "unique",  # also bincount, histc, histogram
+        "repeat",  # repeat_interleave with a tensor
+        "size",  # a size, bound or repeat count that was read from a tensor
+        "masked-scatter",
+        "experts",  # a loop over experts that picks tokens by mask
+        "detection",  # nms, roi_align ...
+    ]
+    operation: str
+    tensor: str = ""
+    mask: str = ""
+    value: Literal["", "scalar", "tensor", "masked"] = ""  # of a mask-write
+    same_shape: bool = False
+
+
+Cause = Literal["step-counter", "position", "random", "read", "length", "batch"]
+"""Why a number differs between two runs of a graph: it counts steps, it is the position in a sequence
+that is decoded, it is random, read from a tensor, the length of something that grows, or the batch's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangingConstant(Fact):
+    """A Python number that differs between graph runs stands where it is baked into the graph."""
+
+    kind: ClassVar[str] = "changing-constant"
+
+    via: Literal["index", "slice", "attribute"]
+    access: Literal["read", "write"] = "read"
+    operation: str = ""  # of an attribute: "torch.arange", "**"
+    tensor: str = ""
+    number: str = ""  # source text of the number
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangingShape(Fact):
+    """A tensor has another shape in each graph run: it grows, or a list of tensors does."""
+
+    kind: ClassVar[str] = "changing-shape"
+
+    via: Literal["concat", "pad", "list", "size"]
+    operation: str
+    tensor: str = ""
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangingPath(Fact):
+    """Python control flow around device work that differs between graph runs."""
+
+    kind: ClassVar[str] = "changing-path"
+
+    via: Literal["branch", "rounds"]
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepBoundary(Fact):
+    """A loop each round of which is a step, and what ends the step. One fact per loop, at its header.
+
+    boundary  none: nothing runs the graph; read: a host read in every round does; sync: a step marker;
+              several: more than one marker; loader: a device loader; framework: a library's own loop
+    optimizer how parameters are updated: plain `step()`, xm (`xm.optimizer_step` with no barrier),
+              none, several
+    """
+
+    kind: ClassVar[str] = "step-boundary"
+
+    loop: Literal["training", "evaluation", "decoding"]
+    boundary: Literal["none", "read", "sync", "several", "loader", "framework"]
+    optimizer: Literal["plain", "xm", "none", "several"] = "none"
+    accumulates: bool = False  # the optimizer's step stands under a condition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleMove(Fact):
+    """A module is moved after something had come to depend on its parameters: a move to XLA replaces them."""
+
+    kind: ClassVar[str] = "module-move"
+
+    via: Literal["optimizer", "tie", "hook", "attribute", "list", "data"]
+    module: str  # source text
+    optimizer: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer(Fact):
+    """Values go from the host to the device. `count` says whether several batch tensors go one by one."""
+
+    kind: ClassVar[str] = "transfer"
+
+    via: Literal["batch", "constant", "leaf", "copy"]
+    operation: str
+    tensor: str = ""
+    count: Literal["one", "several"] = "one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing(Fact):
+    """The time between two clock reads is taken around device work that nothing waits for."""
+
+    kind: ClassVar[str] = "timing"
+
+    clock: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Environment(Fact):
     """An environment variable is read, written or deleted in Python; `value` is what is written."""
 
@@ -213,7 +358,26 @@ class ToolEvent(Fact):
 
 
 FACTS: Mapping[str, type[Fact]] = MappingProxyType(
-    {cls.kind: cls for cls in (ApiUse, DeviceChoice, Package, Launch, Environment, ToolEvent)}
+    {
+        cls.kind: cls
+        for cls in (
+            ApiUse,
+            DeviceChoice,
+            HostRead,
+            DynamicShape,
+            ChangingConstant,
+            ChangingShape,
+            ChangingPath,
+            StepBoundary,
+            ModuleMove,
+            Transfer,
+            Timing,
+            Package,
+            Launch,
+            Environment,
+            ToolEvent,
+        )
+    }
 )
 
 

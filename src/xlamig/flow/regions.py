@@ -62,6 +62,13 @@ class Regions:
             words |= self._classes[owner].get(node.name, NOWHERE)
         return words
 
+    def is_module(self, node: ir.ClassDef, scope: Scope) -> bool:
+        """Whether a class is a module or another thing with a forward pass of its own."""
+        bases = self._bases(node, scope)
+        return any(_MODULE.search(base) and not base.endswith("Trainer") for base in bases) or any(
+            isinstance(s, ir.FunctionDef) and s.name == "forward" for s in node.body
+        )
+
     def of_loop(self, body: ir.Block, scope: Scope) -> Words:
         """TRAINING if each round of the loop, loops in it aside, is a step of training."""
         if not self._may_train(body[0].start, body[-1].end):

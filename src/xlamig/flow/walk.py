@@ -7,6 +7,8 @@ from dataclasses import replace
 from xlamig import ir
 from xlamig.facts import Fact, Guard
 from xlamig.flow.expressions import Expressions
+from xlamig.flow.interp import Recorder, interpret
+from xlamig.flow.met import met
 from xlamig.flow.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.regions import Regions
 from xlamig.flow.scopes import ScopeTable, absolute
@@ -26,6 +28,7 @@ class Walk:
         self.narrowing = Narrowing(analysis)
         self.regions = Regions(analysis)
         self.seen = Expressions(analysis, self.narrowing, scopes.methods)
+        self.events = interpret(analysis, scopes, self.regions) if analysis.has_torch else Recorder()
         self._next_block = 0
         self.place = Place(scopes.module, (0, 0), (), context=context)
 
@@ -46,6 +49,7 @@ class Walk:
             inside = place.at(statement)
             before = body[i - 1] if i else None
             after = body[i + 1] if i + 1 < len(body) else None
+            self.seen.add(met(self.events.of(statement), inside))
             self._statement(statement, inside, before, after)
             place = self.narrowing.after(statement, place)
 

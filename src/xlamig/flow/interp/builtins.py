@@ -1,0 +1,202 @@
+"""Python's own functions: what they read of tensors, and what they give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.flow.interp.reads import sureness
+from xlamig.flow.interp.things import (
+    BOOL,
+    FOREIGN,
+    NONE,
+    NUMBER,
+    TEXT,
+    UNKNOWN,
+    Thing,
+    constant,
+    element_of,
+    sequence,
+)
+from xlamig.flow.scopes import path_of
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.calls import Args
+    from xlamig.flow.interp.machine import Machine
+
+_MAX_RANGE = 8
+
+
+class Builtins:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    def call(self, name: str, args: Args, node: ir.Call) -> Thing:
+        first = args.get(0) or UNKNOWN
+        reads = self.m.values.reads
+        match name:
+            case "float" | "int":
+                return self._number(name, first, node, args)
+            case "bool":
+                if first.kind == "tensor":
+                    reads.host(node, first, "truth", "bool", args.node(0))
+                return BOOL
+            case "print" | "str" | "repr" | "format":
+                self._formatted(name, args, node)
+                return TEXT if name != "print" else NONE
+            case "max" | "min" | "sorted":
+                return self._ordered(name, first, args, node)
+            case "any" | "all":
+                held = element_of(first) if first.kind == "sequence" else first
+                if held.kind == "tensor":
+                    reads.host(node, held, "nan-check" if held.tag == "nan" else "truth", name, args.node(0))
+                return BOOL
+            case "range":
+                return self._range(args, node)
+            case "enumerate":
+                start = Thing("number", tag="counter")
+                inner = self.m.values.iterated(first)
+                return Thing(
+                    "sequence", element=sequence((start, inner)), cause=_rounds(first), tag=first.tag
+                )
+            case "zip":
+                parts = [self.m.values.iterated(thing) for thing in args.positional]
+                return Thing("sequence", element=sequence(parts))
+            case "reversed" | "list" | "tuple" | "iter" | "set":
+                return self._copied(name, first)
+            case "len":
+                return self._len(first)
+            case "sum":
+                return self._sum(first, args)
+            case "abs" | "round" | "pow":
+                if name == "round" and first.kind == "tensor":
+                    return first
+                return first if first.kind in ("tensor", "number") else NUMBER
+            case "next":
+                return self.m.values.iterated(first)
+            case "dict":
+                items = dict(args.keywords)
+                if first.kind == "mapping" and isinstance(first.items, dict):
+                    items = {**first.items, **items}
+                return Thing("mapping", items=items)
+            case "isinstance" | "issubclass" | "callable" | "hasattr":
+                return BOOL
+            case "getattr":
+                return self._getattr(first, args, node)
+            case "map":
+                return self._map(args, node)
+            case "open" | "input":
+                return FOREIGN
+            case "id" | "hash" | "ord":
+                return NUMBER
+            case "type":
+                return UNKNOWN
+            case "super":
+                return UNKNOWN
+        return UNKNOWN
+
+    def _number(self, name: str, first: Thing, node: ir.Call, args: Args) -> Thing:
+        if first.kind == "tensor":
+            self.m.values.reads.host(node, first, "item", name, args.node(0))
+            cause = "read" if sureness(first) else ""
+            return Thing("number", sure=first.sure, cause=cause, why=first.why)
+        if first.kind == "number":
+            folded = isinstance(first.const, int | float)
+            return (
+                first.but(const=int(first.const) if name == "int" else float(first.const))
+                if folded
+                else first
+            )
+        return NUMBER
+
+    def _formatted(self, name: str, args: Args, node: ir.Call) -> None:
+        position = 0
+        for arg in args.nodes:
+            thing = args.keywords.get(arg.keyword) if arg.keyword else args.get(position)
+            position += arg.keyword is None
+            if thing is not None and arg.keyword is None:
+                self.m.values.reads.formatted(arg.value, thing, name, node)
+
+    def _ordered(self, name: str, first: Thing, args: Args, node: ir.Call) -> Thing:
+        """`max(a, b)`: a tensor's comparison is read to choose."""
+        things = args.positional if len(args.positional) > 1 else [element_of(first)]
+        if first.kind == "tensor" and len(args.positional) == 1:
+            things = [first]
+        tensors = [t for t in things if t.kind == "tensor"]
+        if tensors:
+            self.m.values.reads.host(node, tensors[0], "builtin", name)
+            return tensors[0] if name != "sorted" else Thing("sequence", element=tensors[0])
+        if name == "sorted":
+            return Thing("sequence", element=element_of(first)) if first.kind == "sequence" else FOREIGN
+        for thing in things:
+            if thing.kind == "number" and thing.cause:
+                return thing.but(const=UNKNOWN.const)
+        return NUMBER if all(t.kind in ("number", "bool") for t in things) else UNKNOWN
+
+    def _range(self, args: Args, node: ir.Call) -> Thing:
+        for i, thing in enumerate(args.positional):
+            if thing.kind == "tensor":
+                self.m.values.reads.host(node, thing, "builtin", "range", args.node(i))
+        cause = next((t for t in args.positional if t.cause in ("random", "read", "length")), None)
+        counter = Thing("number", tag="counter")
+        made = Thing("sequence", element=counter, tag="range")
+        if cause is not None:
+            made = made.but(cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
+        return made
+
+    def _copied(self, name: str, first: Thing) -> Thing:
+        if first.kind in ("sequence", "loader"):
+            return first.but(tag="") if first.tag == "appended" else first
+        if first.kind == "tensor":
+            return Thing("sequence", element=self.m.values.iterated(first))
+        if first.kind == "parameters":
+            return first
+        if first.kind == "mapping":
+            return Thing("sequence", element=TEXT)
+        if first.kind == "unknown" and name in ("list", "tuple", "set"):
+            return Thing("sequence", items=()) if first is UNKNOWN else UNKNOWN
+        return FOREIGN if first.kind == "foreign" else UNKNOWN
+
+    @staticmethod
+    def _len(first: Thing) -> Thing:
+        if first.items is not None:
+            return constant(len(first.items))
+        if first.kind == "tensor" and first.cause == "dynamic":
+            return Thing("number", cause="read", sure=first.sure, why=first.why)
+        if first.tag == "grows":
+            return Thing("number", cause="length", loop=first.loop)
+        return NUMBER
+
+    def _sum(self, first: Thing, args: Args) -> Thing:
+        held = element_of(first) if first.kind == "sequence" else first
+        if held.kind == "tensor":
+            return held.but(tag="", source="") if first.kind == "sequence" else held
+        return NUMBER if held.kind in ("number", "bool") else UNKNOWN
+
+    def _getattr(self, first: Thing, args: Args, node: ir.Call) -> Thing:
+        name = args.get(1)
+        if name is not None and isinstance(name.const, str):
+            return self.m.values.attribute(first, name.const, node)
+        return UNKNOWN
+
+    def _map(self, args: Args, node: ir.Call) -> Thing:
+        """`map(f, xs)`: the function is called with an element of each."""
+        if len(args.positional) < 2:
+            return UNKNOWN
+        callee = args.positional[0]
+        inner = [self.m.values.iterated(thing) for thing in args.positional[1:]]
+        if callee.kind == "function":
+            from xlamig.flow.interp.calls import Args as Given
+
+            return Thing("sequence", element=self.m.calls.entry.call(callee.ref, Given(inner, {}, []), node))
+        if callee.kind == "api" and callee.ref in ("float", "int", "str") and inner[0].kind == "tensor":
+            self.m.values.reads.host(node, inner[0], "item", str(callee.ref), args.node(1))
+            return Thing("sequence", element=NUMBER)
+        return Thing("sequence", element=UNKNOWN)
+
+
+def _rounds(thing: Thing) -> str:
+    return thing.cause if thing.kind == "sequence" else ""
+
+
+__all__ = ["Builtins", "path_of"]

@@ -1,0 +1,271 @@
+"""Calls: whom they reach, and what they give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.flow.interp.builtins import Builtins
+from xlamig.flow.interp.entry import Entry
+from xlamig.flow.interp.frames import ClassInfo, Function
+from xlamig.flow.interp.modules import Modules
+from xlamig.flow.interp.objects import Objects
+from xlamig.flow.interp.tensors import Tensors
+from xlamig.flow.interp.things import (
+    FOREIGN,
+    LIKELY,
+    UNKNOWN,
+    Thing,
+    constant,
+    element_of,
+)
+from xlamig.flow.interp.torch_calls import TorchCalls
+from xlamig.flow.scopes import path_of
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.machine import Machine
+
+
+@dataclass(slots=True)
+class Args:
+    """Evaluated arguments. `nodes` are those of `positional`, then of `keywords`."""
+
+    positional: list[Thing]
+    keywords: dict[str, Thing]
+    nodes: list[ir.Arg]
+    starred: bool = False
+
+    def get(self, index: int, keyword: str = "") -> Thing | None:
+        if keyword and keyword in self.keywords:
+            return self.keywords[keyword]
+        return self.positional[index] if 0 <= index < len(self.positional) else None
+
+    def node(self, index: int, keyword: str = "") -> ir.Expr | None:
+        """The expression at a position or of a keyword."""
+        for node in self.nodes:
+            if keyword and node.keyword == keyword:
+                return node.value
+        plain = [n for n in self.nodes if n.keyword is None]
+        return plain[index].value if 0 <= index < len(plain) else None
+
+    @property
+    def all(self) -> list[Thing]:
+        return [*self.positional, *self.keywords.values()]
+
+
+class Calls:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+        self.entry = Entry(machine)
+        self.tensors = Tensors(machine)
+        self.modules = Modules(machine)
+        self.torch = TorchCalls(machine)
+        self.objects = Objects(machine)
+        self.builtins = Builtins(machine)
+
+    def of(self, node: ir.Call) -> Thing:
+        func = node.func
+        if isinstance(func, ir.Attribute):
+            held = self.m.env.get(path_of(func))
+            if held is None:
+                owner = self.m.values.of(func.value)
+                return self._method(node, func, owner)
+            return self.reach(held, node, self.args(node))
+        if isinstance(func, ir.Name) and func.id == "super":
+            return self._super()
+        return self.reach(self.m.values.of(func), node, self.args(node))
+
+    def args(self, node: ir.Call) -> Args:
+        made = Args([], {}, [a for a in node.args if not a.star])
+        for arg in node.args:
+            thing = self.m.values.of(arg.value)
+            if arg.star == "*" and thing.items is not None:
+                made.positional.extend(thing.items)
+                made.starred = True
+            elif arg.star == "**" and isinstance(thing.items, dict):
+                made.keywords.update(thing.items)
+                made.starred = True
+            elif arg.star:
+                made.starred = True
+                made.positional.append(self.m.values.iterated(thing)) if arg.star == "*" else None
+            elif arg.keyword is not None:
+                made.keywords[arg.keyword] = thing
+            else:
+                made.positional.append(thing)
+        return made
+
+    def reach(self, callee: Thing, node: ir.Call, args: Args) -> Thing:
+        """The result of calling a thing."""
+        match callee.kind:
+            case "function":
+                return self.entry.call(callee.ref, args, node)
+            case "class":
+                return self._construct(callee.ref, args, node)
+            case "module":
+                return self.modules.call(callee, args, node)
+            case "instance":
+                method = self.method_of(callee, "__call__")
+                return self.entry.call(method, args, node) if method else UNKNOWN
+            case "api":
+                return self._api(str(callee.ref), args, node)
+            case "foreign":
+                return FOREIGN
+        return self._unknown(node, args)
+
+    def _unknown(self, node: ir.Call, args: Args) -> Thing:
+        """A call of something unknown: by its name a model, or nothing is known."""
+        return self.modules.by_name(node, args)
+
+    def _api(self, name: str, args: Args, node: ir.Call) -> Thing:
+        if "." not in name:
+            return self.builtins.call(name, args, node)
+        return self.torch.call(name, args, node)
+
+    def _method(self, node: ir.Call, func: ir.Attribute, owner: Thing) -> Thing:
+        name = func.attr
+        match owner.kind:
+            case "api":
+                callee = self.named(f"{owner.ref}.{name}")
+                return self.reach(callee, node, self.args(node))
+            case "tensor":
+                return self.tensors.method(owner, name, self.args(node), node)
+            case "module":
+                return self.modules.method(owner, name, self.args(node), node)
+            case "instance":
+                method = self.method_of(owner, name)
+                if method is not None:
+                    return self.entry.call(method, self.args(node), node)
+                held = self.member(owner, name, func)
+                return self.reach(held, node, self.args(node))
+            case "class":
+                return self._of_class(owner.ref, name, self.args(node), node)
+        return self.objects.method(owner, name, self.args(node), node)
+
+    # ------------------------------------------------------------------ classes
+
+    def _construct(self, info: ClassInfo, args: Args, node: ir.Call) -> Thing:
+        made = Thing("module" if info.is_module else "instance", "host" if info.is_module else "", ref=info)
+        for cls in info.lineage():
+            if "__init__" in cls.methods:
+                init = self.m.function(cls.methods["__init__"], cls.frame, cls)
+                init.bound = made
+                self.entry.call(init, args, node)
+                break
+        else:
+            self._fields(info, args)
+        return made
+
+    @staticmethod
+    def _fields(info: ClassInfo, args: Args) -> None:
+        """A dataclass keeps its arguments under the names of its fields."""
+        fields = [
+            s.target.id
+            for s in info.node.body
+            if isinstance(s, ir.AnnAssign) and isinstance(s.target, ir.Name)
+        ]
+        info.attributes.update(zip(fields, args.positional, strict=False))
+        info.attributes.update((name, thing) for name, thing in args.keywords.items() if name in fields)
+
+    def method_of(self, owner: Thing, name: str) -> Function | None:
+        """A method that the project defines, bound to the object."""
+        if not isinstance(owner.ref, ClassInfo):
+            return None
+        for cls in owner.ref.lineage():
+            if name in cls.methods:
+                made = self.m.function(cls.methods[name], cls.frame, cls)
+                if made.kind != "static":
+                    made.bound = owner
+                return made
+        return None
+
+    def member(self, owner: Thing, name: str, node: ir.Expr) -> Thing:
+        """An attribute of an object or module."""
+        if isinstance(owner.ref, ClassInfo):
+            for cls in owner.ref.lineage():
+                if name in cls.attributes:
+                    return self._placed(cls.attributes[name], owner)
+            method = self.method_of(owner, name)
+            if method is not None:
+                if method.kind == "property":
+                    return self.entry.call(method, Args([], {}, []), None)
+                return Thing("function", ref=method)
+        if owner.kind == "module":
+            return self.modules.attribute(owner, name)
+        return self.m.values._by_convention(name)
+
+    @staticmethod
+    def _placed(thing: Thing, owner: Thing) -> Thing:
+        """What is part of a module is where the module is."""
+        if owner.kind != "module" or not owner.place:
+            return thing
+        if thing.kind == "module" and thing.place in ("host", ""):
+            return thing.but(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
+        if thing.kind == "tensor" and thing.tag in ("parameter", "buffer"):
+            return thing.but(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
+        return thing
+
+    def static_member(self, info: ClassInfo, name: str) -> Thing:
+        for cls in info.lineage():
+            if name in cls.attributes:
+                return cls.attributes[name]
+            if name in cls.methods:
+                return Thing("function", ref=self.m.function(cls.methods[name], cls.frame, cls))
+        return UNKNOWN
+
+    def _of_class(self, info: ClassInfo, name: str, args: Args, node: ir.Call) -> Thing:
+        """`Net.build(...)`, `Function.apply(...)`, `Base.forward(self, x)`."""
+        if name == "apply" and any("Function" in base for base in info.outside):
+            name = "forward"
+            args.positional.insert(0, UNKNOWN)
+        for cls in info.lineage():
+            if name in cls.methods:
+                method = self.m.function(cls.methods[name], cls.frame, cls)
+                if method.kind == "class":
+                    method.bound = Thing("class", ref=info)
+                return self.entry.call(method, args, node)
+        if name.startswith("from_"):
+            return Thing("module" if info.is_module else "instance", "host", sure=LIKELY, ref=info)
+        return UNKNOWN
+
+    def _super(self) -> Thing:
+        own = self.m.env.get("self")
+        owner = self.m.frame.owner
+        if own is None or owner is None:
+            return UNKNOWN
+        if not owner.bases:
+            return own.but(ref=None) if own.kind == "module" else UNKNOWN
+        return own.but(ref=owner.bases[0])
+
+    # ------------------------------------------------------------------ names
+
+    def named(self, dotted: str) -> Thing:
+        """What a canonical name stands for."""
+        export = self.m.names.project.resolve(dotted, self.m.names.module)
+        if export is not None:
+            if export.kind == "constant":
+                return constant(export.constant)
+            if export.kind == "device":
+                return Thing("device", "host" if export.value == "cpu" else "device", sure=LIKELY)
+            if export.kind != "name":
+                return Thing("unknown", ref=dotted, sure=1)
+        return self.torch.value(self.m.names.canonical(dotted))
+
+    def work(self, place: str) -> None:
+        """Device work is queued."""
+        if place != "host":
+            self.m.effects.add("work" if place == "device" else "work?")
+            self.m.synced = False
+
+    @staticmethod
+    def held(args: Args) -> list[Thing]:
+        """The tensors among arguments, also those in sequences."""
+        found: list[Thing] = []
+        for thing in args.all:
+            if thing.kind == "tensor":
+                found.append(thing)
+            elif thing.kind in ("sequence", "mapping"):
+                inner = element_of(thing)
+                if inner.kind == "tensor":
+                    found.append(inner)
+        return found

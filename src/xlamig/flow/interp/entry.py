@@ -1,0 +1,180 @@
+"""Running functions: with the arguments of their callers, or as roots with what their parameters say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xlamig import ir
+from xlamig.flow.interp.frames import ClassInfo, Frame, Function
+from xlamig.flow.interp.parameters import Parameters
+from xlamig.flow.interp.things import LIKELY, NONE, UNKNOWN, Thing, join, join_all
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.calls import Args
+    from xlamig.flow.interp.machine import Machine
+
+_MAX_DEPTH = 24
+_MAX_CONTEXTS = 8  # of one function; then what the others gave is taken
+
+
+@dataclass(slots=True)
+class _Ran:
+    """What calls of a function gave, by their arguments."""
+
+    results: dict[Any, tuple[Thing, set[str]]] = field(default_factory=dict)
+    frequencies: set[str] = field(default_factory=set)
+
+
+class Entry:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+        self.parameters = Parameters(machine)
+        self._ran: dict[int, _Ran] = {}
+        self._running: set[int] = set()
+        self._found: dict[int, tuple[ir.FunctionDef, Frame, ClassInfo | None]] = {}
+
+    def annotated(self, annotation: ir.Expr) -> Thing | None:
+        return self.parameters.annotated(annotation)
+
+    def found(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> None:
+        """A definition that is to be run in the end if nothing calls it."""
+        self._found.setdefault(id(node), (node, frame, owner))
+
+    # ------------------------------------------------------------------ calls
+
+    def call(self, function: Function, args: Args, node: ir.Call | None) -> Thing:
+        """What a call of a function of the module gives."""
+        m = self.m
+        if isinstance(function.node, ir.Lambda):
+            return self._lambda(function, args)
+        given = self._bound(function, args)
+        ran = self._ran.setdefault(id(function.node), _Ran())
+        key = (m.frequency, m.brief, m.synced, tuple(thing.key() for thing in given.values()))
+        known = ran.results.get(key)
+        if known is None:
+            if id(function.node) in self._running or len(self._running) > _MAX_DEPTH or m.exhausted:
+                return UNKNOWN
+            if len(ran.results) >= _MAX_CONTEXTS * 2:
+                known = self._any(ran)
+            else:
+                known = ran.results[key] = self._run(function, given)
+                ran.frequencies.add(m.frequency)
+        result, effects = known
+        self._happens(effects)
+        return result
+
+    def _any(self, ran: _Ran) -> tuple[Thing, set[str]]:
+        results = list(ran.results.values())
+        return join_all([thing for thing, _ in results]), set().union(*(effects for _, effects in results))
+
+    def _happens(self, effects: set[str]) -> None:
+        m = self.m
+        if "opt-step" in effects and "opt-step" in m.effects:
+            m.effects.add("opt-step-again")
+        m.effects |= effects
+        changed = {effect.partition(":")[2] for effect in effects if effect.startswith("sets:")}
+        if changed:
+            for path in [p for p in m.env if "." in p and p.rpartition(".")[2] in changed]:
+                del m.env[path]
+        if "sync" in effects:
+            m.synced = True
+
+    def _run(self, function: Function, given: dict[str, Thing]) -> tuple[Thing, set[str]]:
+        m = self.m
+        assert isinstance(function.node, ir.FunctionDef)
+        m.allow(function.node.body)
+        outer, statement, synced = m.frame, m.statement, m.synced
+        frame = m.enter(function.scope, function.frame, function.owner)
+        frame.env.update(given)
+        self._running.add(id(function.node))
+        loops, m.loops = m.loops, [loop for loop in m.loops]
+        with m.branch() as effects:
+            leaves = m.block(function.node.body)
+        m.loops = loops
+        self._running.discard(id(function.node))
+        m.frame, m.statement, m.synced = outer, statement, synced
+        result = frame.returned
+        if frame.yielded is not None:
+            result = Thing("sequence", element=frame.yielded)
+        elif result is None:
+            result = NONE if not leaves else UNKNOWN
+        elif not leaves and result.kind != "none":
+            result = join(result, NONE)
+        return result, effects
+
+    def _lambda(self, function: Function, args: Args) -> Thing:
+        m = self.m
+        outer = m.frame
+        assert isinstance(function.node, ir.Lambda)
+        frame = m.enter(function.scope, function.frame, function.owner)
+        for i, param in enumerate(function.node.params):
+            frame.env[param.name] = args.get(i, param.name) or UNKNOWN
+        if id(function.node) in self._running or len(self._running) > _MAX_DEPTH:
+            m.frame = outer
+            return UNKNOWN
+        self._running.add(id(function.node))
+        result = m.values.of(function.node.body)
+        self._running.discard(id(function.node))
+        m.frame = outer
+        return result
+
+    def _bound(self, function: Function, args: Args) -> dict[str, Thing]:
+        """Parameters and what they are given."""
+        given: dict[str, Thing] = {}
+        positional = list(args.positional)
+        if function.bound is not None:
+            positional.insert(0, function.bound)
+        keywords = dict(args.keywords)
+        assert isinstance(function.node, ir.FunctionDef)
+        for param in function.node.params:
+            if param.kind == "*":
+                given[param.name] = Thing("sequence", items=tuple(positional))
+                positional = []
+            elif param.kind == "**":
+                given[param.name] = Thing("mapping", items=dict(keywords))
+            elif param.kind != "keyword-only" and positional:
+                given[param.name] = positional.pop(0)
+            elif param.name in keywords:
+                given[param.name] = keywords.pop(param.name)
+            elif args.starred:
+                given[param.name] = self.parameters.guessed(param, function, hot=False)
+            elif param.default is not None:
+                given[param.name] = self.parameters.default(param)
+            else:
+                given[param.name] = UNKNOWN
+            if given[param.name].kind == "unknown" and param.kind == "":
+                given[param.name] = self.parameters.guessed(param, function, hot=False)
+        return given
+
+    # ------------------------------------------------------------------ roots
+
+    def roots(self) -> None:
+        """Runs what no caller reached, and in every step what is known to run in every step."""
+        ran = 0
+        while ran < len(self._found):  # running one may define others
+            waiting = list(self._found.values())[ran:]
+            ran = len(self._found)
+            for node, frame, owner in sorted(waiting, key=lambda found: found[0].name != "__init__"):
+                self._root(node, frame, owner)
+
+    def _root(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None) -> None:
+        m = self.m
+        words = m.regions.of_function(node, owner.scope if owner else frame.scope)
+        known = self._ran.get(id(node))
+        hot = "hot" in words
+        if known is not None and (not hot or "step" in known.frequencies):
+            return
+        function = m.function(node, frame, owner)
+        given = {param.name: self.parameters.guessed(param, function, hot=hot) for param in node.params}
+        if owner is not None and node.params and function.kind != "static":
+            place = "host" if node.name == "__init__" else "device"
+            kind = "module" if owner.is_module else "instance"
+            own = Thing(kind, place if owner.is_module else "", sure=LIKELY, ref=owner)  # type: ignore[arg-type]
+            given[node.params[0].name] = Thing("class", ref=owner) if function.kind == "class" else own
+        before = m.frequency, m.frame, m.loops
+        m.frequency, m.loops = "step" if hot else "unknown", []
+        ran = self._ran.setdefault(id(node), _Ran())
+        ran.results[("root", hot)] = self._run(function, given)
+        ran.frequencies.add(m.frequency)
+        m.frequency, m.frame, m.loops = before

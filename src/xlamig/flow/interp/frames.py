@@ -1,0 +1,105 @@
+"""Where names live while the interpreter runs: frames, functions, classes, loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from xlamig import ir
+from xlamig.flow.interp.things import Thing, join
+from xlamig.flow.scopes import Scope
+
+Env = dict[str, Thing]
+"""Names and dotted paths ("self.model") to what they hold."""
+
+LoopKind = Literal["training", "evaluation", "decoding", "micro", "epoch", "cut", "inner"]
+
+
+@dataclass(slots=True, eq=False)
+class ClassInfo:
+    """A class of the module. `attributes` holds what any method assigns to any instance, joined."""
+
+    node: ir.ClassDef
+    scope: Scope
+    frame: Frame
+    bases: tuple[ClassInfo, ...] = ()
+    outside: frozenset[str] = frozenset()  # names of bases that are not the module's
+    attributes: Env = field(default_factory=dict)
+    methods: dict[str, ir.FunctionDef] = field(default_factory=dict)
+    is_module: bool = False
+
+    def lineage(self) -> list[ClassInfo]:
+        """The class and the ones above it, nearest first."""
+        found: list[ClassInfo] = []
+        waiting = [self]
+        while waiting:
+            current = waiting.pop(0)
+            if current not in found:
+                found.append(current)
+                waiting.extend(current.bases)
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function or lambda with the frame it was defined in; `bound` is its first argument."""
+
+    node: ir.FunctionDef | ir.Lambda
+    scope: Scope
+    frame: Frame
+    owner: ClassInfo | None = None
+    bound: Thing | None = None
+    kind: Literal["", "static", "class", "property"] = ""
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """A running function, class body or module."""
+
+    scope: Scope
+    parent: Frame | None = None
+    owner: ClassInfo | None = None
+    env: Env = field(default_factory=dict)
+    returned: Thing | None = None
+    yielded: Thing | None = None
+
+    @property
+    def module(self) -> Frame:
+        frame = self
+        while frame.parent is not None:
+            frame = frame.parent
+        return frame
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """A loop that runs. `left` are the environments at its breaks, `again` at its continues."""
+
+    node: ir.For | ir.While
+    kind: LoopKind = "inner"
+    left: list[Env] = field(default_factory=list)
+    again: list[Env] = field(default_factory=list)
+
+    @property
+    def id(self) -> int:
+        return self.node.start + 1
+
+
+def merged(one: Env | None, other: Env | None) -> Env:
+    """What names hold after either of two ways; None for a way that does not get here."""
+    if one is None:
+        return other if other is not None else {}
+    if other is None or one is other:
+        return one
+    result = dict(one)
+    for name, thing in other.items():
+        here = one.get(name)
+        if here is None:
+            if "." not in name:  # of an attribute the class knows better
+                result[name] = thing
+        elif here is not thing:
+            result[name] = join(here, thing)
+    for name in one.keys() - other.keys():
+        if "." in name:
+            del result[name]
+    return result

@@ -1,0 +1,205 @@
+"""`x[i]`, `x[mask]`, `x[a:b] = y`: what an index of a tensor costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.facts import ChangingConstant, DynamicShape, Why
+from xlamig.flow.interp.reads import Reads, sureness
+from xlamig.flow.interp.things import (
+    FOREIGN,
+    LIKELY,
+    NUMBER,
+    POSSIBLE,
+    UNKNOWN,
+    Thing,
+    element_of,
+    sequence,
+)
+from xlamig.flow.known import short
+from xlamig.flow.scopes import path_of
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.machine import Machine
+
+
+class Indexing:
+    def __init__(self, machine: Machine, reads: Reads) -> None:
+        self.m = machine
+        self.reads = reads
+
+    def read(self, node: ir.Subscript, base: Thing) -> Thing:
+        index = [self.m.values.of(part) for part in node.index]
+        match base.kind:
+            case "tensor":
+                return self._read_tensor(node, base, index)
+            case "sequence":
+                return self._element(node, base, index)
+            case "mapping":
+                key = index[0].const
+                if isinstance(base.items, dict) and key in base.items:
+                    found: Thing = base.items[key]
+                    return found
+                path = f"{path_of(node.value)}[{key!r}]"
+                return self.m.env.get(path) or element_of(base)
+            case "module":
+                return Thing("module", base.place, sure=LIKELY, why=base.why)
+            case "dataset":
+                return Thing("tensor", "host", sure=LIKELY, loose=True)
+            case "foreign":
+                return FOREIGN
+            case "text":
+                return base.but(const=UNKNOWN.const)
+        if index and index[0].kind == "tensor" and index[0].scalar:
+            self.reads.host(node.index[0], index[0], "number", "index")
+        return UNKNOWN
+
+    def _element(self, node: ir.Subscript, base: Thing, index: list[Thing]) -> Thing:
+        first = index[0]
+        if isinstance(node.index[0], ir.Slice):
+            return Thing("sequence", element=element_of(base), cause=base.cause)
+        if (
+            base.items is not None
+            and isinstance(first.const, int)
+            and -len(base.items) <= first.const < len(base.items)
+        ):
+            found: Thing = base.items[first.const]
+            return found
+        if first.kind == "tensor":
+            self.reads.host(node.index[0], first, "number", "index")
+        if base.element is None and base.items is None:
+            return NUMBER if base.tag == "shape" else UNKNOWN
+        return element_of(base)
+
+    def _read_tensor(self, node: ir.Subscript, base: Thing, index: list[Thing]) -> Thing:
+        if base.loose and isinstance(index[0].const, str):
+            return base
+        masked = self._costs(node, base, index, "read")
+        scalar = len(index) == 1 and index[0].kind == "number" and base.tag == "vector"
+        whole = all(isinstance(part, ir.Slice) or self._full(part) for part in node.index)
+        return base.but(
+            scalar=scalar,
+            cause="dynamic" if masked else base.cause,
+            sure=base.sure,
+            loose=base.loose and not whole and len(index) == 1,
+            tag="",
+            source="",
+            ref=None,
+        )
+
+    @staticmethod
+    def _full(part: ir.Expr) -> bool:
+        return isinstance(part, ir.Const) and (part.value is None or part.value is ...)
+
+    def write(
+        self, target: ir.Subscript, base: Thing, thing: Thing, value: ir.Expr | None, operator: str
+    ) -> None:
+        index = [self.m.values.of(part) for part in target.index]
+        if base.kind == "tensor":
+            self._costs(target, base, index, "write", thing, value)
+            if thing.kind == "tensor" and base.place != thing.place and thing.place == "device":
+                name = path_of(target.value)
+                if name and base.place == "":
+                    self.m.env[name] = base.but(place="device")
+            return
+        name = path_of(target.value)
+        if not name:
+            return
+        if base.kind == "mapping":
+            key = index[0].const
+            if isinstance(key, str):
+                self.m.env[f"{name}[{key!r}]"] = thing
+                if isinstance(base.items, dict):
+                    self.m.env[name] = base.but(items={**base.items, key: thing})
+                    return
+            joined = thing if not base.items and base.element is None else None
+            self.m.env[name] = Thing("mapping", element=joined or thing)
+        elif base.kind == "sequence" and not operator:
+            items = base.items
+            key = index[0].const
+            if items is not None and isinstance(key, int) and -len(items) <= key < len(items):
+                changed = list(items)
+                changed[key] = thing
+                self.m.env[name] = sequence(changed).but(tag=base.tag)
+
+    # ------------------------------------------------------------------ costs
+
+    def _costs(
+        self,
+        node: ir.Subscript,
+        base: Thing,
+        index: list[Thing],
+        access: str,
+        thing: Thing | None = None,
+        value: ir.Expr | None = None,
+    ) -> bool:
+        """Records what the index costs; whether the shape depends on values."""
+        masked = False
+        for part, found in zip(node.index, index, strict=True):
+            if isinstance(part, ir.Slice):
+                self._slice(part, found, node, base, access)
+            elif found.kind == "tensor" and found.dtype == "bool":
+                masked = True
+                self._masked(node, part, base, found, access, thing, value)
+            elif found.kind == "tensor" and found.scalar:
+                self._read_number(part, found, base, "index")
+            elif found.kind == "number":
+                self._changing(part, found, node, base, access, "index")
+        return masked
+
+    def _slice(self, part: ir.Slice, bounds: Thing, node: ir.Subscript, base: Thing, access: str) -> None:
+        for bound, found in zip((part.lower, part.upper), bounds.items, strict=False):
+            if bound is None:
+                continue
+            if found.kind == "tensor":
+                self._read_number(bound, found, base, "slice")
+            elif found.cause == "read" and sureness(base):
+                why = Why(f"`{short(self.m.source(bound))}` was read from a tensor", (bound.start, bound.end))
+                self.m.record(
+                    DynamicShape, node, min(found.sure, sureness(base)), (*found.why, why), via="size",
+                    operation="slice", tensor=short(self.m.source(node.value)), mask=short(self.m.source(bound)),
+                )  # fmt: skip
+            elif found.kind == "number":
+                self._changing(bound, found, node, base, access, "slice")
+
+    def _read_number(self, part: ir.Expr, found: Thing, base: Thing, operation: str) -> None:
+        if base.place != "host" or base.kind != "tensor":
+            self.reads.host(part, found, "number", operation)
+
+    def _changing(
+        self, part: ir.Expr, number: Thing, node: ir.Subscript, base: Thing, access: str, via: str
+    ) -> None:
+        sure = sureness(base)
+        if not sure:
+            return
+        self.reads.changing(
+            part, number.but(sure=min(number.sure, sure)), ChangingConstant, via=via, access=access,
+            operation="[]", tensor=short(self.m.source(node.value)), number=short(self.m.source(part)),
+        )  # fmt: skip
+
+    def _masked(
+        self,
+        node: ir.Subscript,
+        part: ir.Expr,
+        base: Thing,
+        mask: Thing,
+        access: str,
+        thing: Thing | None,
+        value: ir.Expr | None,
+    ) -> None:
+        sure = min(sureness(base) or POSSIBLE, sureness(mask)) if sureness(base) else 0
+        tensor = self.m.source(node.value)
+        written = ""
+        if thing is not None:
+            written = "tensor" if thing.kind == "tensor" else "scalar"
+            if isinstance(value, ir.Subscript) and any(
+                self.m.source(i) == self.m.source(part) for i in value.index
+            ):
+                written = "masked"
+        self.m.effects.add("read" if sure > POSSIBLE else "read?")
+        self.m.record(
+            DynamicShape, node, sure, mask.why or base.why, via=f"mask-{access}", operation="[]",
+            tensor=short(tensor), mask=short(self.m.source(part)), value=written,
+            same_shape=mask.source == tensor and bool(tensor), parts={"mask": (part.start, part.end)},
+        )  # fmt: skip

@@ -1,0 +1,294 @@
+"""Loops: run twice, told apart by what their rounds do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from xlamig import ir
+from xlamig.facts import ChangingPath, ChangingShape, StepBoundary, Why
+from xlamig.findings import Frequency
+from xlamig.flow.interp.events import FREQUENCIES
+from xlamig.flow.interp.frames import Env, Loop, LoopKind, merged
+from xlamig.flow.interp.things import (
+    LIKELY,
+    MISSING,
+    POSSIBLE,
+    UNKNOWN,
+    Thing,
+    element_of,
+    join,
+    join_all,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from xlamig.flow.interp.machine import Machine
+
+_STEPS = frozenset({"training", "evaluation", "decoding"})
+_CAUSES = {
+    "training": "step-counter",
+    "evaluation": "step-counter",
+    "decoding": "position",
+    "cut": "position",
+}
+_ABSORBED = frozenset({"backward", "opt-step", "xm-step", "zero-grad", "model", "sync", "read", "batch"})
+
+
+class Loops:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+        self._cut: set[int] = set()  # loops that run the graph in each round
+
+    def run_for(self, node: ir.For) -> None:
+        iterable = self.m.values.of(node.iter)
+        self._rounds(node, iterable)
+
+        def bind(loop: Loop) -> None:
+            self.m.assign(node.target, self._element(node, iterable, loop), None)
+
+        self._loop(node, iterable, bind)
+
+    def run_while(self, node: ir.While) -> None:
+        def test(loop: Loop) -> None:
+            self.m.values.truth(node.test, "while")
+
+        self._loop(node, UNKNOWN, test)
+
+    def _element(self, node: ir.For, iterable: Thing, loop: Loop) -> Thing:
+        """What the loop's target holds in a round; a counter changes as often as the graph runs."""
+        element = self.m.values.iterated(iterable)
+        return self._counted(element, loop)
+
+    def _counted(self, thing: Thing, loop: Loop) -> Thing:
+        if thing.kind == "sequence" and thing.items:
+            return thing.but(items=tuple(self._counted(item, loop) for item in thing.items))
+        if thing.tag != "counter":
+            return thing
+        cause = _CAUSES.get(loop.kind, "")
+        sure = thing.sure if loop.kind != "decoding" or id(loop.node) in self._cut else POSSIBLE
+        return thing.but(cause=cause or thing.cause, loop=loop.id if cause else thing.loop, tag="", sure=sure)
+
+    def _loop(self, node: ir.For | ir.While, iterable: Thing, start: Callable[[Loop], None]) -> None:
+        m = self.m
+        before = dict(m.env)
+        brief, m.brief = m.brief, True
+        loop = Loop(node)
+        with m.branch() as effects:
+            first = self._round(loop, start)
+        m.brief = brief
+        loop.kind = self._kind(node, iterable, effects, before, first)
+        if "read" in effects or "sync" in effects:
+            self._cut.add(id(node))
+        if not brief:
+            loop.left.clear()
+            loop.again.clear()
+            m.frame.env = self._heads(before, first, loop)
+            heads = dict(m.env)
+            statement, frequency = m.statement, m.frequency
+            m.frequency = self._frequency(loop)
+            m.loops.append(loop)
+            with m.branch() as effects:
+                m.statement = node
+                last = self._round(loop, start, inside=True)
+            m.loops.pop()
+            m.statement = node
+            self._growth(heads, last, loop)
+            if loop.kind in _STEPS:
+                self._boundary(loop, effects, iterable)
+            m.statement, m.frequency = statement, frequency
+            first = last
+        m.frame.env = merged(before, first)
+        for env in loop.left:
+            m.frame.env = merged(m.env, env)
+        self._absorb(effects, loop)
+        m.block(node.orelse)
+
+    def _round(self, loop: Loop, start: Callable[[Loop], None], inside: bool = False) -> Env:
+        m = self.m
+        if not inside:
+            m.loops.append(loop)
+        start(loop)
+        leaves = m.block(loop.node.body)
+        if not inside:
+            m.loops.pop()
+        ends = [*loop.again, *([] if leaves else [m.env])]
+        env = ends[0] if ends else dict(m.env)
+        for end in ends[1:]:
+            env = merged(env, end)
+        return env
+
+    # ------------------------------------------------------------------ kinds
+
+    def _kind(
+        self, node: ir.For | ir.While, iterable: Thing, effects: set[str], before: Env, after: Env
+    ) -> LoopKind:
+        def does(effect: str) -> bool:
+            return effect in effects or f"{effect}?" in effects
+
+        hot = self.m.frequency in ("step", "interval")
+        if does("opt-step") or does("xm-step"):
+            return "training"
+        if does("backward"):
+            return "micro" if hot or self.m.loops else "training"
+        if does("step-loop"):
+            return "epoch"
+        if does("model") and not hot and not self._over_modules(iterable):
+            return self._kind_of_inference(iterable, effects, before, after)
+        return "cut" if "read" in effects or "sync" in effects else "inner"
+
+    def _kind_of_inference(self, iterable: Thing, effects: set[str], before: Env, after: Env) -> LoopKind:
+        if iterable.kind in ("loader", "dataset") or "batch" in effects:
+            return "evaluation"
+        carried = any(
+            thing.kind == "tensor" and name in before and before[name].key() != thing.key()
+            for name, thing in after.items()
+        )
+        fed_back = any(
+            thing.kind == "tensor" and name in before and thing is not before[name]
+            for name, thing in after.items()
+        )
+        return "decoding" if carried or fed_back else "evaluation"
+
+    def _over_modules(self, iterable: Thing) -> bool:
+        element = self.m.values.iterated(iterable)
+        if element.kind == "sequence" and element.items:
+            element = element.items[-1]
+        return iterable.kind == "module" or element.kind == "module"
+
+    def _frequency(self, loop: Loop) -> Frequency:
+        now = self.m.frequency
+        if loop.kind in _STEPS or loop.kind == "micro":
+            return "step" if now != "interval" else now
+        if loop.kind == "epoch" and FREQUENCIES.index(now) < FREQUENCIES.index("epoch"):
+            return "epoch"
+        return now
+
+    def _absorb(self, effects: set[str], loop: Loop) -> None:
+        """What the loop does counts for what is around it; its own steps do not make that a step."""
+        if loop.kind in _STEPS:
+            kept = {e for e in effects if e.rstrip("?") not in _ABSORBED}
+            self.m.effects |= kept | {"step-loop"}
+        else:
+            self.m.effects |= effects
+
+    # ------------------------------------------------------------------ heads
+
+    def _heads(self, before: Env, after: Env, loop: Loop) -> Env:
+        """What names hold at the start of any round."""
+        heads = dict(before)
+        for name, thing in after.items():
+            old = before.get(name)
+            if old is None or old is thing:
+                continue
+            heads[name] = self._carried(name, old, thing, loop)
+        return heads
+
+    def _carried(self, name: str, old: Thing, new: Thing, loop: Loop) -> Thing:
+        both = join(old, new)
+        if both.kind == "tensor":
+            return _marked(both, f"carried:{name}", loop.id)
+        if both.kind == "number" and old.kind == "number":
+            counts = (
+                isinstance(old.const, int | float) and new.const is not MISSING and old.const != new.const
+            )
+            cause = new.cause or (_CAUSES.get(loop.kind, "") if counts else "")
+            if loop.kind == "epoch":
+                cause = new.cause
+            return both.but(cause=cause, loop=loop.id if cause else 0, const=MISSING)
+        if both.kind == "sequence" and new.tag == "appended":
+            return Thing(
+                "sequence",
+                element=join_all((element_of(old), element_of(new)))
+                if old.items or old.element
+                else element_of(new),
+                tag="grows",
+                loop=loop.id,
+            )
+        return _marked(both, f"carried:{name}", loop.id) if both.kind == "sequence" else both
+
+    def _growth(self, heads: Env, after: Env, loop: Loop) -> None:
+        """`x = torch.cat([x, y])`: another shape in each round."""
+        for name, thing in after.items():
+            if name in heads:
+                for part in _tensors(thing):
+                    if part.loop == loop.id and part.tag == f"grown:{name}" and part.ref:
+                        self.grew(part, loop)
+
+    def grew(self, thing: Thing, loop: Loop) -> None:
+        node, statement, operation = thing.ref
+        sure = thing.sure
+        if loop.kind == "decoding" and id(loop.node) not in self._cut:
+            sure = POSSIBLE
+        elif loop.kind not in _STEPS and loop.kind != "cut":
+            return
+        m = self.m
+        now, m.statement = m.statement, statement
+        via = "pad" if operation.endswith("pad") else "concat"
+        span = (loop.node.start, loop.node.start)
+        why = Why("it is one longer in each round of this loop", span)
+        m.record(
+            ChangingShape, node, sure, (*thing.why, why), via=via, operation=operation,
+            tensor=thing.tag.partition(":")[2], cause="length",
+        )  # fmt: skip
+        m.statement = now
+
+    # ------------------------------------------------------------------ rounds and boundaries
+
+    def _rounds(self, node: ir.For, iterable: Thing) -> None:
+        """How often the loop runs may differ between steps."""
+        if iterable.kind == "sequence" and iterable.cause in ("random", "read", "length"):
+            if self.m.frequency == "step":
+                self._changing_rounds(node, iterable)
+
+    def _changing_rounds(self, node: ir.For, iterable: Thing) -> None:
+        why = Why("it decides how many rounds there are", (node.iter.start, node.iter.end))
+        self.m.record(
+            ChangingPath, node.iter, min(iterable.sure, LIKELY), (*iterable.why, why), via="rounds", cause=iterable.cause
+        )  # fmt: skip
+
+    def _boundary(self, loop: Loop, effects: set[str], iterable: Thing) -> None:
+        if "work" not in effects and "work?" not in effects:
+            return
+        m = self.m
+        boundary = "none"
+        if "framework" in effects:
+            boundary = "framework"
+        elif "sync" in effects:
+            boundary = "several" if "sync-again" in effects else "sync"
+        elif iterable.tag == "device-loader":
+            boundary = "loader"
+        elif "read" in effects:
+            boundary = "read"
+        optimizer = "none"
+        if "xm-step" in effects:
+            optimizer = "xm"
+        elif "opt-step" in effects or "opt-step?" in effects:
+            optimizer = "several" if "opt-step-again" in effects else "plain"
+        node = loop.node
+        head = node.iter.end if isinstance(node, ir.For) else node.test.end
+        header = ir.Name(node.start, head, "")
+        m.record(
+            StepBoundary, header, LIKELY, (), loop=loop.kind, boundary=boundary, optimizer=optimizer,
+            accumulates="opt-step?" in effects and "opt-step" not in effects,
+            parts={"body": (node.body[0].start, node.body[-1].end)},
+        )  # fmt: skip
+
+
+def _marked(thing: Thing, tag: str, loop: int, depth: int = 3) -> Thing:
+    """The thing, or the tensors in it, with a tag."""
+    if thing.kind == "tensor":
+        return thing.but(tag=tag, loop=loop)
+    if thing.kind != "sequence" or not depth:
+        return thing
+    items = thing.items and tuple(_marked(item, tag, loop, depth - 1) for item in thing.items)
+    element = thing.element and _marked(thing.element, tag, loop, depth - 1)
+    return thing.but(items=items, element=element)
+
+
+def _tensors(thing: Thing, depth: int = 3) -> Iterator[Thing]:
+    """The tensor, or those in a container."""
+    if thing.kind == "tensor":
+        yield thing
+    elif thing.kind == "sequence" and depth:
+        for item in (*(thing.items or ()), *((thing.element,) if thing.element else ())):
+            yield from _tensors(item, depth - 1)

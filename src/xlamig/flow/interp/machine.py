@@ -1,0 +1,378 @@
+"""Runs a module on abstract values, statement by statement, and records what it meets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from xlamig import ir
+from xlamig.facts import Fact, Span, Why
+from xlamig.findings import Frequency
+from xlamig.flow.interp.calls import Calls
+from xlamig.flow.interp.evaluate import Evaluator
+from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
+from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Function, Loop, merged
+from xlamig.flow.interp.loops import Loops
+from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.things import NONE, UNKNOWN, Thing, element_of, join
+from xlamig.flow.occasions import Occasions
+from xlamig.flow.regions import Regions
+from xlamig.flow.scopes import Scope, ScopeTable, path_of
+from xlamig.flow.site import Analysis
+
+_PER_STATEMENT = 40  # how often each is run on the average before calls are no longer followed
+_AT_LEAST = 4000
+
+Leaves = bool
+"""Whether a block never gets to its end."""
+
+
+class Machine:
+    """The state of a run. `effects` collects what the current function or branch does ("read",
+    "backward" ...; with "?" what it may do)."""
+
+    def __init__(self, analysis: Analysis, scopes: ScopeTable, regions: Regions) -> None:
+        self.analysis = analysis
+        self.names = analysis.names
+        self.scopes = scopes
+        self.regions = regions
+        self.occasions = Occasions(analysis.text)
+        self.recorder = Recorder()
+        self.frame = Frame(scopes.module)
+        self.frequency: Frequency = "once"
+        self.effects: set[str] = set()
+        self.loops: list[Loop] = []
+        self.brief = False  # each loop is run once
+        self.synced = False
+        self.default_place = "host"
+        self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
+        self.partial = False
+        self.values = Evaluator(self)
+        self.calls = Calls(self)
+        self.moves = Moves(self)
+        self._loops = Loops(self)
+        self._classes: dict[int, ClassInfo] = {}
+        self._left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
+        self._sized: set[int] = set()
+
+    # ------------------------------------------------------------------ blocks
+
+    @property
+    def env(self) -> Env:
+        return self.frame.env
+
+    def block(self, body: Iterable[ir.Stmt]) -> Leaves:
+        for node in body:
+            self.statement = node
+            self._left -= 1
+            if self.run(node):
+                return True
+        return False
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether so much was run that calls are no longer followed."""
+        if self._left < 0:
+            self.partial = True
+        return self._left < 0
+
+    def allow(self, body: ir.Block) -> None:
+        """Each function that is found adds to what may be run."""
+        if id(body) not in self._sized:
+            self._sized.add(id(body))
+            self._left += _PER_STATEMENT * len(body)
+
+    @contextmanager
+    def branch(self) -> Iterator[set[str]]:
+        """What happens inside is collected apart: it may not happen."""
+        before, self.effects = self.effects, set()
+        try:
+            yield self.effects
+        finally:
+            self.effects = before
+
+    def maybe(self, *ways: set[str]) -> None:
+        """Adds effects of branches one of which is taken."""
+        sure = set.intersection(*ways) if ways else set()
+        self.effects |= sure
+        for way in ways:
+            self.effects.update(e if e.endswith("?") or ":" in e else f"{e}?" for e in way - sure)
+
+    # ------------------------------------------------------------------ statements
+
+    def run(self, node: ir.Stmt) -> Leaves:
+        match node:
+            case ir.ExprStmt(value=value):
+                self.values.of(value)
+            case ir.Assign(targets=targets, value=value):
+                thing = self.values.of(value)
+                for target in targets:
+                    self.assign(target, thing, value)
+            case ir.AugAssign():
+                self.values.augmented(node)
+            case ir.AnnAssign(target=target, annotation=annotation, value=value):
+                if value is not None:
+                    self.assign(target, self.values.of(value), value)
+                elif isinstance(target, ir.Name):
+                    self.env.setdefault(target.id, self.calls.entry.annotated(annotation) or UNKNOWN)
+            case ir.If():
+                return self._if(node)
+            case ir.For():
+                self._loops.run_for(node)
+            case ir.While():
+                self._loops.run_while(node)
+            case ir.Return(value=value):
+                thing = self.values.of(value) if value is not None else NONE
+                before = self.frame.returned
+                self.frame.returned = thing if before is None else join(before, thing)
+                return True
+            case ir.Raise(value=value):
+                if value is not None:
+                    self.values.of(value)
+                return True
+            case ir.With():
+                return self._with(node)
+            case ir.Try():
+                return self._try(node)
+            case ir.FunctionDef():
+                self._define(node)
+            case ir.ClassDef():
+                self.define_class(node)
+            case ir.Assert(test=test, message=message):
+                self.values.truth(test, "assert")
+                if message is not None:
+                    with self.branch() as way:
+                        self.values.of(message)
+                    self.maybe(way, set())
+            case ir.Jump(kind=kind) if kind != "pass":
+                if self.loops:
+                    ended = self.loops[-1].left if kind == "break" else self.loops[-1].again
+                    ended.append(dict(self.env))
+                return True
+            case ir.Delete(targets=targets):
+                for target in targets:
+                    self.env.pop(path_of(target), None)
+            case ir.Match():
+                return self._match(node)
+            case _:
+                pass
+        return False
+
+    def _if(self, node: ir.If) -> Leaves:
+        holds = self.values.decided(node.test)
+        self.values.truth(node.test, "if")
+        if holds is not None:
+            return self.block(node.body if holds else node.orelse)
+        before = dict(self.env)
+        ways: list[set[str]] = []
+        ends: list[Env | None] = []
+        for body, taken in ((node.body, True), (node.orelse, False)):
+            self.frame.env = dict(before)
+            self.values.narrow(node.test, taken)
+            with self.branch() as way, self.seldom(node.test, taken):
+                ends.append(None if self.block(body) else self.env)
+            ways.append(way)
+        self.maybe(*ways)
+        if ends == [None, None]:
+            self.frame.env = before
+            return True
+        self.frame.env = merged(*ends)
+        return False
+
+    @contextmanager
+    def seldom(self, test: ir.Expr, taken: bool) -> Iterator[None]:
+        """`if step % 100 == 0`: what is inside runs in some steps only."""
+        before = self.frequency
+        if before == "step" and self.occasions.seldom(test, self.frame.scope, taken):
+            self.frequency = "interval"
+        try:
+            yield
+        finally:
+            self.frequency = before
+
+    def _match(self, node: ir.Match) -> Leaves:
+        self.values.of(node.subject)
+        before, ends, ways = dict(self.env), [dict(self.env)], [set[str]()]
+        for case in node.cases:
+            self.frame.env = dict(before) | dict.fromkeys(case.captures, UNKNOWN)
+            if case.guard is not None:
+                self.values.truth(case.guard, "if")
+            with self.branch() as way:
+                if not self.block(case.body):
+                    ends.append(self.env)
+            ways.append(way)
+        self.maybe(*ways)
+        env = ends[0]
+        for end in ends[1:]:
+            env = merged(env, end)
+        self.frame.env = env
+        return False
+
+    def _with(self, node: ir.With) -> Leaves:
+        ends_step = False
+        place = self.default_place
+        for item in node.items:
+            thing = self.values.of(item.value)
+            ends_step = ends_step or thing.tag == "step"
+            if thing.kind == "device" and thing.tag == "made":
+                self.default_place = "host" if thing.place == "host" else "device"
+            if item.target is not None:
+                self.assign(item.target, thing, item.value)
+        leaves = self.block(node.body)
+        self.default_place = place
+        if ends_step:
+            self.effects.add("sync")
+            self.synced = True
+        return leaves
+
+    def _try(self, node: ir.Try) -> Leaves:
+        before = dict(self.env)
+        leaves = self.block(node.body)
+        after = None if leaves else self.env
+        if after is not None and node.orelse:
+            leaves = self.block(node.orelse)
+            after = None if leaves else self.env
+        ends, ways = [after], [set[str]()]
+        for handler in node.handlers:
+            self.frame.env = dict(merged(before, after))
+            if handler.name:
+                self.env[handler.name] = UNKNOWN
+            with self.branch() as way:
+                ends.append(None if self.block(handler.body) else self.env)
+            ways.append(way)
+        self.maybe(*ways)
+        alive = [env for env in ends if env is not None]
+        env = alive[0] if alive else before
+        for other in alive[1:]:
+            env = merged(env, other)
+        self.frame.env = env
+        ended = self.block(node.final)
+        return ended or not alive
+
+    # ------------------------------------------------------------------ definitions
+
+    def _define(self, node: ir.FunctionDef) -> None:
+        self.env[node.name] = Thing("function", ref=self.function(node, self.frame))
+        self.calls.entry.found(node, self.frame)
+
+    def function(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> Function:
+        made = Function(node, self.scopes.of(node), frame, owner)
+        for decorator in node.decorators:
+            match path_of(decorator).rpartition(".")[2]:
+                case "staticmethod":
+                    made.kind = "static"
+                case "classmethod":
+                    made.kind = "class"
+                case "property" | "cached_property":
+                    made.kind = "property"
+        return made
+
+    def define_class(self, node: ir.ClassDef) -> ClassInfo:
+        known = self._classes.get(id(node))
+        if known is None:
+            known = self._classes[id(node)] = self._class(node)
+        self.env[node.name] = Thing("class", ref=known)
+        return known
+
+    def _class(self, node: ir.ClassDef) -> ClassInfo:
+        scope = self.scopes.of(node)
+        bases: list[ClassInfo] = []
+        outside: set[str] = set()
+        for arg in node.args:
+            if arg.keyword is None:
+                base = self.values.of(arg.value)
+                if base.kind == "class":
+                    bases.append(base.ref)
+                else:
+                    outside.add(self.names.dotted(arg.value, self.frame.scope) or path_of(arg.value))
+        is_module = any(b.is_module for b in bases) or self.regions.is_module(node, scope.parent or scope)
+        info = ClassInfo(node, scope, self.frame, tuple(bases), frozenset(outside), is_module=is_module)
+        inner = Frame(scope, self.frame, info)
+        outer, self.frame = self.frame, inner
+        for statement in node.body:
+            if isinstance(statement, ir.FunctionDef):
+                info.methods[statement.name] = statement
+                self.calls.entry.found(statement, outer, info)
+            elif not isinstance(statement, ir.ClassDef):
+                self.statement = statement
+                self.run(statement)
+            else:
+                self.define_class(statement)
+        self.frame = outer
+        info.attributes.update(inner.env)
+        return info
+
+    # ------------------------------------------------------------------ assignment
+
+    def assign(self, target: ir.Expr, thing: Thing, value: ir.Expr | None = None) -> None:
+        match target:
+            case ir.Name(id=name):
+                if self.frame.scope.outer_names.get(name) == "global":
+                    module = self.frame.module.env
+                    module[name] = join(module[name], thing) if name in module else thing
+                else:
+                    self.env[name] = thing
+                self._forget(name)
+            case ir.Attribute():
+                self.set_attribute(target, thing, value)
+            case ir.Subscript():
+                self.values.store(target, thing, value)
+            case ir.Sequence(elements=elements):
+                self._unpack(elements, thing)
+            case ir.Starred(value=inner):
+                self.assign(inner, Thing("sequence", element=element_of(thing)))
+
+    def _forget(self, name: str) -> None:
+        """What was known of `x.attribute` is of another object now."""
+        start = f"{name}."
+        for path in [p for p in self.env if p.startswith(start)]:
+            del self.env[path]
+
+    def _unpack(self, targets: tuple[ir.Expr, ...], thing: Thing) -> None:
+        items = self.values.unpacked(thing, len(targets))
+        for target, item in zip(targets, items, strict=True):
+            self.assign(target, item)
+
+    def set_attribute(self, target: ir.Attribute, thing: Thing, value: ir.Expr | None) -> None:
+        owner = self.values.of(target.value)
+        path = path_of(target)
+        self.moves.attribute(target, owner, thing, value)
+        if path:
+            self.env[path] = thing
+        self.effects.add(f"sets:{target.attr}")
+        if owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo):
+            known = owner.ref.attributes.get(target.attr)
+            owner.ref.attributes[target.attr] = thing if known is None else join(known, thing)
+
+    # ------------------------------------------------------------------ what is met
+
+    def record(
+        self,
+        fact: type[Fact],
+        node: ir.Node,
+        sure: int,
+        why: tuple[Why, ...] = (),
+        parts: dict[str, Span] | None = None,
+        related: tuple[Why, ...] = (),
+        context: frozenset[str] = frozenset(),
+        **fields: object,
+    ) -> Event | None:
+        """Says something of the current statement."""
+        if sure <= 0:
+            return None
+        frequency = self.frequency
+        hot = frozenset({"hot"}) if FREQUENCIES.index(frequency) > FREQUENCIES.index("epoch") else frozenset()
+        event = Event(
+            fact, node, fields, sure, frequency, why[-5:], related, parts or {}, context | hot
+        )  # fmt: skip
+        assert sure in CONFIDENCES
+        self.recorder.add(self.statement, event)
+        return event
+
+    def source(self, node: ir.Node) -> str:
+        return self.analysis.source(node)
+
+    def enter(self, scope: Scope, parent: Frame | None, owner: ClassInfo | None) -> Frame:
+        """Starts a frame; the caller puts the old one back."""
+        self.frame = Frame(scope, parent, owner)
+        return self.frame

@@ -1,0 +1,230 @@
+"""Modules: what their call gives, where their parameters are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.facts import Why
+from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.things import (
+    BOOL,
+    CERTAIN,
+    LIKELY,
+    NONE,
+    POSSIBLE,
+    TEXT,
+    UNKNOWN,
+    Place,
+    Thing,
+    sequence,
+)
+from xlamig.flow.known import short
+from xlamig.flow.scopes import path_of
+from xlamig.knowledge import signatures
+from xlamig.knowledge import values as table
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.calls import Args
+    from xlamig.flow.interp.machine import Machine
+
+_SAME = frozenset(
+    {"train", "eval", "requires_grad_", "apply", "half", "float", "double", "bfloat16", "share_memory", "compile", "type"}
+)  # fmt: skip
+_STATE = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
+_PARTS = frozenset({"modules", "named_modules", "children", "named_children"})
+
+
+class Modules:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    # ------------------------------------------------------------------ calls
+
+    def call(self, module: Thing, args: Args, node: ir.Call) -> Thing:
+        """`model(x)`"""
+        m = self.m
+        m.effects.add("model")
+        forward = m.calls.method_of(module, "forward") or m.calls.method_of(module, "__call__")
+        if forward is not None:
+            result = m.calls.entry.call(forward, args, node)
+            if result.kind != "unknown":
+                return self._told(result, module, node)
+        elif isinstance(module.ref, ClassInfo) is False and module.tag and module.tag[:1].isupper():
+            return self._of_torch(module, args, node)
+        return self.output(args, node, module.sure, module)
+
+    def _told(self, result: Thing, module: Thing, node: ir.Call) -> Thing:
+        if result.kind == "sequence" and result.items is not None:
+            return result.but(items=tuple(self._told(item, module, node) for item in result.items))
+        if result.kind != "tensor" or result.place != "device":
+            return result
+        return result.but(why=(*module.why[-2:], self._why(node)))
+
+    def _why(self, node: ir.Call) -> Why:
+        return Why(f"`{short(self.m.source(node))}` computes it on the device", (node.start, node.end))
+
+    def output(self, args: Args, node: ir.Call, sure: int, module: Thing | None = None) -> Thing:
+        """What a module of unknown make gives."""
+        self.m.effects.add("model")
+        place = self._place(args, module)
+        self.m.calls.work(place)
+        why = (*(module.why[-2:] if module is not None else ()), self._why(node)) if place != "host" else ()
+        return Thing("tensor", place, sure=min(sure, LIKELY), loose=True, why=why)
+
+    def _place(self, args: Args, module: Thing | None) -> Place:
+        held = self.m.calls.held(args)
+        places = {thing.place for thing in held}
+        if "device" in places or (module is not None and module.place == "device"):
+            return "device"
+        if module is not None and module.place == "host" and "either" not in places and "" not in places:
+            return "host"
+        if places == {"host"} and module is None:
+            return "either"
+        return module.place if module is not None and module.place == "host" else "either"
+
+    def _of_torch(self, module: Thing, args: Args, node: ir.Call) -> Thing:
+        """A class of torch.nn: its result is a tensor, or what its name says."""
+        place = self._place(args, module)
+        self.m.calls.work(place)
+        held = self.m.calls.held(args)
+        why = next((t.why for t in held if t.place == place), module.why)
+        tensor = Thing(
+            "tensor", place, sure=max([t.sure for t in held if t.place == place], default=module.sure), why=why,
+            dtype="float", cause=next((t.cause for t in held if t.cause == "dynamic"), ""),
+        )  # fmt: skip
+        kind = module.tag
+        if kind.endswith("Loss"):
+            return tensor.but(
+                scalar=True, cause="", why=(*why[-3:], self._why(node)) if place == "device" else why
+            )
+        if kind in ("LSTM", "GRU", "RNN"):
+            return sequence((tensor, tensor.but(loose=True)))
+        if kind in ("MultiheadAttention", "LSTMCell"):
+            return sequence((tensor, tensor))
+        if kind in ("ModuleList", "ModuleDict", "Module"):
+            return UNKNOWN
+        return tensor.but(loose=kind == "Sequential")
+
+    def by_name(self, node: ir.Call, args: Args) -> Thing:
+        """A call of something unknown: a model, if that is what it is called."""
+        name = path_of(node.func).rpartition(".")[2]
+        held = self.m.calls.held(args)
+        if name and table.name_like("module").search(name) and held:
+            return self.output(args, node, LIKELY)
+        if name == "next" or not held:
+            return UNKNOWN
+        return UNKNOWN
+
+    # ------------------------------------------------------------------ methods
+
+    def method(self, module: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+        own = self.m.calls.method_of(module, name)
+        if own is not None:
+            if name == "forward":
+                self.m.effects.add("model")
+            result = self.m.calls.entry.call(own, args, node)
+            if result.kind == "tensor":
+                return self._told(result, module, node)
+            return result
+        assert isinstance(node.func, ir.Attribute)
+        if name in ("to", "cuda", "xla", "cpu"):
+            return self._moved(module, name, args, node)
+        if name in _SAME:
+            return module
+        if name in _STATE:
+            tensor = Thing("tensor", module.place, sure=module.sure, tag="parameter", ref=_identity(module))
+            element = sequence((TEXT, tensor)) if name.startswith("named") else tensor
+            return Thing("parameters", module.place, element=element, ref=module)
+        if name in _PARTS:
+            part = Thing("module", module.place, sure=LIKELY)
+            return Thing("sequence", element=sequence((TEXT, part)) if name.startswith("named") else part)
+        if name == "state_dict":
+            return Thing("mapping", element=Thing("tensor", module.place, sure=module.sure, tag="state"))
+        if name in (
+            "append",
+            "insert",
+            "extend",
+            "add_module",
+            "register_module",
+            "load_state_dict",
+            "zero_grad",
+        ):
+            return module if name == "append" else NONE
+        if name in ("register_buffer", "register_parameter"):
+            self._registered(module, args, "buffer" if name == "register_buffer" else "parameter")
+            return NONE
+        if name.startswith("register_"):
+            return UNKNOWN
+        if name in ("items", "values", "keys"):
+            part = Thing("module", module.place, sure=LIKELY)
+            return Thing(
+                "sequence", element={"items": sequence((TEXT, part)), "values": part}.get(name, TEXT)
+            )
+        if name == "tie_weights":
+            return NONE
+        if name in ("backward", "step"):  # of an engine that wraps a model
+            self.m.effects.add("backward" if name == "backward" else "opt-step")
+            return NONE
+        if name in ("forward", "generate") or (module.loose and not signatures.signature(f"Module.{name}")):
+            result = self.output(args, node, module.sure, module)
+            return result.but(sure=min(result.sure, LIKELY if name in ("forward", "generate") else POSSIBLE))
+        held = self.attribute(module, name)
+        if isinstance(module.ref, ClassInfo):
+            for cls in module.ref.lineage():
+                if name in cls.attributes:
+                    return self.m.calls.reach(self.m.calls.member(module, name, node.func), node, args)
+        return self.m.calls.reach(held, node, args) if held.kind == "module" else self.by_name(node, args)
+
+    def _registered(self, module: Thing, args: Args, tag: str) -> None:
+        name, value = args.get(0, "name"), args.get(1, "tensor") or args.keywords.get("param")
+        if name is None or not isinstance(name.const, str) or not isinstance(module.ref, ClassInfo):
+            return
+        if value is not None and value.kind == "tensor":
+            module.ref.attributes[name.const] = value.but(tag=tag, why=())
+
+    def _moved(self, module: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+        assert isinstance(node.func, ir.Attribute)
+        target = Thing("device", "host") if name == "cpu" else self.m.calls.tensors.destination(name, args)
+        if target is None:
+            return module
+        path = path_of(node.func.value)
+        if target.place != "host":
+            self.m.moves.moved(module, node, path)
+        sure = CERTAIN if target.sure == CERTAIN and target.place == "device" else LIKELY
+        why = Why(f"`{short(self.m.source(node))}` puts it on the device", (node.start, node.end))
+        place: Place = "host" if target.place == "host" else "device"
+        moved = module.but(place=place, sure=min(module.sure, sure), why=(why,) if place == "device" else ())
+        if path:
+            self.m.env[path] = moved
+            owner, _, attribute = path.rpartition(".")
+            held = self.m.env.get(owner) if owner else None
+            if held is not None and isinstance(held.ref, ClassInfo):
+                held.ref.attributes[attribute] = moved
+        return moved
+
+    # ------------------------------------------------------------------ attributes
+
+    def attribute(self, module: Thing, name: str) -> Thing:
+        """An attribute that the project does not assign."""
+        if name == "training":
+            return BOOL
+        if name == "device":
+            return Thing("device", "device" if module.place != "host" else "host", sure=LIKELY)
+        if name in ("weight", "bias", "grad"):
+            return Thing(
+                "tensor",
+                module.place or "device",
+                sure=min(module.sure, LIKELY),
+                tag="parameter",
+                why=module.why,
+            )
+        if name == "module" or table.name_like("module").search(name):
+            return Thing("module", module.place, sure=LIKELY, loose=True, why=module.why)
+        if name == "config":
+            return Thing("foreign")
+        return self.m.values._by_convention(name)
+
+
+def _identity(module: Thing) -> object:
+    return module.ref

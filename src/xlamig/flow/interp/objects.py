@@ -1,0 +1,270 @@
+"""Methods of everything that is no tensor and no module: optimizers, containers, loggers, unknown things."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.facts import Why
+from xlamig.flow.interp.things import (
+    BOOL,
+    FOREIGN,
+    LIKELY,
+    NONE,
+    NUMBER,
+    POSSIBLE,
+    TEXT,
+    UNKNOWN,
+    Thing,
+    element_of,
+    join,
+    join_all,
+    sequence,
+)
+from xlamig.flow.scopes import path_of
+from xlamig.knowledge import values as table
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.calls import Args
+    from xlamig.flow.interp.machine import Machine
+
+
+class Objects:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    def method(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+        match owner.kind:
+            case "sequence":
+                return self._of_sequence(owner, name, args, node)
+            case "mapping":
+                return self._of_mapping(owner, name, args, node)
+            case "text":
+                if name == "format":
+                    self._format(args, node, "str.format")
+                return TEXT
+            case "optimizer":
+                return self._of_optimizer(owner, name)
+            case "scheduler":
+                if name == "step" and owner.tag == "plateau" and args.positional:
+                    self.m.values.reads.host(
+                        node, args.positional[0], "scheduler", "ReduceLROnPlateau.step", args.node(0)
+                    )
+                return UNKNOWN
+            case "scaler":
+                return self._of_scaler(name, args)
+            case "distribution":
+                if name in ("sample", "rsample", "log_prob", "entropy", "mean", "mode"):
+                    self.m.calls.work(owner.place)
+                    return Thing("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
+                return UNKNOWN
+            case "logger":
+                return self._log(name, args, node)
+            case "parameters":
+                return owner
+            case "foreign" if owner.tag == "framework":
+                return self._of_framework(name, args)
+            case "foreign":
+                return self._of_foreign(name, args, node)
+            case "number" | "bool":
+                return NUMBER
+            case "device":
+                return NONE
+        return self._of_unknown(owner, name, args, node)
+
+    # ------------------------------------------------------------------ training
+
+    def _of_optimizer(self, owner: Thing, name: str) -> Thing:
+        if name == "step":
+            again = "opt-step" in self.m.effects
+            self.m.effects.update(("opt-step", "opt-step-again") if again else ("opt-step",))
+            self.m.calls.work(owner.place or "either")
+        elif name == "zero_grad":
+            self.m.effects.add("zero-grad")
+        return UNKNOWN
+
+    def _of_scaler(self, name: str, args: Args) -> Thing:
+        if name == "step":
+            self.m.effects.add("opt-step")
+        if name == "scale" and args.positional:
+            return args.positional[0]
+        return UNKNOWN
+
+    def _of_framework(self, name: str, args: Args) -> Thing:
+        """An Accelerator and its like: what it prepares is on the device, its backward pass is the step's."""
+        if name in ("prepare", "prepare_model"):
+            moved = [
+                t.but(place="device", sure=min(t.sure, LIKELY))
+                if t.kind == "module"
+                else t.but(place="device")
+                if t.kind == "loader"
+                else t
+                for t in args.positional
+            ]
+            return sequence(moved) if len(moved) != 1 else moved[0]
+        if name == "backward":
+            self.m.effects.add("backward")
+            self.m.effects.add("framework")
+        return FOREIGN
+
+    # ------------------------------------------------------------------ containers
+
+    def _of_sequence(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+        assert isinstance(node.func, ir.Attribute)
+        path = path_of(node.func.value)
+        if name in ("append", "extend", "insert", "appendleft") and args.positional:
+            new = args.positional[-1] if name != "extend" else self.m.values.iterated(args.positional[0])
+            tag = owner.tag if owner.tag in ("ring", "grows") else "appended"
+            known = owner.items or owner.element
+            element = join(element_of(owner), new) if known else new
+            changed = Thing("sequence", element=element, tag=tag, loop=owner.loop)
+            self._put(node.func.value, path, changed)
+            return NONE
+        if name in ("pop", "popleft"):
+            return element_of(owner)
+        if name == "copy":
+            return owner
+        if name in ("index", "count"):
+            if args.positional and args.positional[0].kind == "tensor":
+                self.m.values.reads.host(node, args.positional[0], "builtin", f"list.{name}", args.node(0))
+            return NUMBER
+        if name == "numel":  # of a shape
+            return NUMBER
+        return UNKNOWN
+
+    def _put(self, target: ir.Expr, path: str, changed: Thing) -> None:
+        if path:
+            self.m.env[path] = changed
+            if isinstance(target, ir.Attribute):
+                self.m.set_attribute(target, changed, None)
+
+    def _of_mapping(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+        assert isinstance(node.func, ir.Attribute)
+        element = element_of(owner) if owner.items or owner.element else UNKNOWN
+        match name:
+            case "items":
+                return Thing("sequence", element=sequence((TEXT, element)), tag=element.tag)
+            case "values":
+                return Thing("sequence", element=element)
+            case "keys":
+                return Thing("sequence", element=TEXT)
+            case "get" | "pop" | "setdefault":
+                key = args.positional[0].const if args.positional else None
+                if isinstance(owner.items, dict) and isinstance(key, str) and key in owner.items:
+                    found: Thing = owner.items[key]
+                    return found
+                return element
+            case "update":
+                given = args.get(0)
+                parts = [element_of(given)] if given is not None and given.kind == "mapping" else []
+                parts += list(args.keywords.values())
+                if parts and owner.kind == "mapping":
+                    known = [element] if owner.items or owner.element else []
+                    path = path_of(node.func.value)
+                    self._put(node.func.value, path, Thing("mapping", element=join_all([*known, *parts])))
+                return NONE
+            case "copy":
+                return owner
+            case "to":
+                moved = element.but(place="device") if element.kind == "tensor" else element
+                return Thing("mapping", element=moved)
+        return UNKNOWN
+
+    # ------------------------------------------------------------------ text and loggers
+
+    def _format(self, args: Args, node: ir.Call, operation: str) -> None:
+        position = 0
+        for arg in args.nodes:
+            thing = args.keywords.get(arg.keyword) if arg.keyword else args.get(position)
+            position += arg.keyword is None
+            if thing is not None:
+                self.m.values.reads.formatted(arg.value, thing, operation, node)
+
+    def _log(self, name: str, args: Args, node: ir.Call) -> Thing:
+        """What a logger is given; lazy arguments are read only if the message is written."""
+        if name in table.names("reads", "loggers"):
+            self._format(args, node, f"logger.{name}")
+        return NONE
+
+    # ------------------------------------------------------------------ others
+
+    def _of_foreign(self, name: str, args: Args, node: ir.Call) -> Thing:
+        if name in table.names("reads", "writers"):
+            self._format(args, node, name)
+        if name == "item":
+            return NUMBER
+        return FOREIGN
+
+    def _of_unknown(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+        assert isinstance(node.func, ir.Attribute)
+        path = path_of(node.func.value)
+        last = path.rpartition(".")[2]
+        if owner.kind in ("writer", "unknown", "loader") and name in table.names("reads", "writers"):
+            self._format(args, node, name)
+            return NONE
+        if name in ("step", "zero_grad") and table.name_like("optimizer").search(last):
+            return self._of_optimizer(Thing("optimizer", "device", sure=LIKELY), name)
+        if name in table.names("reads", "loggers") and ("log" in last.lower()):
+            return self._log(name, args, node)
+        if name == "backward":
+            self.m.effects.add("backward")
+            self.m.calls.work("either")
+            return NONE
+        if name in ("item", "tolist", "cpu") and owner.kind == "unknown":
+            return self._read(owner, name, node)
+        if name == "to" and owner.kind == "unknown":
+            return self._moved(owner, args, node, last)
+        if name == "cuda":
+            return self._moved(owner, args, node, last)
+        if name in ("size",):
+            return Thing("sequence", element=NUMBER, tag="shape") if not args.all else NUMBER
+        if name in (
+            "detach",
+            "unsqueeze",
+            "squeeze",
+            "permute",
+            "masked_fill",
+            "contiguous",
+            "view",
+            "softmax",
+            "argmax",
+        ):
+            tensor = Thing("tensor", "", sure=POSSIBLE)
+            return self.m.calls.tensors.method(tensor, name, args, node)
+        if name in ("is_available", "exists"):
+            return BOOL
+        if name in ("parameters", "named_parameters"):
+            return Thing(
+                "parameters", "device", element=Thing("tensor", "device", sure=LIKELY, tag="parameter")
+            )
+        if name in ("forward", "generate"):
+            return self.m.calls.modules.output(args, node, LIKELY)
+        return self.m.calls.modules.by_name(node, args)
+
+    def _read(self, owner: Thing, name: str, node: ir.Call) -> Thing:
+        """`x.item()` of something that nothing is known of: no other type has the method, or few do."""
+        assert isinstance(node.func, ir.Attribute)
+        via = table.read_by("methods", name)
+        tensor = Thing("tensor", "", sure=POSSIBLE, why=owner.why)
+        self.m.values.reads.host(node, tensor, via, f"Tensor.{name}", node.func.value)
+        if name == "cpu":
+            return Thing("tensor", "host", sure=POSSIBLE)
+        return Thing("number", cause="read", sure=POSSIBLE)
+
+    def _moved(self, owner: Thing, args: Args, node: ir.Call, last: str) -> Thing:
+        """`x.to(device)` of something unknown: a module by its name, else a tensor or a batch of them."""
+        assert isinstance(node.func, ir.Attribute)
+        target = self.m.calls.tensors.destination(node.func.attr, args)
+        if target is None:
+            return owner
+        if target.place == "host":
+            return Thing("tensor", "host", sure=POSSIBLE)
+        span = (node.start, node.end)
+        why = (Why("it is moved to the device here", span),)
+        if table.name_like("module").search(last):
+            moved = Thing("module", "device", sure=LIKELY, why=why)
+            path = path_of(node.func.value)
+            if path:
+                self.m.env[path] = moved
+            return moved
+        return Thing("tensor", "device", sure=LIKELY, loose=True, why=why)

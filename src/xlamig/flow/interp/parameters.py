@@ -1,0 +1,157 @@
+"""What a parameter may be that no caller is seen to give: by annotation, default, name and use."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.flow.interp.frames import Function
+from xlamig.flow.interp.things import (
+    BOOL,
+    FOREIGN,
+    LIKELY,
+    NONE,
+    NUMBER,
+    POSSIBLE,
+    TEXT,
+    UNKNOWN,
+    Place,
+    Thing,
+)
+from xlamig.flow.scopes import path_of
+from xlamig.knowledge import values as table
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.machine import Machine
+
+_TENSORS_ONLY = re.compile(
+    r"\s*\.\s*(?:backward|detach|unsqueeze|permute|contiguous|masked_fill_?|requires_grad|device|cuda|cpu|softmax"
+    r"|expand|expand_as|new_zeros|new_ones|new_tensor|type_as|view|size\(|masked_select|index_select|index_add_"
+    r"|log_softmax|chunk|narrow)\b"
+)
+_BATCH = re.compile(r"^(?:batch|inputs?|targets?|labels?|images?|samples?)$")
+_CONTAINERS = frozenset({"list", "List", "Sequence", "Iterable", "tuple", "Tuple"})
+
+
+class Parameters:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    def default(self, param: ir.Param) -> Thing:
+        """The value of a default: the call leaves the argument out."""
+        assert param.default is not None
+        if isinstance(param.default, ir.Const | ir.Unary | ir.Sequence | ir.Name | ir.Attribute):
+            return self.m.values.of(param.default)
+        return UNKNOWN
+
+    def guessed(self, param: ir.Param, function: Function, hot: bool) -> Thing:
+        """What a parameter may be, whoever gives it."""
+        if param.kind == "*":
+            return Thing("sequence", element=UNKNOWN)
+        if param.kind == "**":
+            return Thing("mapping", element=UNKNOWN)
+        forward = hot and function.owner is not None and function.owner.is_module
+        place: Place = "device" if forward else "either"
+        if param.annotation is not None:
+            known = self.annotated(param.annotation, place)
+            if known is not None:
+                return known
+        if param.default is not None and not (
+            isinstance(param.default, ir.Const) and param.default.value is None
+        ):
+            thing = self.default(param)
+            return thing if thing.kind in ("api", "text") else thing.but(const=UNKNOWN.const)
+        named = self._by_name(param.name)
+        if named is not None:
+            return named
+        if forward and function.node.params[:1] != (param,):
+            if param.name in ("batch_idx", "batch_nb", "batch_index"):
+                return Thing("number", cause="step-counter", sure=LIKELY)
+            optional = param.default is not None
+            used = self._used_as_tensor(param.name, function)
+            return Thing("tensor", place, sure=LIKELY if used or not optional else POSSIBLE, loose=True)
+        if self._used_as_tensor(param.name, function):
+            return Thing("tensor", place, sure=LIKELY)
+        return UNKNOWN
+
+    def _by_name(self, name: str) -> Thing | None:
+        if table.name_like("device").search(name):
+            return Thing("device", "device", sure=LIKELY)
+        if table.name_like("module").search(name):
+            return Thing("module", "device", sure=LIKELY, loose=True)
+        if table.name_like("loader").search(name):
+            return Thing("loader", "host", sure=LIKELY)
+        if table.name_like("optimizer").search(name):
+            return Thing("optimizer", "device", sure=LIKELY)
+        return None
+
+    def _used_as_tensor(self, name: str, function: Function) -> bool:
+        node = function.node
+        text = self.m.analysis.text[node.start : node.end]
+        return re.search(rf"(?<![\w.]){re.escape(name)}{_TENSORS_ONLY.pattern}", text) is not None
+
+    # ------------------------------------------------------------------ annotations
+
+    def annotated(self, node: ir.Expr, place: Place = "either") -> Thing | None:
+        """What an annotation promises; None if it promises nothing of interest."""
+        match node:
+            case ir.Const(value=str(text)):
+                last = text.rpartition(".")[2]
+                return Thing("tensor", place, sure=LIKELY) if last == "Tensor" else None
+            case ir.Const(value=None):
+                return NONE
+            case ir.Binary(op="|", left=left, right=right):
+                found = [self.annotated(side, place) for side in (left, right)]
+                kept = [thing for thing in found if thing is not None and thing.kind != "none"]
+                return kept[0] if len(kept) == 1 else None
+            case ir.Subscript(value=value, index=index):
+                return self._subscript(path_of(value).rpartition(".")[2], index, place)
+        return self._plain(node, place)
+
+    def _subscript(self, name: str, index: tuple[ir.Expr, ...], place: Place) -> Thing | None:
+        if name == "Optional":
+            return self.annotated(index[0], place)
+        if name in _CONTAINERS:
+            inner = self.annotated(index[0], place)
+            if inner is None:
+                return None
+            if name in ("tuple", "Tuple") and len(index) > 1 and not isinstance(index[1], ir.Const):
+                parts = [self.annotated(part, place) or UNKNOWN for part in index]
+                return Thing("sequence", items=tuple(parts))
+            return Thing("sequence", element=inner)
+        if name in ("dict", "Dict", "Mapping") and len(index) == 2:
+            inner = self.annotated(index[1], place)
+            return Thing("mapping", element=inner) if inner is not None else None
+        if name == "DataLoader":
+            return Thing("loader", "host")
+        return None
+
+    def _plain(self, node: ir.Expr, place: Place) -> Thing | None:
+        path = path_of(node)
+        dotted = self.m.names.dotted(node, self.m.frame.scope) or path
+        match path.rpartition(".")[2]:
+            case "int" | "float":
+                return NUMBER
+            case "bool":
+                return BOOL
+            case "str":
+                return TEXT
+            case "ndarray" | "Path" | "Image" | "DataFrame" | "Series":
+                return FOREIGN
+        if table.name_like("tensor-annotation").search(dotted):
+            return Thing("tensor", place, sure=LIKELY)
+        if dotted == "torch.device":
+            return Thing("device", "device", sure=LIKELY)
+        if dotted.startswith("torch.optim.") or path.endswith("Optimizer"):
+            return Thing("optimizer", "device", sure=LIKELY)
+        if dotted.startswith("torch.nn.") and not dotted.startswith("torch.nn.functional"):
+            return Thing("module", "device", sure=LIKELY)
+        if dotted.endswith("DataLoader"):
+            return Thing("loader", "host")
+        if isinstance(node, ir.Name):
+            held = self.m.values.of(node)
+            if held.kind == "class":
+                kind = "module" if held.ref.is_module else "instance"
+                return Thing(kind, "device" if held.ref.is_module else "", sure=LIKELY, ref=held.ref)  # type: ignore[arg-type]
+        return None

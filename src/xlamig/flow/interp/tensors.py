@@ -1,0 +1,429 @@
+"""Operations on tensors: what comes out, where it is, and what it costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.facts import ChangingConstant, ChangingShape, DynamicShape, Transfer, Why
+from xlamig.flow.interp.reads import sureness
+from xlamig.flow.interp.things import (
+    BOOL,
+    CERTAIN,
+    DEVICE,
+    FOREIGN,
+    LIKELY,
+    NONE,
+    NUMBER,
+    POSSIBLE,
+    TEXT,
+    UNKNOWN,
+    Thing,
+    element_of,
+    join_place,
+    sequence,
+)
+from xlamig.flow.known import short
+from xlamig.flow.scopes import path_of
+from xlamig.knowledge import signatures
+from xlamig.knowledge import values as table
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.calls import Args
+    from xlamig.flow.interp.machine import Machine
+
+_NO_RESULT = {
+    "number": NUMBER,
+    "bool": BOOL,
+    "text": TEXT,
+    "none": NONE,
+    "dtype": Thing("dtype"),
+    "device": DEVICE,
+}
+_MOVES = frozenset({"to", "cuda", "xla", "type", "type_as"})
+
+
+class Tensors:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    # ------------------------------------------------------------------ methods
+
+    def method(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+        assert isinstance(node.func, ir.Attribute)
+        via = table.read_by("methods", name)
+        if via:
+            return self._read(owner, name, via, node)
+        if name in _MOVES:
+            return self._moved(owner, name, args, node)
+        if name == "backward":
+            self.m.effects.add("backward")
+            self.m.calls.work(owner.place)
+            return NONE
+        if name == "copy_":
+            self._copied(owner, args, node)
+            return owner
+        if name in ("size", "dim", "numel", "nelement"):
+            return self._size(owner, name, args)
+        if owner.loose and name in ("items", "keys", "values"):
+            return Thing(
+                "sequence",
+                element=sequence((TEXT, owner)) if name == "items" else owner if name == "values" else TEXT,
+            )
+        if owner.loose and name in ("pop", "get"):
+            return owner
+        known = signatures.signature(f"Tensor.{name}")
+        if known is None:
+            return owner.but(sure=min(owner.sure, LIKELY)) if owner.loose else UNKNOWN
+        if known.returns and "tensor" not in known.returns and "tensors" not in known.returns:
+            for kind, thing in _NO_RESULT.items():
+                if kind in known.returns:
+                    return thing
+            return UNKNOWN
+        result = self.operation(f"Tensor.{name}", name, owner, args, node)
+        if name.endswith("_") and not name.startswith("_"):
+            path = path_of(node.func.value)
+            if path and result.place != owner.place:
+                self.m.env[path] = result
+            return result.but(scalar=owner.scalar, source=owner.source)
+        return result
+
+    def _read(self, owner: Thing, name: str, via: str, node: ir.Call) -> Thing:
+        assert isinstance(node.func, ir.Attribute)
+        reads = self.m.values.reads
+        if via != "copy" or name == "cpu":
+            inner = node.func.value
+            reads.host(node, owner, via, f"Tensor.{name}", inner)
+        if name == "cpu":
+            return owner.but(place="host", tag="", why=())
+        if name == "numpy":
+            return FOREIGN
+        if name == "is_nonzero":
+            return BOOL
+        cause = "read" if sureness(owner) else ""
+        number = Thing("number", sure=owner.sure, cause=cause, why=owner.why)
+        return number if name != "tolist" or owner.scalar else Thing("sequence", element=number, cause="")
+
+    def _size(self, owner: Thing, name: str, args: Args) -> Thing:
+        cause = "read" if owner.cause == "dynamic" and name != "dim" else ""
+        number = Thing("number", cause=cause, sure=owner.sure, why=owner.why)
+        if name == "size" and not args.all:
+            return Thing("sequence", element=number, tag="shape")
+        return number
+
+    def _moved(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+        """`.to(...)`, `.cuda()`"""
+        target = self.destination(name, args)
+        dtype = self.dtype_of(args)
+        if target is None:
+            return owner.but(dtype=dtype or owner.dtype, tag=owner.tag if owner.tag == "nan" else "")
+        if target.place == "host":
+            if sureness(owner):
+                assert isinstance(node.func, ir.Attribute)
+                self.m.values.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)
+            return owner.but(place="host", tag="", why=())
+        sure = min(CERTAIN if owner.place else LIKELY, target.sure)
+        if owner.place == "host":
+            self.m.effects.add("transfer")
+            self._transfer(owner, node)
+        self.m.calls.work("device")
+        span = (node.start, node.end)
+        why = Why(f"`{short(self.m.source(node))}` puts it on the device", span)
+        return owner.but(
+            place="device",
+            sure=sure if not owner.loose else min(sure, owner.sure + 1),
+            dtype=dtype or owner.dtype,
+            tag="",
+            why=(*owner.why[-3:], why),
+        )
+
+    def _transfer(self, owner: Thing, node: ir.Call) -> None:
+        assert isinstance(node.func, ir.Attribute)
+        if self.m.frequency == "step":
+            via = "batch" if owner.loose or owner.tag == "batch" else "constant"
+            self.m.record(
+                Transfer, node, min(owner.sure, LIKELY), owner.why, via=via, operation=f"Tensor.{node.func.attr}",
+                tensor=short(self.m.source(node.func.value)),
+            )  # fmt: skip
+
+    def destination(self, name: str, args: Args) -> Thing | None:
+        """The device that something is moved to; None if it stays."""
+        if name in ("cuda", "xla"):
+            return DEVICE
+        if name in ("type", "type_as"):
+            return None
+        given = args.keywords.get("device") or args.get(0)
+        if given is None or given.kind in ("dtype", "bool"):
+            return None
+        if given.kind == "api":
+            return None  # a dtype
+        if given.kind == "tensor":
+            return Thing("device", given.place or "either", sure=given.sure)
+        if given.kind == "device":
+            return given
+        if given.kind == "text":
+            return Thing("device", given.place or "device", sure=CERTAIN if given.place else LIKELY)
+        if given.kind == "none":
+            return None
+        return Thing("device", "device", sure=LIKELY)
+
+    @staticmethod
+    def dtype_of(args: Args) -> str:
+        given = args.keywords.get("dtype") or next((a for a in args.positional if a.kind == "api"), None)
+        if given is None or given.kind != "api":
+            return ""
+        name = str(given.ref).rpartition(".")[2]
+        if name == "bool":
+            return "bool"
+        return "int" if name.startswith(("int", "uint", "long", "short")) else "float"
+
+    def _copied(self, owner: Thing, args: Args, node: ir.Call) -> None:
+        source = args.get(0, "src")
+        if (
+            source is not None
+            and source.kind == "tensor"
+            and source.place == "host"
+            and owner.place == "device"
+        ):
+            self.m.record(
+                Transfer, node, min(source.sure, owner.sure, LIKELY), owner.why, via="copy", operation="Tensor.copy_",
+                tensor=short(self.m.source(args.nodes[0].value)) if args.nodes else "",
+            )  # fmt: skip
+
+    # ------------------------------------------------------------------ operations
+
+    def operation(self, name: str, last: str, owner: Thing | None, args: Args, node: ir.Call) -> Thing:
+        """A method, with its `owner`, or a function of torch that computes on tensors."""
+        operands = [owner] if owner is not None else []
+        operands += self.m.calls.held(args)
+        result = self._result(last, owner, operands, args, node)
+        rest = args.all if owner is not None else args.all[1:]
+        if self.is_dynamic(last, rest):
+            result = result.but(cause="dynamic", dtype="" if last == "masked_select" else "int")
+            if last == "where":
+                result = Thing("sequence", element=result)
+        self._costs(name, last, owner, args, node, result)
+        self.m.calls.work(result.place if result.kind == "tensor" else element_of(result).place)
+        return result
+
+    def _result(
+        self, last: str, owner: Thing | None, operands: list[Thing], args: Args, node: ir.Call
+    ) -> Thing:
+        place, lead = self._place(operands, args)
+        plain = last.rstrip("_")
+        first = operands[0] if operands else None
+        dims = len(args.positional) - (0 if owner is not None else 1)
+        whole = dims <= 0 and not args.keywords.keys() & {"dim", "axis", "dims"}
+        binary = plain in ("max", "min", "maximum", "minimum") and len(operands) > 1
+        scalar = (plain in table.names("torch", "reductions") and whole and not binary) or (
+            plain in table.names("torch", "losses")
+            and self._text(args.keywords.get("reduction")) in (None, "mean", "sum")
+        )
+        if plain in ("dot", "dist", "trace", "det"):
+            scalar = True
+        if (
+            plain in ("tensor", "as_tensor")
+            and args.positional
+            and args.positional[0].kind in ("number", "bool")
+        ):
+            scalar = True
+        same = plain in table.names("torch", "same-shape")
+        if not scalar and first is not None and (same or plain in table.names("torch", "same-value")):
+            scalar = first.scalar and plain not in ("view", "reshape", "unsqueeze")
+        if plain in ("squeeze",) and first is not None:
+            scalar = first.scalar
+        source = ""
+        if same and first is not None:
+            where = (
+                node.func.value if owner is not None and isinstance(node.func, ir.Attribute) else args.node(0)
+            )
+            source = first.source or (self.m.source(where) if where is not None else "")
+        nan = plain in table.names("torch", "nan-checks")
+        kept = plain in ("any", "all", "sum", "logical_not", "logical_or", "logical_and", "item")
+        tag = "nan" if nan or (kept and first is not None and first.tag == "nan") else ""
+        dynamic = any(o.cause == "dynamic" for o in operands) and not scalar
+        result = Thing(
+            "tensor",
+            place,  # type: ignore[arg-type]
+            sure=lead.sure if lead is not None else CERTAIN if place else POSSIBLE,
+            dtype=self._dtype(plain, first, args),
+            scalar=scalar,
+            cause="dynamic" if dynamic else "",
+            tag=tag,
+            source=source,
+            why=lead.why if lead is not None else (),
+        )
+        if plain in ("view", "reshape", "squeeze", "flatten", "expand_as") and first is not None:
+            result = result.but(tag=first.tag if first.tag == "nan" else "")
+        if plain in table.names("torch", "pairs") and not whole and not binary:
+            return sequence((result.but(scalar=False), result.but(scalar=False, dtype="int")))
+        if plain in ("topk", "sort"):
+            return sequence((result.but(scalar=False), result.but(scalar=False, dtype="int")))
+        known = signatures.returns(f"torch.{plain}") | signatures.returns(f"Tensor.{plain}")
+        if "tensors" in known and "tensor" not in known:
+            return Thing("sequence", element=result)
+        return result
+
+    @staticmethod
+    def _text(thing: Thing | None) -> object:
+        return thing.const if thing is not None else None
+
+    def _place(self, operands: list[Thing], args: Args) -> tuple[str, Thing | None]:
+        """Where the result is, and the operand that says so."""
+        given = args.keywords.get("device")
+        if given is not None and given.kind != "none":
+            if given.kind == "device":
+                return given.place or "either", given
+            if given.kind == "text":
+                return (given.place or "device"), None
+            return "device", Thing("device", "device", sure=LIKELY)
+        place, lead = "", None
+        for operand in operands:
+            if operand.place == "device" and (lead is None or lead.place != "device"):
+                place, lead = "device", operand
+            elif place != "device":
+                place = join_place(place, operand.place)  # type: ignore[arg-type]
+                lead = lead or operand
+        if not operands:
+            place = self.m.default_place
+        return place, lead
+
+    def _dtype(self, plain: str, first: Thing | None, args: Args) -> str:
+        given = self.dtype_of(args)
+        if given:
+            return given
+        if plain in table.names("torch", "booleans"):
+            return "bool"
+        if plain in table.names("torch", "integers"):
+            return "int"
+        if plain in table.names("torch", "floats"):
+            return "float"
+        if first is None or plain in ("sum", "mean", "count_nonzero", "cumsum", "where", "tensor"):
+            return ""
+        return first.dtype
+
+    # ------------------------------------------------------------------ costs
+
+    def _costs(
+        self, name: str, last: str, owner: Thing | None, args: Args, node: ir.Call, result: Thing
+    ) -> None:
+        plain = last.rstrip("_")
+        first = owner if owner is not None else args.get(0, "input")
+        if first is not None and first.kind == "tensor" and sureness(first):
+            self._dynamic(name, plain, owner, first, args, node)
+        if plain in table.names("torch", "concat"):
+            self._grows(name, args, node, result)
+        if plain in table.names("torch", "stack"):
+            self._stacked(name, args, node, result)
+        if plain == "pad" and first is not None and first.tag.startswith("carried:"):
+            self._mark(result, first, name, node)
+        self._numbers(name, plain, owner, args, node, result)
+
+    def _dynamic(
+        self, name: str, plain: str, owner: Thing | None, first: Thing, args: Args, node: ir.Call
+    ) -> None:
+        rest = args.all if owner is not None else args.all[1:]
+        via = ""
+        if plain in table.names("torch", "nonzero") or (plain == "where" and not rest):
+            via = "nonzero"
+        elif plain in table.names("torch", "unique"):
+            via = "unique"
+        elif plain == "masked_select":
+            via = "mask-read"
+        elif plain == "masked_scatter":
+            via = "masked-scatter"
+        elif plain == "repeat_interleave" and rest and rest[0].kind == "tensor" and sureness(rest[0]):
+            via = "repeat"
+        if not via:
+            return
+        at = node.func.value if owner is not None and isinstance(node.func, ir.Attribute) else args.node(0)
+        mask = args.node(0 if owner is not None else 1) if via in ("mask-read", "masked-scatter") else None
+        self.m.effects.add("read")
+        self.m.record(
+            DynamicShape, node, sureness(first), first.why, via=via, operation=name,
+            tensor=short(self.m.source(at)) if at is not None else "",
+            mask=short(self.m.source(mask)) if mask is not None else "",
+        )  # fmt: skip
+
+    @staticmethod
+    def is_dynamic(plain: str, rest: list[Thing]) -> bool:
+        return plain in table.names("torch", "nonzero") or plain in ("unique", "unique_consecutive", "masked_select") or (
+            plain == "where" and not rest
+        )  # fmt: skip
+
+    def _grows(self, name: str, args: Args, node: ir.Call, result: Thing) -> None:
+        given = args.get(0, "tensors")
+        if given is None or given.kind != "sequence":
+            return
+        for item in given.items or ((given.element,) if given.element else ()):
+            if item.kind == "tensor" and item.tag.startswith("carried:"):
+                self._mark(result, item, name, node)
+
+    def _mark(self, result: Thing, carried: Thing, name: str, node: ir.Call) -> None:
+        result.tag = carried.tag.replace("carried:", "grown:")
+        result.loop = carried.loop
+        result.ref = (node, self.m.statement, name)
+
+    def _stacked(self, name: str, args: Args, node: ir.Call, result: Thing) -> None:
+        """A list that grows from round to round is stacked in each of them."""
+        given = args.get(0, "tensors")
+        if given is None or given.tag != "grows" or element_of(given).kind != "tensor":
+            return
+        sure = sureness(element_of(given))
+        if sure and any(loop.id == given.loop and loop.kind != "epoch" for loop in self.m.loops):
+            self.m.record(
+                ChangingShape, node, sure, element_of(given).why, via="list", operation=name, cause="length",
+                tensor=short(self.m.source(args.nodes[0].value)) if args.nodes else "",
+            )  # fmt: skip
+
+    def _numbers(
+        self, name: str, plain: str, owner: Thing | None, args: Args, node: ir.Call, result: Thing
+    ) -> None:
+        """Numbers that are baked into the graph, and tensors where a number has to be."""
+        place = result if result.kind == "tensor" else element_of(result)
+        sure = sureness(place)
+        baked = table.number_arguments(plain)
+        parameters = signatures.parameters(name) or ()
+        for i, arg in enumerate(args.nodes):
+            thing = args.keywords.get(arg.keyword) if arg.keyword else args.get(i)
+            if thing is None:
+                continue
+            parameter = arg.keyword or (parameters[i] if i < len(parameters) else "*")
+            wanted = baked is not None and (parameter in baked or ("*" in baked and arg.keyword is None))
+            read = table.number_arguments(plain, "read-as-number")
+            number = wanted or (read is not None and parameter in read)
+            for part, item in self._parts(arg.value, thing):
+                if number and item.kind == "tensor" and item.scalar:
+                    self.m.values.reads.host(part, item, "number", name)
+                elif wanted and sure:
+                    self._baked(part, item, name, sure)
+
+    @staticmethod
+    def _parts(node: ir.Expr, thing: Thing) -> list[tuple[ir.Expr, Thing]]:
+        if (
+            isinstance(node, ir.Sequence)
+            and thing.items is not None
+            and len(thing.items) == len(node.elements)
+        ):
+            return list(zip(node.elements, thing.items, strict=True))
+        return [(node, element_of(thing) if thing.kind == "sequence" else thing)]
+
+    def _baked(self, part: ir.Expr, item: Thing, name: str, sure: int) -> None:
+        if item.kind != "number" or not item.cause:
+            return
+        text = short(self.m.source(part))
+        if item.cause == "read":
+            why = Why(f"`{text}` was read from a tensor", (part.start, part.end))
+            self.m.record(
+                DynamicShape,
+                part,
+                min(sure, item.sure),
+                (*item.why, why),
+                via="size",
+                operation=name,
+                mask=text,
+            )
+            return
+        self.m.values.reads.changing(
+            part, item.but(sure=min(sure, item.sure)), ChangingConstant, via="attribute", operation=name, number=text
+        )  # fmt: skip

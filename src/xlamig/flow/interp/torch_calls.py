@@ -1,0 +1,255 @@
+"""Functions and classes of torch and of the libraries around it, called by their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.facts import Why
+from xlamig.flow.interp.things import (
+    CERTAIN,
+    DEVICE,
+    FOREIGN,
+    LIKELY,
+    NONE,
+    NUMBER,
+    POSSIBLE,
+    UNKNOWN,
+    Thing,
+    element_of,
+    sequence,
+)
+from xlamig.flow.known import short
+from xlamig.flow.values import CUDA_AVAILABLE
+from xlamig.knowledge import signatures
+from xlamig.knowledge import values as table
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.calls import Args
+    from xlamig.flow.interp.machine import Machine
+
+_ROOTS = ("torch.", "torch_xla.")
+
+
+class TorchCalls:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    def value(self, name: str) -> Thing:
+        """What a name outside the project stands for where it is not called."""
+        return Thing("api", ref=name)
+
+    def call(self, name: str, args: Args, node: ir.Call) -> Thing:
+        made = self._special(name, args, node)
+        if made is not None:
+            return made
+        word = table.returned(name)
+        if word and word != "signature":
+            return self._by_word(word, name, args, node)
+        if name.startswith("torch."):
+            return self._by_signature(name, args, node)
+        via = table.read_by("functions", name)
+        if via:
+            for thing, arg in zip(args.positional, args.nodes, strict=False):
+                self.m.values.reads.formatted(arg.value, thing, name, node)
+        return self._unknown(name, args, node)
+
+    def _special(self, name: str, args: Args, node: ir.Call) -> Thing | None:
+        if name == "torch.device":
+            return self._device(args)
+        if name == "torch.tensor":
+            self._made_of_tensors(args, node)
+        if name in ("torch.set_default_device", "torch.set_default_tensor_type"):
+            given = args.get(0)
+            text = (
+                str(given.ref if given is not None and given.ref is not None else given.const)
+                if given
+                else ""
+            )
+            if "cuda" in text or (
+                given is not None and given.kind in ("device", "text") and given.place == "device"
+            ):
+                self.m.default_place = "device"
+            return NONE
+        if name in table.names("boundaries", "sync"):
+            again = "sync" in self.m.effects
+            self.m.effects.update(("sync", "sync-again") if again else ("sync",))
+            self.m.synced = True
+            return Thing("none", tag="step")
+        if name in table.names("boundaries", "xm-step"):
+            barrier = args.keywords.get("barrier")
+            self.m.effects.add("xm-step")
+            if barrier is not None and barrier.const is True:
+                self.m.effects.add("sync")
+                self.m.synced = True
+            return NONE
+        if name in CUDA_AVAILABLE:
+            return Thing("bool", tag="cuda")
+        if name in table.names("reads", "log-calls"):
+            for arg, thing in self._pairs(args):
+                self.m.values.reads.formatted(arg.value, thing, name, node)
+            return NONE
+        return None
+
+    @staticmethod
+    def _pairs(args: Args) -> list[tuple[ir.Arg, Thing]]:
+        found: list[tuple[ir.Arg, Thing]] = []
+        position = 0
+        for arg in args.nodes:
+            if arg.keyword is not None:
+                thing = args.keywords.get(arg.keyword)
+            else:
+                thing = args.get(position)
+                position += 1
+            if thing is not None:
+                found.append((arg, thing))
+        return found
+
+    def _device(self, args: Args) -> Thing:
+        given = args.get(0, "type") or args.keywords.get("device")
+        if given is not None and given.kind in ("text", "device"):
+            sure = CERTAIN if given.place else LIKELY
+            return Thing("device", given.place or "device", sure=sure, tag="made")
+        return Thing("device", "device", sure=LIKELY, tag="made")
+
+    def _made_of_tensors(self, args: Args, node: ir.Call) -> None:
+        """`torch.tensor([t, u])` reads each of them."""
+        given = args.get(0, "data")
+        first = args.node(0, "data")
+        if given is None or given.kind != "sequence" or not isinstance(first, ir.Sequence) or not given.items:
+            return
+        for element, thing in zip(first.elements, given.items, strict=False):
+            if thing.kind == "tensor":
+                self.m.values.reads.host(element, thing, "builtin", "torch.tensor", element)
+
+    # ------------------------------------------------------------------ by word
+
+    def _by_word(self, word: str, name: str, args: Args, node: ir.Call) -> Thing:
+        first = args.get(0) or UNKNOWN
+        match word:
+            case "module":
+                return self._module(name, node)
+            case "wrapped-module":
+                return first if first.kind == "module" else Thing("module", "device", sure=LIKELY)
+            case "optimizer":
+                return self._optimizer(first, args, node)
+            case "scheduler" | "plateau":
+                return Thing("scheduler", tag=word)
+            case "scaler" | "writer" | "logger" | "distribution":
+                self._distribution(word, args)
+                place = self.m.calls.held(args)[0].place if self.m.calls.held(args) else ""
+                return Thing(word, place)  # type: ignore[arg-type]
+            case "loader":
+                return Thing("loader", "host", element=self._batch(args))
+            case "device-loader":
+                return Thing("loader", "device", tag="device-loader")
+            case "dataset":
+                return Thing("dataset", "host")
+            case "device":
+                return DEVICE
+            case "host-tensor":
+                return Thing("tensor", "host")
+            case "device-tensor":
+                return Thing("tensor", "device", sure=LIKELY)
+            case "parameter":
+                place = first.place if first.kind == "tensor" else ""
+                return Thing("tensor", place or "host", tag="parameter")
+            case "scalar":
+                place = element_of(first).place if first.kind == "parameters" else "device"
+                return Thing("tensor", place or "either", sure=LIKELY, scalar=True)
+            case "tensor":
+                return self.m.calls.tensors.operation(name, name.rpartition(".")[2], None, args, node)
+            case "tensors":
+                result = self.m.calls.tensors.operation(name, name.rpartition(".")[2], None, args, node)
+                return Thing("sequence", element=result)
+            case "output":
+                return self.m.calls.modules.output(args, node, LIKELY)
+            case "first":
+                return first
+            case "none":
+                return NONE
+            case "number":
+                return NUMBER
+            case "random":
+                return Thing("number", cause="random")
+            case "mapping":
+                return Thing("mapping", items={})
+            case "ring":
+                return Thing("sequence", items=(), tag="ring")
+            case "tokenizer":
+                return FOREIGN
+            case "foreign":
+                return FOREIGN
+        return UNKNOWN
+
+    def _module(self, name: str, node: ir.Call) -> Thing:
+        if not name.startswith("torch.nn."):
+            span = (node.start, node.end)
+            return Thing(
+                "module",
+                "host",
+                ref=name,
+                sure=LIKELY,
+                loose=True,
+                why=(Why(f"`{name}` makes a model", span),),
+            )
+        return Thing("module", "host", ref=f"{name}#{node.start}", tag=name.rpartition(".")[2])
+
+    def _optimizer(self, first: Thing, args: Args, node: ir.Call) -> Thing:
+        held = first if first.kind == "parameters" else element_of(first)
+        if held.kind == "mapping":
+            held = (held.items or {}).get("params", UNKNOWN) if isinstance(held.items, dict) else UNKNOWN
+        if held.kind == "parameters" and isinstance(held.ref, Thing):
+            self.m.moves.depends(held.ref, "optimizer", node)
+        return Thing("optimizer", held.place)
+
+    def _distribution(self, word: str, args: Args) -> None:
+        del word, args
+
+    def _batch(self, args: Args) -> Thing | None:
+        """What a loader gives: of a TensorDataset what it holds."""
+        dataset = args.get(0, "dataset")
+        if dataset is not None and dataset.kind == "dataset" and dataset.element is not None:
+            return dataset.element
+        return None
+
+    # ------------------------------------------------------------------ by signature
+
+    def _by_signature(self, name: str, args: Args, node: ir.Call) -> Thing:
+        known = signatures.signature(name)
+        if known is None:
+            return self._unknown(name, args, node)
+        last = name.rpartition(".")[2]
+        via = table.read_by("functions", name)
+        if via:
+            for thing in self.m.calls.held(args)[:1]:
+                self.m.values.reads.host(node, thing, via, name)
+            return Thing("bool") if "bool" in known.returns else NUMBER
+        if "module" in known.returns:
+            return self._module(name, node)
+        if known.returns and not known.returns & {"tensor", "tensors"}:
+            if "number" in known.returns or "bool" in known.returns:
+                return NUMBER
+            return NONE if known.returns == {"none"} else UNKNOWN
+        if not known.returns and not self.m.calls.held(args):
+            return UNKNOWN
+        return self.m.calls.tensors.operation(name, last, None, args, node)
+
+    def _unknown(self, name: str, args: Args, node: ir.Call) -> Thing:
+        """A function of another library: given tensors, it may give tensors."""
+        framework = any(
+            name == known or (known.endswith("*") and name.startswith(known[:-1]))
+            for known in table.names("boundaries", "frameworks")
+        )
+        if framework:
+            self.m.effects.add("framework")
+            return Thing("foreign", tag="framework")
+        if name.rpartition(".")[2][:1].isupper():
+            return UNKNOWN
+        held = self.m.calls.held(args)
+        if held and not name.startswith(_ROOTS):
+            return Thing("unknown", sure=POSSIBLE, ref=None)
+        return UNKNOWN
+
+
+__all__ = ["TorchCalls", "sequence", "short"]

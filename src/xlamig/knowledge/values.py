@@ -1,0 +1,68 @@
+"""What calls return and what their arguments have to be, where torch's signatures do not say: a hand-written table."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_PATH = Path(__file__).parent / "data" / "values.toml"
+
+
+@cache
+def returned(name: str) -> str:
+    """What a call of a canonical name gives, a word of the table; "" where it does not say."""
+    calls: dict[str, str] = _document()["calls"]
+    exact = calls.get(name)
+    if exact is not None:
+        return exact
+    fitting = [pattern for pattern, search in _globs().get(name.partition(".")[0], ()) if search.match(name)]
+    return calls[max(fitting, key=len)] if fitting else ""
+
+
+@cache
+def names(section: str, key: str) -> frozenset[str]:
+    """A list of the table."""
+    return frozenset(_document()[section][key])
+
+
+def word(section: str, key: str) -> str:
+    """One entry of a section that maps names to words; "" where it has none."""
+    found: str = _document()[section].get(key, "")
+    return found
+
+
+def read_by(kind: str, name: str) -> str:
+    """How a method ("methods") or a function ("functions") reads a tensor; "" if it does not."""
+    found: str = _document()["reads"][kind].get(name, "")
+    return found
+
+
+def number_arguments(name: str, section: str = "numbers") -> tuple[str, ...] | None:
+    """The arguments of a function or method that have to be numbers, "*" for all positional ones."""
+    found = _document()[section].get(name)
+    return None if found is None else tuple(found)
+
+
+@cache
+def name_like(kind: str) -> re.Pattern[str]:
+    """The names that objects of a kind have by convention."""
+    return re.compile(_document()["names"][kind], re.IGNORECASE if kind != "optimizer" else 0)
+
+
+@cache
+def _globs() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+    found: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    for pattern in _document()["calls"]:
+        if "*" in pattern:
+            search = re.compile(re.escape(pattern).replace(r"\*", ".*") + "$")
+            found.setdefault(pattern.partition(".")[0], []).append((pattern, search))
+    return found
+
+
+@cache
+def _document() -> dict[str, Any]:
+    with _PATH.open("rb") as file:
+        return tomllib.load(file)

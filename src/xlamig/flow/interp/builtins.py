@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xlamig import ir
-from xlamig.flow.interp.reads import sureness
+from xlamig.flow.interp.reads import SIZES, sureness
 from xlamig.flow.interp.things import (
     BOOL,
     FOREIGN,
@@ -90,7 +90,7 @@ class Builtins:
             case "id" | "hash" | "ord":
                 return NUMBER
             case "type":
-                return UNKNOWN
+                return Thing("type", element=first) if first.kind == "tensor" else UNKNOWN
             case "super":
                 return UNKNOWN
         return UNKNOWN
@@ -161,8 +161,8 @@ class Builtins:
     def _len(first: Thing) -> Thing:
         if first.items is not None:
             return constant(len(first.items))
-        if first.kind == "tensor" and first.cause == "dynamic":
-            return Thing("number", cause="read", sure=first.sure, why=first.why)
+        if first.kind == "tensor" and first.cause in SIZES:
+            return Thing("number", cause=SIZES[first.cause], loop=first.loop, sure=first.sure, why=first.why)
         if first.tag == "grows":
             return Thing("number", cause="length", loop=first.loop)
         return NUMBER

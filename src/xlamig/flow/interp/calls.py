@@ -111,6 +111,8 @@ class Calls:
                 return self._api(str(callee.ref), args, node)
             case "foreign":
                 return FOREIGN
+            case "type" if args.positional:  # `type(batch)(f(x) for x in batch)`
+                return Thing("sequence", element=self.m.values.iterated(args.positional[0]))
         return self._unknown(node, args)
 
     def _unknown(self, node: ir.Call, args: Args) -> Thing:
@@ -164,7 +166,10 @@ class Calls:
             for s in info.node.body
             if isinstance(s, ir.AnnAssign) and isinstance(s.target, ir.Name)
         ]
-        info.attributes.update(zip(fields, args.positional, strict=False))
+        positional = args.positional
+        if args.starred and len(positional) == 1:
+            positional = positional * len(fields)
+        info.attributes.update(zip(fields, positional, strict=False))
         info.attributes.update((name, thing) for name, thing in args.keywords.items() if name in fields)
 
     def method_of(self, owner: Thing, name: str) -> Function | None:
@@ -184,7 +189,7 @@ class Calls:
         if isinstance(owner.ref, ClassInfo):
             for cls in owner.ref.lineage():
                 if name in cls.attributes:
-                    return self._placed(cls.attributes[name], owner)
+                    return self.placed(cls.attributes[name], owner)
             method = self.method_of(owner, name)
             if method is not None:
                 if method.kind == "property":
@@ -195,7 +200,7 @@ class Calls:
         return self.m.values._by_convention(name)
 
     @staticmethod
-    def _placed(thing: Thing, owner: Thing) -> Thing:
+    def placed(thing: Thing, owner: Thing) -> Thing:
         """What is part of a module is where the module is."""
         if owner.kind != "module" or not owner.place:
             return thing

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xlamig import ir
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.parameters import Parameters
-from xlamig.flow.interp.things import LIKELY, NONE, UNKNOWN, Thing, join, join_all
+from xlamig.flow.interp.things import LIKELY, NONE, NOTHING, UNKNOWN, Thing, join, join_all
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.calls import Args
@@ -53,7 +53,9 @@ class Entry:
         key = (m.frequency, m.brief, m.synced, tuple(thing.key() for thing in given.values()))
         known = ran.results.get(key)
         if known is None:
-            if id(function.node) in self._running or len(self._running) > _MAX_DEPTH or m.exhausted:
+            if id(function.node) in self._running:
+                return NOTHING
+            if len(self._running) > _MAX_DEPTH or m.exhausted:
                 return UNKNOWN
             if len(ran.results) >= _MAX_CONTEXTS * 2:
                 known = self._any(ran)

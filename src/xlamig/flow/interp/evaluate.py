@@ -10,7 +10,7 @@ from xlamig import ir
 from xlamig.facts import ChangingConstant, ChangingPath
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.indexing import Indexing
-from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.reads import SIZES, Reads
 from xlamig.flow.interp.things import (
     BOOL,
     FOREIGN,
@@ -127,8 +127,8 @@ class Evaluator:
         if name in table.names("attributes", "tensor"):
             return owner.but(scalar=owner.scalar, tag="", source="")
         if name in table.names("attributes", "shape"):
-            cause = "read" if owner.cause == "dynamic" else ""
-            return Thing("sequence", element=Thing("number", cause=cause, loop=owner.loop, why=owner.why))
+            number = Thing("number", cause=SIZES.get(owner.cause, ""), loop=owner.loop, why=owner.why)
+            return Thing("sequence", element=number, tag="shape")
         if name == "device":
             return Thing("device", owner.place or "either", sure=owner.sure)
         if name == "dtype":
@@ -167,7 +167,8 @@ class Evaluator:
             found.append(thing)
         if starred or node.kind == "set":
             return Thing("sequence", element=join_all(found))
-        return sequence(found)
+        made = sequence(found)
+        return made.but(loop=self.m.loops[-1].id) if not found and self.m.loops else made
 
     def _dict(self, node: ir.Dict) -> Thing:
         items: dict[str, Thing] = {}
@@ -356,11 +357,9 @@ class Evaluator:
             return BOOL
         if "tensor" not in (left.kind, right.kind):
             cause = next((s for s in (left, right) if s.cause in _CHANGING), None)
-            return (
-                Thing("bool", cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
-                if cause
-                else BOOL
-            )
+            if cause is None:
+                return BOOL
+            return Thing("bool", cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
         if "none" in (left.kind, right.kind) or "text" in (left.kind, right.kind):
             return BOOL
         tensor = self._of_tensors(op, left, right, node)
@@ -399,9 +398,11 @@ class Evaluator:
         if thing.kind == "tensor" and not (isinstance(node, ir.Compare) and len(node.ops) > 1):
             self.reads.host(node, thing, "nan-check" if thing.tag == "nan" else "truth", word)
         if thing.cause == "random" and word in ("if", "while") and self.m.frequency == "step":
-            self.m.record(
-                ChangingPath, node, min(thing.sure, LIKELY), thing.why, via="branch", cause="random"
-            )
+            # One choice makes two graphs, each compiled once; a choice in each round makes many.
+            inside = thing.loop and self.m.loops and self.m.loops[-1].id == thing.loop
+            many = inside and self.m.loops[-1].kind in ("inner", "cut")
+            sure = LIKELY if many else POSSIBLE
+            self.m.record(ChangingPath, node, sure, thing.why, via="branch", cause="random")
         return thing
 
     def decided(self, test: ir.Expr) -> bool | None:
@@ -471,7 +472,8 @@ class Evaluator:
             case "mapping":
                 return TEXT
             case "module":
-                return Thing("module", thing.place, sure=LIKELY)
+                part = thing.element or Thing("module", sure=LIKELY)
+                return self.m.calls.placed(part, thing)
             case "parameters":
                 return thing.element or UNKNOWN
             case "foreign":

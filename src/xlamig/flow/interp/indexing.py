@@ -44,7 +44,8 @@ class Indexing:
                 path = f"{path_of(node.value)}[{key!r}]"
                 return self.m.env.get(path) or element_of(base)
             case "module":
-                return Thing("module", base.place, sure=LIKELY, why=base.why)
+                part = base.element or Thing("module", sure=LIKELY)
+                return self.m.calls.placed(part, base)
             case "dataset":
                 return Thing("tensor", "host", sure=LIKELY, loose=True)
             case "foreign":
@@ -76,12 +77,13 @@ class Indexing:
         if base.loose and isinstance(index[0].const, str):
             return base
         masked = self._costs(node, base, index, "read")
-        scalar = len(index) == 1 and index[0].kind == "number" and base.tag == "vector"
+        # What indexes something else is mostly a vector, and an element of it a 0-d tensor.
+        scalar = len(index) == 1 and index[0].kind == "number" and base.dtype == "int" and not base.loose
         whole = all(isinstance(part, ir.Slice) or self._full(part) for part in node.index)
         return base.but(
             scalar=scalar,
             cause="dynamic" if masked else base.cause,
-            sure=base.sure,
+            sure=min(base.sure, LIKELY) if scalar else base.sure,
             loose=base.loose and not whole and len(index) == 1,
             tag="",
             source="",

@@ -25,12 +25,7 @@ if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
 
 _STEPS = frozenset({"training", "evaluation", "decoding"})
-_CAUSES = {
-    "training": "step-counter",
-    "evaluation": "step-counter",
-    "decoding": "position",
-    "cut": "position",
-}
+_CAUSES = {"training": "step-counter", "evaluation": "step-counter", "decoding": "position"}
 _ABSORBED = frozenset({"backward", "opt-step", "xm-step", "zero-grad", "model", "sync", "read", "batch"})
 
 
@@ -90,9 +85,13 @@ class Loops:
             with m.branch() as effects:
                 m.statement = node
                 last = self._round(loop, start, inside=True)
+                growing = self._growing(heads, last, loop)
+                if growing:  # what is computed from its length changes too
+                    m.frame.env = {**heads, **growing}
+                    m.statement = node
+                    last = self._round(loop, start, inside=True)
             m.loops.pop()
             m.statement = node
-            self._growth(heads, last, loop)
             if loop.kind in _STEPS:
                 self._boundary(loop, effects, iterable)
             m.statement, m.frequency = statement, frequency
@@ -132,7 +131,7 @@ class Loops:
             return "micro" if hot or self.m.loops else "training"
         if does("step-loop"):
             return "epoch"
-        if does("model") and not hot and not self._over_modules(iterable):
+        if does("model") and not hot and not self.m.forwards and not self._over_modules(iterable):
             return self._kind_of_inference(iterable, effects, before, after)
         return "cut" if "read" in effects or "sync" in effects else "inner"
 
@@ -151,9 +150,8 @@ class Loops:
 
     def _over_modules(self, iterable: Thing) -> bool:
         element = self.m.values.iterated(iterable)
-        if element.kind == "sequence" and element.items:
-            element = element.items[-1]
-        return iterable.kind == "module" or element.kind == "module"
+        parts = element.items if element.kind == "sequence" and element.items else (element,)
+        return any(part.kind == "module" for part in parts)
 
     def _frequency(self, loop: Loop) -> Frequency:
         now = self.m.frequency
@@ -195,7 +193,7 @@ class Loops:
             if loop.kind == "epoch":
                 cause = new.cause
             return both.but(cause=cause, loop=loop.id if cause else 0, const=MISSING)
-        if both.kind == "sequence" and new.tag == "appended":
+        if both.kind == "sequence" and new.tag == "appended" and new.loop != loop.id:
             return Thing(
                 "sequence",
                 element=join_all((element_of(old), element_of(new)))
@@ -206,21 +204,24 @@ class Loops:
             )
         return _marked(both, f"carried:{name}", loop.id) if both.kind == "sequence" else both
 
-    def _growth(self, heads: Env, after: Env, loop: Loop) -> None:
-        """`x = torch.cat([x, y])`: another shape in each round."""
+    def _growing(self, heads: Env, after: Env, loop: Loop) -> Env:
+        """`x = torch.cat([x, y])`: what has another shape in each round."""
+        found: Env = {}
         for name, thing in after.items():
             if name in heads:
                 for part in _tensors(thing):
                     if part.loop == loop.id and part.tag == f"grown:{name}" and part.ref:
-                        self.grew(part, loop)
+                        if self.grew(part, loop):
+                            found[name] = _marked(heads[name], f"carried:{name}", loop.id, grows=True)
+        return found
 
-    def grew(self, thing: Thing, loop: Loop) -> None:
+    def grew(self, thing: Thing, loop: Loop) -> bool:
         node, statement, operation = thing.ref
         sure = thing.sure
         if loop.kind == "decoding" and id(loop.node) not in self._cut:
             sure = POSSIBLE
-        elif loop.kind not in _STEPS and loop.kind != "cut":
-            return
+        elif loop.kind not in _STEPS:
+            return False
         m = self.m
         now, m.statement = m.statement, statement
         via = "pad" if operation.endswith("pad") else "concat"
@@ -231,6 +232,7 @@ class Loops:
             tensor=thing.tag.partition(":")[2], cause="length",
         )  # fmt: skip
         m.statement = now
+        return True
 
     # ------------------------------------------------------------------ rounds and boundaries
 
@@ -274,14 +276,14 @@ class Loops:
         )  # fmt: skip
 
 
-def _marked(thing: Thing, tag: str, loop: int, depth: int = 3) -> Thing:
+def _marked(thing: Thing, tag: str, loop: int, depth: int = 3, grows: bool = False) -> Thing:
     """The thing, or the tensors in it, with a tag."""
     if thing.kind == "tensor":
-        return thing.but(tag=tag, loop=loop)
+        return thing.but(tag=tag, loop=loop, cause="growing" if grows else thing.cause)
     if thing.kind != "sequence" or not depth:
         return thing
-    items = thing.items and tuple(_marked(item, tag, loop, depth - 1) for item in thing.items)
-    element = thing.element and _marked(thing.element, tag, loop, depth - 1)
+    items = thing.items and tuple(_marked(item, tag, loop, depth - 1, grows) for item in thing.items)
+    element = thing.element and _marked(thing.element, tag, loop, depth - 1, grows)
     return thing.but(items=items, element=element)
 
 

@@ -44,6 +44,7 @@ class Machine:
         self.loops: list[Loop] = []
         self.brief = False  # each loop is run once
         self.synced = False
+        self.forwards = 0  # forward passes that run
         self.default_place = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
         self.partial = False
@@ -128,7 +129,8 @@ class Machine:
                 return True
             case ir.Raise(value=value):
                 if value is not None:
-                    self.values.of(value)
+                    with self.once():
+                        self.values.of(value)
                 return True
             case ir.With():
                 return self._with(node)
@@ -169,7 +171,8 @@ class Machine:
         for body, taken in ((node.body, True), (node.orelse, False)):
             self.frame.env = dict(before)
             self.values.narrow(node.test, taken)
-            with self.branch() as way, self.seldom(node.test, taken):
+            often = self.once() if body and isinstance(body[-1], ir.Raise) else self.seldom(node.test, taken)
+            with self.branch() as way, often:
                 ends.append(None if self.block(body) else self.env)
             ways.append(way)
         self.maybe(*ways)
@@ -185,6 +188,15 @@ class Machine:
         before = self.frequency
         if before == "step" and self.occasions.seldom(test, self.frame.scope, taken):
             self.frequency = "interval"
+        try:
+            yield
+        finally:
+            self.frequency = before
+
+    @contextmanager
+    def once(self) -> Iterator[None]:
+        """What ends the program happens once."""
+        before, self.frequency = self.frequency, "once"
         try:
             yield
         finally:

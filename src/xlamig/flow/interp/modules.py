@@ -47,8 +47,10 @@ class Modules:
         m.effects.add("model")
         forward = m.calls.method_of(module, "forward") or m.calls.method_of(module, "__call__")
         if forward is not None:
+            m.forwards += 1
             result = m.calls.entry.call(forward, args, node)
-            if result.kind != "unknown":
+            m.forwards -= 1
+            if result.kind not in ("unknown", "nothing"):
                 return self._told(result, module, node)
         elif isinstance(module.ref, ClassInfo) is False and module.tag and module.tag[:1].isupper():
             return self._of_torch(module, args, node)
@@ -94,6 +96,8 @@ class Modules:
             dtype="float", cause=next((t.cause for t in held if t.cause == "dynamic"), ""),
         )  # fmt: skip
         kind = module.tag
+        if kind == "Sequential" and module.items:
+            return self._in_turn(module, args, node)
         if kind.endswith("Loss"):
             return tensor.but(
                 scalar=True, cause="", why=(*why[-3:], self._why(node)) if place == "device" else why
@@ -105,6 +109,13 @@ class Modules:
         if kind in ("ModuleList", "ModuleDict", "Module"):
             return UNKNOWN
         return tensor.but(loose=kind == "Sequential")
+
+    def _in_turn(self, module: Thing, args: Args, node: ir.Call) -> Thing:
+        """A Sequential: each part gets what the one before it gave."""
+        given = type(args)
+        for part in module.items:
+            args = given([self.m.calls.reach(self.m.calls.placed(part, module), node, args)], {}, [])
+        return args.positional[0]
 
     def by_name(self, node: ir.Call, args: Args) -> Thing:
         """A call of something unknown: a model, if that is what it is called."""

@@ -120,6 +120,9 @@ class Objects:
             changed = Thing("sequence", element=element, tag=tag, loop=owner.loop)
             self._put(node.func.value, path, changed)
             return NONE
+        if name == "clear":
+            self._put(node.func.value, path, Thing("sequence", items=(), tag="ring"))
+            return NONE
         if name in ("pop", "popleft"):
             return element_of(owner)
         if name == "copy":
@@ -133,7 +136,9 @@ class Objects:
         return UNKNOWN
 
     def _put(self, target: ir.Expr, path: str, changed: Thing) -> None:
-        if path:
+        if isinstance(target, ir.Subscript):
+            self.m.values.store(target, changed, None)
+        elif path:
             self.m.env[path] = changed
             if isinstance(target, ir.Attribute):
                 self.m.set_attribute(target, changed, None)

@@ -20,6 +20,9 @@ _CAUSES = {
     "length": "it is the length of something that grows",
 }
 
+SIZES = {"dynamic": "read", "growing": "length"}
+"""What makes a size of a tensor change, by what its shape depends on."""
+
 
 class Reads:
     def __init__(self, machine: Machine) -> None:

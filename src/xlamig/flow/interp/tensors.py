@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant, ChangingShape, DynamicShape, Transfer, Why
-from xlamig.flow.interp.reads import sureness
+from xlamig.flow.interp.reads import SIZES, sureness
 from xlamig.flow.interp.things import (
     BOOL,
     CERTAIN,
@@ -105,8 +105,8 @@ class Tensors:
         return number if name != "tolist" or owner.scalar else Thing("sequence", element=number, cause="")
 
     def _size(self, owner: Thing, name: str, args: Args) -> Thing:
-        cause = "read" if owner.cause == "dynamic" and name != "dim" else ""
-        number = Thing("number", cause=cause, sure=owner.sure, why=owner.why)
+        cause = SIZES.get(owner.cause, "") if name != "dim" else ""
+        number = Thing("number", cause=cause, loop=owner.loop if cause else 0, sure=owner.sure, why=owner.why)
         if name == "size" and not args.all:
             return Thing("sequence", element=number, tag="shape")
         return number

@@ -9,7 +9,7 @@ from xlamig.facts import Why
 Kind = Literal[
     "unknown", "tensor", "module", "optimizer", "scheduler", "scaler", "loader", "dataset", "device",
     "dtype", "number", "bool", "text", "none", "sequence", "mapping", "instance", "function", "class",
-    "api", "foreign", "parameters", "distribution", "writer", "logger", "iterator",
+    "api", "foreign", "type", "nothing", "parameters", "distribution", "writer", "logger", "iterator",
 ]  # fmt: skip
 Place = Literal["device", "host", "either", ""]
 
@@ -115,6 +115,7 @@ class Thing:
 
 
 UNKNOWN = Thing("unknown", sure=POSSIBLE)
+NOTHING = Thing("nothing")  # of what does not return, or is still being found out
 NONE = Thing("none", const=None)
 NUMBER = Thing("number")
 BOOL = Thing("bool")
@@ -225,9 +226,9 @@ def join(one: Thing, other: Thing) -> Thing:
 
 
 def _join_kinds(one: Thing, other: Thing) -> Thing:
-    if one.kind == "none":
+    if one.kind in ("none", "nothing"):
         return other
-    if other.kind == "none":
+    if other.kind in ("none", "nothing"):
         return one
     kinds = {one.kind, other.kind}
     if kinds == _NUMERIC:
@@ -240,7 +241,9 @@ def _join_kinds(one: Thing, other: Thing) -> Thing:
         if rest.kind == "unknown":
             return tensor.but(sure=POSSIBLE)
         if rest.kind in ("sequence", "mapping"):
-            return tensor.but(sure=POSSIBLE, loose=True)
+            held = element_of(rest)
+            alike = held.kind == "nothing" or (held.kind == "tensor" and held.place == tensor.place)
+            return tensor.but(sure=min(tensor.sure, LIKELY) if alike else POSSIBLE, loose=True)
     return UNKNOWN
 
 

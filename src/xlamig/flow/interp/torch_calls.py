@@ -17,6 +17,7 @@ from xlamig.flow.interp.things import (
     UNKNOWN,
     Thing,
     element_of,
+    join_all,
     sequence,
 )
 from xlamig.flow.known import short
@@ -128,7 +129,7 @@ class TorchCalls:
         first = args.get(0) or UNKNOWN
         match word:
             case "module":
-                return self._module(name, node)
+                return self._parts(self._module(name, node), args)
             case "wrapped-module":
                 return first if first.kind == "module" else Thing("module", "device", sure=LIKELY)
             case "optimizer":
@@ -140,7 +141,7 @@ class TorchCalls:
                 place = self.m.calls.held(args)[0].place if self.m.calls.held(args) else ""
                 return Thing(word, place)  # type: ignore[arg-type]
             case "loader":
-                return Thing("loader", "host", element=self._batch(args))
+                return Thing("loader", "host", element=self._batch(args, node))
             case "device-loader":
                 return Thing("loader", "device", tag="device-loader")
             case "dataset":
@@ -171,8 +172,10 @@ class TorchCalls:
             case "number":
                 return NUMBER
             case "random":
-                return Thing("number", cause="random")
+                return Thing("number", cause="random", loop=self.m.loops[-1].id if self.m.loops else 0)
             case "mapping":
+                if first.kind == "api" and first.ref == "list":
+                    return Thing("mapping", element=Thing("sequence", items=()))
                 return Thing("mapping", items={})
             case "ring":
                 return Thing("sequence", items=(), tag="ring")
@@ -195,6 +198,18 @@ class TorchCalls:
             )
         return Thing("module", "host", ref=f"{name}#{node.start}", tag=name.rpartition(".")[2])
 
+    @staticmethod
+    def _parts(module: Thing, args: Args) -> Thing:
+        """A ModuleList, ModuleDict or Sequential with what is in it."""
+        if module.tag not in ("ModuleList", "ModuleDict", "Sequential"):
+            return module
+        first = args.get(0)
+        if module.tag == "Sequential" and not args.starred:
+            if all(thing.kind == "module" for thing in args.positional):
+                return module.but(items=tuple(args.positional), element=join_all(args.positional))
+        held = element_of(first) if first is not None and first.kind in ("sequence", "mapping") else first
+        return module.but(element=held) if held is not None and held.kind == "module" else module
+
     def _optimizer(self, first: Thing, args: Args, node: ir.Call) -> Thing:
         held = first if first.kind == "parameters" else element_of(first)
         if held.kind == "mapping":
@@ -206,12 +221,19 @@ class TorchCalls:
     def _distribution(self, word: str, args: Args) -> None:
         del word, args
 
-    def _batch(self, args: Args) -> Thing | None:
-        """What a loader gives: of a TensorDataset what it holds."""
-        dataset = args.get(0, "dataset")
-        if dataset is not None and dataset.kind == "dataset" and dataset.element is not None:
-            return dataset.element
-        return None
+    def _batch(self, args: Args, node: ir.Call) -> Thing | None:
+        """What a loader gives: what its collate function makes of samples."""
+        dataset = args.get(0, "dataset") or UNKNOWN
+        collate = args.keywords.get("collate_fn")
+        if collate is None or collate.kind not in ("function", "instance"):
+            return None
+        sample = Thing("tensor", "host", sure=LIKELY, loose=True)
+        method = self.m.calls.method_of(dataset, "__getitem__")
+        given = type(args)
+        if method is not None:
+            sample = self.m.calls.entry.call(method, given([NUMBER], {}, []), node)
+        made = self.m.calls.reach(collate, node, given([Thing("sequence", element=sample)], {}, []))
+        return None if made.kind == "unknown" else made
 
     # ------------------------------------------------------------------ by signature
 

@@ -1,4 +1,4 @@
-"""What calls return and what their arguments have to be, where torch's signatures do not say: a hand-written table."""
+"""What calls return and want, where torch's signatures do not say: a hand-written table."""
 
 from __future__ import annotations
 

@@ -18,13 +18,16 @@ from xlamig.flow.interp.things import (
     element_of,
     sequence,
 )
-from xlamig.flow.scopes import path_of
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.calls import Args
     from xlamig.flow.interp.machine import Machine
 
-_MAX_RANGE = 8
+_RESULTS = {
+    **dict.fromkeys(("isinstance", "issubclass", "callable", "hasattr"), BOOL),
+    **dict.fromkeys(("id", "hash", "ord"), NUMBER),
+    **dict.fromkeys(("open", "input"), FOREIGN),
+}
 
 
 class Builtins:
@@ -33,14 +36,19 @@ class Builtins:
 
     def call(self, name: str, args: Args, node: ir.Call) -> Thing:
         first = args.get(0) or UNKNOWN
+        plain = _RESULTS.get(name)
+        return plain if plain is not None else self._call(name, first, args, node)
+
+    def _call(self, name: str, first: Thing, args: Args, node: ir.Call) -> Thing:
         reads = self.m.values.reads
         match name:
             case "float" | "int":
                 return self._number(name, first, node, args)
             case "bool":
-                if first.kind == "tensor":
-                    reads.host(node, first, "truth", "bool", args.node(0))
+                reads.host(node, first, "truth", "bool", args.node(0))
                 return BOOL
+            case "next":
+                return self.m.values.iterated(first)
             case "print" | "str" | "repr" | "format":
                 self._formatted(name, args, node)
                 return TEXT if name != "print" else NONE
@@ -69,30 +77,16 @@ class Builtins:
             case "sum":
                 return self._sum(first, args)
             case "abs" | "round" | "pow":
-                if name == "round" and first.kind == "tensor":
-                    return first
                 return first if first.kind in ("tensor", "number") else NUMBER
-            case "next":
-                return self.m.values.iterated(first)
             case "dict":
-                items = dict(args.keywords)
-                if first.kind == "mapping" and isinstance(first.items, dict):
-                    items = {**first.items, **items}
-                return Thing("mapping", items=items)
-            case "isinstance" | "issubclass" | "callable" | "hasattr":
-                return BOOL
+                known = first.items if first.kind == "mapping" and isinstance(first.items, dict) else {}
+                return Thing("mapping", items={**known, **args.keywords})
             case "getattr":
                 return self._getattr(first, args, node)
             case "map":
                 return self._map(args, node)
-            case "open" | "input":
-                return FOREIGN
-            case "id" | "hash" | "ord":
-                return NUMBER
-            case "type":
-                return Thing("type", element=first) if first.kind == "tensor" else UNKNOWN
-            case "super":
-                return UNKNOWN
+            case "type" if first.kind == "tensor":
+                return Thing("type", element=first)
         return UNKNOWN
 
     def _number(self, name: str, first: Thing, node: ir.Call, args: Args) -> Thing:
@@ -197,6 +191,3 @@ class Builtins:
 
 def _rounds(thing: Thing) -> str:
     return thing.cause if thing.kind == "sequence" else ""
-
-
-__all__ = ["Builtins", "path_of"]

@@ -90,7 +90,7 @@ class Entry:
         frame = m.enter(function.scope, function.frame, function.owner)
         frame.env.update(given)
         self._running.add(id(function.node))
-        loops, m.loops = m.loops, [loop for loop in m.loops]
+        loops, m.loops = m.loops, list(m.loops)
         with m.branch() as effects:
             leaves = m.block(function.node.body)
         m.loops = loops

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant, ChangingPath
-from xlamig.flow.interp.frames import ClassInfo, Frame, Function
+from xlamig.flow.interp.frames import Frame, Function
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.reads import SIZES, Reads
 from xlamig.flow.interp.things import (
@@ -20,6 +20,7 @@ from xlamig.flow.interp.things import (
     POSSIBLE,
     TEXT,
     UNKNOWN,
+    Place,
     Thing,
     constant,
     element_of,
@@ -28,7 +29,6 @@ from xlamig.flow.interp.things import (
     join_place,
     sequence,
 )
-from xlamig.flow.known import short
 from xlamig.flow.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -48,7 +48,7 @@ class Evaluator:
         self.m = machine
         self.reads = Reads(machine)
         self.indexing = Indexing(machine, self.reads)
-        self._by_type: dict[type[ir.Node], Callable[[ir.Expr], Thing]] = {
+        self._by_type: dict[type[ir.Node], Callable[[Any], Thing]] = {
             ir.Name: self._name,
             ir.Attribute: self._attribute,
             ir.Const: self._const,
@@ -70,7 +70,7 @@ class Evaluator:
             ir.Walrus: self._walrus,
             ir.Slice: self._slice,
             ir.BigLiteral: lambda node: Thing("sequence", element=NUMBER),
-        }  # type: ignore[assignment,dict-item]
+        }
 
     def of(self, node: ir.Expr) -> Thing:
         return self._by_type[type(node)](node)
@@ -167,8 +167,7 @@ class Evaluator:
             found.append(thing)
         if starred or node.kind == "set":
             return Thing("sequence", element=join_all(found))
-        made = sequence(found)
-        return made.but(loop=self.m.loops[-1].id) if not found and self.m.loops else made
+        return sequence(found) if found else Thing("sequence", items=(), ref=node.start)
 
     def _dict(self, node: ir.Dict) -> Thing:
         items: dict[str, Thing] = {}
@@ -209,12 +208,10 @@ class Evaluator:
 
     def _comprehension(self, node: ir.Comprehension) -> Thing:
         outer = dict(self.m.env)
-        cause, number = "", 1
+        cause = ""
         for generator in node.generators:
             iterable = self.of(generator.iter)
             cause = cause or (iterable.cause if iterable.kind == "sequence" else "")
-            if iterable.items is not None:
-                number = len(iterable.items)
             self.m.assign(generator.target, self.iterated(iterable).but(tag=""))
             for test in generator.ifs:
                 self.truth(test, "if")
@@ -223,7 +220,6 @@ class Evaluator:
         self.m.frame.env = outer
         if node.kind == "dict":
             return Thing("mapping", element=value)
-        del number
         return Thing("sequence", element=element, cause=cause)
 
     # ------------------------------------------------------------------ operators
@@ -487,23 +483,14 @@ class Evaluator:
         return [self.iterated(thing)] * count
 
     def _subscript(self, node: ir.Subscript) -> Thing:
-        path = path_of(node.value)
-        del path
         return self.indexing.read(node, self.of(node.value))
 
     def store(self, target: ir.Subscript, thing: Thing, value: ir.Expr | None, operator: str = "") -> None:
         self.indexing.write(target, self.of(target.value), thing, value, operator)
 
-    def text(self, node: ir.Node) -> str:
-        return short(self.m.source(node))
 
-    @staticmethod
-    def is_class(thing: Thing) -> bool:
-        return isinstance(thing.ref, ClassInfo)
-
-
-def joined_place(one: str, other: str) -> str:
+def joined_place(one: Place, other: Place) -> Place:
     """Where the result of an operation is: on the accelerator if any operand is."""
     if "device" in (one, other):
         return "device"
-    return join_place(one, other)  # type: ignore[arg-type]
+    return join_place(one, other)

@@ -12,6 +12,9 @@ from xlamig.flow.scopes import Scope
 Env = dict[str, Thing]
 """Names and dotted paths ("self.model") to what they hold."""
 
+STEPS = frozenset({"training", "evaluation", "decoding"})
+"""The kinds of loop each round of which is a step."""
+
 LoopKind = Literal["training", "evaluation", "decoding", "micro", "epoch", "cut", "inner"]
 
 

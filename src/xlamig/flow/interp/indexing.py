@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from xlamig import ir
@@ -159,9 +160,15 @@ class Indexing:
             elif found.cause == "read" and sureness(base):
                 why = Why(f"`{short(self.m.source(bound))}` was read from a tensor", (bound.start, bound.end))
                 self.m.record(
-                    DynamicShape, node, min(found.sure, sureness(base)), (*found.why, why), via="size",
-                    operation="slice", tensor=short(self.m.source(node.value)), mask=short(self.m.source(bound)),
-                )  # fmt: skip
+                    DynamicShape,
+                    node,
+                    min(found.sure, sureness(base)),
+                    (*found.why, why),
+                    via="size",
+                    operation="slice",
+                    tensor=short(self.m.source(node.value)),
+                    mask=short(self.m.source(bound)),
+                )
             elif found.kind == "number":
                 self._changing(bound, found, node, base, access, "slice")
 
@@ -175,10 +182,34 @@ class Indexing:
         sure = sureness(base)
         if not sure:
             return
+        if access == "write" and not self._read_again(node):
+            sure = POSSIBLE  # what no graph of the loop needs is not computed in it
         self.reads.changing(
-            part, number.but(sure=min(number.sure, sure)), ChangingConstant, via=via, access=access,
-            operation="[]", tensor=short(self.m.source(node.value)), number=short(self.m.source(part)),
-        )  # fmt: skip
+            part,
+            number.but(sure=min(number.sure, sure)),
+            ChangingConstant,
+            via=via,
+            access=access,
+            operation="[]",
+            tensor=short(self.m.source(node.value)),
+            number=short(self.m.source(part)),
+        )
+
+    def _read_again(self, node: ir.Subscript) -> bool:
+        """Whether the loop also reads the tensor that it writes to, or is a step of training."""
+        loop = next(
+            (loop for loop in reversed(self.m.loops) if loop.kind in ("training", "decoding", "evaluation")),
+            None,
+        )
+        if loop is None or loop.kind == "training":
+            return True
+        name = re.escape(self.m.source(node.value))
+        text = self.m.analysis.text
+        inside = loop.node.start <= node.start < loop.node.end
+        around: ir.Node = loop.node if inside else self.m.frame.scope.node or loop.node
+        written = rf"(?<![\w.]){name}\s*\[[^\]]*\]\s*=(?!=)"
+        uses = len(re.findall(rf"(?<![\w.]){name}\b", text[around.start : around.end]))
+        return uses > len(re.findall(written, text[around.start : around.end]))
 
     def _masked(
         self,
@@ -201,7 +232,15 @@ class Indexing:
                 written = "masked"
         self.m.effects.add("read" if sure > POSSIBLE else "read?")
         self.m.record(
-            DynamicShape, node, sure, mask.why or base.why, via=f"mask-{access}", operation="[]",
-            tensor=short(tensor), mask=short(self.m.source(part)), value=written,
-            same_shape=mask.source == tensor and bool(tensor), parts={"mask": (part.start, part.end)},
-        )  # fmt: skip
+            DynamicShape,
+            node,
+            sure,
+            mask.why or base.why,
+            via=f"mask-{access}",
+            operation="[]",
+            tensor=short(tensor),
+            mask=short(self.m.source(part)),
+            value=written,
+            same_shape=mask.source == tensor and bool(tensor),
+            parts={"mask": (part.start, part.end)},
+        )

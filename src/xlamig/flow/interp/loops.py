@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.facts import ChangingPath, ChangingShape, StepBoundary, Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.events import FREQUENCIES
-from xlamig.flow.interp.frames import Env, Loop, LoopKind, merged
+from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind, merged
 from xlamig.flow.interp.things import (
     LIKELY,
     MISSING,
@@ -24,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
 
-_STEPS = frozenset({"training", "evaluation", "decoding"})
 _CAUSES = {"training": "step-counter", "evaluation": "step-counter", "decoding": "position"}
 _ABSORBED = frozenset({"backward", "opt-step", "xm-step", "zero-grad", "model", "sync", "read", "batch"})
 
@@ -60,8 +59,13 @@ class Loops:
         if thing.tag != "counter":
             return thing
         cause = _CAUSES.get(loop.kind, "")
-        sure = thing.sure if loop.kind != "decoding" or id(loop.node) in self._cut else POSSIBLE
-        return thing.but(cause=cause or thing.cause, loop=loop.id if cause else thing.loop, tag="", sure=sure)
+        if cause and not self._runs_graph(loop):
+            return thing.but(cause=cause, loop=loop.id, tag="", sure=POSSIBLE)
+        return thing.but(cause=cause or thing.cause, loop=loop.id if cause else thing.loop, tag="")
+
+    def _runs_graph(self, loop: Loop) -> bool:
+        """Whether something runs the graph in each round: a step, or a host read."""
+        return loop.kind == "training" or id(loop.node) in self._cut
 
     def _loop(self, node: ir.For | ir.While, iterable: Thing, start: Callable[[Loop], None]) -> None:
         m = self.m
@@ -92,7 +96,7 @@ class Loops:
                     last = self._round(loop, start, inside=True)
             m.loops.pop()
             m.statement = node
-            if loop.kind in _STEPS:
+            if loop.kind in STEPS:
                 self._boundary(loop, effects, iterable)
             m.statement, m.frequency = statement, frequency
             first = last
@@ -131,7 +135,7 @@ class Loops:
             return "micro" if hot or self.m.loops else "training"
         if does("step-loop"):
             return "epoch"
-        if does("model") and not hot and not self.m.forwards and not self._over_modules(iterable):
+        if "model" in effects and not hot and not self.m.forwards and not self._over_modules(iterable):
             return self._kind_of_inference(iterable, effects, before, after)
         return "cut" if "read" in effects or "sync" in effects else "inner"
 
@@ -155,7 +159,7 @@ class Loops:
 
     def _frequency(self, loop: Loop) -> Frequency:
         now = self.m.frequency
-        if loop.kind in _STEPS or loop.kind == "micro":
+        if loop.kind in STEPS or loop.kind == "micro":
             return "step" if now != "interval" else now
         if loop.kind == "epoch" and FREQUENCIES.index(now) < FREQUENCIES.index("epoch"):
             return "epoch"
@@ -163,7 +167,7 @@ class Loops:
 
     def _absorb(self, effects: set[str], loop: Loop) -> None:
         """What the loop does counts for what is around it; its own steps do not make that a step."""
-        if loop.kind in _STEPS:
+        if loop.kind in STEPS:
             kept = {e for e in effects if e.rstrip("?") not in _ABSORBED}
             self.m.effects |= kept | {"step-loop"}
         else:
@@ -193,7 +197,7 @@ class Loops:
             if loop.kind == "epoch":
                 cause = new.cause
             return both.but(cause=cause, loop=loop.id if cause else 0, const=MISSING)
-        if both.kind == "sequence" and new.tag == "appended" and new.loop != loop.id:
+        if both.kind == "sequence" and new.tag == "appended" and not _made_in(new, loop):
             return Thing(
                 "sequence",
                 element=join_all((element_of(old), element_of(new)))
@@ -201,6 +205,7 @@ class Loops:
                 else element_of(new),
                 tag="grows",
                 loop=loop.id,
+                ref=new.ref,
             )
         return _marked(both, f"carried:{name}", loop.id) if both.kind == "sequence" else both
 
@@ -210,17 +215,17 @@ class Loops:
         for name, thing in after.items():
             if name in heads:
                 for part in _tensors(thing):
-                    if part.loop == loop.id and part.tag == f"grown:{name}" and part.ref:
-                        if self.grew(part, loop):
-                            found[name] = _marked(heads[name], f"carried:{name}", loop.id, grows=True)
+                    grown = part.loop == loop.id and part.tag == f"grown:{name}" and part.ref
+                    if grown and self.grew(part, loop):
+                        found[name] = _marked(heads[name], f"carried:{name}", loop.id, grows=True)
         return found
 
     def grew(self, thing: Thing, loop: Loop) -> bool:
         node, statement, operation = thing.ref
         sure = thing.sure
-        if loop.kind == "decoding" and id(loop.node) not in self._cut:
+        if not self._runs_graph(loop):
             sure = POSSIBLE
-        elif loop.kind not in _STEPS:
+        elif loop.kind not in STEPS:
             return False
         m = self.m
         now, m.statement = m.statement, statement
@@ -228,9 +233,15 @@ class Loops:
         span = (loop.node.start, loop.node.start)
         why = Why("it is one longer in each round of this loop", span)
         m.record(
-            ChangingShape, node, sure, (*thing.why, why), via=via, operation=operation,
-            tensor=thing.tag.partition(":")[2], cause="length",
-        )  # fmt: skip
+            ChangingShape,
+            node,
+            sure,
+            (*thing.why, why),
+            via=via,
+            operation=operation,
+            tensor=thing.tag.partition(":")[2],
+            cause="length",
+        )
         m.statement = now
         return True
 
@@ -238,15 +249,18 @@ class Loops:
 
     def _rounds(self, node: ir.For, iterable: Thing) -> None:
         """How often the loop runs may differ between steps."""
-        if iterable.kind == "sequence" and iterable.cause in ("random", "read", "length"):
-            if self.m.frequency == "step":
-                self._changing_rounds(node, iterable)
-
-    def _changing_rounds(self, node: ir.For, iterable: Thing) -> None:
+        changes = iterable.kind == "sequence" and iterable.cause in ("random", "read", "length")
+        if not changes or self.m.frequency != "step":
+            return
         why = Why("it decides how many rounds there are", (node.iter.start, node.iter.end))
         self.m.record(
-            ChangingPath, node.iter, min(iterable.sure, LIKELY), (*iterable.why, why), via="rounds", cause=iterable.cause
-        )  # fmt: skip
+            ChangingPath,
+            node.iter,
+            min(iterable.sure, LIKELY),
+            (*iterable.why, why),
+            via="rounds",
+            cause=iterable.cause,
+        )
 
     def _boundary(self, loop: Loop, effects: set[str], iterable: Thing) -> None:
         if "work" not in effects and "work?" not in effects:
@@ -270,10 +284,21 @@ class Loops:
         head = node.iter.end if isinstance(node, ir.For) else node.test.end
         header = ir.Name(node.start, head, "")
         m.record(
-            StepBoundary, header, LIKELY, (), loop=loop.kind, boundary=boundary, optimizer=optimizer,
+            StepBoundary,
+            header,
+            LIKELY,
+            (),
+            loop=loop.kind,
+            boundary=boundary,
+            optimizer=optimizer,
             accumulates="opt-step?" in effects and "opt-step" not in effects,
             parts={"body": (node.body[0].start, node.body[-1].end)},
-        )  # fmt: skip
+        )
+
+
+def _made_in(thing: Thing, loop: Loop) -> bool:
+    """Whether a list is made anew in each round."""
+    return isinstance(thing.ref, int) and loop.node.start <= thing.ref < loop.node.end
 
 
 def _marked(thing: Thing, tag: str, loop: int, depth: int = 3, grows: bool = False) -> Thing:

@@ -14,7 +14,7 @@ from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
 from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Function, Loop, merged
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.moves import Moves
-from xlamig.flow.interp.things import NONE, UNKNOWN, Thing, element_of, join
+from xlamig.flow.interp.things import NONE, UNKNOWN, Place, Thing, element_of, join
 from xlamig.flow.occasions import Occasions
 from xlamig.flow.regions import Regions
 from xlamig.flow.scopes import Scope, ScopeTable, path_of
@@ -45,7 +45,7 @@ class Machine:
         self.brief = False  # each loop is run once
         self.synced = False
         self.forwards = 0  # forward passes that run
-        self.default_place = "host"
+        self.default_place: Place = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
         self.partial = False
         self.values = Evaluator(self)
@@ -102,6 +102,29 @@ class Machine:
     # ------------------------------------------------------------------ statements
 
     def run(self, node: ir.Stmt) -> Leaves:
+        """Runs a statement; whether what follows it in its block is not reached."""
+        match node:
+            case ir.If():
+                return self._if(node)
+            case ir.For():
+                self._loops.run_for(node)
+            case ir.While():
+                self._loops.run_while(node)
+            case ir.With():
+                return self._with(node)
+            case ir.Try():
+                return self._try(node)
+            case ir.Match():
+                return self._match(node)
+            case ir.FunctionDef():
+                self._define(node)
+            case ir.ClassDef():
+                self.define_class(node)
+            case _:
+                return self._simple(node)
+        return False
+
+    def _simple(self, node: ir.Stmt) -> Leaves:
         match node:
             case ir.ExprStmt(value=value):
                 self.values.of(value)
@@ -116,12 +139,6 @@ class Machine:
                     self.assign(target, self.values.of(value), value)
                 elif isinstance(target, ir.Name):
                     self.env.setdefault(target.id, self.calls.entry.annotated(annotation) or UNKNOWN)
-            case ir.If():
-                return self._if(node)
-            case ir.For():
-                self._loops.run_for(node)
-            case ir.While():
-                self._loops.run_while(node)
             case ir.Return(value=value):
                 thing = self.values.of(value) if value is not None else NONE
                 before = self.frame.returned
@@ -132,14 +149,6 @@ class Machine:
                     with self.once():
                         self.values.of(value)
                 return True
-            case ir.With():
-                return self._with(node)
-            case ir.Try():
-                return self._try(node)
-            case ir.FunctionDef():
-                self._define(node)
-            case ir.ClassDef():
-                self.define_class(node)
             case ir.Assert(test=test, message=message):
                 self.values.truth(test, "assert")
                 if message is not None:
@@ -154,8 +163,6 @@ class Machine:
             case ir.Delete(targets=targets):
                 for target in targets:
                     self.env.pop(path_of(target), None)
-            case ir.Match():
-                return self._match(node)
             case _:
                 pass
         return False
@@ -227,7 +234,7 @@ class Machine:
             thing = self.values.of(item.value)
             ends_step = ends_step or thing.tag == "step"
             if thing.kind == "device" and thing.tag == "made":
-                self.default_place = "host" if thing.place == "host" else "device"
+                self.default_place: Place = "host" if thing.place == "host" else "device"
             if item.target is not None:
                 self.assign(item.target, thing, item.value)
         leaves = self.block(node.body)
@@ -374,9 +381,7 @@ class Machine:
             return None
         frequency = self.frequency
         hot = frozenset({"hot"}) if FREQUENCIES.index(frequency) > FREQUENCIES.index("epoch") else frozenset()
-        event = Event(
-            fact, node, fields, sure, frequency, why[-5:], related, parts or {}, context | hot
-        )  # fmt: skip
+        event = Event(fact, node, fields, sure, frequency, why[-5:], related, parts or {}, context | hot)
         assert sure in CONFIDENCES
         self.recorder.add(self.statement, event)
         return event

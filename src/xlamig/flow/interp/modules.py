@@ -29,8 +29,20 @@ if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
 
 _SAME = frozenset(
-    {"train", "eval", "requires_grad_", "apply", "half", "float", "double", "bfloat16", "share_memory", "compile", "type"}
-)  # fmt: skip
+    {
+        "train",
+        "eval",
+        "requires_grad_",
+        "apply",
+        "half",
+        "float",
+        "double",
+        "bfloat16",
+        "share_memory",
+        "compile",
+        "type",
+    }
+)
 _STATE = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 _PARTS = frozenset({"modules", "named_modules", "children", "named_children"})
 
@@ -92,9 +104,13 @@ class Modules:
         held = self.m.calls.held(args)
         why = next((t.why for t in held if t.place == place), module.why)
         tensor = Thing(
-            "tensor", place, sure=max([t.sure for t in held if t.place == place], default=module.sure), why=why,
-            dtype="float", cause=next((t.cause for t in held if t.cause == "dynamic"), ""),
-        )  # fmt: skip
+            "tensor",
+            place,
+            sure=max([t.sure for t in held if t.place == place], default=module.sure),
+            why=why,
+            dtype="float",
+            cause=next((t.cause for t in held if t.cause == "dynamic"), ""),
+        )
         kind = module.tag
         if kind == "Sequential" and module.items:
             return self._in_turn(module, args, node)

@@ -42,10 +42,15 @@ class Moves:
         for via, at, name in self._held.pop(identity(module), ()):
             span = (at.start, at.end)
             self.m.record(
-                ModuleMove, node, min(module.sure, LIKELY) if via != "optimizer" else module.sure,
-                (*module.why, Why(_MESSAGES[via], span)), related=(Why(_MESSAGES[via], span),),
-                via=via, module=path, optimizer=name,
-            )  # fmt: skip
+                ModuleMove,
+                node,
+                min(module.sure, LIKELY) if via != "optimizer" else module.sure,
+                (*module.why, Why(_MESSAGES[via], span)),
+                related=(Why(_MESSAGES[via], span),),
+                via=via,
+                module=path,
+                optimizer=name,
+            )
 
     def attribute(self, target: ir.Attribute, owner: Thing, thing: Thing, value: ir.Expr | None) -> None:
         """`a.weight = b.weight` ties; `p.no_decay = True` marks a parameter; `p.data = p.data.to(...)`."""

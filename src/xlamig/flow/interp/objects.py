@@ -117,7 +117,7 @@ class Objects:
             tag = owner.tag if owner.tag in ("ring", "grows") else "appended"
             known = owner.items or owner.element
             element = join(element_of(owner), new) if known else new
-            changed = Thing("sequence", element=element, tag=tag, loop=owner.loop)
+            changed = Thing("sequence", element=element, tag=tag, loop=owner.loop, ref=owner.ref)
             self._put(node.func.value, path, changed)
             return NONE
         if name == "clear":

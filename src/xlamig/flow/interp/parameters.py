@@ -53,6 +53,8 @@ class Parameters:
             return Thing("mapping", element=UNKNOWN)
         forward = hot and function.owner is not None and function.owner.is_module
         place: Place = "device" if forward else "either"
+        name = function.node.name if isinstance(function.node, ir.FunctionDef) else ""
+        first = name.startswith("forward") and param in function.node.params[1:2]
         if param.annotation is not None:
             known = self.annotated(param.annotation, place)
             if known is not None:
@@ -68,9 +70,8 @@ class Parameters:
         if forward and function.node.params[:1] != (param,):
             if param.name in ("batch_idx", "batch_nb", "batch_index"):
                 return Thing("number", cause="step-counter", sure=LIKELY)
-            optional = param.default is not None
             used = self._used_as_tensor(param.name, function)
-            return Thing("tensor", place, sure=LIKELY if used or not optional else POSSIBLE, loose=True)
+            return Thing("tensor", place, sure=LIKELY if used or first else POSSIBLE, loose=True)
         if self._used_as_tensor(param.name, function):
             return Thing("tensor", place, sure=LIKELY)
         return UNKNOWN

@@ -61,7 +61,7 @@ class Reads:
 
     def membership(self, node: ir.Compare, left: Thing, right: Thing) -> None:
         """`x in y`: the tensor is compared with each element, and each answer is read."""
-        if right.kind == "tensor":
+        if right.kind == "tensor" and not (right.loose and left.kind == "text"):
             self.host(node, right, "builtin", "in", node.comparators[0])
         elif left.kind == "tensor" and right.kind == "sequence":
             self.host(node, left, "builtin", "in", node.left)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant, ChangingShape, DynamicShape, Transfer, Why
+from xlamig.flow.interp.frames import STEPS
 from xlamig.flow.interp.reads import SIZES, sureness
 from xlamig.flow.interp.things import (
     BOOL,
@@ -18,6 +19,7 @@ from xlamig.flow.interp.things import (
     POSSIBLE,
     TEXT,
     UNKNOWN,
+    Place,
     Thing,
     element_of,
     join_place,
@@ -40,6 +42,7 @@ _NO_RESULT = {
     "dtype": Thing("dtype"),
     "device": DEVICE,
 }
+_DYNAMIC = frozenset({"unique", "unique_consecutive", "masked_select"})
 _MOVES = frozenset({"to", "cuda", "xla", "type", "type_as"})
 
 
@@ -66,10 +69,8 @@ class Tensors:
         if name in ("size", "dim", "numel", "nelement"):
             return self._size(owner, name, args)
         if owner.loose and name in ("items", "keys", "values"):
-            return Thing(
-                "sequence",
-                element=sequence((TEXT, owner)) if name == "items" else owner if name == "values" else TEXT,
-            )
+            parts = {"items": sequence((TEXT, owner)), "values": owner, "keys": TEXT}
+            return Thing("sequence", element=parts[name])
         if owner.loose and name in ("pop", "get"):
             return owner
         known = signatures.signature(f"Tensor.{name}")
@@ -142,9 +143,14 @@ class Tensors:
         if self.m.frequency == "step":
             via = "batch" if owner.loose or owner.tag == "batch" else "constant"
             self.m.record(
-                Transfer, node, min(owner.sure, LIKELY), owner.why, via=via, operation=f"Tensor.{node.func.attr}",
+                Transfer,
+                node,
+                min(owner.sure, LIKELY),
+                owner.why,
+                via=via,
+                operation=f"Tensor.{node.func.attr}",
                 tensor=short(self.m.source(node.func.value)),
-            )  # fmt: skip
+            )
 
     def destination(self, name: str, args: Args) -> Thing | None:
         """The device that something is moved to; None if it stays."""
@@ -186,9 +192,14 @@ class Tensors:
             and owner.place == "device"
         ):
             self.m.record(
-                Transfer, node, min(source.sure, owner.sure, LIKELY), owner.why, via="copy", operation="Tensor.copy_",
+                Transfer,
+                node,
+                min(source.sure, owner.sure, LIKELY),
+                owner.why,
+                via="copy",
+                operation="Tensor.copy_",
                 tensor=short(self.m.source(args.nodes[0].value)) if args.nodes else "",
-            )  # fmt: skip
+            )
 
     # ------------------------------------------------------------------ operations
 
@@ -244,7 +255,7 @@ class Tensors:
         dynamic = any(o.cause == "dynamic" for o in operands) and not scalar
         result = Thing(
             "tensor",
-            place,  # type: ignore[arg-type]
+            place,
             sure=lead.sure if lead is not None else CERTAIN if place else POSSIBLE,
             dtype=self._dtype(plain, first, args),
             scalar=scalar,
@@ -268,7 +279,7 @@ class Tensors:
     def _text(thing: Thing | None) -> object:
         return thing.const if thing is not None else None
 
-    def _place(self, operands: list[Thing], args: Args) -> tuple[str, Thing | None]:
+    def _place(self, operands: list[Thing], args: Args) -> tuple[Place, Thing | None]:
         """Where the result is, and the operand that says so."""
         given = args.keywords.get("device")
         if given is not None and given.kind != "none":
@@ -277,12 +288,13 @@ class Tensors:
             if given.kind == "text":
                 return (given.place or "device"), None
             return "device", Thing("device", "device", sure=LIKELY)
-        place, lead = "", None
+        place: Place = ""
+        lead: Thing | None = None
         for operand in operands:
             if operand.place == "device" and (lead is None or lead.place != "device"):
                 place, lead = "device", operand
             elif place != "device":
-                place = join_place(place, operand.place)  # type: ignore[arg-type]
+                place = join_place(place, operand.place)
                 lead = lead or operand
         if not operands:
             place = self.m.default_place
@@ -340,16 +352,21 @@ class Tensors:
         mask = args.node(0 if owner is not None else 1) if via in ("mask-read", "masked-scatter") else None
         self.m.effects.add("read")
         self.m.record(
-            DynamicShape, node, sureness(first), first.why, via=via, operation=name,
+            DynamicShape,
+            node,
+            sureness(first),
+            first.why,
+            via=via,
+            operation=name,
             tensor=short(self.m.source(at)) if at is not None else "",
             mask=short(self.m.source(mask)) if mask is not None else "",
-        )  # fmt: skip
+        )
 
     @staticmethod
     def is_dynamic(plain: str, rest: list[Thing]) -> bool:
-        return plain in table.names("torch", "nonzero") or plain in ("unique", "unique_consecutive", "masked_select") or (
-            plain == "where" and not rest
-        )  # fmt: skip
+        if plain == "where":
+            return not rest
+        return plain in table.names("torch", "nonzero") or plain in _DYNAMIC
 
     def _grows(self, name: str, args: Args, node: ir.Call, result: Thing) -> None:
         given = args.get(0, "tensors")
@@ -370,11 +387,17 @@ class Tensors:
         if given is None or given.tag != "grows" or element_of(given).kind != "tensor":
             return
         sure = sureness(element_of(given))
-        if sure and any(loop.id == given.loop and loop.kind != "epoch" for loop in self.m.loops):
+        if sure and any(loop.id == given.loop and loop.kind in STEPS for loop in self.m.loops):
             self.m.record(
-                ChangingShape, node, sure, element_of(given).why, via="list", operation=name, cause="length",
+                ChangingShape,
+                node,
+                sure,
+                element_of(given).why,
+                via="list",
+                operation=name,
+                cause="length",
                 tensor=short(self.m.source(args.nodes[0].value)) if args.nodes else "",
-            )  # fmt: skip
+            )
 
     def _numbers(
         self, name: str, plain: str, owner: Thing | None, args: Args, node: ir.Call, result: Thing
@@ -425,5 +448,10 @@ class Tensors:
             )
             return
         self.m.values.reads.changing(
-            part, item.but(sure=min(sure, item.sure)), ChangingConstant, via="attribute", operation=name, number=text
-        )  # fmt: skip
+            part,
+            item.but(sure=min(sure, item.sure)),
+            ChangingConstant,
+            via="attribute",
+            operation=name,
+            number=text,
+        )

@@ -18,9 +18,7 @@ from xlamig.flow.interp.things import (
     Thing,
     element_of,
     join_all,
-    sequence,
 )
-from xlamig.flow.known import short
 from xlamig.flow.values import CUDA_AVAILABLE
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
@@ -29,6 +27,21 @@ if TYPE_CHECKING:
     from xlamig.flow.interp.calls import Args
     from xlamig.flow.interp.machine import Machine
 
+_EMPTY = Thing("sequence", items=())
+_WORDS: dict[str, Thing] = {
+    "scheduler": Thing("scheduler"),
+    "plateau": Thing("scheduler", tag="plateau"),
+    "device-loader": Thing("loader", "device", tag="device-loader"),
+    "dataset": Thing("dataset", "host"),
+    "device": DEVICE,
+    "host-tensor": Thing("tensor", "host"),
+    "device-tensor": Thing("tensor", "device", sure=LIKELY),
+    "none": NONE,
+    "number": NUMBER,
+    "ring": Thing("sequence", items=(), tag="ring"),
+    "tokenizer": FOREIGN,
+    "foreign": FOREIGN,
+}
 _ROOTS = ("torch.", "torch_xla.")
 
 
@@ -67,9 +80,7 @@ class TorchCalls:
                 if given
                 else ""
             )
-            if "cuda" in text or (
-                given is not None and given.kind in ("device", "text") and given.place == "device"
-            ):
+            if "cuda" in text or (given is not None and given.place == "device"):
                 self.m.default_place = "device"
             return NONE
         if name in table.names("boundaries", "sync"):
@@ -126,6 +137,9 @@ class TorchCalls:
     # ------------------------------------------------------------------ by word
 
     def _by_word(self, word: str, name: str, args: Args, node: ir.Call) -> Thing:
+        plain = _WORDS.get(word)
+        if plain is not None:
+            return plain
         first = args.get(0) or UNKNOWN
         match word:
             case "module":
@@ -133,31 +147,18 @@ class TorchCalls:
             case "wrapped-module":
                 return first if first.kind == "module" else Thing("module", "device", sure=LIKELY)
             case "optimizer":
-                return self._optimizer(first, args, node)
-            case "scheduler" | "plateau":
-                return Thing("scheduler", tag=word)
+                return self._optimizer(first, node)
             case "scaler" | "writer" | "logger" | "distribution":
-                self._distribution(word, args)
-                place = self.m.calls.held(args)[0].place if self.m.calls.held(args) else ""
-                return Thing(word, place)  # type: ignore[arg-type]
+                held = self.m.calls.held(args)
+                return Thing(word, held[0].place if held else "")
             case "loader":
                 return Thing("loader", "host", element=self._batch(args, node))
-            case "device-loader":
-                return Thing("loader", "device", tag="device-loader")
-            case "dataset":
-                return Thing("dataset", "host")
-            case "device":
-                return DEVICE
-            case "host-tensor":
-                return Thing("tensor", "host")
-            case "device-tensor":
-                return Thing("tensor", "device", sure=LIKELY)
             case "parameter":
                 place = first.place if first.kind == "tensor" else ""
                 return Thing("tensor", place or "host", tag="parameter")
             case "scalar":
-                place = element_of(first).place if first.kind == "parameters" else "device"
-                return Thing("tensor", place or "either", sure=LIKELY, scalar=True)
+                norm = element_of(first).place if first.kind == "parameters" else "device"
+                return Thing("tensor", norm or "either", sure=LIKELY, scalar=True)
             case "tensor":
                 return self.m.calls.tensors.operation(name, name.rpartition(".")[2], None, args, node)
             case "tensors":
@@ -167,22 +168,11 @@ class TorchCalls:
                 return self.m.calls.modules.output(args, node, LIKELY)
             case "first":
                 return first
-            case "none":
-                return NONE
-            case "number":
-                return NUMBER
             case "random":
                 return Thing("number", cause="random", loop=self.m.loops[-1].id if self.m.loops else 0)
             case "mapping":
-                if first.kind == "api" and first.ref == "list":
-                    return Thing("mapping", element=Thing("sequence", items=()))
-                return Thing("mapping", items={})
-            case "ring":
-                return Thing("sequence", items=(), tag="ring")
-            case "tokenizer":
-                return FOREIGN
-            case "foreign":
-                return FOREIGN
+                of_lists = first.kind == "api" and first.ref == "list"
+                return Thing("mapping", items=None if of_lists else {}, element=_EMPTY if of_lists else None)
         return UNKNOWN
 
     def _module(self, name: str, node: ir.Call) -> Thing:
@@ -204,22 +194,19 @@ class TorchCalls:
         if module.tag not in ("ModuleList", "ModuleDict", "Sequential"):
             return module
         first = args.get(0)
-        if module.tag == "Sequential" and not args.starred:
-            if all(thing.kind == "module" for thing in args.positional):
-                return module.but(items=tuple(args.positional), element=join_all(args.positional))
+        written = module.tag == "Sequential" and not args.starred
+        if written and all(thing.kind == "module" for thing in args.positional):
+            return module.but(items=tuple(args.positional), element=join_all(args.positional))
         held = element_of(first) if first is not None and first.kind in ("sequence", "mapping") else first
         return module.but(element=held) if held is not None and held.kind == "module" else module
 
-    def _optimizer(self, first: Thing, args: Args, node: ir.Call) -> Thing:
+    def _optimizer(self, first: Thing, node: ir.Call) -> Thing:
         held = first if first.kind == "parameters" else element_of(first)
         if held.kind == "mapping":
             held = (held.items or {}).get("params", UNKNOWN) if isinstance(held.items, dict) else UNKNOWN
         if held.kind == "parameters" and isinstance(held.ref, Thing):
             self.m.moves.depends(held.ref, "optimizer", node)
         return Thing("optimizer", held.place)
-
-    def _distribution(self, word: str, args: Args) -> None:
-        del word, args
 
     def _batch(self, args: Args, node: ir.Call) -> Thing | None:
         """What a loader gives: what its collate function makes of samples."""
@@ -272,6 +259,3 @@ class TorchCalls:
         if held and not name.startswith(_ROOTS):
             return Thing("unknown", sure=POSSIBLE, ref=None)
         return UNKNOWN
-
-
-__all__ = ["TorchCalls", "sequence", "short"]

@@ -202,6 +202,8 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
         return FORWARD if name in _OF_FUNCTIONS else NOWHERE
     if name == "forward":  # a base from elsewhere: what has this method is a module
         return FORWARD if bases - _NO_MODULE else NOWHERE
+    if name == "step" and any(base.endswith("Optimizer") for base in bases):
+        return FORWARD
     if not _EVERY_STEP.search(name):
         return NOWHERE
     kinds = {base.endswith("Trainer") for base in bases if _MODULE.search(base)}

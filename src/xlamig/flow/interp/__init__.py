@@ -16,4 +16,5 @@ def interpret(analysis: Analysis, scopes: ScopeTable, regions: Regions) -> Recor
     machine = Machine(analysis, scopes, regions)
     machine.block(analysis.module.body)
     machine.calls.entry.roots()
+    machine.recorder.finish()
     return machine.recorder

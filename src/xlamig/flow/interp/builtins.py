@@ -75,7 +75,7 @@ class Builtins:
             case "len":
                 return self._len(first)
             case "sum":
-                return self._sum(first, args)
+                return self._sum(first, args, node)
             case "abs" | "round" | "pow":
                 return first if first.kind in ("tensor", "number") else NUMBER
             case "dict":
@@ -113,13 +113,15 @@ class Builtins:
 
     def _ordered(self, name: str, first: Thing, args: Args, node: ir.Call) -> Thing:
         """`max(a, b)`: a tensor's comparison is read to choose."""
-        things = args.positional if len(args.positional) > 1 else [element_of(first)]
+        things = args.positional if len(args.positional) > 1 else [self.m.values.iterated(first)]
         if first.kind == "tensor" and len(args.positional) == 1:
             things = [first]
         tensors = [t for t in things if t.kind == "tensor"]
         if tensors:
             self.m.values.reads.host(node, tensors[0], "builtin", name)
             return tensors[0] if name != "sorted" else Thing("sequence", element=tensors[0])
+        if name == "sorted" and first.kind == "mapping":
+            return Thing("sequence", element=TEXT)
         if name == "sorted":
             return Thing("sequence", element=element_of(first)) if first.kind == "sequence" else FOREIGN
         for thing in things:
@@ -131,7 +133,7 @@ class Builtins:
         for i, thing in enumerate(args.positional):
             if thing.kind == "tensor":
                 self.m.values.reads.host(node, thing, "builtin", "range", args.node(i))
-        cause = next((t for t in args.positional if t.cause in ("random", "read", "length")), None)
+        cause = next((t for t in args.positional if t.cause), None)
         counter = Thing("number", tag="counter")
         made = Thing("sequence", element=counter, tag="range")
         if cause is not None:
@@ -161,7 +163,8 @@ class Builtins:
             return Thing("number", cause="length", loop=first.loop)
         return NUMBER
 
-    def _sum(self, first: Thing, args: Args) -> Thing:
+    def _sum(self, first: Thing, args: Args, node: ir.Call) -> Thing:
+        self.m.calls.tensors.stacked("sum", first, args, node)
         held = element_of(first) if first.kind == "sequence" else first
         if held.kind == "tensor":
             return held.but(tag="", source="") if first.kind == "sequence" else held

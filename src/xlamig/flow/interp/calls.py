@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.entry import Entry
+from xlamig.flow.interp.evaluate import groups_of
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.objects import Objects
@@ -99,7 +100,10 @@ class Calls:
         """The result of calling a thing."""
         match callee.kind:
             case "function":
-                return self.entry.call(callee.ref, args, node)
+                result = self.entry.call(callee.ref, args, node)
+                if callee.tag == "compiled":  # torch_xla.compile ends the step itself
+                    self.m.effects.add("sync")
+                return result
             case "class":
                 return self._construct(callee.ref, args, node)
             case "module":
@@ -142,12 +146,16 @@ class Calls:
                 return self.reach(held, node, self.args(node))
             case "class":
                 return self._of_class(owner.ref, name, self.args(node), node)
-        return self.objects.method(owner, name, self.args(node), node)
+        self.m.logging, logging = self.objects.is_logger(owner, name, func), self.m.logging
+        args = self.args(node)
+        self.m.logging = logging
+        return self.objects.method(owner, name, args, node)
 
     # ------------------------------------------------------------------ classes
 
     def _construct(self, info: ClassInfo, args: Args, node: ir.Call) -> Thing:
-        made = Thing("module" if info.is_module else "instance", "host" if info.is_module else "", ref=info)
+        place = self.m.default_place if info.is_module else ""
+        made = Thing("module" if info.is_module else "instance", place, ref=info)
         for cls in info.lineage():
             if "__init__" in cls.methods:
                 init = self.m.function(cls.methods["__init__"], cls.frame, cls)
@@ -189,7 +197,7 @@ class Calls:
         if isinstance(owner.ref, ClassInfo):
             for cls in owner.ref.lineage():
                 if name in cls.attributes:
-                    return self.placed(cls.attributes[name], owner)
+                    return self._kept(self.placed(cls.attributes[name], owner), name)
             method = self.method_of(owner, name)
             if method is not None:
                 if method.kind == "property":
@@ -197,6 +205,8 @@ class Calls:
                 return Thing("function", ref=method)
         if owner.kind == "module":
             return self.modules.attribute(owner, name)
+        if name == "param_groups" and self._inherits(owner, "Optimizer"):
+            return groups_of("device")
         return self.m.values._by_convention(name)
 
     @staticmethod
@@ -208,6 +218,18 @@ class Calls:
             return thing.but(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
         if thing.kind == "tensor" and thing.tag in ("parameter", "buffer"):
             return thing.but(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
+        return thing
+
+    @staticmethod
+    def _inherits(owner: Thing, base: str) -> bool:
+        return isinstance(owner.ref, ClassInfo) and any(
+            name.endswith(base) for cls in owner.ref.lineage() for name in cls.outside
+        )
+
+    def _kept(self, thing: Thing, name: str) -> Thing:
+        """What an object keeps from step to step; a tensor remembers where it was kept."""
+        if thing.kind == "tensor" and not thing.tag and self.m.frequency == "step":
+            return thing.but(tag=f"carried:.{name}", loose=False)
         return thing
 
     def static_member(self, info: ClassInfo, name: str) -> Thing:
@@ -261,6 +283,8 @@ class Calls:
         if place != "host":
             self.m.effects.add("work" if place == "device" else "work?")
             self.m.synced = False
+            self.m.works += 1
+            self.m.waiting = True
 
     @staticmethod
     def held(args: Args) -> list[Thing]:

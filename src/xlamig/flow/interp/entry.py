@@ -43,6 +43,11 @@ class Entry:
 
     # ------------------------------------------------------------------ calls
 
+    @property
+    def hot(self) -> set[int]:
+        """The functions that run in every step, by the identity of their definitions."""
+        return {node for node, ran in self._ran.items() if "step" in ran.frequencies}
+
     def call(self, function: Function, args: Args, node: ir.Call | None) -> Thing:
         """What a call of a function of the module gives."""
         m = self.m
@@ -50,7 +55,8 @@ class Entry:
             return self._lambda(function, args)
         given = self._bound(function, args)
         ran = self._ran.setdefault(id(function.node), _Ran())
-        key = (m.frequency, m.brief, m.synced, tuple(thing.key() for thing in given.values()))
+        version = function.owner.version if function.owner is not None else 0
+        key = (m.frequency, m.brief, m.synced, version, tuple(thing.key() for thing in given.values()))
         known = ran.results.get(key)
         if known is None:
             if id(function.node) in self._running:

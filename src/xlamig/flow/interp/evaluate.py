@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from xlamig import ir
-from xlamig.facts import ChangingConstant, ChangingPath
+from xlamig.facts import ChangingConstant
 from xlamig.flow.interp.frames import Frame, Function
 from xlamig.flow.interp.indexing import Indexing
+from xlamig.flow.interp.loops import over as over_of
 from xlamig.flow.interp.reads import SIZES, Reads
 from xlamig.flow.interp.things import (
     BOOL,
@@ -28,6 +29,7 @@ from xlamig.flow.interp.things import (
     join_all,
     join_place,
     sequence,
+    together,
 )
 from xlamig.flow.scopes import path_of
 from xlamig.knowledge import values as table
@@ -120,7 +122,7 @@ class Evaluator:
                 pair: Thing = owner.items[0 if name == "values" else 1]
                 return pair
             case "optimizer" if name == "param_groups":
-                return Thing("sequence", element=UNKNOWN)
+                return groups_of(owner.place)
         return self._by_convention(name)
 
     def _of_tensor(self, owner: Thing, name: str) -> Thing:
@@ -134,7 +136,9 @@ class Evaluator:
         if name == "dtype":
             return Thing("dtype")
         if name in table.names("attributes", "number"):
-            return BOOL if name.startswith(("is_", "requires")) else NUMBER
+            return BOOL if name.startswith("requires") else NUMBER
+        if name.startswith("is_"):
+            return BOOL
         return owner.but(sure=min(owner.sure, LIKELY)) if owner.loose else UNKNOWN
 
     def _by_convention(self, name: str) -> Thing:
@@ -209,14 +213,18 @@ class Evaluator:
     def _comprehension(self, node: ir.Comprehension) -> Thing:
         outer = dict(self.m.env)
         cause = ""
+        over = self.m.over
         for generator in node.generators:
             iterable = self.of(generator.iter)
+            self.m.over = [*self.m.over, over_of(iterable)]
             cause = cause or (iterable.cause if iterable.kind == "sequence" else "")
-            self.m.assign(generator.target, self.iterated(iterable).but(tag=""))
+            element = self.iterated(iterable)
+            self.m.assign(generator.target, element.but(tag="") if element.tag == "counter" else element)
             for test in generator.ifs:
                 self.truth(test, "if")
         element = self.of(node.element)
         value = self.of(node.value) if node.value is not None else None
+        self.m.over = over
         self.m.frame.env = outer
         if node.kind == "dict":
             return Thing("mapping", element=value)
@@ -235,6 +243,8 @@ class Evaluator:
 
     def _binary(self, node: ir.Binary) -> Thing:
         left, right = self.of(node.left), self.of(node.right)
+        if node.op == "-" and left.tag == "clock" and right.tag == "clock":
+            self.reads.timed(left, right)
         return self.combined(node.op, left, right, node)
 
     def augmented(self, node: ir.AugAssign) -> None:
@@ -269,7 +279,11 @@ class Evaluator:
             return TEXT
         if kinds <= {"number", "bool"}:
             return self._number(op, left, right)
-        if "number" in kinds and kinds & {"unknown", "foreign"}:
+        if "foreign" in kinds:
+            return FOREIGN
+        if kinds == {"parameters"}:
+            return together((left, right))
+        if "number" in kinds and "unknown" in kinds:
             number = left if left.kind == "number" else right
             return number.but(const=UNKNOWN.const, sure=min(number.sure, LIKELY)) if number.cause else UNKNOWN
         if kinds == {"sequence"}:
@@ -279,7 +293,7 @@ class Evaluator:
             return Thing("sequence", element=element_of(held), place=held.place)
         if "text" in kinds:
             return Thing("text", place=left.place)
-        return FOREIGN if "foreign" in kinds else UNKNOWN
+        return UNKNOWN
 
     @staticmethod
     def _joined(op: str, left: Thing, right: Thing) -> Thing:
@@ -302,6 +316,7 @@ class Evaluator:
         if op == "**" and other.kind == "number":
             self.reads.changing(node, other, ChangingConstant, via="attribute", operation="**", tensor="")
         if other.kind != "tensor":
+            self.m.calls.work(one.place)
             known = other.kind in ("number", "bool", "none")
             return one.but(
                 sure=one.sure if known else min(one.sure, LIKELY),
@@ -312,6 +327,8 @@ class Evaluator:
                 ref=None,
             )
         place = joined_place(left.place, right.place)
+        if place == "device" and self.m.frequency == "step":
+            self.reads.sent(left, right, node)
         lead = left if left.place == place else right
         self.m.calls.work(place)
         return Thing(
@@ -364,7 +381,7 @@ class Evaluator:
 
     def _if(self, node: ir.IfExp) -> Thing:
         holds = self.decided(node.test)
-        self.truth(node.test, "if")
+        tested = self.truth(node.test, "if")
         if holds is not None:
             return self.of(node.body if holds else node.orelse)
         before = dict(self.m.env)
@@ -377,6 +394,8 @@ class Evaluator:
                 found.append(self.of(arm))
             ways.append(way)
         self.m.frame.env = before
+        if tested.cause == "random" and any(thing.kind == "tensor" for thing in found):
+            self.reads.branched(node.test, tested)
         self.m.maybe(*ways)
         return join(*found)
 
@@ -393,12 +412,6 @@ class Evaluator:
         thing = self.of(node)
         if thing.kind == "tensor" and not (isinstance(node, ir.Compare) and len(node.ops) > 1):
             self.reads.host(node, thing, "nan-check" if thing.tag == "nan" else "truth", word)
-        if thing.cause == "random" and word in ("if", "while") and self.m.frequency == "step":
-            # One choice makes two graphs, each compiled once; a choice in each round makes many.
-            inside = thing.loop and self.m.loops and self.m.loops[-1].id == thing.loop
-            many = inside and self.m.loops[-1].kind in ("inner", "cut")
-            sure = LIKELY if many else POSSIBLE
-            self.m.record(ChangingPath, node, sure, thing.why, via="branch", cause="random")
         return thing
 
     def decided(self, test: ir.Expr) -> bool | None:
@@ -494,3 +507,11 @@ def joined_place(one: Place, other: Place) -> Place:
     if "device" in (one, other):
         return "device"
     return join_place(one, other)
+
+
+def groups_of(place: Place) -> Thing:
+    """The `param_groups` of an optimizer."""
+    parameter = Thing("tensor", place or "device", sure=LIKELY, tag="parameter")
+    return Thing(
+        "sequence", element=Thing("mapping", items={"params": Thing("parameters", element=parameter)})
+    )

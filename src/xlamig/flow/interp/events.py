@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from xlamig import ir
-from xlamig.facts import Fact, Span, Why
+from xlamig.facts import Fact, HostRead, Span, Transfer, Why
 from xlamig.findings import Confidence, Frequency
 
 FREQUENCIES: tuple[Frequency, ...] = ("unknown", "once", "epoch", "interval", "step")
+_COUNTED: dict[type[Fact], tuple[str, ...]] = {HostRead: ("item", "copy", "format"), Transfer: ("batch",)}
 CONFIDENCES: dict[int, Confidence] = {3: "certain", 2: "likely", 1: "possible"}
 
 
@@ -26,6 +28,7 @@ class Event:
     related: tuple[Why, ...]
     parts: dict[str, Span]
     context: frozenset[str]
+    group: int = 0  # the loop or function whose round it is part of
 
 
 class Recorder:
@@ -46,12 +49,48 @@ class Recorder:
         found = self.by_statement.get(id(statement))
         return tuple(found.values()) if found else ()
 
-    def change(self, statement: ir.Stmt, event: Event, **fields: Any) -> None:
-        """Says more of an event that is there."""
-        found = self.by_statement.get(id(statement), {})
-        for key, old in found.items():
-            if old.node is event.node and old.fact is event.fact:
-                found[key] = replace(old, fields={**old.fields, **fields})
+    def forget(self, event: Event) -> None:
+        """Takes back what turned out otherwise."""
+        for found in self.by_statement.values():
+            for key in [key for key, other in found.items() if other is event]:
+                del found[key]
+
+    def finish(self) -> None:
+        """Says of reads and copies which of several in one round of a step they are."""
+        for fact, name in ((HostRead, "tensor"), (Transfer, "tensor")):
+            for events in self._groups(fact):
+                if fact is Transfer and events[0].group < 0:
+                    self._change(events[0], count="several")
+                    continue
+                distinct = {event.fields[name]: event for event in reversed(events)}
+                if len(distinct) < 2:
+                    continue
+                first, second = sorted(distinct.values(), key=lambda e: e.node.start)[:2]
+                if fact is HostRead:
+                    self._change(first, nth="first")
+                    self._change(second, nth="later")
+                else:
+                    self._change(first, count="several")
+
+    def _groups(self, fact: type[Fact]) -> Iterable[list[Event]]:
+        groups: dict[int, list[Event]] = {}
+        for found in self.by_statement.values():
+            for event in found.values():
+                counts = event.fact is fact and event.frequency == "step" and event.sure > 1
+                if (
+                    counts
+                    and event.fields.get("boundary") != "after"
+                    and event.fields["via"] in _COUNTED[fact]
+                ):
+                    groups.setdefault(event.group, []).append(event)
+        return groups.values()
+
+    def _change(self, event: Event, **fields: Any) -> None:
+        for found in self.by_statement.values():
+            for key, other in found.items():
+                if other is event:
+                    found[key] = replace(event, fields={**event.fields, **fields})
+                    return
 
 
 def _weight(event: Event) -> tuple[int, int]:

@@ -30,6 +30,7 @@ class ClassInfo:
     attributes: Env = field(default_factory=dict)
     methods: dict[str, ir.FunctionDef] = field(default_factory=dict)
     is_module: bool = False
+    version: int = 0  # grows when an attribute becomes something else
 
     def lineage(self) -> list[ClassInfo]:
         """The class and the ones above it, nearest first."""
@@ -80,6 +81,7 @@ class Loop:
 
     node: ir.For | ir.While
     kind: LoopKind = "inner"
+    over: str = ""
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)
 

@@ -38,12 +38,7 @@ class Indexing:
             case "sequence":
                 return self._element(node, base, index)
             case "mapping":
-                key = index[0].const
-                if isinstance(base.items, dict) and key in base.items:
-                    found: Thing = base.items[key]
-                    return found
-                path = f"{path_of(node.value)}[{key!r}]"
-                return self.m.env.get(path) or element_of(base)
+                return self._value(node, base, index[0].const)
             case "module":
                 part = base.element or Thing("module", sure=LIKELY)
                 return self.m.calls.placed(part, base)
@@ -57,6 +52,16 @@ class Indexing:
             self.reads.host(node.index[0], index[0], "number", "index")
         return UNKNOWN
 
+    def _value(self, node: ir.Subscript, base: Thing, key: object) -> Thing:
+        """What a mapping holds under a key; a tensor that is kept there remembers it."""
+        found = base.items.get(key) if isinstance(base.items, dict) else None
+        found = found or self.m.env.get(f"{path_of(node.value)}[{key!r}]")
+        if found is None:
+            found = UNKNOWN if base.items and isinstance(key, str) else element_of(base)
+        if found.kind == "tensor" and not found.tag and self.m.frequency == "step" and isinstance(key, str):
+            return found.but(tag=f"carried:.{key}")
+        return found
+
     def _element(self, node: ir.Subscript, base: Thing, index: list[Thing]) -> Thing:
         first = index[0]
         if isinstance(node.index[0], ir.Slice):
@@ -69,7 +74,7 @@ class Indexing:
             found: Thing = base.items[first.const]
             return found
         if first.kind == "tensor":
-            self.reads.host(node.index[0], first, "number", "index")
+            self.reads.host(node.index[0], first, "builtin", "list index")
         if base.element is None and base.items is None:
             return NUMBER if base.tag == "shape" else UNKNOWN
         return element_of(base)
@@ -111,6 +116,7 @@ class Indexing:
             return
         if base.kind == "mapping":
             key = index[0].const
+            self.m.grew(thing, f".{key}")
             if isinstance(key, str):
                 self.m.env[f"{name}[{key!r}]"] = thing
                 if isinstance(base.items, dict):
@@ -230,7 +236,7 @@ class Indexing:
                 self.m.source(i) == self.m.source(part) for i in value.index
             ):
                 written = "masked"
-        self.m.effects.add("read" if sure > POSSIBLE else "read?")
+        self.m.effects.update(("read", "selects") if sure > POSSIBLE else ("read?",))
         self.m.record(
             DynamicShape,
             node,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Literal
 
 from xlamig import ir
-from xlamig.facts import ChangingPath, ChangingShape, StepBoundary, Why
+from xlamig.facts import ChangingPath, ChangingShape, DynamicShape, StepBoundary, Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind, merged
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
 
 _CAUSES = {"training": "step-counter", "evaluation": "step-counter", "decoding": "position"}
+_FEW = 4
 _ABSORBED = frozenset({"backward", "opt-step", "xm-step", "zero-grad", "model", "sync", "read", "batch"})
 
 
@@ -35,7 +37,6 @@ class Loops:
 
     def run_for(self, node: ir.For) -> None:
         iterable = self.m.values.of(node.iter)
-        self._rounds(node, iterable)
 
         def bind(loop: Loop) -> None:
             self.m.assign(node.target, self._element(node, iterable, loop), None)
@@ -71,7 +72,7 @@ class Loops:
         m = self.m
         before = dict(m.env)
         brief, m.brief = m.brief, True
-        loop = Loop(node)
+        loop = Loop(node, over=over(iterable))
         with m.branch() as effects:
             first = self._round(loop, start)
         m.brief = brief
@@ -103,15 +104,17 @@ class Loops:
         m.frame.env = merged(before, first)
         for env in loop.left:
             m.frame.env = merged(m.env, env)
-        self._absorb(effects, loop)
+        self._absorb(effects, loop, iterable)
         m.block(node.orelse)
 
     def _round(self, loop: Loop, start: Callable[[Loop], None], inside: bool = False) -> Env:
         m = self.m
         if not inside:
             m.loops.append(loop)
+        m.over.append(loop.over)
         start(loop)
         leaves = m.block(loop.node.body)
+        m.over.pop()
         if not inside:
             m.loops.pop()
         ends = [*loop.again, *([] if leaves else [m.env])]
@@ -165,13 +168,23 @@ class Loops:
             return "epoch"
         return now
 
-    def _absorb(self, effects: set[str], loop: Loop) -> None:
+    def _absorb(self, effects: set[str], loop: Loop, iterable: Thing) -> None:
         """What the loop does counts for what is around it; its own steps do not make that a step."""
         if loop.kind in STEPS:
             kept = {e for e in effects if e.rstrip("?") not in _ABSORBED}
             self.m.effects |= kept | {"step-loop"}
         else:
-            self.m.effects |= effects
+            # A sync in each round of a loop inside a step is one boundary of the step, by choice.
+            own = {"sync-inside" if e == "sync" else e for e in effects if e != "sync-again"}
+            self.m.effects |= own if loop.kind in ("micro", "cut", "inner") else effects
+            if (
+                effects & {"selects", "selects?"}
+                and loop.kind in ("cut", "inner")
+                and self._calls_experts(loop, effects)
+            ):
+                self._experts(loop)
+            if isinstance(loop.node, ir.For) and effects & {"work", "work?"}:
+                self._rounds(loop.node, iterable)
 
     # ------------------------------------------------------------------ heads
 
@@ -221,37 +234,56 @@ class Loops:
         return found
 
     def grew(self, thing: Thing, loop: Loop) -> bool:
-        node, statement, operation = thing.ref
-        sure = thing.sure
-        if not self._runs_graph(loop):
-            sure = POSSIBLE
-        elif loop.kind not in STEPS:
+        if loop.kind not in STEPS:
             return False
+        sure = thing.sure if self._runs_graph(loop) else POSSIBLE
+        span = (loop.node.start, self._header(loop).end)
+        self.told(thing, sure, (Why("in each round of this loop", span),), "")
+        return True
+
+    def told(self, thing: Thing, sure: int, why: tuple[Why, ...], when: str) -> None:
+        """Says where something grows."""
+        node, statement, operation = thing.ref
         m = self.m
         now, m.statement = m.statement, statement
         via = "pad" if operation.endswith("pad") else "concat"
-        span = (loop.node.start, loop.node.start)
-        why = Why("it is one longer in each round of this loop", span)
+        grows = Why(f"the result is longer than before {when}".rstrip(), (node.start, node.end))
         m.record(
             ChangingShape,
             node,
             sure,
-            (*thing.why, why),
+            (*thing.why, grows, *why),
             via=via,
             operation=operation,
-            tensor=thing.tag.partition(":")[2],
+            tensor=thing.tag.partition(":")[2].lstrip("."),
             cause="length",
         )
         m.statement = now
-        return True
+
+    # ------------------------------------------------------------------ experts
+
+    def _calls_experts(self, loop: Loop, effects: set[str]) -> bool:
+        return "model" in effects or "model?" in effects or "adds-rows" in effects
+
+    def _experts(self, loop: Loop) -> None:
+        """A loop over experts, each of which gets the rows that a mask picks."""
+        self.m.statement, statement = loop.node, self.m.statement
+        self.m.record(DynamicShape, loop.node, LIKELY, (), via="experts", operation="for")
+        self.m.statement = statement
+
+    @staticmethod
+    def _header(loop: Loop) -> ir.Name:
+        node = loop.node
+        return ir.Name(node.start, node.iter.end if isinstance(node, ir.For) else node.test.end, "")
 
     # ------------------------------------------------------------------ rounds and boundaries
 
     def _rounds(self, node: ir.For, iterable: Thing) -> None:
         """How often the loop runs may differ between steps."""
-        changes = iterable.kind == "sequence" and iterable.cause in ("random", "read", "length")
-        if not changes or self.m.frequency != "step":
+        active = not iterable.loop or any(loop.id == iterable.loop for loop in self.m.loops)
+        if iterable.kind != "sequence" or not iterable.cause or not active or self.m.frequency != "step":
             return
+        now, self.m.statement = self.m.statement, node
         why = Why("it decides how many rounds there are", (node.iter.start, node.iter.end))
         self.m.record(
             ChangingPath,
@@ -261,18 +293,33 @@ class Loops:
             via="rounds",
             cause=iterable.cause,
         )
+        self.m.statement = now
+
+    @staticmethod
+    def _few_rounds(node: ir.For | ir.While) -> bool:
+        """A graph of three steps harms nobody."""
+        if not isinstance(node, ir.For):
+            return False
+        match node.iter:
+            case ir.Sequence(elements=elements):
+                return len(elements) <= _FEW
+            case ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=ir.Const(value=int(count))),)):
+                return count <= _FEW
+        return False
 
     def _boundary(self, loop: Loop, effects: set[str], iterable: Thing) -> None:
-        if "work" not in effects and "work?" not in effects:
+        if ("work" not in effects and "work?" not in effects) or self._few_rounds(loop.node):
             return
         m = self.m
         boundary = "none"
         if "framework" in effects:
             boundary = "framework"
+        elif iterable.tag == "device-loader":
+            boundary = "several" if "sync" in effects else "loader"
         elif "sync" in effects:
             boundary = "several" if "sync-again" in effects else "sync"
-        elif iterable.tag == "device-loader":
-            boundary = "loader"
+        elif "sync-inside" in effects or ("sync?" in effects and "opt-step" not in effects):
+            boundary = "sync"
         elif "read" in effects:
             boundary = "read"
         optimizer = "none"
@@ -281,8 +328,7 @@ class Loops:
         elif "opt-step" in effects or "opt-step?" in effects:
             optimizer = "several" if "opt-step-again" in effects else "plain"
         node = loop.node
-        head = node.iter.end if isinstance(node, ir.For) else node.test.end
-        header = ir.Name(node.start, head, "")
+        header = self._header(loop)
         m.record(
             StepBoundary,
             header,
@@ -294,6 +340,18 @@ class Loops:
             accumulates="opt-step?" in effects and "opt-step" not in effects,
             parts={"body": (node.body[0].start, node.body[-1].end)},
         )
+
+
+def over(thing: Thing) -> str:
+    """What a loop over the thing goes through, as reads in it are told of."""
+    element = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
+    if element.kind == "sequence" and element.items:
+        element = element.items[-1]
+    if thing.kind == "parameters" or element.tag == "parameter":
+        return "parameters"
+    if element.tag == "state" or thing.tag == "state":
+        return "state-dict"
+    return "batch" if thing.loose or element.loose else ""
 
 
 def _made_in(thing: Thing, loop: Loop) -> bool:

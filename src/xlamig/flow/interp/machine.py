@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from xlamig import ir
 from xlamig.facts import Fact, Span, Why
 from xlamig.findings import Frequency
+from xlamig.flow.guards import Guards
 from xlamig.flow.interp.calls import Calls
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
@@ -45,6 +46,10 @@ class Machine:
         self.brief = False  # each loop is run once
         self.synced = False
         self.forwards = 0  # forward passes that run
+        self.works = 0  # device operations met so far
+        self.waiting = False  # device work is queued that nothing has waited for
+        self.logging = False  # inside the arguments of a logger's call
+        self.over: list[str] = []  # what the loops and comprehensions run over
         self.default_place: Place = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
         self.partial = False
@@ -52,6 +57,7 @@ class Machine:
         self.calls = Calls(self)
         self.moves = Moves(self)
         self._loops = Loops(self)
+        self.guards = Guards(analysis.values, analysis.text)
         self._classes: dict[int, ClassInfo] = {}
         self._left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
         self._sized: set[int] = set()
@@ -169,7 +175,7 @@ class Machine:
 
     def _if(self, node: ir.If) -> Leaves:
         holds = self.values.decided(node.test)
-        self.values.truth(node.test, "if")
+        tested = self.values.truth(node.test, "if")
         if holds is not None:
             return self.block(node.body if holds else node.orelse)
         before = dict(self.env)
@@ -182,6 +188,11 @@ class Machine:
             with self.branch() as way, often:
                 ends.append(None if self.block(body) else self.env)
             ways.append(way)
+        if any(guard.kind == "xla" for guard in self.guards.of(node.test, self.frame.scope, True)):
+            self.effects |= ways[0]  # where it matters the branch is taken
+        self.statement = node
+        if tested.cause == "random" and (None in ends or any(_works(way) for way in ways)):
+            self.values.reads.branched(node.test, tested)
         self.maybe(*ways)
         if ends == [None, None]:
             self.frame.env = before
@@ -234,7 +245,7 @@ class Machine:
             thing = self.values.of(item.value)
             ends_step = ends_step or thing.tag == "step"
             if thing.kind == "device" and thing.tag == "made":
-                self.default_place: Place = "host" if thing.place == "host" else "device"
+                self.default_place = "host" if thing.place == "host" else "device"
             if item.target is not None:
                 self.assign(item.target, thing, item.value)
         leaves = self.block(node.body)
@@ -271,7 +282,13 @@ class Machine:
     # ------------------------------------------------------------------ definitions
 
     def _define(self, node: ir.FunctionDef) -> None:
-        self.env[node.name] = Thing("function", ref=self.function(node, self.frame))
+        compiled = any(
+            self.names.dotted(d.func if isinstance(d, ir.Call) else d, self.frame.scope)
+            == "torch_xla.compile"
+            for d in node.decorators
+        )
+        tag = "compiled" if compiled else ""
+        self.env[node.name] = Thing("function", ref=self.function(node, self.frame), tag=tag)
         self.calls.entry.found(node, self.frame)
 
     def function(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> Function:
@@ -356,12 +373,23 @@ class Machine:
         owner = self.values.of(target.value)
         path = path_of(target)
         self.moves.attribute(target, owner, thing, value)
+        self.grew(thing, f".{target.attr}")
+        if thing.tag == "appended" and self.frequency == "step":
+            thing = thing.but(tag="grows", loop=0)
         if path:
             self.env[path] = thing
         self.effects.add(f"sets:{target.attr}")
         if owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo):
             known = owner.ref.attributes.get(target.attr)
-            owner.ref.attributes[target.attr] = thing if known is None else join(known, thing)
+            both = thing if known is None else join(known, thing)
+            owner.ref.attributes[target.attr] = both
+            if known is None or known.kind != both.kind or known.tag != both.tag:
+                owner.ref.version += 1
+
+    def grew(self, thing: Thing, name: str) -> None:
+        """`self.keys = torch.cat([self.keys, k])`: longer after each step."""
+        if thing.kind == "tensor" and thing.tag == f"grown:{name}" and thing.ref and self.frequency == "step":
+            self._loops.told(thing, thing.sure, (), "in each step")
 
     # ------------------------------------------------------------------ what is met
 
@@ -381,7 +409,12 @@ class Machine:
             return None
         frequency = self.frequency
         hot = frozenset({"hot"}) if FREQUENCIES.index(frequency) > FREQUENCIES.index("epoch") else frozenset()
-        event = Event(fact, node, fields, sure, frequency, why[-5:], related, parts or {}, context | hot)
+        group = (
+            self.loops[-1].id if self.loops else self.frame.scope.node.start if self.frame.scope.node else 0
+        )
+        event = Event(
+            fact, node, fields, sure, frequency, why[-5:], related, parts or {}, context | hot, group
+        )
         assert sure in CONFIDENCES
         self.recorder.add(self.statement, event)
         return event
@@ -393,3 +426,7 @@ class Machine:
         """Starts a frame; the caller puts the old one back."""
         self.frame = Frame(scope, parent, owner)
         return self.frame
+
+
+def _works(effects: set[str]) -> bool:
+    return "work" in effects or "work?" in effects

@@ -162,7 +162,7 @@ class Modules:
         if name in _STATE:
             tensor = Thing("tensor", module.place, sure=module.sure, tag="parameter", ref=_identity(module))
             element = sequence((TEXT, tensor)) if name.startswith("named") else tensor
-            return Thing("parameters", module.place, element=element, ref=module)
+            return Thing("parameters", module.place, element=element, items=(module,))
         if name in _PARTS:
             part = Thing("module", module.place, sure=LIKELY)
             return Thing("sequence", element=sequence((TEXT, part)) if name.startswith("named") else part)
@@ -182,6 +182,7 @@ class Modules:
             self._registered(module, args, "buffer" if name == "register_buffer" else "parameter")
             return NONE
         if name.startswith("register_"):
+            self._hooked(module, name, args, node)
             return UNKNOWN
         if name in ("items", "values", "keys"):
             part = Thing("module", module.place, sure=LIKELY)
@@ -196,12 +197,28 @@ class Modules:
         if name in ("forward", "generate") or (module.loose and not signatures.signature(f"Module.{name}")):
             result = self.output(args, node, module.sure, module)
             return result.but(sure=min(result.sure, LIKELY if name in ("forward", "generate") else POSSIBLE))
+        if isinstance(module.ref, ClassInfo) and self.m.calls.held(args) and name not in ("log", "log_dict"):
+            unknown = all(name not in cls.attributes for cls in module.ref.lineage())
+            if unknown and path_of(node.func.value) == "self":  # a part that a base class or a table made
+                return self.output(args, node, LIKELY, module)
         held = self.attribute(module, name)
         if isinstance(module.ref, ClassInfo):
             for cls in module.ref.lineage():
                 if name in cls.attributes:
                     return self.m.calls.reach(self.m.calls.member(module, name, node.func), node, args)
         return self.m.calls.reach(held, node, args) if held.kind == "module" else self.by_name(node, args)
+
+    def _hooked(self, module: Thing, name: str, args: Args, node: ir.Call) -> None:
+        """A hook runs in every step, with the module and what goes in and out."""
+        hook = args.get(0, "hook")
+        if hook is None or hook.kind != "function" or "state_dict" in name:
+            return
+        tensor = Thing("tensor", "device", sure=LIKELY, loose=True)
+        given = [module, sequence((tensor,)), tensor]
+        m = self.m
+        before, m.frequency = m.frequency, "step"
+        m.calls.entry.call(hook.ref, type(args)(given[: len(hook.ref.node.params)], {}, []), node)
+        m.frequency = before
 
     def _registered(self, module: Thing, args: Args, tag: str) -> None:
         name, value = args.get(0, "name"), args.get(1, "tensor") or args.keywords.get("param")
@@ -239,13 +256,9 @@ class Modules:
         if name == "device":
             return Thing("device", "device" if module.place != "host" else "host", sure=LIKELY)
         if name in ("weight", "bias", "grad"):
-            return Thing(
-                "tensor",
-                module.place or "device",
-                sure=min(module.sure, LIKELY),
-                tag="parameter",
-                why=module.why,
-            )
+            place = module.place or "device"
+            sure, ref = min(module.sure, LIKELY), _identity(module)
+            return Thing("tensor", place, sure=sure, tag="parameter", ref=ref, why=module.why)
         if name == "module" or table.name_like("module").search(name):
             return Thing("module", module.place, sure=LIKELY, loose=True, why=module.why)
         if name == "config":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import ModuleMove, Why
+from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.things import LIKELY, Thing
 from xlamig.flow.known import short
 
@@ -26,22 +27,29 @@ class Moves:
 
     def __init__(self, machine: Machine) -> None:
         self.m = machine
+        self.swaps = False  # a flag makes moves keep the parameters' identity
         self._held: dict[object, list[tuple[str, ir.Node, str]]] = {}
+        self._ties: dict[object, list[Event]] = {}
+        self._moves: dict[object, tuple[Thing, ir.Call, ir.Stmt, str]] = {}
 
     def depends(self, module: Thing, via: str, node: ir.Node, name: str = "") -> None:
         """Something holds on to the parameters of a module."""
-        if module.place == "host" and module.ref is not None:
+        if module.place in ("host", "either") and module.ref is not None:
             held = self._held.setdefault(identity(module), [])
             if all(other is not node for _, other, _ in held):
                 held.append((via, node, name))
 
     def moved(self, module: Thing, node: ir.Call, path: str) -> None:
         """A module on the host is moved to the device."""
-        if module.kind != "module" or module.place != "host":
+        if module.kind != "module" or module.place not in ("host", "either"):
             return
+        if module.ref is not None:
+            self._moves[identity(module)] = (module, node, self.m.statement, path)
         for via, at, name in self._held.pop(identity(module), ()):
+            if self.swaps and via in ("optimizer", "tie", "list"):
+                continue
             span = (at.start, at.end)
-            self.m.record(
+            told = self.m.record(
                 ModuleMove,
                 node,
                 min(module.sure, LIKELY) if via != "optimizer" else module.sure,
@@ -51,6 +59,43 @@ class Moves:
                 module=path,
                 optimizer=name,
             )
+            if via == "tie" and told is not None:
+                self._ties.setdefault(identity(module), []).append(told)
+
+    def marked(self, parameter: Thing, via: str, node: ir.Node) -> None:
+        """A hook or an attribute is set on a parameter, of the module that is being built or of another."""
+        if parameter.tag != "parameter" or parameter.place == "device":
+            return
+        if parameter.ref is not None:
+            self.depends(Thing("module", "host", ref=parameter.ref), via, node)
+        whole = self.m.env.get("self")
+        if whole is not None and whole.kind == "module":
+            self.depends(whole.but(place="host"), via, node)
+
+    def listed(self, parameter: Thing, optimizer: ir.Call) -> None:
+        """An optimizer is given parameters that were collected one by one."""
+        module = Thing("module", "host", ref=parameter.ref)
+        moved = self._moves.get(identity(module))
+        if parameter.place != "host":
+            return
+        if moved is None:
+            self.depends(module, "optimizer", optimizer)
+            return
+        whole, node, statement, path = moved
+        now, self.m.statement = self.m.statement, statement
+        span = (optimizer.start, optimizer.end)
+        why = Why("the optimizer gets parameters that were collected before", span)
+        self.m.record(
+            ModuleMove,
+            node,
+            whole.sure,
+            (*whole.why, why),
+            related=(why,),
+            via="list",
+            module=path,
+            optimizer="",
+        )
+        self.m.statement = now
 
     def attribute(self, target: ir.Attribute, owner: Thing, thing: Thing, value: ir.Expr | None) -> None:
         """`a.weight = b.weight` ties; `p.no_decay = True` marks a parameter; `p.data = p.data.to(...)`."""
@@ -58,20 +103,25 @@ class Moves:
             source = self.m.values.of(value.value)
             if value.attr == "weight" and source.kind == "module":
                 self.tied(owner, target)
-        elif owner.kind == "tensor" and owner.tag == "parameter" and owner.place != "device":
+        elif owner.kind == "tensor" and owner.tag == "parameter":
             if target.attr == "data":
-                if thing.kind == "tensor" and thing.place == "device" and owner.place == "host":
+                if thing.kind == "tensor" and thing.place == "device" and isinstance(value, ir.Call):
                     text = short(self.m.source(target.value))
                     self.m.record(ModuleMove, target, LIKELY, thing.why, via="data", module=text)
-            elif target.attr not in ("grad", "requires_grad") and owner.ref is not None:
-                self.depends(Thing("module", "host", ref=owner.ref), "attribute", target)
+            elif target.attr not in ("grad", "requires_grad"):
+                self.marked(owner, "attribute", target)
 
     def tied(self, owner: Thing, target: ir.Node) -> None:
         """A tie of two parts of the module that is being built, or of a part and the whole."""
-        self.depends(owner.but(place="host") if owner.place != "device" else owner, "tie", target)
         whole = self.m.env.get("self")
-        if whole is not None and whole.kind == "module":
-            self.depends(whole.but(place="host"), "tie", target)
+        for module in (owner, whole):
+            if module is None or module.kind != "module":
+                continue
+            if module.place == "device":  # tied again, where it counts
+                for told in self._ties.pop(identity(module), ()):
+                    self.m.recorder.forget(told)
+            else:
+                self.depends(module.but(place="host"), "tie", target)
 
 
 def identity(module: Thing) -> object:

@@ -59,7 +59,7 @@ class Objects:
                     return Thing("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
                 return UNKNOWN
             case "logger":
-                return self._log(name, args, node)
+                return self._log()
             case "parameters":
                 return owner
             case "foreign" if owner.tag == "framework":
@@ -71,6 +71,14 @@ class Objects:
             case "device":
                 return NONE
         return self._of_unknown(owner, name, args, node)
+
+    @staticmethod
+    def is_logger(owner: Thing, name: str, func: ir.Attribute) -> bool:
+        """Whether a method writes to a log, below whose level nothing is formatted."""
+        if name not in table.names("reads", "loggers"):
+            return False
+        last = path_of(func.value).rpartition(".")[2].lower()
+        return owner.kind == "logger" or (owner.kind in ("unknown", "api", "foreign") and "log" in last)
 
     # ------------------------------------------------------------------ training
 
@@ -185,10 +193,9 @@ class Objects:
             if thing is not None:
                 self.m.values.reads.formatted(arg.value, thing, operation, node)
 
-    def _log(self, name: str, args: Args, node: ir.Call) -> Thing:
-        """What a logger is given; lazy arguments are read only if the message is written."""
-        if name in table.names("reads", "loggers"):
-            self._format(args, node, f"logger.{name}")
+    @staticmethod
+    def _log() -> Thing:
+        """Lazy arguments are read only if the message is written."""
         return NONE
 
     # ------------------------------------------------------------------ others
@@ -210,7 +217,7 @@ class Objects:
         if name in ("step", "zero_grad") and table.name_like("optimizer").search(last):
             return self._of_optimizer(Thing("optimizer", "device", sure=LIKELY), name)
         if name in table.names("reads", "loggers") and ("log" in last.lower()):
-            return self._log(name, args, node)
+            return self._log()
         if name == "backward":
             self.m.effects.add("backward")
             self.m.calls.work("either")

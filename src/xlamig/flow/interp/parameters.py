@@ -80,7 +80,7 @@ class Parameters:
         if table.name_like("device").search(name):
             return Thing("device", "device", sure=LIKELY)
         if table.name_like("module").search(name):
-            return Thing("module", "device", sure=LIKELY, loose=True)
+            return Thing("module", "either", sure=LIKELY, loose=True, ref=f"{name}#parameter")
         if table.name_like("loader").search(name):
             return Thing("loader", "host", sure=LIKELY)
         if table.name_like("optimizer").search(name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from xlamig import ir
-from xlamig.facts import Fact, HostRead, Why
+from xlamig.facts import ChangingPath, Fact, HostRead, Timing, Transfer, Why
 from xlamig.flow.interp.things import LIKELY, POSSIBLE, Thing, element_of
 from xlamig.flow.known import short
 
@@ -20,6 +20,7 @@ _CAUSES = {
     "length": "it is the length of something that grows",
 }
 
+_OVER = ("parameters", "state-dict")
 SIZES = {"dynamic": "read", "growing": "length"}
 """What makes a size of a tensor change, by what its shape depends on."""
 
@@ -28,15 +29,14 @@ class Reads:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
 
-    def host(
-        self, node: ir.Node, thing: Thing, via: str, operation: str, of: ir.Node | None = None, over: str = ""
-    ) -> None:
+    def host(self, node: ir.Node, thing: Thing, via: str, operation: str, of: ir.Node | None = None) -> None:
         """Says that a value is needed in Python, if it is on the device."""
         sure = sureness(thing)
         if thing.kind != "tensor" or not sure:
             return
         m = self.m
         m.effects.add("read" if sure > POSSIBLE else "read?")
+        m.waiting = False
         tensor = short(m.source(of if of is not None else node))
         m.record(
             HostRead,
@@ -47,8 +47,41 @@ class Reads:
             operation=operation,
             tensor=tensor,
             boundary="after" if m.synced else "before",
-            over=over or ("parameters" if thing.tag == "parameter" else ""),
+            over=next((word for word in reversed(m.over) if word in _OVER), ""),
         )
+
+    def sent(self, left: Thing, right: Thing, node: ir.Node) -> None:
+        """A constant of the host meets a tensor of the device."""
+        for side, name in ((left, "left"), (right, "right")):
+            part = getattr(node, name, node)
+            if side.place == "host" and self.m.calls.tensors.is_constant(side) and not side.scalar:
+                text = short(self.m.source(part))
+                self.m.record(
+                    Transfer, part, LIKELY, side.why, via="constant", operation="an operator", tensor=text
+                )
+
+    def branched(self, node: ir.Expr, thing: Thing) -> None:
+        """A random choice: one makes two graphs, each compiled once; one in each round makes many."""
+        m = self.m
+        inside = thing.loop and m.loops and m.loops[-1].id == thing.loop
+        many = inside and m.loops[-1].kind in ("inner", "cut")
+        if m.frequency == "step":
+            m.record(
+                ChangingPath, node, LIKELY if many else POSSIBLE, thing.why, via="branch", cause="random"
+            )
+
+    def timed(self, end: Thing, start: Thing) -> None:
+        """`time.time() - start` around device work that was only queued."""
+        if end.ref is None or start.ref is None:
+            return
+        node, statement, works, waiting = end.ref
+        if works > start.ref[2] and waiting:
+            m = self.m
+            now, m.statement = m.statement, statement
+            begin = start.ref[0]
+            why = Why("the time is taken from here", (begin.start, begin.end))
+            m.record(Timing, node, LIKELY, (why,), clock=short(m.source(node)))
+            m.statement = now
 
     def formatted(self, part: ir.Node, thing: Thing, operation: str, node: ir.Node) -> None:
         """Something is made text of."""
@@ -57,7 +90,7 @@ class Reads:
         if thing.kind == "mapping":
             thing = element_of(thing)
         if thing.kind == "tensor":
-            self.host(part, thing, "format", operation, part)
+            self.host(part, thing, "log" if self.m.logging else "format", operation, part)
 
     def membership(self, node: ir.Compare, left: Thing, right: Thing) -> None:
         """`x in y`: the tensor is compared with each element, and each answer is read."""

@@ -63,6 +63,9 @@ class Tensors:
             self.m.effects.add("backward")
             self.m.calls.work(owner.place)
             return NONE
+        if name in ("register_hook", "register_post_accumulate_grad_hook"):
+            self.m.moves.marked(owner, "hook", node)
+            return UNKNOWN
         if name == "copy_":
             self._copied(owner, args, node)
             return owner
@@ -140,8 +143,14 @@ class Tensors:
 
     def _transfer(self, owner: Thing, node: ir.Call) -> None:
         assert isinstance(node.func, ir.Attribute)
-        if self.m.frequency == "step":
-            via = "batch" if owner.loose or owner.tag == "batch" else "constant"
+        via = ""
+        if owner.loose or owner.tag == "batch":
+            via = "batch"
+        elif owner.tag == "leaf":
+            via = "leaf"
+        elif self.is_constant(owner):
+            via = "constant"
+        if via and self.m.frequency == "step":
             self.m.record(
                 Transfer,
                 node,
@@ -151,6 +160,11 @@ class Tensors:
                 operation=f"Tensor.{node.func.attr}",
                 tensor=short(self.m.source(node.func.value)),
             )
+
+    @staticmethod
+    def is_constant(thing: Thing) -> bool:
+        """Whether a host tensor is the same in each step: written out, or kept since it was made."""
+        return thing.tag == "constant" or (thing.tag.startswith("carried:.") and thing.place == "host")
 
     def destination(self, name: str, args: Args) -> Thing | None:
         """The device that something is moved to; None if it stays."""
@@ -208,6 +222,8 @@ class Tensors:
         operands = [owner] if owner is not None else []
         operands += self.m.calls.held(args)
         result = self._result(last, owner, operands, args, node)
+        if owner is None and not operands:
+            result = self._made(last, args, result, node)
         rest = args.all if owner is not None else args.all[1:]
         if self.is_dynamic(last, rest):
             result = result.but(cause="dynamic", dtype="" if last == "masked_select" else "int")
@@ -216,6 +232,26 @@ class Tensors:
         self._costs(name, last, owner, args, node, result)
         self.m.calls.work(result.place if result.kind == "tensor" else element_of(result).place)
         return result
+
+    def _made(self, last: str, args: Args, result: Thing, node: ir.Call) -> Thing:
+        """A tensor made of numbers: a leaf, or a constant."""
+        grad = args.keywords.get("requires_grad")
+        if grad is not None and grad.const is True:
+            return result.but(tag="leaf")
+        data = args.get(0, "data")
+        if last not in ("tensor", "as_tensor") or data is None or data.kind != "sequence" or not data.items:
+            return result
+        numbers = [item for part in data.items for item in (part.items or (part,))]
+        if any(
+            item.kind not in ("number", "bool") or not isinstance(item.const, int | float) for item in numbers
+        ):
+            return result
+        if result.place == "device" and self.m.frequency == "step":
+            name = f"torch.{last}"
+            self.m.record(
+                Transfer, node, LIKELY, (), via="constant", operation=name, tensor=short(self.m.source(node))
+            )
+        return result.but(tag="constant") if result.place == "host" else result
 
     def _result(
         self, last: str, owner: Thing | None, operands: list[Thing], args: Args, node: ir.Call
@@ -238,6 +274,9 @@ class Tensors:
             and args.positional[0].kind in ("number", "bool")
         ):
             scalar = True
+        size = args.get(0, "size")
+        if owner is None and size is not None and size.kind == "sequence" and size.items == ():
+            scalar = plain in ("zeros", "ones", "empty", "full", "rand", "randn")
         same = plain in table.names("torch", "same-shape")
         if not scalar and first is not None and (same or plain in table.names("torch", "same-value")):
             scalar = first.scalar and plain not in ("view", "reshape", "unsqueeze")
@@ -325,8 +364,10 @@ class Tensors:
             self._dynamic(name, plain, owner, first, args, node)
         if plain in table.names("torch", "concat"):
             self._grows(name, args, node, result)
+        if plain in ("index_add", "scatter_add", "index_copy"):
+            self.m.effects.add("adds-rows")
         if plain in table.names("torch", "stack"):
-            self._stacked(name, args, node, result)
+            self.stacked(name, args.get(0, "tensors") or UNKNOWN, args, node)
         if plain == "pad" and first is not None and first.tag.startswith("carried:"):
             self._mark(result, first, name, node)
         self._numbers(name, plain, owner, args, node, result)
@@ -350,7 +391,7 @@ class Tensors:
             return
         at = node.func.value if owner is not None and isinstance(node.func, ir.Attribute) else args.node(0)
         mask = args.node(0 if owner is not None else 1) if via in ("mask-read", "masked-scatter") else None
-        self.m.effects.add("read")
+        self.m.effects.update(("read", "selects"))
         self.m.record(
             DynamicShape,
             node,
@@ -381,13 +422,13 @@ class Tensors:
         result.loop = carried.loop
         result.ref = (node, self.m.statement, name)
 
-    def _stacked(self, name: str, args: Args, node: ir.Call, result: Thing) -> None:
+    def stacked(self, name: str, given: Thing, args: Args, node: ir.Call) -> None:
         """A list that grows from round to round is stacked in each of them."""
-        given = args.get(0, "tensors")
-        if given is None or given.tag != "grows" or element_of(given).kind != "tensor":
+        if given.kind != "sequence" or given.tag != "grows" or element_of(given).kind != "tensor":
             return
         sure = sureness(element_of(given))
-        if sure and any(loop.id == given.loop and loop.kind in STEPS for loop in self.m.loops):
+        active = any(loop.id == given.loop and loop.kind in STEPS for loop in self.m.loops)
+        if sure and (active if given.loop else self.m.frequency == "step"):
             self.m.record(
                 ChangingShape,
                 node,
@@ -406,7 +447,9 @@ class Tensors:
         place = result if result.kind == "tensor" else element_of(result)
         sure = sureness(place)
         baked = table.number_arguments(plain)
-        parameters = signatures.parameters(name) or ()
+        free = table.number_arguments(plain, "baked") or ()
+        known = signatures.signature(name)
+        parameters = (*known.positional, *known.keywords) if known is not None else ()
         for i, arg in enumerate(args.nodes):
             thing = args.keywords.get(arg.keyword) if arg.keyword else args.get(i)
             if thing is None:
@@ -418,7 +461,7 @@ class Tensors:
             for part, item in self._parts(arg.value, thing):
                 if number and item.kind == "tensor" and item.scalar:
                     self.m.values.reads.host(part, item, "number", name)
-                elif wanted and sure:
+                elif (wanted or parameter in free) and sure:
                     self._baked(part, item, name, sure)
 
     @staticmethod

@@ -167,6 +167,13 @@ def join_all(things: Any) -> Thing:
     return found or UNKNOWN
 
 
+def together(things: Any) -> Thing:
+    """The parameters of several modules as one."""
+    held = [thing for thing in things if thing.kind == "parameters"]
+    made = join_all(held) if held else UNKNOWN
+    return made.but(items=tuple(module for thing in held for module in thing.items or ())) if held else made
+
+
 def join_place(one: Place, other: Place) -> Place:
     return one if one == other else "either" if one and other else one or other
 
@@ -204,16 +211,17 @@ def join(one: Thing, other: Thing) -> Thing:
         and one.loose == other.loose
     ):
         return one
+    tagged = one if one.tag or not other.tag else other
     made = one.but(
         place=place,
         sure=min(one.sure, other.sure),
         dtype=one.dtype if one.dtype == other.dtype else "",
         scalar=one.scalar and other.scalar,
         loose=one.loose or other.loose,
-        ref=one.ref if one.ref == other.ref else None,
+        ref=tagged.ref if one.ref == other.ref or one.kind == "tensor" else None,
         cause=one.cause or other.cause,
-        loop=one.loop or other.loop,
-        tag=one.tag if one.tag == other.tag else one.tag or other.tag,
+        loop=(tagged.loop if tagged.tag else 0) or one.loop or other.loop,
+        tag=tagged.tag,
         source=one.source if one.source == other.source else "",
         const=const,
         items=items,

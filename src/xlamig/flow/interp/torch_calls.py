@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from xlamig import ir
-from xlamig.facts import Why
+from xlamig.facts import DynamicShape, Why
 from xlamig.flow.interp.things import (
     CERTAIN,
     DEVICE,
@@ -15,10 +16,14 @@ from xlamig.flow.interp.things import (
     NUMBER,
     POSSIBLE,
     UNKNOWN,
+    Place,
     Thing,
     element_of,
     join_all,
+    together,
 )
+from xlamig.flow.interp.reads import sureness
+from xlamig.flow.known import short
 from xlamig.flow.values import CUDA_AVAILABLE
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
@@ -34,7 +39,6 @@ _WORDS: dict[str, Thing] = {
     "device-loader": Thing("loader", "device", tag="device-loader"),
     "dataset": Thing("dataset", "host"),
     "device": DEVICE,
-    "host-tensor": Thing("tensor", "host"),
     "device-tensor": Thing("tensor", "device", sure=LIKELY),
     "none": NONE,
     "number": NUMBER,
@@ -42,6 +46,9 @@ _WORDS: dict[str, Thing] = {
     "tokenizer": FOREIGN,
     "foreign": FOREIGN,
 }
+_CHECKS = frozenset(
+    {"math.isnan", "math.isinf", "math.isfinite", "numpy.isnan", "numpy.isinf", "numpy.isfinite"}
+)
 _ROOTS = ("torch.", "torch_xla.")
 
 
@@ -83,7 +90,25 @@ class TorchCalls:
             if "cuda" in text or (given is not None and given.place == "device"):
                 self.m.default_place = "device"
             return NONE
+        if name in table.names("waits", "calls"):
+            self.m.waiting = False
+            return NONE
+        if name in _CHECKS and args.positional:
+            return self._checked(name, args, node)
+        if name.startswith("math.") and args.positional and args.positional[0].kind == "tensor":
+            self.m.values.reads.host(node, args.positional[0], "builtin", name, args.node(0))
+            return Thing("number", cause="read", sure=args.positional[0].sure)
+        if name == "torch.__future__.set_swap_module_params_on_conversion":
+            self.m.moves.swaps = True
+            return NONE
+        if name.startswith("torchvision.ops.") and name.rpartition(".")[2] in table.names(
+            "torch", "detection"
+        ):
+            return self._detection(name, args, node)
         if name in table.names("boundaries", "sync"):
+            wait = args.keywords.get("wait")
+            if (wait is not None and wait.const is True) or name.endswith("wait_device_ops"):
+                self.m.waiting = False
             again = "sync" in self.m.effects
             self.m.effects.update(("sync", "sync-again") if again else ("sync",))
             self.m.synced = True
@@ -102,6 +127,35 @@ class TorchCalls:
                 self.m.values.reads.formatted(arg.value, thing, name, node)
             return NONE
         return None
+
+    def _checked(self, name: str, args: Args, node: ir.Call) -> Thing:
+        """`math.isnan(loss)`, `math.isfinite(loss.item())`"""
+        thing = args.positional[0]
+        if thing.kind == "tensor":
+            self.m.values.reads.host(node, thing, "nan-check", name, args.node(0))
+        elif thing.cause == "read" and isinstance(args.node(0), ir.Call):
+            tensor = Thing("tensor", "device", sure=thing.sure, why=thing.why)
+            self.m.values.reads.host(node, tensor, "nan-check", name, args.node(0))
+        return Thing("bool")
+
+    def _detection(self, name: str, args: Args, node: ir.Call) -> Thing:
+        held = self.m.calls.held(args)
+        sure = max((sureness(thing) for thing in held), default=0)
+        self.m.effects.add("read" if sure > POSSIBLE else "read?")
+        first = args.node(0)
+        self.m.record(
+            DynamicShape,
+            node,
+            sure,
+            held[0].why if held else (),
+            via="detection",
+            operation=name,
+            tensor=short(self.m.source(first)) if first is not None else "",
+        )
+        place = held[0].place if held else ""
+        return Thing(
+            "tensor", place, sure=LIKELY, dtype="int" if name.endswith("nms") else "", cause="dynamic"
+        )
 
     @staticmethod
     def _pairs(args: Args) -> list[tuple[ir.Arg, Thing]]:
@@ -124,6 +178,12 @@ class TorchCalls:
             return Thing("device", given.place or "device", sure=sure, tag="made")
         return Thing("device", "device", sure=LIKELY, tag="made")
 
+    def _is_global(self, args: Args) -> bool:
+        """Whether what is converted was made when the module was loaded."""
+        first = args.node(0)
+        inside = self.m.frame.parent is not None and isinstance(first, ir.Name) and first.id not in self.m.env
+        return inside and isinstance(first, ir.Name) and first.id in self.m.frame.module.env
+
     def _made_of_tensors(self, args: Args, node: ir.Call) -> None:
         """`torch.tensor([t, u])` reads each of them."""
         given = args.get(0, "data")
@@ -142,6 +202,8 @@ class TorchCalls:
             return plain
         first = args.get(0) or UNKNOWN
         match word:
+            case "host-tensor":
+                return Thing("tensor", "host", tag="constant" if self._is_global(args) else "")
             case "module":
                 return self._parts(self._module(name, node), args)
             case "wrapped-module":
@@ -150,7 +212,7 @@ class TorchCalls:
                 return self._optimizer(first, node)
             case "scaler" | "writer" | "logger" | "distribution":
                 held = self.m.calls.held(args)
-                return Thing(word, held[0].place if held else "")
+                return Thing(word, held[0].place if held else "host")
             case "loader":
                 return Thing("loader", "host", element=self._batch(args, node))
             case "parameter":
@@ -168,6 +230,13 @@ class TorchCalls:
                 return self.m.calls.modules.output(args, node, LIKELY)
             case "first":
                 return first
+            case "clock":
+                m = self.m
+                return Thing("number", tag="clock", ref=(node, m.statement, m.works, m.waiting))
+            case "chain":
+                return together(args.positional)
+            case "compiled":
+                return first.but(tag="compiled") if first.kind in ("function", "module") else first
             case "random":
                 return Thing("number", cause="random", loop=self.m.loops[-1].id if self.m.loops else 0)
             case "mapping":
@@ -186,7 +255,8 @@ class TorchCalls:
                 loose=True,
                 why=(Why(f"`{name}` makes a model", span),),
             )
-        return Thing("module", "host", ref=f"{name}#{node.start}", tag=name.rpartition(".")[2])
+        place = self.m.default_place
+        return Thing("module", place, ref=f"{name}#{node.start}", tag=name.rpartition(".")[2])
 
     @staticmethod
     def _parts(module: Thing, args: Args) -> Thing:
@@ -201,12 +271,27 @@ class TorchCalls:
         return module.but(element=held) if held is not None and held.kind == "module" else module
 
     def _optimizer(self, first: Thing, node: ir.Call) -> Thing:
-        held = first if first.kind == "parameters" else element_of(first)
-        if held.kind == "mapping":
-            held = (held.items or {}).get("params", UNKNOWN) if isinstance(held.items, dict) else UNKNOWN
-        if held.kind == "parameters" and isinstance(held.ref, Thing):
-            self.m.moves.depends(held.ref, "optimizer", node)
-        return Thing("optimizer", held.place)
+        place: Place = ""
+        for held in self._parameters(first):
+            place = held.place or place
+            if held.kind == "parameters":
+                for module in held.items or ():
+                    self.m.moves.depends(module, "optimizer", node)
+            elif held.tag == "parameter" and held.ref is not None:
+                self.m.moves.listed(held, node)
+        return Thing("optimizer", place)
+
+    def _parameters(self, given: Thing) -> Iterator[Thing]:
+        """What an optimizer is given: parameters, lists and groups of them."""
+        if given.kind == "mapping":
+            held = given.items.get("params") if isinstance(given.items, dict) else given.element
+            if held is not None:
+                yield from self._parameters(held)
+        elif given.kind == "sequence":
+            for item in given.items if given.items is not None else (element_of(given),):
+                yield from self._parameters(item)
+        else:
+            yield given
 
     def _batch(self, args: Args, node: ir.Call) -> Thing | None:
         """What a loader gives: what its collate function makes of samples."""

@@ -118,7 +118,8 @@ class Builtins:
             things = [first]
         tensors = [t for t in things if t.kind == "tensor"]
         if tensors:
-            self.m.values.reads.host(node, tensors[0], "builtin", name)
+            surest = max(tensors, key=sureness)
+            self.m.values.reads.host(node, surest, "builtin", name)
             return tensors[0] if name != "sorted" else Thing("sequence", element=tensors[0])
         if name == "sorted" and first.kind == "mapping":
             return Thing("sequence", element=TEXT)

@@ -36,6 +36,7 @@ class Args:
     keywords: dict[str, Thing]
     nodes: list[ir.Arg]
     starred: bool = False
+    rest: Thing | None = None  # what `*args` goes on with
 
     def get(self, index: int, keyword: str = "") -> Thing | None:
         if keyword and keyword in self.keywords:
@@ -89,7 +90,9 @@ class Calls:
                 made.starred = True
             elif arg.star:
                 made.starred = True
-                made.positional.append(self.m.values.iterated(thing)) if arg.star == "*" else None
+                if arg.star == "*":
+                    made.rest = self.m.values.iterated(thing)
+                    made.positional.append(made.rest)
             elif arg.keyword is not None:
                 made.keywords[arg.keyword] = thing
             else:

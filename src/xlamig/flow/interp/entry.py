@@ -24,6 +24,7 @@ class _Ran:
 
     results: dict[Any, tuple[Thing, set[str]]] = field(default_factory=dict)
     frequencies: set[str] = field(default_factory=set)
+    given: dict[str, Thing] = field(default_factory=dict)  # in the last call
 
 
 class Entry:
@@ -68,6 +69,7 @@ class Entry:
             else:
                 known = ran.results[key] = self._run(function, given)
                 ran.frequencies.add(m.frequency)
+                ran.given = given
         result, effects = known
         self._happens(effects)
         return result
@@ -145,6 +147,8 @@ class Entry:
                 given[param.name] = positional.pop(0)
             elif param.name in keywords:
                 given[param.name] = keywords.pop(param.name)
+            elif args.rest is not None and param.default is None:
+                given[param.name] = args.rest
             elif args.starred:
                 given[param.name] = self.parameters.guessed(param, function, hot=False)
             elif param.default is not None:
@@ -174,8 +178,9 @@ class Entry:
         if known is not None and (not hot or "step" in known.frequencies):
             return
         function = m.function(node, frame, owner)
-        given = {param.name: self.parameters.guessed(param, function, hot=hot) for param in node.params}
-        if owner is not None and node.params and function.kind != "static":
+        given = known.given if known is not None else {}
+        given = given or {p.name: self.parameters.guessed(p, function, hot=hot) for p in node.params}
+        if known is None and owner is not None and node.params and function.kind != "static":
             place = "host" if node.name == "__init__" else "device"
             kind = "module" if owner.is_module else "instance"
             own = Thing(kind, place if owner.is_module else "", sure=LIKELY, ref=owner)  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, ChangingShape, DynamicShape, StepBoundary, Why
@@ -52,6 +51,8 @@ class Loops:
     def _element(self, node: ir.For, iterable: Thing, loop: Loop) -> Thing:
         """What the loop's target holds in a round; a counter changes as often as the graph runs."""
         element = self.m.values.iterated(iterable)
+        if loop.kind in ("training", "evaluation"):
+            element = _batch(element)
         return self._counted(element, loop)
 
     def _counted(self, thing: Thing, loop: Loop) -> Thing:
@@ -72,7 +73,7 @@ class Loops:
         m = self.m
         before = dict(m.env)
         brief, m.brief = m.brief, True
-        loop = Loop(node, over=over(iterable))
+        loop = Loop(node, over=over(iterable, whole=True))
         with m.branch() as effects:
             first = self._round(loop, start)
         m.brief = brief
@@ -132,7 +133,11 @@ class Loops:
             return effect in effects or f"{effect}?" in effects
 
         hot = self.m.frequency in ("step", "interval")
-        if does("opt-step") or does("xm-step"):
+        if self._few_rounds(node):
+            return "cut" if "read" in effects or "sync" in effects else "inner"
+        if (does("opt-step") or does("xm-step")) and any(
+            map(does, ("backward", "model", "zero-grad", "batch"))
+        ):
             return "training"
         if does("backward"):
             return "micro" if hot or self.m.loops else "training"
@@ -342,7 +347,16 @@ class Loops:
         )
 
 
-def over(thing: Thing) -> str:
+def _batch(thing: Thing) -> Thing:
+    """The host tensors in what a loop of steps goes through are a batch."""
+    if thing.kind == "tensor" and thing.place == "host":
+        return thing.but(tag="batch")
+    if thing.kind == "sequence" and thing.items:
+        return thing.but(items=tuple(_batch(item) for item in thing.items))
+    return thing
+
+
+def over(thing: Thing, whole: bool = False) -> str:
     """What a loop over the thing goes through, as reads in it are told of."""
     element = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
     if element.kind == "sequence" and element.items:
@@ -351,7 +365,7 @@ def over(thing: Thing) -> str:
         return "parameters"
     if element.tag == "state" or thing.tag == "state":
         return "state-dict"
-    return "batch" if thing.loose or element.loose else ""
+    return "batch" if element.kind == "tensor" and not whole else ""
 
 
 def _made_in(thing: Thing, loop: Loop) -> bool:

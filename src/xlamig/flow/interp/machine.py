@@ -19,6 +19,7 @@ from xlamig.flow.interp.things import NONE, UNKNOWN, Place, Thing, element_of, j
 from xlamig.flow.occasions import Occasions
 from xlamig.flow.regions import Regions
 from xlamig.flow.scopes import Scope, ScopeTable, path_of
+from xlamig.flow.selection import XLA_ARM
 from xlamig.flow.site import Analysis
 
 _PER_STATEMENT = 40  # how often each is run on the average before calls are no longer followed
@@ -166,6 +167,8 @@ class Machine:
                     ended = self.loops[-1].left if kind == "break" else self.loops[-1].again
                     ended.append(dict(self.env))
                 return True
+            case ir.Import(names=names) | ir.ImportFrom(names=names):
+                self._import(names)
             case ir.Delete(targets=targets):
                 for target in targets:
                     self.env.pop(path_of(target), None)
@@ -188,7 +191,7 @@ class Machine:
             with self.branch() as way, often:
                 ends.append(None if self.block(body) else self.env)
             ways.append(way)
-        if any(guard.kind == "xla" for guard in self.guards.of(node.test, self.frame.scope, True)):
+        if self._asks_for_xla(node.test):
             self.effects |= ways[0]  # where it matters the branch is taken
         self.statement = node
         if tested.cause == "random" and (None in ends or any(_works(way) for way in ways)):
@@ -199,6 +202,11 @@ class Machine:
             return True
         self.frame.env = merged(*ends)
         return False
+
+    def _asks_for_xla(self, test: ir.Expr) -> bool:
+        if isinstance(test, ir.Name | ir.Attribute | ir.Call) and XLA_ARM.search(self.source(test)):
+            return True
+        return any(guard.kind == "xla" for guard in self.guards.of(test, self.frame.scope, True))
 
     @contextmanager
     def seldom(self, test: ir.Expr, taken: bool) -> Iterator[None]:
@@ -290,6 +298,15 @@ class Machine:
         tag = "compiled" if compiled else ""
         self.env[node.name] = Thing("function", ref=self.function(node, self.frame), tag=tag)
         self.calls.entry.found(node, self.frame)
+
+    def _import(self, names: tuple[ir.Alias, ...]) -> None:
+        """Imports are looked up by scope; one that something else may replace is a value like any other."""
+        for alias in names:
+            name = alias.asname or alias.name.partition(".")[0]
+            if len(self.frame.scope.bindings.get(name, ())) > 1:
+                dotted = self.names.dotted(ir.Name(alias.start, alias.end, name), self.frame.scope)
+                if dotted is not None:
+                    self.env[name] = self.calls.named(dotted)
 
     def function(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> Function:
         made = Function(node, self.scopes.of(node), frame, owner)
@@ -409,9 +426,10 @@ class Machine:
             return None
         frequency = self.frequency
         hot = frozenset({"hot"}) if FREQUENCIES.index(frequency) > FREQUENCIES.index("epoch") else frozenset()
-        group = (
-            self.loops[-1].id if self.loops else self.frame.scope.node.start if self.frame.scope.node else 0
-        )
+        where = self.frame.scope.node
+        group = self.loops[-1].id if self.loops else where.start if where is not None else 0
+        if self.over and self.over[-1] == "batch":
+            group = -group  # several tensors at one place
         event = Event(
             fact, node, fields, sure, frequency, why[-5:], related, parts or {}, context | hot, group
         )

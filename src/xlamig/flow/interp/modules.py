@@ -157,6 +157,25 @@ class Modules:
         assert isinstance(node.func, ir.Attribute)
         if name in ("to", "cuda", "xla", "cpu"):
             return self._moved(module, name, args, node)
+        known = self._known_method(module, name, args, node)
+        if known is not None:
+            return known
+        if name in ("forward", "generate") or (module.loose and not signatures.signature(f"Module.{name}")):
+            result = self.output(args, node, module.sure, module)
+            return result.but(sure=min(result.sure, LIKELY if name in ("forward", "generate") else POSSIBLE))
+        if isinstance(module.ref, ClassInfo) and self.m.calls.held(args) and name not in ("log", "log_dict"):
+            unknown = all(name not in cls.attributes for cls in module.ref.lineage())
+            if unknown and path_of(node.func.value) == "self":  # a part that a base class or a table made
+                return self.output(args, node, LIKELY, module)
+        held = self.attribute(module, name)
+        if isinstance(module.ref, ClassInfo):
+            for cls in module.ref.lineage():
+                if name in cls.attributes:
+                    return self.m.calls.reach(self.m.calls.member(module, name, node.func), node, args)
+        return self.m.calls.reach(held, node, args) if held.kind == "module" else self.by_name(node, args)
+
+    def _known_method(self, module: Thing, name: str, args: Args, node: ir.Call) -> Thing | None:
+        """Methods that every module has."""
         if name in _SAME:
             return module
         if name in _STATE:
@@ -194,19 +213,7 @@ class Modules:
         if name in ("backward", "step"):  # of an engine that wraps a model
             self.m.effects.add("backward" if name == "backward" else "opt-step")
             return NONE
-        if name in ("forward", "generate") or (module.loose and not signatures.signature(f"Module.{name}")):
-            result = self.output(args, node, module.sure, module)
-            return result.but(sure=min(result.sure, LIKELY if name in ("forward", "generate") else POSSIBLE))
-        if isinstance(module.ref, ClassInfo) and self.m.calls.held(args) and name not in ("log", "log_dict"):
-            unknown = all(name not in cls.attributes for cls in module.ref.lineage())
-            if unknown and path_of(node.func.value) == "self":  # a part that a base class or a table made
-                return self.output(args, node, LIKELY, module)
-        held = self.attribute(module, name)
-        if isinstance(module.ref, ClassInfo):
-            for cls in module.ref.lineage():
-                if name in cls.attributes:
-                    return self.m.calls.reach(self.m.calls.member(module, name, node.func), node, args)
-        return self.m.calls.reach(held, node, args) if held.kind == "module" else self.by_name(node, args)
+        return None
 
     def _hooked(self, module: Thing, name: str, args: Args, node: ir.Call) -> None:
         """A hook runs in every step, with the module and what goes in and out."""

@@ -105,7 +105,7 @@ class Moves:
                 self.tied(owner, target)
         elif owner.kind == "tensor" and owner.tag == "parameter":
             if target.attr == "data":
-                if thing.kind == "tensor" and thing.place == "device" and isinstance(value, ir.Call):
+                if thing.kind == "tensor" and thing.place == "device" and _is_move(value):
                     text = short(self.m.source(target.value))
                     self.m.record(ModuleMove, target, LIKELY, thing.why, via="data", module=text)
             elif target.attr not in ("grad", "requires_grad"):
@@ -122,6 +122,11 @@ class Moves:
                     self.m.recorder.forget(told)
             else:
                 self.depends(module.but(place="host"), "tie", target)
+
+
+def _is_move(node: ir.Expr | None) -> bool:
+    moves = ("to", "cuda", "xla")
+    return isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr in moves
 
 
 def identity(module: Thing) -> object:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, Why
+from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.things import (
     CERTAIN,
     DEVICE,
@@ -22,7 +23,6 @@ from xlamig.flow.interp.things import (
     join_all,
     together,
 )
-from xlamig.flow.interp.reads import sureness
 from xlamig.flow.known import short
 from xlamig.flow.values import CUDA_AVAILABLE
 from xlamig.knowledge import signatures

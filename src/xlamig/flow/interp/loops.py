@@ -135,9 +135,8 @@ class Loops:
         hot = self.m.frequency in ("step", "interval")
         if self._few_rounds(node):
             return "cut" if "read" in effects or "sync" in effects else "inner"
-        if (does("opt-step") or does("xm-step")) and any(
-            map(does, ("backward", "model", "zero-grad", "batch"))
-        ):
+        updates = does("opt-step") or does("xm-step")
+        if updates and any(map(does, ("backward", "model", "zero-grad", "batch"))):
             return "training"
         if does("backward"):
             return "micro" if hot or self.m.loops else "training"

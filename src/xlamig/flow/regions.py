@@ -65,6 +65,8 @@ class Regions:
     def is_module(self, node: ir.ClassDef, scope: Scope) -> bool:
         """Whether a class is a module or another thing with a forward pass of its own."""
         bases = self._bases(node, scope)
+        if any(_OTHER_LIBRARY.search(base) for base in bases):
+            return False
         return any(_MODULE.search(base) and not base.endswith("Trainer") for base in bases) or any(
             isinstance(s, ir.FunctionDef) and s.name == "forward" for s in node.body
         )

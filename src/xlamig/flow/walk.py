@@ -7,7 +7,7 @@ from dataclasses import replace
 from xlamig import ir
 from xlamig.facts import Fact, Guard
 from xlamig.flow.expressions import Expressions
-from xlamig.flow.interp import Recorder, interpret
+from xlamig.flow.interp import NOTHING_RUN, interpret
 from xlamig.flow.met import met
 from xlamig.flow.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.regions import Regions
@@ -28,7 +28,7 @@ class Walk:
         self.narrowing = Narrowing(analysis)
         self.regions = Regions(analysis)
         self.seen = Expressions(analysis, self.narrowing, scopes.methods)
-        self.events = interpret(analysis, scopes, self.regions) if analysis.has_torch else Recorder()
+        self.ran = interpret(analysis, scopes, self.regions) if analysis.has_torch else NOTHING_RUN
         self._next_block = 0
         self.place = Place(scopes.module, (0, 0), (), context=context)
 
@@ -49,7 +49,7 @@ class Walk:
             inside = place.at(statement)
             before = body[i - 1] if i else None
             after = body[i + 1] if i + 1 < len(body) else None
-            self.seen.add(met(self.events.of(statement), inside))
+            self.seen.add(met(self.ran.recorder.of(statement), inside))
             self._statement(statement, inside, before, after)
             place = self.narrowing.after(statement, place)
 
@@ -157,6 +157,8 @@ class Walk:
         defaults = replace(place, scope=inner, context=place.context | {"default-argument"})
         self.seen.defaults(node.params, defaults, place)
         context = under.context - _NOT_INSIDE | self.regions.of_function(node, place.scope)
+        if id(node) in self.ran.hot:
+            context |= {"hot"}
         often = under.frequency if "hot" in under.context else "step" if "hot" in context else "unknown"
         self._block(node.body, Place(inner, place.statement, (), under.guards, context, often, under.reasons))
 

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from xlamig.flow.interp.events import Event, Recorder
 from xlamig.flow.interp.machine import Machine
 from xlamig.flow.regions import Regions
 from xlamig.flow.scopes import ScopeTable
 from xlamig.flow.site import Analysis
 
-__all__ = ["Event", "Recorder", "interpret"]
+__all__ = ["Event", "Outcome", "interpret"]
 
 
-def interpret(analysis: Analysis, scopes: ScopeTable, regions: Regions) -> Recorder:
+class Outcome(NamedTuple):
+    """Events by statement, the functions that run in every step (by the identity of their
+    definitions), and whether calls were left out because there was too much to run."""
+
+    recorder: Recorder
+    hot: frozenset[int]
+    partial: bool
+
+
+NOTHING_RUN = Outcome(Recorder(), frozenset(), False)
+
+
+def interpret(analysis: Analysis, scopes: ScopeTable, regions: Regions) -> Outcome:
     """What is met in a run of the module, then of each function that nothing has called."""
     machine = Machine(analysis, scopes, regions)
     machine.block(analysis.module.body)
     machine.calls.entry.roots()
     machine.recorder.finish()
-    return machine.recorder
+    return Outcome(machine.recorder, frozenset(machine.calls.entry.hot), machine.partial)

@@ -116,6 +116,8 @@ class Evaluator:
                 return found
             case "foreign":
                 return FOREIGN
+            case "distribution":
+                return Thing("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
             case "device":
                 return Thing("text", place=owner.place) if name == "type" else NUMBER
             case "sequence" if owner.items and name in ("values", "indices") and len(owner.items) == 2:

@@ -168,7 +168,7 @@ class Indexing:
                 self.m.record(
                     DynamicShape,
                     node,
-                    min(found.sure, sureness(base)),
+                    min(found.sure, sureness(base), LIKELY),
                     (*found.why, why),
                     via="size",
                     operation="slice",

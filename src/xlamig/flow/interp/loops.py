@@ -92,7 +92,7 @@ class Loops:
                 m.statement = node
                 last = self._round(loop, start, inside=True)
                 growing = self._growing(heads, last, loop)
-                if growing:  # what is computed from its length changes too
+                if growing and self._runs_graph(loop):  # what is computed from its length changes too
                     m.frame.env = {**heads, **growing}
                     m.statement = node
                     last = self._round(loop, start, inside=True)
@@ -214,7 +214,7 @@ class Loops:
             if loop.kind == "epoch":
                 cause = new.cause
             return both.but(cause=cause, loop=loop.id if cause else 0, const=MISSING)
-        if both.kind == "sequence" and new.tag == "appended" and not _made_in(new, loop):
+        if both.kind == "sequence" and new.tag == "appended" and _is_same_list(old, new, loop):
             return Thing(
                 "sequence",
                 element=join_all((element_of(old), element_of(new)))
@@ -367,9 +367,10 @@ def over(thing: Thing, whole: bool = False) -> str:
     return "batch" if element.kind == "tensor" and not whole else ""
 
 
-def _made_in(thing: Thing, loop: Loop) -> bool:
-    """Whether a list is made anew in each round."""
-    return isinstance(thing.ref, int) and loop.node.start <= thing.ref < loop.node.end
+def _is_same_list(old: Thing, new: Thing, loop: Loop) -> bool:
+    """Whether a list lives on from round to round; `ref` is where it was made."""
+    made_inside = isinstance(new.ref, int) and loop.node.start <= new.ref < loop.node.end
+    return old.kind == "sequence" and old.ref == new.ref and not made_inside
 
 
 def _marked(thing: Thing, tag: str, loop: int, depth: int = 3, grows: bool = False) -> Thing:

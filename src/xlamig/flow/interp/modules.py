@@ -56,7 +56,7 @@ class Modules:
     def call(self, module: Thing, args: Args, node: ir.Call) -> Thing:
         """`model(x)`"""
         m = self.m
-        m.effects.add("model")
+        m.effects.add("part" if self._is_part(node) else "model")
         forward = m.calls.method_of(module, "forward") or m.calls.method_of(module, "__call__")
         if forward is not None:
             m.forwards += 1
@@ -67,6 +67,17 @@ class Modules:
         elif isinstance(module.ref, ClassInfo) is False and module.tag and module.tag[:1].isupper():
             return self._of_torch(module, args, node)
         return self.output(args, node, module.sure, module)
+
+    def _is_part(self, node: ir.Call) -> bool:
+        """`self.attention(x)` in a module's own method is no call of a whole model."""
+        owner = self.m.frame.owner
+        path = path_of(node.func)
+        return (
+            owner is not None
+            and owner.is_module
+            and path.startswith("self.")
+            and not table.name_like("module").search(path.rpartition(".")[2])
+        )
 
     def _told(self, result: Thing, module: Thing, node: ir.Call) -> Thing:
         if result.kind == "sequence" and result.items is not None:
@@ -80,7 +91,7 @@ class Modules:
 
     def output(self, args: Args, node: ir.Call, sure: int, module: Thing | None = None) -> Thing:
         """What a module of unknown make gives."""
-        self.m.effects.add("model")
+        self.m.effects.add("part" if self._is_part(node) else "model")
         place = self._place(args, module)
         self.m.calls.work(place)
         why = (*(module.why[-2:] if module is not None else ()), self._why(node)) if place != "host" else ()

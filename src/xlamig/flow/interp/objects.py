@@ -200,7 +200,15 @@ class Objects:
 
     # ------------------------------------------------------------------ others
 
+    def _decoded(self, name: str, args: Args, node: ir.Call) -> Thing:
+        """`tokenizer.batch_decode(ids)` makes lists of the numbers first."""
+        for i, thing in enumerate(args.positional[:1]):
+            self.m.values.reads.host(node, thing, "copy", name, args.node(i))
+        return TEXT if name == "decode" else Thing("sequence", element=TEXT)
+
     def _of_foreign(self, name: str, args: Args, node: ir.Call) -> Thing:
+        if name in table.names("reads", "decoders"):
+            return self._decoded(name, args, node)
         if name in table.names("reads", "writers"):
             self._format(args, node, name)
         if name == "item":
@@ -214,6 +222,8 @@ class Objects:
         if owner.kind in ("writer", "unknown", "loader") and name in table.names("reads", "writers"):
             self._format(args, node, name)
             return NONE
+        if name in table.names("reads", "decoders") and self.m.calls.held(args):
+            return self._decoded(name, args, node)
         if name in ("step", "zero_grad") and table.name_like("optimizer").search(last):
             return self._of_optimizer(Thing("optimizer", "device", sure=LIKELY), name)
         if name in table.names("reads", "loggers") and ("log" in last.lower()):

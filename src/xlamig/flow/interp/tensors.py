@@ -483,7 +483,7 @@ class Tensors:
             self.m.record(
                 DynamicShape,
                 part,
-                min(sure, item.sure),
+                min(sure, item.sure, LIKELY),  # it may be the same number each time
                 (*item.why, why),
                 via="size",
                 operation=name,

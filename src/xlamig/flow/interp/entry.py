@@ -85,8 +85,8 @@ class Entry:
         m.effects |= effects
         changed = {effect.partition(":")[2] for effect in effects if effect.startswith("sets:")}
         if changed:
-            for path in [p for p in m.env if "." in p and p.rpartition(".")[2] in changed]:
-                del m.env[path]
+            for path in [p for p in m.frame.paths if p.rpartition(".")[2] in changed]:
+                m.env.pop(path, None)
         if "sync" in effects:
             m.synced = True
 

@@ -464,7 +464,7 @@ class Evaluator:
                 name = path_of(subject.value)
                 tensor = self.m.names.dotted(kind.value, self.m.frame.scope) == "torch.Tensor"
                 if tensor and name and thing.kind == "unknown":
-                    self.m.env[name] = Thing("tensor", "either", sure=POSSIBLE)
+                    self.m.put(name, Thing("tensor", "either", sure=POSSIBLE))
 
     # ------------------------------------------------------------------ parts of things
 

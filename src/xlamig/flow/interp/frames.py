@@ -66,6 +66,7 @@ class Frame:
     env: Env = field(default_factory=dict)
     returned: Thing | None = None
     yielded: Thing | None = None
+    paths: set[str] = field(default_factory=set)  # the dotted ones among the names so far
 
     @property
     def module(self) -> Frame:
@@ -96,15 +97,16 @@ def merged(one: Env | None, other: Env | None) -> Env:
         return other if other is not None else {}
     if other is None or one is other:
         return one
+    changed = {name for name, _ in one.items() ^ other.items()}  # by identity: the rest is shared
+    if not changed:
+        return one
     result = dict(one)
-    for name, thing in other.items():
-        here = one.get(name)
-        if here is None:
-            if "." not in name:  # of an attribute the class knows better
-                result[name] = thing
-        elif here is not thing:
-            result[name] = join(here, thing)
-    for name in one.keys() - other.keys():
-        if "." in name:
-            del result[name]
+    for name in changed:
+        here, there = one.get(name), other.get(name)
+        if here is not None and there is not None:
+            result[name] = join(here, there)
+        elif "." in name:  # of an attribute the class knows better
+            result.pop(name, None)
+        elif there is not None:
+            result[name] = there
     return result

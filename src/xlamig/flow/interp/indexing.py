@@ -109,7 +109,7 @@ class Indexing:
             if thing.kind == "tensor" and base.place != thing.place and thing.place == "device":
                 name = path_of(target.value)
                 if name and base.place == "":
-                    self.m.env[name] = base.but(place="device")
+                    self.m.put(name, base.but(place="device"))
             return
         name = path_of(target.value)
         if not name:
@@ -118,19 +118,19 @@ class Indexing:
             key = index[0].const
             self.m.grew(thing, f".{key}")
             if isinstance(key, str):
-                self.m.env[f"{name}[{key!r}]"] = thing
+                self.m.put(f"{name}[{key!r}]", thing)
                 if isinstance(base.items, dict):
-                    self.m.env[name] = base.but(items={**base.items, key: thing})
+                    self.m.put(name, base.but(items={**base.items, key: thing}))
                     return
             joined = thing if not base.items and base.element is None else None
-            self.m.env[name] = Thing("mapping", element=joined or thing)
+            self.m.put(name, Thing("mapping", element=joined or thing))
         elif base.kind == "sequence" and not operator:
             items = base.items
             key = index[0].const
             if items is not None and isinstance(key, int) and -len(items) <= key < len(items):
                 changed = list(items)
                 changed[key] = thing
-                self.m.env[name] = sequence(changed).but(tag=base.tag)
+                self.m.put(name, sequence(changed).but(tag=base.tag))
 
     # ------------------------------------------------------------------ costs
 

@@ -378,8 +378,14 @@ class Machine:
     def _forget(self, name: str) -> None:
         """What was known of `x.attribute` is of another object now."""
         start = f"{name}."
-        for path in [p for p in self.env if p.startswith(start)]:
-            del self.env[path]
+        for path in [p for p in self.frame.paths if p.startswith(start)]:
+            self.env.pop(path, None)
+
+    def put(self, path: str, thing: Thing) -> None:
+        """Remembers what a name or a path of attributes holds."""
+        self.env[path] = thing
+        if "." in path or "[" in path:
+            self.frame.paths.add(path)
 
     def _unpack(self, targets: tuple[ir.Expr, ...], thing: Thing) -> None:
         items = self.values.unpacked(thing, len(targets))
@@ -394,7 +400,7 @@ class Machine:
         if thing.tag == "appended" and self.frequency == "step":
             thing = thing.but(tag="grows", loop=0)
         if path:
-            self.env[path] = thing
+            self.put(path, thing)
         self.effects.add(f"sets:{target.attr}")
         if owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo):
             known = owner.ref.attributes.get(target.attr)

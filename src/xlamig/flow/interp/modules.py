@@ -258,7 +258,7 @@ class Modules:
         place: Place = "host" if target.place == "host" else "device"
         moved = module.but(place=place, sure=min(module.sure, sure), why=(why,) if place == "device" else ())
         if path:
-            self.m.env[path] = moved
+            self.m.put(path, moved)
             owner, _, attribute = path.rpartition(".")
             held = self.m.env.get(owner) if owner else None
             if held is not None and isinstance(held.ref, ClassInfo):

@@ -147,7 +147,7 @@ class Objects:
         if isinstance(target, ir.Subscript):
             self.m.values.store(target, changed, None)
         elif path:
-            self.m.env[path] = changed
+            self.m.put(path, changed)
             if isinstance(target, ir.Attribute):
                 self.m.set_attribute(target, changed, None)
 
@@ -287,6 +287,6 @@ class Objects:
             moved = Thing("module", "device", sure=LIKELY, why=why)
             path = path_of(node.func.value)
             if path:
-                self.m.env[path] = moved
+                self.m.put(path, moved)
             return moved
         return Thing("tensor", "device", sure=LIKELY, loose=True, why=why)

@@ -88,7 +88,7 @@ class Tensors:
         if name.endswith("_") and not name.startswith("_"):
             path = path_of(node.func.value)
             if path and result.place != owner.place:
-                self.m.env[path] = result
+                self.m.put(path, result)
             return result.but(scalar=owner.scalar, source=owner.source)
         return result
 

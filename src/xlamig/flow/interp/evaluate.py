@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,7 @@ _FOLD: dict[str, Callable[[float, float], float]] = {
     "-": operator.sub,
     "*": operator.mul,
 }
+_BUILTINS = frozenset(dir(builtins))
 _CHANGING = ("random", "read", "length", "step-counter", "position")
 
 
@@ -89,9 +91,8 @@ class Evaluator:
         dotted = self.m.names.dotted(node, self.m.frame.scope)
         if dotted is not None:
             return self.m.calls.named(dotted)
-        if self.m.frame.scope.lookup(node.id):
-            return UNKNOWN
-        return Thing("api", ref=node.id)
+        own = self.m.frame.scope.lookup(node.id) or node.id not in _BUILTINS
+        return UNKNOWN if own else Thing("api", ref=node.id)
 
     def _attribute(self, node: ir.Attribute) -> Thing:
         path = path_of(node)

@@ -49,6 +49,7 @@ class Machine:
         self.forwards = 0  # forward passes that run
         self.works = 0  # device operations met so far
         self.waiting = False  # device work is queued that nothing has waited for
+        self.message = False  # inside what is raised or asserted
         self.logging = False  # inside the arguments of a logger's call
         self.over: list[str] = []  # what the loops and comprehensions run over
         self.default_place: Place = "host"
@@ -153,13 +154,13 @@ class Machine:
                 return True
             case ir.Raise(value=value):
                 if value is not None:
-                    with self.once():
+                    with self.once(message=True):
                         self.values.of(value)
                 return True
             case ir.Assert(test=test, message=message):
                 self.values.truth(test, "assert")
                 if message is not None:
-                    with self.branch() as way:
+                    with self.branch() as way, self.once(message=True):
                         self.values.of(message)
                     self.maybe(way, set())
             case ir.Jump(kind=kind) if kind != "pass":
@@ -220,13 +221,14 @@ class Machine:
             self.frequency = before
 
     @contextmanager
-    def once(self) -> Iterator[None]:
+    def once(self, message: bool = False) -> Iterator[None]:
         """What ends the program happens once."""
-        before, self.frequency = self.frequency, "once"
+        before = self.frequency, self.message
+        self.frequency, self.message = "once", message
         try:
             yield
         finally:
-            self.frequency = before
+            self.frequency, self.message = before
 
     def _match(self, node: ir.Match) -> Leaves:
         self.values.of(node.subject)
@@ -432,6 +434,8 @@ class Machine:
             return None
         frequency = self.frequency
         hot = frozenset({"hot"}) if FREQUENCIES.index(frequency) > FREQUENCIES.index("epoch") else frozenset()
+        if self.message:
+            context |= {"message"}
         where = self.frame.scope.node
         group = self.loops[-1].id if self.loops else where.start if where is not None else 0
         if self.over and self.over[-1] == "batch":

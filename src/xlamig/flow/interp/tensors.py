@@ -230,7 +230,8 @@ class Tensors:
             if last == "where":
                 result = Thing("sequence", element=result)
         self._costs(name, last, owner, args, node, result)
-        self.m.calls.work(result.place if result.kind == "tensor" else element_of(result).place)
+        if last not in ("detach", "requires_grad_"):  # these compute nothing
+            self.m.calls.work(result.place if result.kind == "tensor" else element_of(result).place)
         return result
 
     def _made(self, last: str, args: Args, result: Thing, node: ir.Call) -> Thing:

@@ -1,0 +1,205 @@
+"""Host reads: of device tensors only, by whatever Python does with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from .said import facts, in_step, said
+
+SILENT = {
+    "a host tensor": "torch.ones(3).sum().item()",
+    "after it was copied": "z = extra_cpu = [1, 2]; sum(z)",
+    "numbers of a shape": "int(x.shape[0]); float(x.size(1)); range(len(x)); print(x.shape)",
+    "numpy": "import numpy as np\nz = np.ones(3).mean().item(); float(np.pi); np.zeros(2).tolist()",
+    "dictionaries": "z = {'a': 1}\nfor k, v in z.items(): k.strip()\nz['a'].item if False else None",
+    "is None": "loss if loss is None else 1\nif loss is not None: z = 1",
+    "a test on metadata": "if x.dim() == 2 and x.dtype is torch.float32 and len(x): z = 1",
+    "a list of tensors": "if [loss]: z = 1",
+    "a lazy log argument": "import logging\nlogging.getLogger('a').debug('%s', loss)",
+    "a dictionary's get": "{}.get(loss)",
+    "arithmetic": "z = sum([loss, loss]) + abs(loss) + loss ** 2 + max(1, 2)",
+    "python numbers": "z = max(i, 3); w = math.sqrt(i + 1); v = float('inf'); u = f'{i:.3f}'",
+}
+READ = {
+    "loss.item()": "item: loss.item()",
+    "x.tolist()": "item: x.tolist()",
+    "float(loss)": "item: float(loss)",
+    "int(loss)": "item: int(loss)",
+    "loss.cpu()": "copy: loss.cpu()",
+    "loss.to('cpu', non_blocking=True)": "copy: loss.to('cpu', non_blocking=True)",
+    "loss.detach().cpu().numpy()": "copy: loss.detach().cpu()",
+    "print(loss)": "format: loss",
+    "f'{loss:.4f}'": "format: loss",
+    "'%.3f' % loss": "format: '%.3f' % loss",
+    "'{}'.format(loss)": "format: loss",
+    "str(loss)": "format: loss",
+    "bar.set_postfix(loss=loss)": "format: loss",
+    "logger.debug(f'{loss}')": "log: loss",
+    "bool(loss)": "truth: bool(loss)",
+    "assert (x < 9).all()": "truth: (x < 9).all()",
+    "not loss": "truth: loss",
+    "loss and x": "truth: loss",
+    "0 < loss < 1": "truth: 0 < loss < 1",
+    "1 if loss > 0 else 2": "truth: loss > 0",
+    "any([loss, loss])": "truth: any([loss, loss])",
+    "torch.isnan(loss) or 1": "nan-check: torch.isnan(loss)",
+    "assert torch.isfinite(x).all()": "nan-check: torch.isfinite(x).all()",
+    "math.isnan(loss)": "nan-check: math.isnan(loss)",
+    "max(loss, 1.0)": "builtin: max(loss, 1.0)",
+    "sorted([loss, loss])": "builtin: sorted([loss, loss])",
+    "2 in x": "builtin: 2 in x",
+    "math.exp(loss)": "builtin: math.exp(loss)",
+    "torch.equal(x, x)": "builtin: torch.equal(x, x)",
+    "['a', 'b'][x.argmax()]": "builtin: x.argmax()",
+    "x[x.argmax()]": "number: x.argmax()",
+    "x[: x.argmax()]": "number: x.argmax()",
+    "x.narrow(0, x.argmax(), 1)": "number: x.argmax()",
+    "map(float, x)": "item: map(float, x)",
+}
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_nothing_is_read(case: str) -> None:
+    assert in_step(SILENT[case], "host-read", sure=False) == []
+
+
+@pytest.mark.parametrize("code", READ)
+def test_a_value_is_read(code: str) -> None:
+    assert in_step(code, "host-read")[:1] == [f"host-read {READ[code]}"]
+
+
+@pytest.mark.parametrize(
+    ("guard", "frequency"),
+    [
+        ("if i % 100 == 0:", "interval"),
+        ("if i % 100:", "step"),
+        ("if extra:", "step"),
+        ("if should_log:", "interval"),
+    ],
+)
+def test_a_test_may_make_it_seldom(guard: str, frequency: str) -> None:
+    text = f"""
+    device = torch_xla.device()
+    model = nn.Linear(8, 8).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for i in range(99):
+        loss = model(torch.ones(2, 8, device=device)).sum()
+        loss.backward()
+        optimizer.step()
+        {guard}
+            loss.item()
+    """
+    assert [fact.frequency for fact in facts(text) if fact.kind == "host-read"] == [frequency]
+
+
+def test_a_read_after_the_loop_is_not_in_a_step() -> None:
+    text = """
+    device = torch_xla.device()
+    model = nn.Linear(8, 8).to(device)
+    def train(loader, optimizer):
+        total = torch.zeros((), device=device)
+        for batch in loader:
+            loss = model(batch.to(device)).sum()
+            loss.backward()
+            optimizer.step()
+            total += loss.detach()
+        return total.item()
+    """
+    assert [fact.frequency for fact in facts(text) if fact.kind == "host-read"] == ["unknown"]
+
+
+@pytest.mark.parametrize(
+    ("line", "boundary"),
+    [("loss.item()", "after"), ("loss.detach().cpu()", "after"), ("(loss * 2).item()", "before")],
+)
+def test_after_the_boundary_only_what_is_there_is_cheap(line: str, boundary: str) -> None:
+    text = f"""
+    device = torch_xla.device()
+    model = nn.Linear(8, 8).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for batch in loader:
+        loss = model(batch.to(device)).sum()
+        loss.backward()
+        optimizer.step()
+        torch_xla.sync()
+        {line}
+    """
+    assert [fact.boundary for fact in facts(text) if fact.kind == "host-read"] == [boundary]  # type: ignore[attr-defined]
+
+
+def test_a_wrapper_is_seen_through() -> None:
+    text = """
+    def item(value):
+        return value.item()
+
+    class Meter:
+        def update(self, value):
+            self.sum = value
+            self.last = item(value)
+
+    meter = Meter()
+    device = torch_xla.device()
+    model = nn.Linear(8, 8).to(device)
+    for batch in loader:
+        loss = model(batch.to(device)).sum()
+        loss.backward()
+        optimizer.step()
+        meter.update(loss)
+    """
+    assert said(text, "host-read") == ["host-read item: value.item()"]
+
+
+def test_a_meter_of_numbers_reads_nothing() -> None:
+    text = """
+    class Meter:
+        def update(self, value):
+            if isinstance(value, torch.Tensor):
+                value = value.item()
+            self.sum = value
+
+    meter = Meter()
+    for batch in loader:
+        loss = model(batch.to("cuda")).sum()
+        loss.backward()
+        optimizer.step()
+        meter.update(0.5)
+    """
+    assert said(text, "host-read", sure=False) == []
+
+
+def test_the_second_read_of_a_round_is_told_apart() -> None:
+    text = """
+    model = nn.Linear(8, 8).cuda()
+    for batch in loader:
+        out = model(batch.cuda())
+        loss = out.sum()
+        loss.backward()
+        optimizer.step()
+        a, b, c = loss.item(), out.max().item(), out.min().item()
+    """
+    assert [f.nth for f in facts(text) if f.kind == "host-read"] == ["first", "later", "only"]  # type: ignore[attr-defined]
+
+
+def test_a_loop_over_parameters_is_told() -> None:
+    body = "total = 0\nfor p in model.parameters(): total += p.grad.norm().item()"
+    assert in_step(body, "host-read") == ["host-read item: p.grad.norm().item()"]
+
+
+def test_why_is_said_with_the_places() -> None:
+    text = """
+    class Net(nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    model = Net().to("cuda")
+    for batch in loader:
+        loss = model(batch)
+        loss.backward()
+        optimizer.step()
+        loss.item()
+    """
+    (read,) = [fact for fact in facts(text) if fact.kind == "host-read"]
+    assert [why.message for why in read.reasons] == [
+        '`Net().to("cuda")` puts it on the device',
+        "`model(batch)` computes it on the device",
+    ]

@@ -1,0 +1,139 @@
+"""Loops of steps and what ends them; modules that move; copies; clocks."""
+
+from __future__ import annotations
+
+import pytest
+
+from .said import facts, said
+
+LOOP = """
+model = nn.Linear(8, 8).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in LOADER:
+    loss = model(batch.cuda()).sum()
+    loss.backward()
+    optimizer.step()
+    BODY
+"""
+
+
+def boundaries(text: str) -> list[str]:
+    return [f"{f.loop} {f.boundary}" for f in facts(text) if f.kind == "step-boundary"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("body", "boundary"),
+    [
+        ("pass", "none"),
+        ("torch_xla.sync()", "sync"),
+        ("torch_xla.core.xla_model.mark_step()", "sync"),
+        ("if batch is None: torch_xla.sync()", "none"),
+        ("if is_xla: torch_xla.sync()", "sync"),
+        ("loss.item()", "read"),
+        ("print(loss)", "read"),
+        ("torch_xla.sync(); torch_xla.sync()", "several"),
+    ],
+)
+def test_what_ends_a_step(body: str, boundary: str) -> None:
+    assert boundaries(LOOP.replace("BODY", body).replace("LOADER", "loader")) == [f"training {boundary}"]
+
+
+@pytest.mark.parametrize(
+    ("loader", "found"),
+    [
+        ("torch_xla.distributed.parallel_loader.MpDeviceLoader(loader, 'xla')", ["training loader"]),
+        ("range(3)", []),  # a graph of three steps harms nobody
+        ("[1, 2]", []),
+    ],
+)
+def test_what_is_looped_over(loader: str, found: list[str]) -> None:
+    assert boundaries(LOOP.replace("BODY", "pass").replace("LOADER", loader)) == found
+
+
+def test_epochs_are_no_steps() -> None:
+    inner = LOOP.replace("LOADER", "loader").replace("BODY", "torch_xla.sync()").replace("\n", "\n    ")
+    assert boundaries(f"for epoch in range(9):{inner}") == ["training sync"]
+
+
+def test_training_on_the_host_has_no_boundary() -> None:
+    text = LOOP.replace("LOADER", "loader").replace("BODY", "pass").replace(".cuda()", "")
+    assert boundaries(text) == []
+
+
+def test_layers_are_no_steps() -> None:
+    text = """
+    class Net(nn.Module):
+        def __init__(self):
+            self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(9)])
+        def run(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return x
+    """
+    assert boundaries(text) == []
+
+
+@pytest.mark.parametrize(
+    ("between", "found"),
+    [
+        ("model.to('cuda')", ["module-move optimizer: model.to('cuda')"]),
+        ("model.cuda()", ["module-move optimizer: model.cuda()"]),
+        ("model.to(torch.bfloat16)", []),
+        ("model.to('cpu')", []),
+        ("batch = batch.to('cuda')", []),
+    ],
+)
+def test_an_optimizer_of_the_parameters_before(between: str, found: list[str]) -> None:
+    text = f"""
+    model = nn.Linear(8, 8)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    {between}
+    """
+    assert said(text, "module-move") == found
+
+
+def test_an_optimizer_of_the_parameters_after() -> None:
+    text = "model = nn.Linear(8, 8).cuda()\nopt = torch.optim.Adam(model.parameters())\nmodel.cuda()\n"
+    assert said(text, "module-move", sure=False) == []
+
+
+def test_weights_that_are_tied_again_after_the_move() -> None:
+    text = """
+    class Net(nn.Module):
+        def __init__(self):
+            self.embed, self.head = nn.Embedding(8, 8), nn.Linear(8, 8)
+            self.tie()
+        def tie(self):
+            self.head.weight = self.embed.weight
+    model = Net()
+    model.cuda()
+    """
+    assert said(text, "module-move") == ["module-move tie: model.cuda()"]
+    assert said(text + "model.tie()\n    ", "module-move") == []
+
+
+@pytest.mark.parametrize(
+    ("wait", "found"),
+    [("", ["timing : time.time()"]), ("torch_xla.sync(wait=True)", []), ("y.sum().item()", [])],
+)
+def test_a_clock_around_work_that_nothing_waits_for(wait: str, found: list[str]) -> None:
+    text = f"""
+    x = torch.ones(8, device="cuda")
+    start = time.time()
+    y = x * 2
+    {wait}
+    print(time.time() - start)
+    """
+    assert said(text, "timing") == found
+
+
+def test_copies_of_one_batch_are_counted() -> None:
+    text = """
+    model = nn.Linear(8, 8).cuda()
+    loader = torch.utils.data.DataLoader(data)
+    for x, y in loader:
+        loss = model(x.cuda()).sum() + y.cuda().sum()
+        loss.backward()
+        optimizer.step()
+    """
+    assert [f.count for f in facts(text) if f.kind == "transfer"] == ["several", "one"]  # type: ignore[attr-defined]

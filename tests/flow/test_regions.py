@@ -41,7 +41,6 @@ def words(source: str, **given: object) -> set[str]:
         "class A(nn.Module):\n def forward(self): self.fit_all()\n def fit(self): HERE",
         "class A(nn.Module):\n def forward(self): 'self.fit()'\n def fit(self): HERE",
         "class A(nn.Module):\n def forward(self): self.x.fit()\n def fit(self): HERE",
-        "class A(nn.Module):\n def forward(self): fit()\ndef fit(): HERE",
         "class A(Thing):\n def training_step(self): HERE",
         "class A(Thing):\n def loss(self): HERE",
         "import pydantic\nclass A(pydantic.BaseModel):\n def loss(self): HERE",
@@ -141,6 +140,10 @@ def test_a_training_loop(line: str) -> None:
 def test_what_torch_made_is_an_optimizer_by_any_name() -> None:
     source = "sgd = torch.optim.SGD(p)\nfor a in b:\n sgd.step()\n HERE"
     assert words(source) == {"training-loop", "hot"}
+
+
+def test_a_function_that_a_step_calls_runs_in_it() -> None:
+    assert "hot" in words("class A(nn.Module):\n def forward(self): fit()\ndef fit(): HERE")
 
 
 def test_what_is_inside_a_step_is_part_of_it() -> None:

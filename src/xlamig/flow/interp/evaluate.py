@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant
-from xlamig.flow.interp.frames import Frame, Function
+from xlamig.flow.interp.frames import Frame, Function, fork
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.loops import over as over_of
 from xlamig.flow.interp.reads import SIZES, Reads
@@ -214,7 +214,7 @@ class Evaluator:
         return Thing("sequence", items=tuple(NONE if b is None else self.of(b) for b in bounds), tag="slice")
 
     def _comprehension(self, node: ir.Comprehension) -> Thing:
-        outer = dict(self.m.env)
+        outer = fork(self.m.env)
         cause = ""
         over = self.m.over
         for generator in node.generators:
@@ -387,11 +387,11 @@ class Evaluator:
         tested = self.truth(node.test, "if")
         if holds is not None:
             return self.of(node.body if holds else node.orelse)
-        before = dict(self.m.env)
+        before = fork(self.m.env)
         ways: list[set[str]] = []
         found: list[Thing] = []
         for arm, taken in ((node.body, True), (node.orelse, False)):
-            self.m.frame.env = dict(before)
+            self.m.frame.env = fork(before)
             self.narrow(node.test, taken)
             with self.m.branch() as way, self.m.seldom(node.test, taken):
                 found.append(self.of(arm))

@@ -12,6 +12,7 @@ from xlamig.flow.scopes import Scope
 Env = dict[str, Thing]
 """Names and dotted paths ("self.model") to what they hold."""
 
+_MANY = 1000
 STEPS = frozenset({"training", "evaluation", "decoding"})
 """The kinds of loop each round of which is a step."""
 
@@ -89,6 +90,12 @@ class Loop:
     @property
     def id(self) -> int:
         return self.node.start + 1
+
+
+def fork(env: Env) -> Env:
+    """What a branch may change without a trace. Of a function with thousands of names, mostly
+    generated, the branches are run one after the other, so that time grows with its length."""
+    return dict(env) if len(env) <= _MANY else env
 
 
 def merged(one: Env | None, other: Env | None) -> Env:

@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.facts import ChangingPath, ChangingShape, DynamicShape, StepBoundary, Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.events import FREQUENCIES
-from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind, merged
+from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind, fork, merged
 from xlamig.flow.interp.things import (
     LIKELY,
     MISSING,
@@ -71,7 +71,7 @@ class Loops:
 
     def _loop(self, node: ir.For | ir.While, iterable: Thing, start: Callable[[Loop], None]) -> None:
         m = self.m
-        before = dict(m.env)
+        before = fork(m.env)
         brief, m.brief = m.brief, True
         loop = Loop(node, over=over(iterable, whole=True))
         with m.branch() as effects:
@@ -84,7 +84,7 @@ class Loops:
             loop.left.clear()
             loop.again.clear()
             m.frame.env = self._heads(before, first, loop)
-            heads = dict(m.env)
+            heads = fork(m.env)
             statement, frequency = m.statement, m.frequency
             m.frequency = self._frequency(loop)
             m.loops.append(loop)
@@ -119,7 +119,7 @@ class Loops:
         if not inside:
             m.loops.pop()
         ends = [*loop.again, *([] if leaves else [m.env])]
-        env = ends[0] if ends else dict(m.env)
+        env = ends[0] if ends else fork(m.env)
         for end in ends[1:]:
             env = merged(env, end)
         return env
@@ -194,7 +194,7 @@ class Loops:
 
     def _heads(self, before: Env, after: Env, loop: Loop) -> Env:
         """What names hold at the start of any round."""
-        heads = dict(before)
+        heads = fork(before)
         for name, thing in after.items():
             old = before.get(name)
             if old is None or old is thing:

@@ -12,7 +12,7 @@ from xlamig.flow.guards import Guards
 from xlamig.flow.interp.calls import Calls
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
-from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Function, Loop, merged
+from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Function, Loop, fork, merged
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.things import NONE, UNKNOWN, Place, Thing, element_of, join
@@ -166,7 +166,7 @@ class Machine:
             case ir.Jump(kind=kind) if kind != "pass":
                 if self.loops:
                     ended = self.loops[-1].left if kind == "break" else self.loops[-1].again
-                    ended.append(dict(self.env))
+                    ended.append(fork(self.env))
                 return True
             case ir.Import(names=names) | ir.ImportFrom(names=names):
                 self._import(names)
@@ -182,11 +182,11 @@ class Machine:
         tested = self.values.truth(node.test, "if")
         if holds is not None:
             return self.block(node.body if holds else node.orelse)
-        before = dict(self.env)
+        before = fork(self.env)
         ways: list[set[str]] = []
         ends: list[Env | None] = []
         for body, taken in ((node.body, True), (node.orelse, False)):
-            self.frame.env = dict(before)
+            self.frame.env = fork(before)
             self.values.narrow(node.test, taken)
             often = self.once() if body and isinstance(body[-1], ir.Raise) else self.seldom(node.test, taken)
             with self.branch() as way, often:
@@ -232,9 +232,10 @@ class Machine:
 
     def _match(self, node: ir.Match) -> Leaves:
         self.values.of(node.subject)
-        before, ends, ways = dict(self.env), [dict(self.env)], [set[str]()]
+        before, ends, ways = fork(self.env), [fork(self.env)], [set[str]()]
         for case in node.cases:
-            self.frame.env = dict(before) | dict.fromkeys(case.captures, UNKNOWN)
+            self.frame.env = fork(before)
+            self.env.update(dict.fromkeys(case.captures, UNKNOWN))
             if case.guard is not None:
                 self.values.truth(case.guard, "if")
             with self.branch() as way:
@@ -266,7 +267,7 @@ class Machine:
         return leaves
 
     def _try(self, node: ir.Try) -> Leaves:
-        before = dict(self.env)
+        before = fork(self.env)
         leaves = self.block(node.body)
         after = None if leaves else self.env
         if after is not None and node.orelse:
@@ -274,7 +275,7 @@ class Machine:
             after = None if leaves else self.env
         ends, ways = [after], [set[str]()]
         for handler in node.handlers:
-            self.frame.env = dict(merged(before, after))
+            self.frame.env = fork(merged(before, after))
             if handler.name:
                 self.env[handler.name] = UNKNOWN
             with self.branch() as way:

@@ -95,6 +95,10 @@ class Pool:
         self.prefetch([request])
         return self._outcomes[request].result()
 
+    def again(self, request: Request) -> dict[str, Any]:
+        del self._outcomes[request]
+        return self.outcome(request)
+
     def _run(self, request: Request) -> dict[str, Any]:
         idle = self._idle[request.xla]
         try:

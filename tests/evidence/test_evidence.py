@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +37,10 @@ def name(run: Run) -> str:
 def test_program_does_what_it_claims(pool: Pool, run: Run) -> None:
     program, request = run
     found = problems(program, pool.outcome(request))
+    if found:
+        # Ports, rendezvous and threads of torch fail now and then: what fails twice is wrong.
+        warnings.warn(f"{program.id} failed once:\n" + "\n".join(found), stacklevel=1)
+        found = problems(program, pool.again(request))
     if found:
         pytest.fail("\n".join(found), pytrace=False)
 

@@ -22,6 +22,7 @@ from xlamig.flow.interp.things import (
     element_of,
 )
 from xlamig.flow.interp.torch_calls import TorchCalls
+from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.scopes import path_of
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Calls:
         self.torch = TorchCalls(machine)
         self.objects = Objects(machine)
         self.builtins = Builtins(machine)
+        self.unseen = Unseen(machine)
 
     def of(self, node: ir.Call) -> Thing:
         func = node.func

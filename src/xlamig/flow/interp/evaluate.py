@@ -126,6 +126,8 @@ class Evaluator:
                 return pair
             case "optimizer" if name == "param_groups":
                 return groups_of(owner.place)
+            case "unknown" if owner.place:
+                return self._of_unseen(owner, name)
         return self._by_convention(name)
 
     def _of_tensor(self, owner: Thing, name: str) -> Thing:
@@ -143,6 +145,10 @@ class Evaluator:
         if name.startswith("is_"):
             return BOOL
         return owner.but(sure=min(owner.sure, LIKELY)) if owner.loose else UNKNOWN
+
+    def _of_unseen(self, owner: Thing, name: str) -> Thing:
+        known = name in table.names("attributes", "shape") or name == "device"
+        return self._of_tensor(self.m.calls.unseen.as_tensor(owner), name) if known else owner
 
     def _by_convention(self, name: str) -> Thing:
         """What an attribute of something unknown may be, by its name."""
@@ -286,6 +292,8 @@ class Evaluator:
             return FOREIGN
         if kinds == {"parameters"}:
             return together((left, right))
+        if "unknown" in kinds and (left.place or right.place):
+            return left if left.kind == "unknown" and left.place else right
         if "number" in kinds and "unknown" in kinds:
             number = left if left.kind == "number" else right
             return number.but(const=UNKNOWN.const, sure=min(number.sure, LIKELY)) if number.cause else UNKNOWN
@@ -490,6 +498,8 @@ class Evaluator:
                 return thing.element or UNKNOWN
             case "foreign":
                 return FOREIGN
+            case "unknown" if thing.place:
+                return thing
         return UNKNOWN
 
     def unpacked(self, thing: Thing, count: int) -> list[Thing]:

@@ -48,6 +48,10 @@ class Indexing:
                 return FOREIGN
             case "text":
                 return base.but(const=UNKNOWN.const)
+        if base.kind == "unknown" and base.place:
+            if all(part.kind != "tensor" or part.dtype != "bool" for part in index):
+                return base
+            return self._read_tensor(node, self.m.calls.unseen.as_tensor(base), index)
         if index and index[0].kind == "tensor" and index[0].scalar:
             self.reads.host(node.index[0], index[0], "number", "index")
         return UNKNOWN

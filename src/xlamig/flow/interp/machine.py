@@ -361,6 +361,8 @@ class Machine:
     # ------------------------------------------------------------------ assignment
 
     def assign(self, target: ir.Expr, thing: Thing, value: ir.Expr | None = None) -> None:
+        if thing.kind == "unknown":
+            thing = self.calls.unseen.assigned(target, thing)
         match target:
             case ir.Name(id=name):
                 if self.frame.scope.outer_names.get(name) == "global":

@@ -150,9 +150,7 @@ class Modules:
         held = self.m.calls.held(args)
         if name and table.name_like("module").search(name) and held:
             return self.output(args, node, LIKELY)
-        if name == "next" or not held:
-            return UNKNOWN
-        return UNKNOWN
+        return self.m.calls.unseen.result(node, args)
 
     # ------------------------------------------------------------------ methods
 

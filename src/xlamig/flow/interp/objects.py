@@ -224,6 +224,11 @@ class Objects:
             return NONE
         if name in table.names("reads", "decoders") and self.m.calls.held(args):
             return self._decoded(name, args, node)
+        if owner.kind == "unknown" and owner.place and self.m.calls.unseen.is_tensor_with(owner, name):
+            tensor = self.m.calls.unseen.as_tensor(owner)
+            return self.m.calls.tensors.method(tensor, name, args, node)
+        if owner.kind == "unknown" and owner.place and name in table.names("unseen", "shared"):
+            return owner
         if name in ("step", "zero_grad") and table.name_like("optimizer").search(last):
             return self._of_optimizer(Thing("optimizer", "device", sure=LIKELY), name)
         if name in table.names("reads", "loggers") and ("log" in last.lower()):

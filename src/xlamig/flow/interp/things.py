@@ -188,7 +188,8 @@ def join(one: Thing, other: Thing) -> Thing:
     if one.kind != other.kind:
         return _join_kinds(one, other)
     if one.kind == "unknown":
-        return one if one.why else other
+        known = one if one.why else other
+        return known if one.place == other.place else known.but(place="")
     items, element = one.items, one.element
     if one.kind in ("sequence", "mapping") and (items is not other.items or element is not other.element):
         items, element = _join_items(one, other)
@@ -247,7 +248,8 @@ def _join_kinds(one: Thing, other: Thing) -> Thing:
         if rest.kind in _NUMERIC:  # `total = 0`, then `total += loss`
             return tensor.but(sure=min(tensor.sure, LIKELY))
         if rest.kind == "unknown":
-            return tensor.but(sure=POSSIBLE)
+            alike = rest.place == tensor.place != ""
+            return tensor.but(sure=min(tensor.sure, LIKELY if alike else POSSIBLE))
         if rest.kind in ("sequence", "mapping"):
             held = element_of(rest)
             alike = held.kind == "nothing" or (held.kind == "tensor" and held.place == tensor.place)

@@ -340,7 +340,4 @@ class TorchCalls:
             return Thing("foreign", tag="framework")
         if name.rpartition(".")[2][:1].isupper():
             return UNKNOWN
-        held = self.m.calls.held(args)
-        if held and not name.startswith(_ROOTS):
-            return Thing("unknown", sure=POSSIBLE, ref=None)
-        return UNKNOWN
+        return UNKNOWN if name.startswith(_ROOTS) else self.m.calls.unseen.result(node, args)

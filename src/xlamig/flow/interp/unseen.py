@@ -1,0 +1,117 @@
+"""What calls give that cannot be looked into: by what they are given, and by what is done with the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.facts import Why
+from xlamig.flow.interp.things import LIKELY, POSSIBLE, UNKNOWN, Place, Thing, element_of
+from xlamig.flow.known import short
+from xlamig.flow.scopes import path_of
+from xlamig.knowledge import signatures
+from xlamig.knowledge import values as table
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.calls import Args
+    from xlamig.flow.interp.machine import Machine
+
+
+class Unseen:
+    """An unknown thing with a `place` was computed from tensors there. It may be one, or hold some, or
+    be a number made of them: only what is done with it tells."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+        self._backed: dict[int, dict[str, ir.Call]] = {}
+
+    def result(self, node: ir.Call, args: Args) -> Thing:
+        """What a function gives of which nothing is known but its arguments."""
+        if path_of(node.func).rpartition(".")[2][:1].isupper():
+            return UNKNOWN  # an object, whatever it does with them
+        given = list(_given(args))
+        tag = "module" if any(thing.kind == "module" or thing.tag == "module" for thing in given) else ""
+        on_device = next((thing for thing in given if thing.place == "device"), None)
+        if on_device is None:
+            on_host = bool(given) and all(thing.place == "host" for thing in given)
+            return Thing("unknown", "host", sure=POSSIBLE, tag=tag) if on_host else UNKNOWN
+        text = short(self.m.source(node))
+        why = Why(f"`{text}` computes it from what is on the device", (node.start, node.end))
+        return Thing("unknown", "device", sure=LIKELY, tag=tag, why=(*on_device.why[-2:], why))
+
+    @staticmethod
+    def as_tensor(thing: Thing) -> Thing:
+        sure = LIKELY if thing.place == "device" else POSSIBLE
+        return Thing("tensor", thing.place, sure=sure, loose=True, why=thing.why)
+
+    @staticmethod
+    def is_tensor_with(thing: Thing, name: str) -> bool:
+        """Whether only tensors have the method, of all that functions of PyTorch programs return."""
+        if name in table.names("unseen", "shared"):
+            return False
+        if thing.tag == "module" and signatures.signature(f"Module.{name}") is not None:
+            return False
+        return signatures.signature(f"Tensor.{name}") is not None
+
+    def assigned(self, target: ir.Expr, thing: Thing) -> Thing:
+        """Something unknown whose `backward()` is called is a tensor with a gradient."""
+        if thing.kind != "unknown" or thing.place == "host":
+            return thing
+        call = self._gradients().get(path_of(target))
+        if call is None:
+            return thing
+        text = short(self.m.source(call))
+        why = Why(f"`{text}` goes back from it: a tensor", (call.start, call.end))
+        place: Place = thing.place or "either"
+        return Thing("tensor", place, sure=LIKELY, scalar=True, why=(*thing.why[-2:], why))
+
+    def _gradients(self) -> dict[str, ir.Call]:
+        """The names whose gradients are asked for in the function, and where."""
+        scope = self.m.frame.scope.node
+        known = self._backed.get(id(scope))
+        if known is None:
+            known = self._backed[id(scope)] = {}
+            for root in (scope,) if scope is not None else self.m.analysis.module.body:
+                if ".backward(" in self.m.analysis.text[root.start : root.end]:
+                    known.update(_losses_in(root))
+        return known
+
+
+def _given(args: Args) -> Iterator[Thing]:
+    """What a result may be computed from."""
+    for thing in args.all:
+        held = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
+        if held.kind in ("tensor", "module", "unknown") and held.place and held.sure > POSSIBLE:
+            yield held
+
+
+def _losses_in(root: ir.Node) -> Iterator[tuple[str, ir.Call]]:
+    for node in ir.walk(root):
+        if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr == "backward":
+            for name in _losses(node):
+                yield name, node
+
+
+def _losses(call: ir.Call) -> Iterator[str]:
+    """`loss` of `(loss / n).backward()`, `scaler.scale(loss).backward()`, `accelerator.backward(loss)`."""
+    assert isinstance(call.func, ir.Attribute)
+    if call.args and call.args[0].keyword is None:
+        yield from _terms(call.args[0].value)
+    else:
+        yield from _terms(call.func.value)
+
+
+def _terms(node: ir.Expr) -> Iterator[str]:
+    match node:
+        case ir.Name() | ir.Attribute():
+            yield path_of(node)
+        case ir.Binary(op="+" | "-", left=left, right=right):
+            yield from _terms(left)
+            yield from _terms(right)
+        case ir.Binary(op="*" | "/", left=left, right=right):
+            yield from _terms(right if isinstance(left, ir.Const) else left)
+        case ir.Call(args=(first, *_), func=ir.Attribute(attr="scale")):
+            yield from _terms(first.value)
+        case ir.Call(func=ir.Attribute(value=value)):
+            yield from _terms(value)

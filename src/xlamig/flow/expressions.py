@@ -9,6 +9,7 @@ from xlamig import ir
 from xlamig.facts import Fact
 from xlamig.flow.apis import Apis, Via
 from xlamig.flow.branches import Branches
+from xlamig.flow.demands import Demands
 from xlamig.flow.devices import Devices
 from xlamig.flow.inner import scope_inside
 from xlamig.flow.narrowing import Narrowing
@@ -29,6 +30,7 @@ class Expressions:
         self.devices = Devices(analysis, narrowing.guards)
         self.selections = Selections(analysis, narrowing.guards, self.devices)
         self.branches = Branches(analysis)
+        self.demands = Demands(analysis, narrowing.guards, self.selections)
         self.backends = Backends(analysis)
         self.packages = Packages(analysis)
         self.variables = Variables(analysis)

@@ -50,7 +50,7 @@ class Selections:
             return
         test, chosen = node.values[0].values[0], node.values[0].values[-1]
         first, other = self._device_text(chosen, place), self._device_text(node.values[1], place)
-        if self._asks_for_cuda(test, place) and first is not None and other == "cpu":
+        if self.asks_for_cuda(test, place) and first is not None and other == "cpu":
             self._cover(chosen)
             yield self._fact(node, "and", first, "cpu", "string", place)
 
@@ -74,7 +74,7 @@ class Selections:
             return {}
         rest = whole.values[1:] if asked[0] else whole.values[:-1]
         calls = [n for value in rest for n in ir.walk(value) if isinstance(n, ir.Call)]
-        if any(self._asks_for_cuda(v, place) for v in rest) or (calls and whole is not test):
+        if any(self.asks_for_cuda(v, place) for v in rest) or (calls and whole is not test):
             return {}
         at = whole.values[0 if asked[0] else -1]
         return {"availability": (at.start, at.end), "rest": (rest[0].start, rest[-1].end)}
@@ -99,11 +99,11 @@ class Selections:
     def _asks_only_for_cuda(self, test: ir.Expr, place: Place) -> bool:
         """Whether the test is availability itself, or a name for nothing else."""
         if isinstance(test, ir.Call):
-            return self._asks_for_cuda(test, place)
+            return self.asks_for_cuda(test, place)
         path = path_of(test)
         bindings = place.scope.find(path) if path else []
         return (
-            len(bindings) == 1 and isinstance(bindings[0].value, ir.Call) and self._asks_for_cuda(test, place)
+            len(bindings) == 1 and isinstance(bindings[0].value, ir.Call) and self.asks_for_cuda(test, place)
         )
 
     def _chain(self, node: ir.IfExp, place: Place, takes_index: bool) -> list[str] | None:
@@ -114,7 +114,7 @@ class Selections:
         while isinstance(current, ir.IfExp):
             if self._mentions_xla(current):
                 return None
-            asked = asked or self._asks_for_cuda(current.test, place)
+            asked = asked or self.asks_for_cuda(current.test, place)
             text = self._device_text(current.body, place, takes_index)
             if text is None:
                 return None
@@ -134,7 +134,7 @@ class Selections:
         self, node: ir.If, before: ir.Stmt | None, after: ir.Stmt | None, place: Place
     ) -> Iterator[DeviceChoice]:
         """if/else that assigns or returns devices, or moves things to CUDA with no other arm."""
-        if not self._asks_for_cuda(node.test, place) or self._mentions_xla(node):
+        if not self.asks_for_cuda(node.test, place) or self._mentions_xla(node):
             return
         chosen, other = node.body, node.orelse
         if self._negated(node.test, place):
@@ -231,11 +231,12 @@ class Selections:
 
     # ------------------------------------------------------------------ helpers
 
-    def _asks_for_cuda(self, test: ir.Expr, place: Place) -> bool:
+    def asks_for_cuda(self, test: ir.Expr, place: Place) -> bool:
+        """Whether a test asks, alone or among others, if CUDA is available."""
         if isinstance(test, ir.Bool):
-            return any(self._asks_for_cuda(value, place) for value in test.values)
+            return any(self.asks_for_cuda(value, place) for value in test.values)
         if isinstance(test, ir.Unary) and test.op == "not":
-            return self._asks_for_cuda(test.operand, place)
+            return self.asks_for_cuda(test.operand, place)
         known = self.analysis.values.of(test, place.scope)
         return known.value.kind == "cuda-test" and known.availability
 

@@ -99,6 +99,7 @@ class Walk:
                     self._nested(case.body, place)
             case ir.Assert():
                 self.seen.add(self.seen.branches.demand(node, place))
+                self.seen.add(self.seen.demands.asserted(node, place))
                 self.seen.visit(node.test, place.within("comparison", "condition"))
                 if node.message is not None:
                     self.seen.visit(node.message, place.within("message"))
@@ -172,6 +173,7 @@ class Walk:
     def _if(self, node: ir.If, place: Place, before: ir.Stmt | None, after: ir.Stmt | None) -> None:
         self.seen.add(self.seen.selections.statement(node, before, after, place))
         self.seen.add(self.seen.branches.statement(node, after, place))
+        self.seen.add(self.seen.demands.statement(node, place))
         self.seen.visit(node.test, place.within("condition"))
         self._nested(node.body, self.narrowing.where(node.test, place, True))
         self._nested(node.orelse, self.narrowing.where(node.test, place, False))

@@ -1,0 +1,49 @@
+"""Programs that refuse to run without CUDA: `if not torch.cuda.is_available(): raise`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.facts import DeviceChoice
+from xlamig.flow.guards import Guards
+from xlamig.flow.scopes import path_of
+from xlamig.flow.selection import XLA_ARM, Selections
+from xlamig.flow.site import Analysis, Place
+
+_ENDS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
+
+
+class Demands:
+    """Makes device-choice facts for tests of availability whose other arm ends the program."""
+
+    def __init__(self, analysis: Analysis, guards: Guards, selections: Selections) -> None:
+        self.analysis = analysis
+        self.guards = guards
+        self.selections = selections
+
+    def statement(self, node: ir.If, place: Place) -> Iterator[DeviceChoice]:
+        if self._implies_cuda(node.test, place, False) and self._ends(node.body, place):
+            yield self._fact(node.test, "if", place)
+
+    def asserted(self, node: ir.Assert, place: Place) -> Iterator[DeviceChoice]:
+        if self._implies_cuda(node.test, place, True):
+            yield self._fact(node.test, "assert", place)
+
+    def _implies_cuda(self, test: ir.Expr, place: Place, holds: bool) -> bool:
+        """Whether the program only goes on, with a test that is `holds`, where CUDA is available."""
+        if not self.selections.asks_for_cuda(test, place) or XLA_ARM.search(self.analysis.source(test)):
+            return False
+        return any(guard.kind == "cuda" for guard in self.guards.of(test, place.scope, holds))
+
+    def _ends(self, block: ir.Block, place: Place) -> bool:
+        last = block[-1]
+        if isinstance(last, ir.ExprStmt) and isinstance(last.value, ir.Call):
+            func = last.value.func
+            return (self.analysis.names.dotted(func, place.scope) or path_of(func)) in _ENDS
+        return isinstance(last, ir.Raise)
+
+    @staticmethod
+    def _fact(test: ir.Expr, form: str, place: Place) -> DeviceChoice:
+        fields = place.fields(test)
+        return DeviceChoice(**fields, via="selection", device="cuda", form=form, fallback="raise")

@@ -231,6 +231,7 @@ class DynamicShape(Fact):
         "unique",  # also bincount, histc, histogram
         "repeat",  # repeat_interleave with a tensor
         "size",  # a size, bound or repeat count that was read from a tensor
+        "derived",  # one taken from the shape of a tensor with such a shape
         "masked-scatter",
         "experts",  # a loop over experts that picks tokens by mask
         "detection",  # nms, roi_align ...

@@ -291,15 +291,13 @@ class Calls:
             self.m.works += 1
             self.m.waiting = True
 
-    @staticmethod
-    def held(args: Args) -> list[Thing]:
+    def held(self, args: Args) -> list[Thing]:
         """The tensors among arguments, also those in sequences."""
         found: list[Thing] = []
         for thing in args.all:
-            if thing.kind == "tensor":
-                found.append(thing)
-            elif thing.kind in ("sequence", "mapping"):
-                inner = element_of(thing)
-                if inner.kind == "tensor":
-                    found.append(inner)
+            inner = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
+            if inner.kind == "tensor":
+                found.append(inner)
+            elif inner.kind == "unknown" and inner.place:
+                found.append(self.unseen.as_tensor(inner))
         return found

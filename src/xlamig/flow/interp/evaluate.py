@@ -44,7 +44,7 @@ _FOLD: dict[str, Callable[[float, float], float]] = {
     "*": operator.mul,
 }
 _BUILTINS = frozenset(dir(builtins))
-_CHANGING = ("random", "read", "length", "step-counter", "position")
+_CHANGING = ("random", "read", "derived", "length", "step-counter", "position")
 
 
 class Evaluator:

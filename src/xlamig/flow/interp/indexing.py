@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from xlamig import ir
-from xlamig.facts import ChangingConstant, DynamicShape, Why
-from xlamig.flow.interp.reads import Reads, sureness
+from xlamig.facts import ChangingConstant, DynamicShape
+from xlamig.flow.interp.reads import VALUE_SIZES, Reads, keeps, sureness
 from xlamig.flow.interp.things import (
     FOREIGN,
     LIKELY,
@@ -79,8 +79,10 @@ class Indexing:
             return found
         if first.kind == "tensor":
             self.reads.host(node.index[0], first, "builtin", "list index")
+        if base.tag == "shape" and (base.element is None or keeps(base.element.cause, first)):
+            return NUMBER
         if base.element is None and base.items is None:
-            return NUMBER if base.tag == "shape" else UNKNOWN
+            return UNKNOWN
         return element_of(base)
 
     def _read_tensor(self, node: ir.Subscript, base: Thing, index: list[Thing]) -> Thing:
@@ -151,7 +153,7 @@ class Indexing:
         masked = False
         for part, found in zip(node.index, index, strict=True):
             if isinstance(part, ir.Slice):
-                self._slice(part, found, node, base, access)
+                masked |= self._slice(part, found, node, base, access)
             elif found.kind == "tensor" and found.dtype == "bool":
                 masked = True
                 self._masked(node, part, base, found, access, thing, value)
@@ -161,26 +163,20 @@ class Indexing:
                 self._changing(part, found, node, base, access, "index")
         return masked
 
-    def _slice(self, part: ir.Slice, bounds: Thing, node: ir.Subscript, base: Thing, access: str) -> None:
+    def _slice(self, part: ir.Slice, bounds: Thing, node: ir.Subscript, base: Thing, access: str) -> bool:
+        dynamic = False
         for bound, found in zip((part.lower, part.upper), bounds.items, strict=False):
             if bound is None:
                 continue
             if found.kind == "tensor":
                 self._read_number(bound, found, base, "slice")
-            elif found.cause == "read" and sureness(base):
-                why = Why(f"`{short(self.m.source(bound))}` was read from a tensor", (bound.start, bound.end))
-                self.m.record(
-                    DynamicShape,
-                    node,
-                    min(found.sure, sureness(base), LIKELY),
-                    (*found.why, why),
-                    via="size",
-                    operation="slice",
-                    tensor=short(self.m.source(node.value)),
-                    mask=short(self.m.source(bound)),
-                )
+            elif found.cause in VALUE_SIZES and sureness(base):
+                dynamic = True
+                tensor = short(self.m.source(node.value))
+                self.reads.sized(node, bound, found, sureness(base), operation="slice", tensor=tensor)
             elif found.kind == "number":
                 self._changing(bound, found, node, base, access, "slice")
+        return dynamic
 
     def _read_number(self, part: ir.Expr, found: Thing, base: Thing, operation: str) -> None:
         if base.place != "host" or base.kind != "tensor":

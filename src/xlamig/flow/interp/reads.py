@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from xlamig import ir
-from xlamig.facts import ChangingPath, Fact, HostRead, Timing, Transfer, Why
+from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Transfer, Why
 from xlamig.flow.interp.things import LIKELY, POSSIBLE, Thing, element_of
 from xlamig.flow.known import short
 
@@ -17,12 +17,20 @@ _CAUSES = {
     "position": "it is another number in each round",
     "random": "it is random",
     "read": "it was read from a tensor",
+    "derived": "its tensor has as many elements as the values say",
     "length": "it is the length of something that grows",
 }
 
 _OVER = ("parameters", "state-dict")
-SIZES = {"dynamic": "read", "growing": "length"}
+SIZES = {"dynamic": "derived", "growing": "length"}
 """What makes a size of a tensor change, by what its shape depends on."""
+VALUE_SIZES = frozenset({"read", "derived"})
+"""Of numbers that depend on the values of tensors: read from one, or the size of one with such a shape."""
+
+
+def keeps(cause: str, dimension: Thing) -> bool:
+    """Whether a dimension has the same size whatever was selected: that is done along the first."""
+    return cause == "derived" and isinstance(dimension.const, int) and dimension.const > 0
 
 
 class Reads:
@@ -112,6 +120,17 @@ class Reads:
         )
         self.m.record(fact, node, number.sure, (*number.why, why), cause=number.cause, **fields)
         return True
+
+    def sized(
+        self, node: ir.Node, size: ir.Node, number: Thing, sure: int, operation: str, tensor: str = ""
+    ) -> None:
+        """Says that a size depends on the values of tensors; it may be the same each time."""
+        text = short(self.m.source(size))
+        why = Why(f"`{text}` depends on the values of a tensor", (size.start, size.end))
+        sure = min(sure, number.sure, LIKELY)
+        via = "derived" if number.cause == "derived" else "size"
+        fields = {"via": via, "operation": operation, "tensor": tensor, "mask": text}
+        self.m.record(DynamicShape, node, sure, (*number.why, why), None, (), frozenset(), **fields)
 
 
 def sureness(thing: Thing) -> int:

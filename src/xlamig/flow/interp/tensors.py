@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import ChangingConstant, ChangingShape, DynamicShape, Transfer, Why
 from xlamig.flow.interp.frames import STEPS
-from xlamig.flow.interp.reads import SIZES, sureness
+from xlamig.flow.interp.reads import SIZES, VALUE_SIZES, keeps, sureness
 from xlamig.flow.interp.things import (
     BOOL,
     CERTAIN,
@@ -110,6 +110,8 @@ class Tensors:
 
     def _size(self, owner: Thing, name: str, args: Args) -> Thing:
         cause = SIZES.get(owner.cause, "") if name != "dim" else ""
+        if name == "size" and args.positional and keeps(cause, args.positional[0]):
+            cause = ""
         number = Thing("number", cause=cause, loop=owner.loop if cause else 0, sure=owner.sure, why=owner.why)
         if name == "size" and not args.all:
             return Thing("sequence", element=number, tag="shape")
@@ -257,7 +259,7 @@ class Tensors:
     def _result(
         self, last: str, owner: Thing | None, operands: list[Thing], args: Args, node: ir.Call
     ) -> Thing:
-        place, lead = self._place(operands, args)
+        place, lead = self._place(last, operands, args)
         plain = last.rstrip("_")
         first = operands[0] if operands else None
         dims = len(args.positional) - (0 if owner is not None else 1)
@@ -319,7 +321,7 @@ class Tensors:
     def _text(thing: Thing | None) -> object:
         return thing.const if thing is not None else None
 
-    def _place(self, operands: list[Thing], args: Args) -> tuple[Place, Thing | None]:
+    def _place(self, last: str, operands: list[Thing], args: Args) -> tuple[Place, Thing | None]:
         """Where the result is, and the operand that says so."""
         given = args.keywords.get("device")
         if given is not None and given.kind != "none":
@@ -336,7 +338,7 @@ class Tensors:
             elif place != "device":
                 place = join_place(place, operand.place)
                 lead = lead or operand
-        if not operands:
+        if not operands and _makes(last):
             place = self.m.default_place
         return place, lead
 
@@ -479,17 +481,8 @@ class Tensors:
         if item.kind != "number" or not item.cause:
             return
         text = short(self.m.source(part))
-        if item.cause == "read":
-            why = Why(f"`{text}` was read from a tensor", (part.start, part.end))
-            self.m.record(
-                DynamicShape,
-                part,
-                min(sure, item.sure, LIKELY),  # it may be the same number each time
-                (*item.why, why),
-                via="size",
-                operation=name,
-                mask=text,
-            )
+        if item.cause in VALUE_SIZES:
+            self.m.values.reads.sized(part, part, item, sure, operation=name)
             return
         self.m.values.reads.changing(
             part,
@@ -499,3 +492,13 @@ class Tensors:
             operation=name,
             number=text,
         )
+
+
+def _makes(function: str) -> bool:
+    """Whether a function of torch makes a tensor out of no other."""
+    known = signatures.signature(f"torch.{function}")
+    return (
+        known is not None
+        and "device" in known.positional + known.keywords
+        and "input" not in known.positional
+    )

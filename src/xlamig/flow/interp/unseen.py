@@ -32,18 +32,24 @@ class Unseen:
             return UNKNOWN  # an object, whatever it does with them
         given = list(_given(args))
         tag = "module" if any(thing.kind == "module" or thing.tag == "module" for thing in given) else ""
-        on_device = next((thing for thing in given if thing.place == "device"), None)
-        if on_device is None:
-            on_host = bool(given) and all(thing.place == "host" for thing in given)
-            return Thing("unknown", "host", sure=POSSIBLE, tag=tag) if on_host else UNKNOWN
-        text = short(self.m.source(node))
-        why = Why(f"`{text}` computes it from what is on the device", (node.start, node.end))
-        return Thing("unknown", "device", sure=LIKELY, tag=tag, why=(*on_device.why[-2:], why))
+        if not given:
+            return UNKNOWN
+        place: Place = "device" if any(t.place == "device" for t in given) else given[0].place
+        if place == "host" and any(thing.place != "host" for thing in given):
+            place = "either"
+        cause = next((thing.cause for thing in given if thing.cause == "dynamic"), "")
+        if place == "host":
+            return Thing("unknown", place, sure=POSSIBLE, tag=tag)
+        lead = next(thing for thing in given if thing.place == place or place == "either")
+        why: tuple[Why, ...] = ()
+        if place == "device":
+            text = short(self.m.source(node))
+            why = (Why(f"`{text}` computes it from what is on the device", (node.start, node.end)),)
+        return Thing("unknown", place, sure=LIKELY, tag=tag, cause=cause, why=(*lead.why[-2:], *why))
 
     @staticmethod
     def as_tensor(thing: Thing) -> Thing:
-        sure = LIKELY if thing.place == "device" else POSSIBLE
-        return Thing("tensor", thing.place, sure=sure, loose=True, why=thing.why)
+        return Thing("tensor", thing.place, sure=LIKELY, loose=True, cause=thing.cause, why=thing.why)
 
     @staticmethod
     def is_tensor_with(thing: Thing, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xlamig import ir
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.reads import SIZES, sureness
 from xlamig.flow.interp.things import (
     BOOL,
@@ -20,7 +21,6 @@ from xlamig.flow.interp.things import (
 )
 
 if TYPE_CHECKING:
-    from xlamig.flow.interp.calls import Args
     from xlamig.flow.interp.machine import Machine
 
 _RESULTS = {
@@ -104,11 +104,8 @@ class Builtins:
         return NUMBER
 
     def _formatted(self, name: str, args: Args, node: ir.Call) -> None:
-        position = 0
-        for arg in args.nodes:
-            thing = args.keywords.get(arg.keyword) if arg.keyword else args.get(position)
-            position += arg.keyword is None
-            if thing is not None and arg.keyword is None:
+        for arg, thing in args.pairs:
+            if arg.keyword is None:
                 self.m.values.reads.formatted(arg.value, thing, name, node)
 
     def _ordered(self, name: str, first: Thing, args: Args, node: ir.Call) -> Thing:
@@ -184,9 +181,7 @@ class Builtins:
         callee = args.positional[0]
         inner = [self.m.values.iterated(thing) for thing in args.positional[1:]]
         if callee.kind == "function":
-            from xlamig.flow.interp.calls import Args as Given
-
-            return Thing("sequence", element=self.m.calls.entry.call(callee.ref, Given(inner, {}, []), node))
+            return Thing("sequence", element=self.m.calls.entry.call(callee.ref, Args(inner), node))
         if callee.kind == "api" and callee.ref in ("float", "int", "str") and inner[0].kind == "tensor":
             self.m.values.reads.host(node, inner[0], "item", str(callee.ref), args.node(1))
             return Thing("sequence", element=NUMBER)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xlamig import ir
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.entry import Entry
 from xlamig.flow.interp.evaluate import groups_of
@@ -27,34 +27,6 @@ from xlamig.flow.scopes import path_of
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
-
-
-@dataclass(slots=True)
-class Args:
-    """Evaluated arguments. `nodes` are those of `positional`, then of `keywords`."""
-
-    positional: list[Thing]
-    keywords: dict[str, Thing]
-    nodes: list[ir.Arg]
-    starred: bool = False
-    rest: Thing | None = None  # what `*args` goes on with
-
-    def get(self, index: int, keyword: str = "") -> Thing | None:
-        if keyword and keyword in self.keywords:
-            return self.keywords[keyword]
-        return self.positional[index] if 0 <= index < len(self.positional) else None
-
-    def node(self, index: int, keyword: str = "") -> ir.Expr | None:
-        """The expression at a position or of a keyword."""
-        for node in self.nodes:
-            if keyword and node.keyword == keyword:
-                return node.value
-        plain = [n for n in self.nodes if n.keyword is None]
-        return plain[index].value if 0 <= index < len(plain) else None
-
-    @property
-    def all(self) -> list[Thing]:
-        return [*self.positional, *self.keywords.values()]
 
 
 class Calls:
@@ -81,9 +53,11 @@ class Calls:
         return self.reach(self.m.values.of(func), node, self.args(node))
 
     def args(self, node: ir.Call) -> Args:
-        made = Args([], {}, [a for a in node.args if not a.star])
+        made = Args()
         for arg in node.args:
             thing = self.m.values.of(arg.value)
+            if not arg.star:
+                made.pairs.append((arg, thing))
             if arg.star == "*" and thing.items is not None:
                 made.positional.extend(thing.items)
                 made.starred = True
@@ -206,7 +180,7 @@ class Calls:
             method = self.method_of(owner, name)
             if method is not None:
                 if method.kind == "property":
-                    return self.entry.call(method, Args([], {}, []), None)
+                    return self.entry.call(method, Args(), None)
                 return Thing("function", ref=method)
         if owner.kind == "module":
             return self.modules.attribute(owner, name)

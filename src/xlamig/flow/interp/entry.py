@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xlamig import ir
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.parameters import Parameters
 from xlamig.flow.interp.things import LIKELY, NONE, NOTHING, UNKNOWN, Thing, join, join_all
 
 if TYPE_CHECKING:
-    from xlamig.flow.interp.calls import Args
     from xlamig.flow.interp.machine import Machine
 
 _MAX_DEPTH = 24

@@ -155,7 +155,7 @@ class Indexing:
             if isinstance(part, ir.Slice):
                 masked |= self._slice(part, found, node, base, access)
             elif found.kind == "tensor" and found.dtype == "bool":
-                masked = True
+                masked |= min(sureness(base), sureness(found)) > POSSIBLE
                 self._masked(node, part, base, found, access, thing, value)
             elif found.kind == "tensor" and found.scalar:
                 self._read_number(part, found, base, "index")
@@ -171,7 +171,7 @@ class Indexing:
             if found.kind == "tensor":
                 self._read_number(bound, found, base, "slice")
             elif found.cause in VALUE_SIZES and sureness(base):
-                dynamic = True
+                dynamic |= min(found.sure, sureness(base)) > POSSIBLE
                 tensor = short(self.m.source(node.value))
                 self.reads.sized(node, bound, found, sureness(base), operation="slice", tensor=tensor)
             elif found.kind == "number":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import Why
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.things import (
     BOOL,
@@ -25,7 +26,6 @@ from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
 if TYPE_CHECKING:
-    from xlamig.flow.interp.calls import Args
     from xlamig.flow.interp.machine import Machine
 
 _SAME = frozenset(
@@ -139,9 +139,8 @@ class Modules:
 
     def _in_turn(self, module: Thing, args: Args, node: ir.Call) -> Thing:
         """A Sequential: each part gets what the one before it gave."""
-        given = type(args)
         for part in module.items:
-            args = given([self.m.calls.reach(self.m.calls.placed(part, module), node, args)], {}, [])
+            args = Args([self.m.calls.reach(self.m.calls.placed(part, module), node, args)])
         return args.positional[0]
 
     def by_name(self, node: ir.Call, args: Args) -> Thing:
@@ -233,7 +232,7 @@ class Modules:
         given = [module, sequence((tensor,)), tensor]
         m = self.m
         before, m.frequency = m.frequency, "step"
-        m.calls.entry.call(hook.ref, type(args)(given[: len(hook.ref.node.params)], {}, []), node)
+        m.calls.entry.call(hook.ref, Args(given[: len(hook.ref.node.params)]), node)
         m.frequency = before
 
     def _registered(self, module: Thing, args: Args, tag: str) -> None:

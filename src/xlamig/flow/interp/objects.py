@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import Why
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.things import (
     BOOL,
     FOREIGN,
@@ -25,7 +26,6 @@ from xlamig.flow.scopes import path_of
 from xlamig.knowledge import values as table
 
 if TYPE_CHECKING:
-    from xlamig.flow.interp.calls import Args
     from xlamig.flow.interp.machine import Machine
 
 
@@ -186,12 +186,8 @@ class Objects:
     # ------------------------------------------------------------------ text and loggers
 
     def _format(self, args: Args, node: ir.Call, operation: str) -> None:
-        position = 0
-        for arg in args.nodes:
-            thing = args.keywords.get(arg.keyword) if arg.keyword else args.get(position)
-            position += arg.keyword is None
-            if thing is not None:
-                self.m.values.reads.formatted(arg.value, thing, operation, node)
+        for arg, thing in args.pairs:
+            self.m.values.reads.formatted(arg.value, thing, operation, node)
 
     @staticmethod
     def _log() -> Thing:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant, ChangingShape, DynamicShape, Transfer, Why
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.frames import STEPS
 from xlamig.flow.interp.reads import SIZES, VALUE_SIZES, keeps, sureness
 from xlamig.flow.interp.things import (
@@ -31,7 +32,6 @@ from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
 if TYPE_CHECKING:
-    from xlamig.flow.interp.calls import Args
     from xlamig.flow.interp.machine import Machine
 
 _NO_RESULT = {
@@ -214,7 +214,7 @@ class Tensors:
                 owner.why,
                 via="copy",
                 operation="Tensor.copy_",
-                tensor=short(self.m.source(args.nodes[0].value)) if args.nodes else "",
+                tensor=short(self.m.source(args.pairs[0][0].value)) if args.pairs else "",
             )
 
     # ------------------------------------------------------------------ operations
@@ -440,7 +440,7 @@ class Tensors:
                 via="list",
                 operation=name,
                 cause="length",
-                tensor=short(self.m.source(args.nodes[0].value)) if args.nodes else "",
+                tensor=short(self.m.source(args.pairs[0][0].value)) if args.pairs else "",
             )
 
     def _numbers(
@@ -453,11 +453,9 @@ class Tensors:
         free = table.number_arguments(plain, "baked") or ()
         known = signatures.signature(name)
         parameters = (*known.positional, *known.keywords) if known is not None else ()
-        for i, arg in enumerate(args.nodes):
-            thing = args.keywords.get(arg.keyword) if arg.keyword else args.get(i)
-            if thing is None:
-                continue
-            parameter = arg.keyword or (parameters[i] if i < len(parameters) else "*")
+        for i, (arg, thing) in enumerate(args.pairs):
+            counted = not args.starred and i < len(parameters)
+            parameter = arg.keyword or (parameters[i] if counted else "*")
             wanted = baked is not None and (parameter in baked or ("*" in baked and arg.keyword is None))
             read = table.number_arguments(plain, "read-as-number")
             number = wanted or (read is not None and parameter in read)

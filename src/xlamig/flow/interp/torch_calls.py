@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, Why
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.things import (
     CERTAIN,
@@ -29,7 +30,6 @@ from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
 if TYPE_CHECKING:
-    from xlamig.flow.interp.calls import Args
     from xlamig.flow.interp.machine import Machine
 
 _EMPTY = Thing("sequence", items=())
@@ -71,7 +71,7 @@ class TorchCalls:
             return self._by_signature(name, args, node)
         via = table.read_by("functions", name)
         if via:
-            for thing, arg in zip(args.positional, args.nodes, strict=False):
+            for arg, thing in args.pairs:
                 self.m.values.reads.formatted(arg.value, thing, name, node)
         return self._unknown(name, args, node)
 
@@ -123,7 +123,7 @@ class TorchCalls:
         if name in CUDA_AVAILABLE:
             return Thing("bool", tag="cuda")
         if name in table.names("reads", "log-calls"):
-            for arg, thing in self._pairs(args):
+            for arg, thing in args.pairs:
                 self.m.values.reads.formatted(arg.value, thing, name, node)
             return NONE
         return None
@@ -156,20 +156,6 @@ class TorchCalls:
         return Thing(
             "tensor", place, sure=LIKELY, dtype="int" if name.endswith("nms") else "", cause="dynamic"
         )
-
-    @staticmethod
-    def _pairs(args: Args) -> list[tuple[ir.Arg, Thing]]:
-        found: list[tuple[ir.Arg, Thing]] = []
-        position = 0
-        for arg in args.nodes:
-            if arg.keyword is not None:
-                thing = args.keywords.get(arg.keyword)
-            else:
-                thing = args.get(position)
-                position += 1
-            if thing is not None:
-                found.append((arg, thing))
-        return found
 
     def _device(self, args: Args) -> Thing:
         given = args.get(0, "type") or args.keywords.get("device")
@@ -301,10 +287,9 @@ class TorchCalls:
             return None
         sample = Thing("tensor", "host", sure=LIKELY, loose=True)
         method = self.m.calls.method_of(dataset, "__getitem__")
-        given = type(args)
         if method is not None:
-            sample = self.m.calls.entry.call(method, given([NUMBER], {}, []), node)
-        made = self.m.calls.reach(collate, node, given([Thing("sequence", element=sample)], {}, []))
+            sample = self.m.calls.entry.call(method, Args([NUMBER]), node)
+        made = self.m.calls.reach(collate, node, Args([Thing("sequence", element=sample)]))
         return None if made.kind == "unknown" else made
 
     # ------------------------------------------------------------------ by signature

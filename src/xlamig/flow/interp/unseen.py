@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import Why
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.things import LIKELY, POSSIBLE, UNKNOWN, Place, Thing, element_of
 from xlamig.flow.known import short
 from xlamig.flow.scopes import path_of
@@ -14,7 +15,6 @@ from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
 if TYPE_CHECKING:
-    from xlamig.flow.interp.calls import Args
     from xlamig.flow.interp.machine import Machine
 
 

@@ -1,0 +1,40 @@
+"""Results of functions that the project does not show."""
+
+from __future__ import annotations
+
+import pytest
+
+from .said import in_step
+
+HELPERS = "from helpers import evaluate, helper, Meter\n"
+SILENT = {
+    "what arrays have too": "z = helper(x).mean(); print(z); len(z)",
+    "containers": "z = helper(x); z.items(); z.get('loss'); z.index(3); [n for n in z]",
+    "text": "z = f'{helper(x)}' + str(helper(x)); print(helper(model))",
+    "numbers": "z = helper(x); float(z) + 1; z > 3",
+    "an object": "z = Meter(x); z.item(); z.cpu()",
+    "a model of tensors on the host": "z = helper(torch.ones(3)); z.item(); z.tolist()",
+    "a model": "z = helper(model); z = z.to(device); z.eval(); z.float()",
+    "nothing of tensors": "z = helper('path', 3); z.item",
+}
+SAID = {
+    "helper(x).item()": "host-read item: helper(x).item()",
+    "z = helper(model, x)['loss'].mean(); z.item()": "host-read item: z.item()",
+    "z, other = helper(x); z[0].tolist()": "host-read item: z[0].tolist()",
+    "z = helper(x).logits; z.detach().cpu()": "host-read copy: z.detach().cpu()",
+    "z = evaluate(); print(z.item()); (z / 4).backward()": "host-read item: z.item()",
+    "z = evaluate(); z.item(); engine.backward(z)": "host-read item: z.item()",
+    "z = evaluate(); z.item(); scaler.scale(z).backward()": "host-read item: z.item()",
+    "if torch.all(helper(x)): pass": "host-read truth: torch.all(helper(x))",
+    "z = helper(x[x > 0]); torch.zeros(z.shape[0], device=device)": "dynamic-shape derived: z.shape[0]",
+}
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_it_may_be_anything(case: str) -> None:
+    assert in_step(HELPERS + SILENT[case]) == []
+
+
+@pytest.mark.parametrize("code", SAID)
+def test_it_is_a_tensor(code: str) -> None:
+    assert SAID[code] in in_step(HELPERS + code)

@@ -38,7 +38,6 @@ def a_finding(code: str = "XLA005", level: Any = "trivial", **values: Any) -> Fi
         group=values.pop("group", ""),
         phase=values.pop("phase", "run"),
         optional=values.pop("optional", False),
-        weight=values.pop("weight", 1.0),
     )
     row = values.pop("row", 1)
     defaults: dict[str, Any] = {

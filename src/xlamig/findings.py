@@ -85,14 +85,13 @@ class Fix:
 @dataclass(frozen=True, slots=True)
 class Effort:
     """What the finding asks of people; hours exist only in `effort/`. `optional` work is listed
-    outside the total. `weight` is below 1 for tests and examples."""
+    outside the total."""
 
     level: Level
     unit: Unit
     group: str
     phase: Phase = "run"
     optional: bool = False
-    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,3 +102,10 @@ def test_no_new_page_under_a_bad_or_taken_name(invoke: Any, args: list[str]) -> 
     invoke("rule", "new", "XLA100", "first-rule")
     assert invoke("rule", "new", *args).exit_code == 2
     assert len(list(Path().rglob("*.md"))) == 1
+
+
+def test_a_plan_over_its_budget_fails_and_says_by_how_much(invoke: Any) -> None:
+    result = invoke("plan", "--max-effort", "0.1", "-q")
+    assert result.exit_code == 1
+    assert "The estimate is <0.1-0.4 h, likely 0.2 h: more than the 0.1 h" in result.stderr
+    assert invoke("plan", "--max-effort", "9").exit_code == 0

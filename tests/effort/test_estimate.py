@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
 import pytest
 
-from making import a_finding, a_fix, a_range, a_report, an_edit
+from making import a_finding, a_fix, a_report
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import Plan, estimate
+from xlamig.effort.tables import table
 from xlamig.findings import FileReport, Finding, Report, SkippedFile
 
 
@@ -55,15 +60,15 @@ def test_a_group_pays_its_largest_offset_once() -> None:
     assert minutes(*findings) == pytest.approx(20 + 1.5 + 5)
 
 
-def test_a_statement_costs_once_under_the_more_serious_rule() -> None:
+def test_a_statement_costs_once_under_the_rule_that_asks_for_most() -> None:
     sync = a_finding("XLA101", "complex", severity="warning", statement="x = y.cuda().item()")
     call = a_finding("XLA002", "trivial", severity="error", statement="x = y.cuda().item()")
-    assert [term.code for term in plan(sync, call).terms] == ["XLA002"]
+    assert [term.code for term in plan(sync, call).terms] == ["XLA101"]
 
 
-def test_the_same_snippet_in_one_function_is_one_site_and_two_lines() -> None:
+def test_the_same_snippet_in_one_function_is_one_site() -> None:
     made = plan(*(a_finding(row=row, statement="torch.cuda.synchronize()", scope="fit") for row in (3, 9)))
-    assert (made.terms[0].sites, made.hours.lines_to_change) == (1, 2)
+    assert made.terms[0].sites == 1
 
 
 @pytest.mark.parametrize(("unit", "sites"), [("site", 4), ("function", 3), ("file", 2), ("repo", 1)])
@@ -115,16 +120,58 @@ def test_levels_and_exponent_can_be_set() -> None:
     assert minutes(*findings, levels={"simple": (0, 7)}, exponent=1.0) == pytest.approx(14)
 
 
-def test_lines_to_change_are_those_a_fix_rewrites() -> None:
-    fix = a_fix("safe", an_edit(place=a_range(row=7)), an_edit("b.py", place=a_range(row=7)))
-    assert plan(a_finding(fix=fix)).hours.lines_to_change == 2
+def test_lines_are_those_of_the_sites_and_some_in_every_file() -> None:
+    findings = [a_finding(level="complex", row=row) for row in (1, 2)]
+    assert plan(*findings).hours.lines_to_change == 2 * 8 + 10
+    assert plan(*findings, lines={"complex": 3}, lines_per_file=5).hours.lines_to_change == 2 * 3 + 5
+    elsewhere = a_finding(level="complex", filename="b.py")
+    assert plan(*findings, elsewhere).hours.lines_to_change == 3 * 8 + 2 * 10
+
+
+def test_tests_and_examples_weigh_less_and_are_shown_apart() -> None:
+    findings = [
+        a_finding(level="complex", filename=name)
+        for name in ("a.py", "tests/a.py", "b/test_a.py", "examples/a.py")
+    ]
+    made = plan(*findings)
+    assert made.terms[0].expected_sites == pytest.approx(1 + 3 * 0.25)
+    assert [(side.name, side.sites) for side in made.sides] == [("tests", 2), ("examples", 1)]
+    assert made.sides[0].hours.likely * 60 == pytest.approx(20 * (1.75**0.68 - 1.25**0.68))
+    assert plan(*findings, tests_weight=1.0).terms[0].expected_sites == pytest.approx(3.25)
+
+
+def test_where_there_are_only_examples_they_are_the_program() -> None:
+    made = plan(a_finding(level="complex", filename="examples/train.py"))
+    assert (made.terms[0].expected_sites, made.sides) == (1, ())
+
+
+def test_the_chance_of_a_confidence_can_be_set() -> None:
+    assert minutes(a_finding(level="complex", confidence="likely"), confidence={"likely": 1.0}) == 65
+
+
+def test_work_waits_for_what_it_needs() -> None:
+    device = a_finding("XLA001", group="device-placement")
+    step = a_finding("XLA401", group="step-boundary", phase="correct", row=2)
+    read = a_finding("XLA101", "complex", group="host-reads", phase="fast", row=3)
+    items = {item.code: item for phase in plan(device, step, read).phases for item in phase.items}
+    assert items["XLA401"].needs == ("XLA001",)
+    assert items["XLA401"].unblocks == ("XLA101",)
+    assert items["XLA001"].needs == ()
+
+
+def test_dependencies_are_of_groups_that_rules_have_and_have_no_cycle() -> None:
+    needs = table("work")["needs"]
+    pages = (Path(__file__).parents[2] / "rules").glob("*/XLA*.md")
+    known = {name for page in pages for name in re.findall(r'group = "([^"]+)"', page.read_text("utf-8"))}
+    assert {*needs, *(name for names in needs.values() for name in names)} <= known
+    TopologicalSorter(needs).prepare()
 
 
 def test_a_rule_whose_statement_another_rule_pays_for_is_still_in_the_plan() -> None:
     sync = a_finding("XLA101", "complex", severity="warning", statement="s")
     call = a_finding("XLA002", "trivial", severity="error", statement="s")
     items = plan(sync, call).phases[0].items
-    assert [(item.code, item.findings, item.sites) for item in items] == [("XLA002", 1, 1), ("XLA101", 1, 0)]
+    assert [(item.code, item.findings, item.sites) for item in items] == [("XLA101", 1, 1), ("XLA002", 1, 0)]
 
 
 def test_phases_come_in_working_order() -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from making import a_finding, a_fix, a_report
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import estimate
+from xlamig.effort import Plan, estimate
 from xlamig.effort.model import ANCHORS
-from xlamig.findings import Finding
+from xlamig.findings import FileReport, Finding
 
 SETTINGS = EffortSettings()
 
@@ -27,11 +27,10 @@ def finding(draw: st.DrawFn, **fixed: Any) -> Finding:
         "unit": draw(st.sampled_from(["site", "function", "file", "repo", "dependency"])),
         "group": draw(st.sampled_from(["", "device"])),
         "phase": draw(st.sampled_from(["run", "correct", "scale", "fast"])),
-        "weight": draw(st.sampled_from([1.0, 0.25])),
         "optional": draw(st.booleans()),
         "severity": draw(st.sampled_from(["error", "warning", "info"])),
         "confidence": draw(st.sampled_from(["certain", "likely", "possible"])),
-        "filename": draw(st.sampled_from(["a.py", "b.py"])),
+        "filename": draw(st.sampled_from(["a.py", "b.py", "tests/c.py", "examples/d.py"])),
         "scope": draw(st.sampled_from(["", "fit"])),
         "row": draw(st.integers(1, 5)),
         "fix": a_fix(grade) if grade else None,
@@ -42,8 +41,14 @@ def finding(draw: st.DrawFn, **fixed: Any) -> Finding:
 FINDINGS = st.lists(finding(), max_size=12)
 
 
+def plan_of(findings: list[Finding]) -> Plan:
+    """Of a program whose files are all there, whatever is found in them."""
+    report = a_report(*findings)
+    return estimate(replace(report, files=(FileReport("main.py"), *report.files)), SETTINGS)
+
+
 def likely(findings: list[Finding]) -> float:
-    return estimate(a_report(*findings), SETTINGS).hours.likely
+    return plan_of(findings).hours.likely
 
 
 @given(FINDINGS, finding())
@@ -67,6 +72,16 @@ def test_moving_a_file_changes_nothing(findings: list[Finding]) -> None:
     assert likely(moved) == pytest.approx(likely(findings))
 
 
+@given(FINDINGS, finding(level="trivial", unit="site", severity="error", optional=False))
+def test_the_same_place_under_another_rule_adds_no_second_site(
+    findings: list[Finding], twice: Finding
+) -> None:
+    other = replace(twice, code="XLA999", name="other")
+    plan = plan_of([*findings, twice, other])
+    alone = plan_of([*findings, twice])
+    assert sum(term.sites for term in plan.terms) == sum(term.sites for term in alone.terms)
+
+
 @given(FINDINGS)
 def test_order_changes_nothing(findings: list[Finding]) -> None:
     assert likely(findings[::-1]) == pytest.approx(likely(findings))
@@ -82,18 +97,35 @@ def test_info_and_optional_work_add_nothing(findings: list[Finding], extra: Find
 
 @given(FINDINGS)
 def test_the_range_holds_the_likely_value_and_fixes_only_save(findings: list[Finding]) -> None:
-    hours = estimate(a_report(*findings), SETTINGS).hours
+    hours = plan_of(findings).hours
     assert 0 <= hours.low <= hours.likely <= hours.high
+    assert 0 <= hours.lines_low <= hours.lines_to_change <= hours.lines_high
     assert 0 <= hours.after_unsafe_fix <= hours.after_fix + 1e-9
     assert hours.after_fix <= hours.likely + 1e-9
 
 
 @given(FINDINGS)
 def test_phases_families_and_terms_add_up(findings: list[Finding]) -> None:
-    plan = estimate(a_report(*findings), SETTINGS)
+    plan = plan_of(findings)
     for parts in (plan.phases, plan.families):
         assert sum(part.hours.likely for part in parts) == pytest.approx(plan.hours.likely)
     assert sum(term.minutes for term in plan.terms) == pytest.approx(plan.hours.likely * 60)
+
+
+@given(FINDINGS)
+def test_tests_and_examples_add_a_part_of_the_whole(findings: list[Finding]) -> None:
+    plan = plan_of(findings)
+    for side in plan.sides:
+        assert 0 <= side.hours.low <= side.hours.likely <= side.hours.high
+        assert side.hours.likely <= plan.hours.likely + 1e-9
+
+
+@given(FINDINGS)
+def test_an_item_waits_only_for_items_of_the_plan_and_never_for_itself(findings: list[Finding]) -> None:
+    items = [item for phase in plan_of(findings).phases for item in phase.items]
+    codes = {item.code for item in items}
+    for item in items:
+        assert {*item.needs, *item.unblocks} <= codes - {item.code}
 
 
 @given(FINDINGS)

@@ -352,12 +352,6 @@ def test_fingerprints_differ_by_code_scope_statement_and_ordinal(tmp_path: Path)
     assert len(set(fingerprints(rules, TEXT, *facts, again))) == 5
 
 
-def test_tests_weigh_less(tmp_path: Path) -> None:
-    rules = book(tmp_path, page())
-    assert the(judge(rules, api(context=frozenset({"test-code"})))).effort.weight == 0.25
-    assert the(judge(rules, api())).effort.weight == 1.0
-
-
 # ------------------------------------------------------------------------------------ crashes
 
 CRASH_RULE = page(

@@ -21,6 +21,10 @@ from xlamig.cli.output import Output, progress
     help="How the plan is written.",
 )  # fmt: skip
 @click.option("--explain", is_flag=True, help="Show every term of the estimate.")
+@click.option(
+    "--max-effort", type=click.FloatRange(0), metavar="HOURS",
+    help="Exit with 1 if the likely estimate is above that.",
+)  # fmt: skip
 @output_options
 @click.pass_context
 def command(
@@ -31,6 +35,7 @@ def command(
     output: OutputFlags,
     output_format: str,
     explain: bool,
+    max_effort: float | None,
 ) -> None:
     """Estimate the effort of a migration, in phases.
 
@@ -39,6 +44,7 @@ def command(
     from xlamig import engine
     from xlamig.effort import estimate
     from xlamig.report import plan_json, plan_text
+    from xlamig.report.summary import over_budget
 
     where = paths or (Path(),)
     options = run.options()
@@ -54,4 +60,7 @@ def command(
         out.write(plan_text.render(plan, report, out.context(engine.text_of(options)), explain))
     unread = [finding for finding in report.findings if finding.code == "XLA000"]
     out.complain(*(f"Not in the plan: {finding.filename}: {finding.message}" for finding in unread))
-    ctx.exit(exits.FAILED if report.rule_errors else exits.FOUND if unread else exits.CLEAN)
+    over = max_effort is not None and plan.hours.likely > max_effort
+    if max_effort is not None and over:
+        out.complain(over_budget(plan, max_effort))
+    ctx.exit(exits.FAILED if report.rule_errors else exits.FOUND if unread or over else exits.CLEAN)

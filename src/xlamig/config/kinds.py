@@ -146,6 +146,22 @@ def pairs(*words: str) -> Kind:
     return Kind(f"a table from {_quoted(words)} to [offset, per site] in minutes", read)
 
 
+def amounts(*words: str, high: float = float("inf")) -> Kind:
+    """A table from some of `words` to one number each, from 0 to `high`."""
+
+    def read(value: object, base: Path) -> dict[str, float]:
+        if not isinstance(value, Mapping):
+            raise Mismatch(value)
+        return {_choose(word, words): _number(got, 0, high, False, False) for word, got in value.items()}
+
+    limit = f" from 0 to {high:g}" if high < float("inf") else ""
+    return Kind(f"a table from {_quoted(words)} to a number{limit}", read)
+
+
+def shares(*words: str) -> Kind:
+    return amounts(*words, high=1)
+
+
 def _quoted(words: Sequence[str]) -> str:
     return ", ".join(f'"{word}"' for word in words)
 

@@ -19,10 +19,12 @@ from xlamig.config.kinds import (
     VERSION,
     Kind,
     Mismatch,
+    amounts,
     choice,
     choices,
     number,
     pairs,
+    shares,
 )
 from xlamig.config.settings import KEEP_WORKING_ON, STYLES, TARGETS, EffortSettings, Settings
 from xlamig.config.toml import literal
@@ -76,6 +78,19 @@ EFFORT_KEYS = (
     Key("overhead-high-hours", number(0), "fixed project work, upper end"),
     Key("exponent", number(0, 1, above=True), "how the cost of one rule grows with its sites"),
     Key("levels", pairs(*get_args(Level)), "minutes per effort level, instead of the built-in ones"),
+    Key("confidence", shares(*CONFIDENCES), "chance that a finding is real, by its confidence"),
+    Key("tests-weight", number(0, 1), "what a site in tests counts, beside other code"),
+    Key("examples-weight", number(0, 1), "what a site in examples counts, beside other code"),
+    Key("safe-review-minutes", number(0), "minutes to read one site that a safe fix rewrote"),
+    Key("unsafe-share", number(0, 1), "share of the work that is left where an unsafe fix was applied"),
+    Key("moderate-days", number(0, above=True), "person-days up to which a migration is easy"),
+    Key("hard-days", number(0, above=True), "person-days from which it is hard"),
+    Key("dominant-share", number(0, 1, above=True), "share of one rule from which the plan warns"),
+    Key("lines", amounts(*get_args(Level)), "lines to change per site, by effort level"),
+    Key("lines-per-file", number(0), "lines to change in every file that is affected"),
+    Key("fixed-lines", number(0), "lines to change that no finding shows"),
+    Key("hardware", PATH, "your own hardware and price table; its entries win"),
+    Key("hourly-rate", number(0, above=True), "what an hour of the migration costs"),
 )  # fmt: skip
 
 EXTEND = Key("extend", PATH, "another configuration file to start from")

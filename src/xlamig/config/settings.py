@@ -29,13 +29,27 @@ DEFAULT_EXCLUDE = (
 
 @dataclass(frozen=True, slots=True)
 class EffortSettings:
-    """`[tool.xlamig.effort]`: `levels` overrides (offset, per site) in minutes."""
+    """`[tool.xlamig.effort]`: `levels` overrides (offset, per site) in minutes, `lines` lines per
+    site. None of it reaches the findings, so none of it is in the key of a cache."""
 
     hours_per_day: float = 8.0
     overhead_low_hours: float = 16.0
     overhead_high_hours: float = 40.0
     exponent: float = 0.68
     levels: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    confidence: Mapping[str, float] = field(default_factory=dict)
+    tests_weight: float = 0.25
+    examples_weight: float = 0.25
+    safe_review_minutes: float = 0.5  # to read one site that a safe fix rewrote
+    unsafe_share: float = 0.25  # of the manual work is left where an unsafe fix was applied
+    moderate_days: float = 1.0
+    hard_days: float = 10.0
+    dominant_share: float = 0.4
+    lines: Mapping[str, float] = field(default_factory=dict)
+    lines_per_file: float = 10.0
+    fixed_lines: float = 10.0
+    hardware: Path | None = None  # the user's own table of hardware and prices
+    hourly_rate: float | None = None  # of the people who migrate, in the table's currency
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from xlamig.config.settings import EffortSettings
-from xlamig.effort.model import DOMINANT_SHARE, DOMINANT_SITES, FAMILIES, LARGE, PHASES, VERIFY
-from xlamig.effort.plan import Coverage, Dominance, Family, Item, PhasePlan, Plan
+from xlamig.effort.model import DOMINANT_SITES, FAMILIES, LARGE, PHASES, VERIFY
+from xlamig.effort.order import in_order
+from xlamig.effort.plan import Coverage, Dominance, Family, Item, PhasePlan, Plan, Side
+from xlamig.effort.sides import side_of, weigher
 from xlamig.effort.sites import credit, distinct, is_optional, is_work
-from xlamig.effort.terms import Addend, addends, total
+from xlamig.effort.tables import table
+from xlamig.effort.terms import Addend, addends, difference, total
 from xlamig.effort.verdict import judge
 from xlamig.findings import Finding, Phase, Report
 
@@ -17,23 +20,28 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
     """The work a report's findings ask for, and how sure that is."""
     work = [finding for finding in report.findings if is_work(finding)]
     needed = [finding for finding in work if not is_optional(finding)]
-    parts = addends(distinct(needed), settings)
+    weight_of = weigher([file.filename for file in report.files], settings)
+    parts = addends(distinct(needed, weight_of), settings)
     hours = total(parts)
     extra = [finding for finding in work if is_optional(finding)]
-    verdict, reason = judge([site for part in parts for site in part.sites], hours, settings.hours_per_day)
+    extra_parts = addends(distinct(extra, weight_of), settings)
+    verdict, reason = judge([site for part in parts for site in part.sites], hours, settings)
+    phases = tuple(_phase(phase, title, needed, parts) for phase, title in PHASES.items())
     return Plan(
         target=report.target,
         verdict=verdict,
         verdict_reason=reason,
         coverage=_coverage(report, needed),
         hours=hours,
-        phases=tuple(_phase(phase, title, needed, parts) for phase, title in PHASES.items()),
+        phases=in_order(phases, {finding.code: finding.effort.group for finding in needed}),
         families=_families(parts),
-        optional=_items(extra, addends(distinct(extra), settings)),
+        optional=_items(extra, extra_parts),
+        sides=_sides(parts, settings),
         fixed_low=settings.overhead_low_hours,
         fixed_high=settings.overhead_high_hours,
+        fixed_lines=settings.fixed_lines,
         hours_per_day=settings.hours_per_day,
-        dominant=_dominant(needed, parts),
+        dominant=_dominant(needed, parts, settings.dominant_share),
         terms=tuple(part.term() for part in parts),
     )
 
@@ -52,6 +60,7 @@ def _items(findings: Iterable[Finding], parts: Sequence[Addend]) -> tuple[Item, 
     items = []
     for code, found in by_code.items():
         own = [part for part in parts if part.code == code]
+        how = table("work")["verify"][found[0].mechanism]
         item = Item(
             code=code,
             name=found[0].name,
@@ -60,6 +69,8 @@ def _items(findings: Iterable[Finding], parts: Sequence[Addend]) -> tuple[Item, 
             sites=sum(len(part.sites) for part in own),
             hours=total(own),
             verify=VERIFY[found[0].mechanism],
+            command=how["command"] if found[0].target == "torch_xla" else "",
+            counter=how["counter"] if found[0].target == "torch_xla" else "",
         )
         items.append(item)
     return tuple(sorted(items, key=lambda item: (-item.hours.likely, item.code)))
@@ -73,6 +84,22 @@ def _families(parts: Sequence[Addend]) -> tuple[Family, ...]:
         Family(prefix, FAMILIES.get(prefix, prefix), sum(len(part.sites) for part in own), total(own))
         for prefix, own in sorted(by_prefix.items())
     )
+
+
+def _sides(parts: Sequence[Addend], settings: EffortSettings) -> tuple[Side, ...]:
+    """What tests and examples add to the whole, if there is other code as well."""
+    weights = {"tests": settings.tests_weight, "examples": settings.examples_weight}
+    sites = [site for part in parts for site in part.sites]
+    if all(side_of(site.finding.filename) for site in sites):
+        return ()
+    everything = total(parts)
+    found = []
+    for name, weight in weights.items():
+        apart = [site for site in sites if side_of(site.finding.filename) == name]
+        if apart:
+            rest = total(addends([site for site in sites if site not in apart], settings))
+            found.append(Side(name, len(apart), weight, difference(everything, rest)))
+    return tuple(found)
 
 
 def _coverage(report: Report, needed: Sequence[Finding]) -> Coverage:
@@ -98,7 +125,7 @@ def _coverage(report: Report, needed: Sequence[Finding]) -> Coverage:
     )
 
 
-def _dominant(needed: Sequence[Finding], parts: Sequence[Addend]) -> Dominance | None:
+def _dominant(needed: Sequence[Finding], parts: Sequence[Addend], limit: float) -> Dominance | None:
     names = {finding.code: finding.name for finding in needed}
     everything = sum(part.minutes for part in parts)
     for code in sorted(names):
@@ -106,6 +133,6 @@ def _dominant(needed: Sequence[Finding], parts: Sequence[Addend]) -> Dominance |
         minutes = sum(part.minutes for part in own)
         sites = sum(len(part.sites) for part in own)
         small = all(part.level not in LARGE for part in own)
-        if small and sites >= DOMINANT_SITES and minutes > DOMINANT_SHARE * everything:
+        if small and sites >= DOMINANT_SITES and minutes > limit * everything:
             return Dominance(code, names[code], sites, minutes / everything)
     return None

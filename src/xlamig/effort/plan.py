@@ -13,12 +13,15 @@ Verdict = Literal["ready", "easy", "moderate", "hard", "blocked"]
 @dataclass(frozen=True, slots=True)
 class Hours:
     """Hours of work as the code stands; `after_fix` is what `--fix` leaves, `after_unsafe_fix`
-    what `--fix --unsafe-fixes` leaves, reading the changes included."""
+    what `--fix --unsafe-fixes` leaves, reading the changes included. Lines are deleted and added
+    ones; parts that touch the same files do not add up to the lines of the whole."""
 
     low: float = 0.0
     likely: float = 0.0
     high: float = 0.0
     lines_to_change: int = 0
+    lines_low: int = 0
+    lines_high: int = 0
     after_fix: float = 0.0
     after_unsafe_fix: float = 0.0
 
@@ -45,7 +48,8 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The work one rule asks for within a phase."""
+    """The work one rule asks for within a phase. `needs` are the codes of the phase plans' items
+    that come first, `unblocks` those that wait for this one."""
 
     code: str
     name: str
@@ -54,6 +58,20 @@ class Item:
     sites: int
     hours: Hours
     verify: str
+    command: str = ""
+    counter: str = ""
+    needs: tuple[str, ...] = ()
+    unblocks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What of the whole is in tests or examples."""
+
+    name: str
+    sites: int
+    weight: float
+    hours: Hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +125,10 @@ class Plan:
     phases: tuple[PhasePlan, ...]
     families: tuple[Family, ...]
     optional: tuple[Item, ...]  # worthwhile, not needed, not in any total
+    sides: tuple[Side, ...]
     fixed_low: float
     fixed_high: float
+    fixed_lines: float
     hours_per_day: float
     dominant: Dominance | None
     terms: tuple[Term, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 
 from xlamig.effort.model import ANCHORS, CHANCE, CREDITED
@@ -13,15 +13,12 @@ _LEVELS = tuple(ANCHORS)
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Work that is done once. Of all `findings` there, `finding` is the one that keeps the effort."""
+    """Work that is done once. Of all `findings` there, `finding` is the one that keeps the effort;
+    `weight` is what its place counts."""
 
     finding: Finding
     findings: tuple[Finding, ...]
-
-    @property
-    def expected(self) -> float:
-        """What the site adds to the number of sites: its chance to be real, times its weight."""
-        return CHANCE[self.finding.confidence] * self.finding.effort.weight
+    weight: float = 1.0
 
     @property
     def credit(self) -> Applicability | None:
@@ -45,15 +42,20 @@ def is_optional(finding: Finding) -> bool:
     return finding.effort.optional or finding.severity == "info"
 
 
-def distinct(findings: Iterable[Finding]) -> tuple[Site, ...]:
+def distinct(
+    findings: Iterable[Finding], weight_of: Callable[[str], float] = lambda filename: 1.0
+) -> tuple[Site, ...]:
     """One site for all findings that one change settles, in the order of first appearance.
 
-    Of several findings on one statement the most serious keeps the effort.
+    Of several findings on one statement the one that asks for most keeps the effort.
     """
     together: dict[Hashable, list[Finding]] = {}
     for finding in findings:
         together.setdefault(_key(finding), []).append(finding)
-    return tuple(Site(max(found, key=_rank), tuple(found)) for found in together.values())
+    return tuple(
+        Site(max(found, key=_rank), tuple(found), max(weight_of(one.filename) for one in found))
+        for found in together.values()
+    )
 
 
 def _key(finding: Finding) -> Hashable:
@@ -74,11 +76,12 @@ def _key(finding: Finding) -> Hashable:
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
+    anchor, chance = ANCHORS[finding.effort.level], CHANCE[finding.confidence]
     return (
-        -SEVERITIES.index(finding.severity),
+        anchor.offset * chance + anchor.per_site * chance,
         _LEVELS.index(finding.effort.level),
         -CONFIDENCES.index(finding.confidence),
-        finding.effort.weight,
+        -SEVERITIES.index(finding.severity),
         CREDITED.index(grade) if (grade := credit(finding)) else len(CREDITED),
         finding.code,
         finding.effort.phase,

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from math import fsum, hypot
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from math import ceil, floor, fsum, hypot
 
 from xlamig.config.settings import EffortSettings
 from xlamig.effort.model import (
     ANCHORS,
     CHANCE,
     CORRELATED,
-    SAFE_REVIEW_MINUTES,
+    LINES,
+    LINES_SPREAD,
     SPREAD,
     UNKNOWN_SPREAD,
-    UNSAFE_SHARE,
     Anchor,
 )
 from xlamig.effort.plan import Hours, Term
-from xlamig.effort.sites import Site, credit
+from xlamig.effort.sites import Site
 from xlamig.findings import Level, Phase
 
 
@@ -27,19 +27,20 @@ from xlamig.findings import Level, Phase
 class Addend:
     """The sites of one rule at one level in one phase, and what they cost."""
 
+    settings: EffortSettings
     code: str
     level: Level
     phase: Phase
     group: str
     anchor: Anchor
-    exponent: float
     sites: tuple[Site, ...]
     offset: float = 0.0
     offset_after_fix: float = 0.0
 
     def expected(self, *credits: str | None) -> float:
         """Expected number of sites whose fix has one of these grades; of all without any."""
-        return fsum(site.expected for site in self.sites if not credits or site.credit in credits)
+        chosen = [site for site in self.sites if not credits or site.credit in credits]
+        return fsum(chance(site, self.settings) * site.weight for site in chosen)
 
     @property
     def minutes(self) -> float:
@@ -53,7 +54,7 @@ class Addend:
     @property
     def minutes_after_unsafe_fix(self) -> float:
         unfixed = self._cost(self.expected(None))
-        left = unfixed + UNSAFE_SHARE * (self._cost(self.expected(None, "unsafe")) - unfixed)
+        left = unfixed + self.settings.unsafe_share * (self._cost(self.expected(None, "unsafe")) - unfixed)
         return self.offset_after_fix + self._reviewed(left)
 
     @property
@@ -64,21 +65,34 @@ class Addend:
         return fsum(low for low, _ in pairs) / len(pairs), fsum(high for _, high in pairs) / len(pairs)
 
     @property
-    def lines(self) -> set[tuple[str, int | None, int]]:
-        return {line for site in self.sites for line in _lines(site)}
+    def lines(self) -> float:
+        own = self.settings.lines.get(self.level)
+        return self.expected() * (LINES[self.level] if own is None else own)
+
+    def touched(self) -> Iterator[tuple[str, float]]:
+        """Every file with work, and how sure that is."""
+        for site in self.sites:
+            sure = chance(site, self.settings) * site.weight
+            yield from ((finding.filename, sure) for finding in site.findings)
 
     def term(self) -> Term:
         return Term(
             self.code, self.level, self.group, self.phase, len(self.sites), self.expected(),
-            self.offset, self.anchor.per_site, self.exponent, self.minutes,
+            self.offset, self.anchor.per_site, self.settings.exponent, self.minutes,
         )  # fmt: skip
 
     def _cost(self, expected: float) -> float:
-        return self.anchor.per_site * expected**self.exponent if expected else 0.0
+        return self.anchor.per_site * expected**self.settings.exponent if expected else 0.0
 
     def _reviewed(self, left: float) -> float:
-        review = SAFE_REVIEW_MINUTES * self.expected("safe")
+        review = self.settings.safe_review_minutes * self.expected("safe")
         return min(left + review, self._cost(self.expected()))
+
+
+def chance(site: Site, settings: EffortSettings) -> float:
+    """How likely a site is real."""
+    confidence = site.finding.confidence
+    return settings.confidence.get(confidence, CHANCE[confidence])
 
 
 def addends(sites: Iterable[Site], settings: EffortSettings) -> tuple[Addend, ...]:
@@ -89,7 +103,7 @@ def addends(sites: Iterable[Site], settings: EffortSettings) -> tuple[Addend, ..
         code = site.finding.code
         groups[code, effort.level, effort.phase, effort.group or code].append(site)
     made = tuple(
-        Addend(code, level, phase, group, _anchor(level, settings), settings.exponent, tuple(found))
+        Addend(settings, code, level, phase, group, _anchor(level, settings), tuple(found))
         for (code, level, phase, group), found in sorted(groups.items(), key=lambda pair: pair[0])
     )
     by_group: dict[str, list[Addend]] = defaultdict(list)
@@ -101,18 +115,37 @@ def addends(sites: Iterable[Site], settings: EffortSettings) -> tuple[Addend, ..
 
 
 def total(parts: Sequence[Addend]) -> Hours:
-    """Sum of the likely values; ranges combine in quadrature, down to a correlated floor."""
+    """Sum of the likely values; ranges combine in quadrature, down to a correlated floor. Lines
+    are those of the sites, and in each file the same few around them."""
     likely = sum(part.minutes for part in parts)
     down = hypot(*(part.minutes * (1 - part.spread[0]) for part in parts))
     up = hypot(*(part.minutes * (part.spread[1] - 1) for part in parts))
+    lines = fsum(part.lines for part in parts) + _lines_around(parts)
     return Hours(
         low=(likely - max(down, CORRELATED * likely)) / 60,
         likely=likely / 60,
         high=(likely + max(up, CORRELATED * likely)) / 60,
-        lines_to_change=len({line for part in parts for line in part.lines}),
+        lines_to_change=round(lines),
+        lines_low=floor(lines * LINES_SPREAD[0]),
+        lines_high=ceil(lines * LINES_SPREAD[1]),
         after_fix=sum(part.minutes_after_fix for part in parts) / 60,
         after_unsafe_fix=sum(part.minutes_after_unsafe_fix for part in parts) / 60,
     )
+
+
+def difference(whole: Hours, rest: Hours) -> Hours:
+    """What is in the whole and not in the rest, never negative."""
+    names = [entry.name for entry in fields(Hours)]
+    left = Hours(**{name: max(0, getattr(whole, name) - getattr(rest, name)) for name in names})
+    return replace(left, low=min(left.low, left.likely), high=max(left.high, left.likely))
+
+
+def _lines_around(parts: Sequence[Addend]) -> float:
+    files: dict[str, float] = {}
+    for part in parts:
+        for filename, sure in part.touched():
+            files[filename] = max(sure, files.get(filename, 0.0))
+    return parts[0].settings.lines_per_file * fsum(files.values()) if parts else 0.0
 
 
 def _charge_offset(members: Sequence[Addend]) -> None:
@@ -124,19 +157,9 @@ def _charge_offset(members: Sequence[Addend]) -> None:
 
 
 def _offset(part: Addend, sites: Sequence[Site]) -> float:
-    return part.anchor.offset * max((CHANCE[site.finding.confidence] for site in sites), default=0.0)
+    return part.anchor.offset * max((chance(site, part.settings) for site in sites), default=0.0)
 
 
 def _anchor(level: Level, settings: EffortSettings) -> Anchor:
     own = settings.levels.get(level)
     return Anchor(*own) if own else ANCHORS[level]
-
-
-def _lines(site: Site) -> Iterable[tuple[str, int | None, int]]:
-    for finding in site.findings:
-        if credit(finding) and finding.fix and finding.fix.edits:
-            for edit in finding.fix.edits:
-                for row in range(edit.place.location.row, edit.place.end_location.row + 1):
-                    yield edit.filename, edit.cell, row
-        else:
-            yield finding.filename, finding.cell, finding.place.location.row

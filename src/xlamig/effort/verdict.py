@@ -1,8 +1,8 @@
 """One word for the whole: the first line below that fits.
 
 blocked   an error at level unknown or rearchitect for which no fix and no alternative is known
-hard      work at level redesign or above, or more than HARD_DAYS of work
-moderate  more than MODERATE_DAYS of work
+hard      work at level redesign or above, or more than `hard-days` of work
+moderate  more than `moderate-days` of work
 easy      some work
 ready     none
 
@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xlamig.effort.model import BLOCKING, HARD_DAYS, LARGE, MODERATE_DAYS
+from xlamig.config.settings import EffortSettings
+from xlamig.effort.model import BLOCKING, LARGE
 from xlamig.effort.plan import Hours, Verdict
 from xlamig.effort.sites import Site
 
 
-def judge(sites: Sequence[Site], hours: Hours, hours_per_day: float) -> tuple[Verdict, str]:
+def judge(sites: Sequence[Site], hours: Hours, settings: EffortSettings) -> tuple[Verdict, str]:
     """The verdict and the reason for it."""
     likely = [site.finding for site in sites if site.finding.confidence != "possible"]
     blockers = [
@@ -30,18 +31,23 @@ def judge(sites: Sequence[Site], hours: Hours, hours_per_day: float) -> tuple[Ve
         and not finding.fix
     ]
     large = [finding.code for finding in likely if finding.effort.level in LARGE]
-    days = hours.likely / hours_per_day
+    days = hours.likely / settings.hours_per_day
     if blockers:
         return "blocked", f"no alternative is known for {_codes(blockers)}"
     if large:
         return "hard", f"{_codes(large)} needs a redesign"
-    if days > HARD_DAYS:
-        return "hard", f"more than {HARD_DAYS:g} days of work"
-    if days > MODERATE_DAYS:
-        return "moderate", f"more than {MODERATE_DAYS:g} day of work, no redesign"
+    limit = _days(settings.moderate_days)
+    if days > settings.hard_days:
+        return "hard", f"an estimate of more than {_days(settings.hard_days)} of work"
+    if days > settings.moderate_days:
+        return "moderate", f"an estimate of more than {limit} of work, no redesign"
     if sites:
-        return "easy", f"up to {MODERATE_DAYS:g} day of work, no redesign"
+        return "easy", f"an estimate of up to {limit} of work, no redesign"
     return "ready", "no finding asks for a change"
+
+
+def _days(days: float) -> str:
+    return f"{days:g} day" if days == 1 else f"{days:g} days"
 
 
 def _codes(codes: Sequence[str]) -> str:

@@ -30,7 +30,11 @@ def document(plan: Plan, report: Report) -> dict[str, Any]:
         "verdict_reason": plan.verdict_reason,
         "coverage": asdict(plan.coverage),
         "effort": _hours(plan.hours),
-        "fixed_effort": {"low_hours": plan.fixed_low, "high_hours": plan.fixed_high},
+        "fixed_effort": {
+            "low_hours": plan.fixed_low,
+            "high_hours": plan.fixed_high,
+            "lines_to_change": plan.fixed_lines,
+        },
         "hours_per_day": plan.hours_per_day,
         "phases": [
             {
@@ -51,6 +55,10 @@ def document(plan: Plan, report: Report) -> dict[str, Any]:
             for family in plan.families
         ],
         "optional": [_item(item) for item in plan.optional],
+        "sides": [
+            {"name": side.name, "sites": side.sites, "weight": side.weight, "effort": _hours(side.hours)}
+            for side in plan.sides
+        ],
         "placement": [],
         "economics": None,
         "dominated_by": asdict(plan.dominant) if plan.dominant else None,
@@ -71,6 +79,10 @@ def _item(item: Item) -> dict[str, Any]:
         "sites": item.sites,
         "effort": _hours(item.hours),
         "verify": item.verify,
+        "verify_command": item.command,
+        "verify_counter": item.counter,
+        "needs": list(item.needs),
+        "unblocks": list(item.unblocks),
     }
 
 
@@ -80,6 +92,8 @@ def _hours(hours: Hours) -> dict[str, float]:
         "likely_hours": round(hours.likely, 2),
         "high_hours": round(hours.high, 2),
         "lines_to_change": hours.lines_to_change,
+        "lines_low": hours.lines_low,
+        "lines_high": hours.lines_high,
         "after_fix_hours": round(hours.after_fix, 2),
         "after_unsafe_fix_hours": round(hours.after_unsafe_fix, 2),
     }

@@ -42,7 +42,9 @@ def effort_line(plan: Plan) -> str:
 
 
 def over_budget(plan: Plan, hours: float) -> str:
-    return f"Likely effort is {figure(plan.hours.likely)} h, more than the {hours:g} h of --max-effort."
+    span = between(plan.hours.low, plan.hours.high)
+    likely = figure(plan.hours.likely)
+    return f"The estimate is {span} h, likely {likely} h: more than the {hours:g} h of --max-effort."
 
 
 def effort(plan: Plan) -> str:
@@ -50,12 +52,16 @@ def effort(plan: Plan) -> str:
     if not hours.likely:
         return "0 h"
     text = f"{between(hours.low, hours.high)} h, likely {figure(hours.likely)} h"
-    if hours.high >= plan.hours_per_day:
-        days = between(hours.low / plan.hours_per_day, hours.high / plan.hours_per_day)
-        text += f" ({days} person-days)"
+    text += days(plan)
     if figure(hours.after_fix) != figure(hours.likely):
         text += f", {figure(hours.after_fix)} h after --fix"
     return text
+
+
+def days(plan: Plan) -> str:
+    """` (1-2.1 person-days)`, where it may take a day."""
+    low, high = (hours / plan.hours_per_day for hours in (plan.hours.low, plan.hours.high))
+    return f" ({between(low, high)} person-days)" if high >= 1 else ""
 
 
 def _severities(counts: Counts) -> str:

@@ -22,8 +22,6 @@ from xlamig.rulebook.tables import Row
 from xlamig.rulebook.templates import Template
 from xlamig.rulebook.verdict import FixRow
 
-TEST_WEIGHT = 0.25
-
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -156,7 +154,6 @@ class Judge:
                 rule.effort,
                 level=ruling.effort or rule.effort.level,
                 optional=severity == "info",
-                weight=TEST_WEIGHT if "test-code" in fact.context else 1.0,
             ),
             fingerprint="",
             url=rule.url,

@@ -1,0 +1,119 @@
+"""What a plan says, in words; the same in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xlamig.effort import MODEL_VERSION, Plan
+from xlamig.effort.model import FIXED_WORK
+from xlamig.effort.plan import Hours, Item, Term
+from xlamig.report.numbers import between, figure, number, percent
+from xlamig.report.summary import days
+
+UNSURE = f"uncalibrated in hours, model {MODEL_VERSION}: an estimate, no promise"
+_SHARED = "counted under another rule"
+
+
+def head(plan: Plan) -> Iterator[tuple[str, list[str]]]:
+    """The figures at the top: a label and its lines."""
+    yield "Estimate", [*_estimate(plan), UNSURE]
+    yield "Lines", [_lines(plan.hours)]
+    yield "On top", [_on_top(plan)]
+    yield "Coverage", [*coverage(plan), _files(plan)]
+    if plan.sides:
+        parts = [
+            f"{side.name} {number(side.sites, 'site')}, weighed {side.weight:g}, {span(side.hours)}"
+            for side in plan.sides
+        ]
+        yield "Of it", parts
+
+
+def span(hours: Hours) -> str:
+    return f"{between(hours.low, hours.high)} h"
+
+
+def places(item: Item) -> str:
+    if not item.sites:
+        return _SHARED
+    return f"{number(item.sites, 'site')} in {number(len(item.filenames), 'file')}"
+
+
+def check(item: Item) -> str:
+    """How to see that an item is done."""
+    counter = f", counter {item.counter}" if item.counter else ""
+    return f"{item.verify} (`{item.command}`{counter})" if item.command else item.verify
+
+
+def waiting(items: Sequence[Item]) -> Iterator[str]:
+    """`XLA101, XLA102 after XLA401`, for items that wait for the same ones together."""
+    together: dict[tuple[str, ...], list[str]] = {}
+    for item in items:
+        if item.needs:
+            together.setdefault(item.needs, []).append(item.code)
+    for needs, codes in together.items():
+        yield f"{', '.join(codes)} after {', '.join(needs)}"
+
+
+def coverage(plan: Plan) -> list[str]:
+    """`87% of 412 CUDA and PyTorch sites need no change, 9% fixed by --fix, 4% by hand`."""
+    counts = plan.coverage
+    if not counts.sites:
+        return []
+    shares = (
+        (counts.unchanged, "need no change"),
+        (counts.fixable, "fixed by --fix"),
+        (counts.unsafe_fixable, "by --fix --unsafe-fixes"),
+        (counts.manual, "by hand"),
+    )
+    first, *rest = (f"{percent(part / counts.sites)} {words}" for part, words in shares if part)
+    share, words = first.split(" ", 1)
+    sites = number(counts.sites, "CUDA and PyTorch site")
+    return [", ".join((f"{share} of {sites} {words}", *rest))]
+
+
+def terms(plan: Plan) -> Iterator[str]:
+    """Every addend of the likely value, and what makes the lines."""
+    yield from map(_term, plan.terms)
+    minutes = sum(term.minutes for term in plan.terms)
+    yield f"sum {minutes:.0f} minutes = {figure(minutes / 60)} h likely; ranges add in quadrature"
+
+
+def _term(term: Term) -> str:
+    sites = f"{term.expected_sites:.3g} of {number(term.sites, 'site')}"
+    growth = f"{term.per_site_minutes:g} x {term.expected_sites:.3g}^{term.exponent:g}"
+    kind = f"{term.code} {term.level}, group {term.group}, {sites} expected"
+    return f"{kind}: {term.offset_minutes:g} + {growth} = {term.minutes:.0f}"
+
+
+def _estimate(plan: Plan) -> Iterator[str]:
+    hours = plan.hours
+    if not hours.likely:
+        yield "0 h"
+        return
+    yield f"{span(hours)}, likely {figure(hours.likely)} h{days(plan)}"
+    yield from _saved(hours, hours.after_fix, "--fix")
+    if figure(hours.after_unsafe_fix) != figure(hours.after_fix):
+        yield from _saved(hours, hours.after_unsafe_fix, "--fix --unsafe-fixes")
+
+
+def _saved(hours: Hours, left: float, flags: str) -> Iterator[str]:
+    if figure(left) != figure(hours.likely):
+        part = left / hours.likely
+        span = f"{between(hours.low * part, hours.high * part)} h"
+        yield f"{span}, likely {figure(left)} h after {flags}, which saves {figure(hours.likely - left)} h"
+
+
+def _lines(hours: Hours) -> str:
+    about = f"about {hours.lines_to_change} deleted and added"
+    return f"{about}, {hours.lines_low}-{hours.lines_high} (estimate)" if hours.lines_to_change else "0"
+
+
+def _on_top(plan: Plan) -> str:
+    lines = f" and about {plan.fixed_lines:g} lines" if plan.fixed_lines else ""
+    return f"{between(plan.fixed_low, plan.fixed_high)} h{lines} that no finding shows: {FIXED_WORK.lower()}"
+
+
+def _files(plan: Plan) -> str:
+    counts = plan.coverage
+    files = f"{number(counts.files, 'file')}, {counts.files_affected} affected"
+    return f"{files}, {number(counts.lines, 'line')}"

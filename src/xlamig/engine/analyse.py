@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from xlamig.config.settings import Settings
@@ -29,6 +29,7 @@ class AnalyseJob:
     failure: Failure | None = None
     imported: bool = False  # by a file of another folder
     program: Program = UNSEEN
+    called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
 
 
 def analyse(job: AnalyseJob) -> FileReport:

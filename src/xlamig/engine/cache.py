@@ -46,7 +46,7 @@ def digest(*parts: object) -> str:
 def _made_by() -> str:
     """What a result depends on besides its input. The age of the code is for those who change it."""
     package = Path(__file__).parents[1]
-    files = (*package.rglob("*.py"), *package.glob("knowledge/data/*.json"))
+    files = (*package.rglob("*.py"), *package.glob("knowledge/data/*.*"))
     changed = max(file.stat().st_mtime_ns for file in files)
     return f"{__version__} {version('libcst')} {sys.version} {changed}"
 

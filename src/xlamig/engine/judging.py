@@ -42,6 +42,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
                 session.rulebook.interest,
                 job.interfaces,
                 _context(job.source.filename),
+                job.called,
             )
             facts, sites = found
         except RecursionError:

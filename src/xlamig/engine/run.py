@@ -188,6 +188,7 @@ class Run:
                 job.failure,
                 imported,
                 job.imported,
+                job.called,
                 rules,
                 source.session.key,
                 job.program.key,
@@ -258,6 +259,7 @@ class Run:
             loaded.failure,
             source.module in self.index.imported_from_elsewhere,
             self.survey.program(source.session.key),
+            self.index.called_in_steps.get(source.module, {}),
         )
 
     # ------------------------------------------------------------------ helpers

@@ -6,6 +6,7 @@ The detectors are imported when a module is analysed: a run that finds nothing c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from xlamig.flow.project import Interface, ProjectIndex
@@ -38,7 +39,7 @@ def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Sum
     from xlamig.flow.uses import uses_of
 
     scopes = ScopeTable(module, text, name, is_package)
-    return Summary(interface_of(scopes, text), uses_of(module, scopes))
+    return Summary(interface_of(module, scopes, text), uses_of(module, scopes))
 
 
 def facts_of(
@@ -49,11 +50,13 @@ def facts_of(
     interest: Interest,
     interfaces: Mapping[str, Interface],
     context: frozenset[str] = frozenset(),
+    called: Mapping[str, str] = MappingProxyType({}),
 ) -> Facts:
     """The facts of one module, in source order.
 
     `name` is the module's identity (see ProjectIndex), `interfaces` are those of the project modules it may
-    reach, `context` holds for every place ("test-code").
+    reach, `context` holds for every place ("test-code"), `called` are the functions that steps of
+    other modules call (see ProjectIndex.called_in_steps).
     """
     from xlamig.flow.names import Names
     from xlamig.flow.options import command_line_options
@@ -69,6 +72,6 @@ def facts_of(
     analysis = Analysis(module, text, names, values, has_torch="torch" in text)
     if "cuda" in text:
         context |= {"cuda-program"}
-    walk = Walk(module, scopes, analysis, context)
+    walk = Walk(module, scopes, analysis, context, called)
     facts = sorted(walk.run(), key=lambda fact: (fact.span, fact.kind))
     return Facts(facts, walk.sites)

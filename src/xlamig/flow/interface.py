@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import Interest
+from xlamig.flow.callgraph import calls_of
 from xlamig.flow.names import Names
 from xlamig.flow.project import Export, Interface, ProjectIndex
 from xlamig.flow.scopes import Binding, ScopeTable, path_of
+from xlamig.flow.site import Analysis
 from xlamig.flow.values import Values
 
 _OUTSIDE = ProjectIndex({})
 
 
-def interface_of(scopes: ScopeTable, text: str) -> Interface:
-    """The exports of a module."""
+def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
+    """The exports of a module, and what it calls."""
     name = scopes.module_name
     names = Names(Interest(), _OUTSIDE, name)
     values = Values(names, text)
@@ -29,7 +31,10 @@ def interface_of(scopes: ScopeTable, text: str) -> Interface:
     for inner in scopes.functions():
         for bindings in inner.bindings.values():
             imports.update(b.dotted for b in bindings if b.kind == "import")
-    return Interface(name, exports, tuple(scopes.module.stars), tuple(sorted(imports)))
+    has_torch = "torch" in text
+    analysis = Analysis(module, text, names, values, has_torch)
+    calls = calls_of(scopes, analysis) if has_torch else {}
+    return Interface(name, exports, tuple(scopes.module.stars), tuple(sorted(imports)), calls)
 
 
 def _export(

@@ -28,12 +28,14 @@ class Export(NamedTuple):
 
 
 class Interface(NamedTuple):
-    """A module as its importers see it. `imports` are the dotted modules it names."""
+    """A module as its importers see it. `imports` are the dotted modules it names, `calls` is what its
+    functions and its steps call (see callgraph)."""
 
     module: str
     exports: Mapping[str, Export] = MappingProxyType({})
     stars: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
+    calls: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 class ProjectIndex:
@@ -117,6 +119,39 @@ class ProjectIndex:
             if found is not None:
                 return found
         return None
+
+    def locate(self, dotted: str, origin: str) -> tuple[str, str] | None:
+        """The module that defines a function or method of the project, and its name there; of a class its
+        `__init__`."""
+        for _ in range(_MAX_REEXPORTS):
+            owner = self._owner(dotted, origin)
+            if owner is None:
+                return None
+            origin, path = owner
+            name, _, rest = path.partition(".")
+            export = self._interfaces[origin].exports.get(name)
+            if export is None:
+                return None
+            if export.kind != "name":
+                made = export.kind == "class" and not rest
+                return origin, f"{path}.__init__" if made else path
+            dotted = f"{export.value}.{rest}" if rest else export.value
+        return None
+
+    @cached_property
+    def called_in_steps(self) -> Mapping[str, Mapping[str, str]]:
+        """By module, the functions that a step of any module calls, and the module that calls them."""
+        found: dict[str, dict[str, str]] = {}
+        waiting = [(module, "") for module in self._interfaces]
+        while waiting:
+            module, name = waiting.pop()
+            for called in self._interfaces[module].calls.get(name, ()):
+                own = called.startswith(".")
+                place = (module, called[1:]) if own else self.locate(called, module)
+                if place is not None and place[1] not in found.setdefault(place[0], {}):
+                    found[place[0]][place[1]] = module
+                    waiting.append(place)
+        return found
 
     def has_method(self, name: str) -> bool:
         """Whether a class of the modules in reach defines this method."""

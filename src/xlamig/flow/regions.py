@@ -1,13 +1,15 @@
 """Regions of a program: what runs in every step, and what in the workers of a loader.
 
-Names and syntax decide. A function defined elsewhere and called from a region is no part of it.
+Names and syntax decide. A function that a region calls is part of it if it is the module's
+own, or if the project says that another module's steps call it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 
 from xlamig import ir
 from xlamig.flow.scopes import Scope, path_of
@@ -17,6 +19,7 @@ Words = frozenset[str]
 
 FORWARD: Words = frozenset({"forward", "hot"})
 TRAINING: Words = frozenset({"training-loop", "hot"})
+CALLED: Words = frozenset({"hot"})
 WORKER: Words = frozenset({"worker"})
 NOWHERE: Words = frozenset()
 
@@ -49,18 +52,28 @@ _MAX_CLASSES = 20  # looked at for one class
 class Regions:
     """The regions of one module, found when they are asked for."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: Analysis, called: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`called` are the functions that steps of other modules call, see ProjectIndex."""
         self.analysis = analysis
+        self.called = called
         self._classes: dict[Scope, dict[str, Words]] = {}
 
     def of_function(self, node: ir.FunctionDef, owner: Scope) -> Words:
         """What is true of the body of a function that `owner` holds."""
         words = WORKER if node.name in self._workers else NOWHERE
+        if self.caller(node, owner):
+            words |= CALLED
         if owner.kind == "class":
             if owner not in self._classes:
                 self._classes[owner] = self._methods(owner)
             words |= self._classes[owner].get(node.name, NOWHERE)
         return words
+
+    def caller(self, node: ir.FunctionDef, owner: Scope) -> str:
+        """The module whose steps call a function, "" if none is known."""
+        if owner.kind == "class" and owner.parent is not None and owner.parent.kind == "module":
+            return self.called.get(f"{owner.name}.{node.name}", "")
+        return self.called.get(node.name, "") if owner.kind == "module" else ""
 
     def is_module(self, node: ir.ClassDef, scope: Scope) -> bool:
         """Whether a class is a module or another thing with a forward pass of its own."""

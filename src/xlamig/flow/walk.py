@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from xlamig import ir
@@ -20,13 +21,18 @@ _NOT_INSIDE = frozenset({"loop", "try"})  # of a function that is defined there
 
 class Walk:
     def __init__(
-        self, module: ir.Module, scopes: ScopeTable, analysis: Analysis, context: frozenset[str]
+        self,
+        module: ir.Module,
+        scopes: ScopeTable,
+        analysis: Analysis,
+        context: frozenset[str],
+        called: Mapping[str, str],
     ) -> None:
         self.module = module
         self.scopes = scopes
         self.analysis = analysis
         self.narrowing = Narrowing(analysis)
-        self.regions = Regions(analysis)
+        self.regions = Regions(analysis, called)
         self.seen = Expressions(analysis, self.narrowing, scopes.methods)
         self.ran = interpret(analysis, scopes, self.regions) if analysis.has_torch else NOTHING_RUN
         self._next_block = 0

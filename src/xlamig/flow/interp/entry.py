@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xlamig import ir
+from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.parameters import Parameters
@@ -187,7 +188,12 @@ class Entry:
             given[node.params[0].name] = Thing("class", ref=owner) if function.kind == "class" else own
         before = m.frequency, m.frame, m.loops
         m.frequency, m.loops = "step" if hot else "unknown", []
+        caller = m.regions.caller(node, owner.scope if owner else frame.scope)
+        if caller:
+            name = caller.rpartition(".")[2]
+            m.caller = (Why(f"`{name}.py` calls `{node.name}` in each step", (node.start, node.start)),)
         ran = self._ran.setdefault(id(node), _Ran())
         ran.results[("root", hot)] = self._run(function, given)
         ran.frequencies.add(m.frequency)
         m.frequency, m.frame, m.loops = before
+        m.caller = ()

@@ -51,6 +51,7 @@ class Machine:
         self.waiting = False  # device work is queued that nothing has waited for
         self.message = False  # inside what is raised or asserted
         self.logging = False  # inside the arguments of a logger's call
+        self.caller: tuple[Why, ...] = ()  # who runs the current function in each step, if another module
         self.over: list[str] = []  # what the loops and comprehensions run over
         self.default_place: Place = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
@@ -444,7 +445,16 @@ class Machine:
         if self.over and self.over[-1] == "batch":
             group = -group  # several tensors at one place
         event = Event(
-            fact, node, fields, sure, frequency, why[-5:], related, parts or {}, context | hot, group
+            fact,
+            node,
+            fields,
+            sure,
+            frequency,
+            (*self.caller, *why[-4:]),
+            related,
+            parts or {},
+            context | hot,
+            group,
         )
         assert sure in CONFIDENCES
         self.recorder.add(self.statement, event)

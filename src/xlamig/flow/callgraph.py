@@ -1,0 +1,106 @@
+"""Which functions of a module call which, and what its steps call: read from its own statements."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+
+from xlamig import ir
+from xlamig.flow.occasions import Occasions
+from xlamig.flow.regions import TRAINING, Regions
+from xlamig.flow.scopes import Scope, ScopeTable, path_of
+from xlamig.flow.site import Analysis
+
+STEP = ""
+"""The key of what is called in each step."""
+
+_OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "numpy", "builtins"}
+
+
+def calls_of(scopes: ScopeTable, analysis: Analysis) -> Mapping[str, tuple[str, ...]]:
+    """What each function ("f") and method ("C.f") calls, and under STEP what steps of training, forward
+    passes and their like are or call: dotted names of imports, ".f" of the module's own functions.
+
+    A call that runs in some rounds or on one rank only is left out."""
+    graph = _Graph(scopes, analysis)
+    graph.read(analysis.module.body, scopes.module)
+    return {name: tuple(sorted(called)) for name, called in graph.found.items() if called}
+
+
+class _Graph:
+    def __init__(self, scopes: ScopeTable, analysis: Analysis) -> None:
+        self.scopes = scopes
+        self.names = analysis.names
+        self.regions = Regions(analysis)
+        self.occasions = Occasions(analysis.text)
+        self.found: dict[str, set[str]] = {STEP: set()}
+
+    def read(self, body: ir.Block, scope: Scope, owner: ir.ClassDef | None = None) -> None:
+        """The functions of a module or class."""
+        for node in body:
+            if isinstance(node, ir.FunctionDef):
+                name = f"{owner.name}.{node.name}" if owner is not None else node.name
+                self.found[name] = set(self._called(node.body, self.scopes.of(node), owner))
+                if "hot" in self.regions.of_function(node, scope):
+                    self.found[STEP].add(f".{name}")
+                self._loops(node.body, self.scopes.of(node), owner)
+            elif isinstance(node, ir.ClassDef) and owner is None:
+                self.read(node.body, self.scopes.of(node), node)
+            elif owner is None:
+                self._loops((node,), scope, None)
+
+    def _loops(self, body: Iterable[ir.Stmt], scope: Scope, owner: ir.ClassDef | None) -> None:
+        for node in body:
+            if isinstance(node, ir.For | ir.While) and self.regions.of_loop(node.body, scope) == TRAINING:
+                self.found[STEP].update(self._called(node.body, scope, owner))
+            else:
+                self._loops((n for n in ir.children(node) if isinstance(n, ir.Stmt)), scope, owner)
+
+    def _called(self, body: Iterable[ir.Node], scope: Scope, owner: ir.ClassDef | None) -> Iterator[str]:
+        for node in body:
+            match node:
+                case ir.If(test=test):
+                    yield from self._called((test,), scope, owner)
+                    for block, holds in ((node.body, True), (node.orelse, False)):
+                        if not self._is_rare(test, scope, holds):
+                            yield from self._called(block, scope, owner)
+                case ir.Raise() | ir.Assert():
+                    continue
+                case ir.Call(func=func):
+                    yield from self._names(func, scope, owner)
+                    yield from self._called(ir.children(node), scope, owner)
+                case _:
+                    yield from self._called(ir.children(node), scope, owner)
+
+    def _is_rare(self, test: ir.Expr, scope: Scope, holds: bool) -> bool:
+        match test:
+            case ir.Compare(left=ir.Attribute(value=ir.Name(id="self")), ops=("is",)) if holds:
+                return True  # `if self.table is None`: made once
+        return self.occasions.seldom(test, scope, holds) or bool(
+            self.occasions.first_rank(test, scope, holds)
+        )
+
+    def _names(self, func: ir.Expr, scope: Scope, owner: ir.ClassDef | None) -> Iterator[str]:
+        first, _, rest = path_of(func).partition(".")
+        if first == "self" and owner is not None:
+            if rest and "." not in rest:
+                yield from self._method(rest, owner, scope)
+            return
+        bindings = scope.lookup(first) if first else []
+        if any(isinstance(b.node, ir.FunctionDef) and b.scope is self.scopes.module for b in bindings):
+            yield f".{first}"
+        elif bindings or self.scopes.module.stars:
+            dotted = self.names.dotted(func, scope)
+            if dotted is not None and dotted.partition(".")[0] not in _OUTSIDE:
+                yield dotted
+
+    def _method(self, name: str, owner: ir.ClassDef, scope: Scope) -> Iterator[str]:
+        """A method of the class itself, or of a class that it is made from."""
+        if any(isinstance(s, ir.FunctionDef) and s.name == name for s in owner.body):
+            yield f".{owner.name}.{name}"
+            return
+        for arg in owner.args:
+            dotted = self.names.dotted(arg.value, scope)
+            path = dotted if dotted is not None else f".{path_of(arg.value)}"
+            if arg.keyword is None and path.partition(".")[0] not in _OUTSIDE:
+                yield f"{path}.{name}"

@@ -390,7 +390,7 @@ class Interest:
     variables from "NCCL_*"; `methods` are the last parts of "Tensor.cuda", "Module.cuda" and
     "unknown.cuda".
     `signatures` are the rule book's own parameter names, in order; `aliases` maps other public names
-    of an API to the canonical one.
+    of an API to the canonical one; `helper` is the module that portable fixes call.
     """
 
     kinds: frozenset[str] = frozenset()
@@ -403,6 +403,7 @@ class Interest:
     variable_prefixes: tuple[str, ...] = ()
     signatures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
+    helper: str = "xla_compat"
 
     def parameters(self, name: str) -> tuple[str, ...]:
         """Parameter names in order, for reading positional arguments: the book's, else torch's own."""

@@ -11,6 +11,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from xlamig.fix import helper
+from xlamig.knowledge import helpers
 
 Decide = Callable[..., str]
 
@@ -39,7 +40,7 @@ def decide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Decide:
         space: dict[str, object] = {"__name__": "xla_compat"}
         text = helper.TEXT.replace("/sys/bus/pci/devices", tmp_path.as_posix())
         exec(compile(text, "xla_compat.py", "exec"), space)
-        return space[helper.FUNCTION]()  # type: ignore[operator]
+        return space[helpers.DEVICE]()  # type: ignore[operator]
 
     return run
 
@@ -70,4 +71,4 @@ def test_text_starts_with_the_marker() -> None:
 
 def test_a_folder_of_that_name_stands_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "xla_compat").mkdir()
-    assert helper.helper_place((tmp_path / "a.py").as_posix(), "xla_compat", None) is None
+    assert helper.helper_place(tmp_path, "xla_compat", None) is None

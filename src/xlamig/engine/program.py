@@ -11,6 +11,7 @@ from xlamig.engine.load import Loaded
 from xlamig.engine.session import Session
 from xlamig.findings import FileReport
 from xlamig.flow import ProjectIndex
+from xlamig.knowledge.helpers import meaning
 from xlamig.rulebook import Program
 from xlamig.rulebook.program import word_of
 
@@ -47,6 +48,7 @@ class _Names:
         self._unsure: set[str] = set()
         self._program: Program | None = None
         names = self._asked.uses | self._asked.absent
+        self._helper = session.outline.interest.helper
         aliases = session.outline.interest.aliases
         self._exact = {name: name for name in names if "*" not in name}
         self._exact |= {alias: name for alias, name in aliases.items() if name in names}
@@ -64,9 +66,11 @@ class _Names:
         self._unsure |= {name for name in self._asked.absent if word_of(name) in text}
 
     def _found(self, module: str, uses: str) -> Iterable[str]:
-        if not self._exact and not self._globs:
-            return
+        if (not self._exact and not self._globs) or module.rpartition(".")[2] == self._helper:
+            return  # the helper counts where it is called
         lines = set(uses.split("\n"))
+        if f"{self._helper}." in uses:
+            lines |= {meaning(line, self._helper) for line in lines}
         yield from (self._exact[line] for line in self._exact.keys() & lines)
         yield from (name for name, search in self._globs if search(uses))
         if any(f"{end}\n" in uses for end in self._ends):

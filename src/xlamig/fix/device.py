@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from xlamig import ir
 from xlamig.facts import Fact, Span
 from xlamig.findings import Create, Edit
-from xlamig.fix import helper
 from xlamig.fix.context import FixContext
-from xlamig.fix.imports import Imported, ensure_module, ensure_name
-from xlamig.fix.scopes import (
-    at_module_level,
-    has_main_guard,
-    holds_a_device,
-    is_script,
-    path_to,
-    runs_at_import,
-)
+from xlamig.fix.helper import helper_function
+from xlamig.fix.imports import Imported, ensure_module
+from xlamig.fix.scopes import at_module_level, has_main_guard, holds_a_device, path_to, runs_at_import
+from xlamig.knowledge import helpers
 
 _UNREACHED = {"cuda", "no-xla", "other-device", "never"}
 
@@ -42,7 +35,7 @@ def device_expression(
     in_scope = fact.proofs.get("device-in-scope")
     if in_scope and from_scope and not index and holds_a_device(page.module, in_scope, place):
         return DeviceExpression(in_scope)
-    if not _may_decide_here(page, place):
+    if not may_decide_here(page, place):
         return None
     if page.settings.target == "torch_tpu":
         form = '{0}.device({0}.accelerator.current_accelerator() or "cpu")'
@@ -68,7 +61,7 @@ def _imported(imported: Imported | None, form: str) -> DeviceExpression | None:
     return DeviceExpression(form.format(imported.name), imported.edits)
 
 
-def _may_decide_here(page: FixContext, place: Span) -> bool:
+def may_decide_here(page: FixContext, place: Span) -> bool:
     """A device is decided when code runs; at import only a script does that."""
     if any(isinstance(node, ir.FString) for node in path_to(page.module, *place)):
         return False
@@ -78,39 +71,5 @@ def _may_decide_here(page: FixContext, place: Span) -> bool:
 
 
 def _helper(page: FixContext, place: Span, index: str) -> DeviceExpression | None:
-    if not _importable(page):
-        return None
-    found = helper.helper_place(page.source.filename, page.settings.helper, page.package_root)
-    if found is None or found.filename == page.source.filename:
-        return None
-    imported = ensure_name(page, found.module, helper.FUNCTION, place)
-    if imported is None:
-        return None
-    creates = () if found.exists else (Create(found.filename, helper.TEXT),)
-    return DeviceExpression(f"{imported.name}({index})", imported.edits, creates)
-
-
-def _importable(page: FixContext) -> bool:
-    """The import written for the helper works however the file is run.
-
-    A script inside a package may be started by its path, and then the package cannot be imported,
-    unless the file does that already. A helper beside a loose file is found if that is a script, or
-    lies where scripts are started.
-    """
-    if page.package_root is None:
-        if page.imported:
-            return False  # then the folder beside it is not where Python looks
-        folder = Path(page.source.filename).parent.resolve()
-        return is_script(page.module) or folder in (Path.cwd(), page.settings.root.resolve())
-    if not has_main_guard(page.module):
-        return True
-    top = page.package_root.name
-    return any(_imports_from(statement, top) for statement in page.module.body)
-
-
-def _imports_from(statement: ir.Stmt, top: str) -> bool:
-    if isinstance(statement, ir.ImportFrom):
-        return statement.level > 0 or statement.module.partition(".")[0] == top
-    if isinstance(statement, ir.Import):
-        return any(alias.name.partition(".")[0] == top for alias in statement.names)
-    return False
+    found = helper_function(page, helpers.DEVICE, place)
+    return DeviceExpression(f"{found.name}({index})", found.edits, found.creates) if found else None

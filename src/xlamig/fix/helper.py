@@ -1,63 +1,40 @@
-"""The device helper that portable fixes call: its text, and where it goes."""
+"""The helper module that portable fixes call: which file, and what makes its functions available."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-FUNCTION = "default_device"
-MARKER = "# Written by xlamig: one place that decides which device this project runs on."
-
-TEXT = f'''{MARKER}
-"""The device to run on: TPU through torch_xla, then CUDA, then CPU."""
-
-from __future__ import annotations
-
-import importlib.util
-import os
-from pathlib import Path
-
-import torch
-
-_GOOGLE = "0x1ae0"
-_TPU_CHIPS = {{"0x0027", "0x0056", "0x005e", "0x0062", "0x0063", "0x006f", "0x0076"}}  # v2 ... 7x
+from xlamig import ir
+from xlamig.facts import Span
+from xlamig.findings import Create, Edit
+from xlamig.fix.context import FixContext
+from xlamig.fix.helper_text import MARKER, TEXT
+from xlamig.fix.imports import ensure_name
+from xlamig.fix.scopes import has_main_guard, is_script
+from xlamig.knowledge import helpers
 
 
-def {FUNCTION}(cuda_index: int | None = None) -> torch.device:
-    """The device of this process. `cuda_index` matters on CUDA alone, None is the current device.
+@dataclass(frozen=True, slots=True)
+class HelperFunction:
+    """`name` is what to call at a place; `edits` and `creates` are what makes it available there."""
 
-    Call it where the program starts, in the process that uses the device: not while a library is
-    imported, and not in a launcher that starts one process per device.
-    """
-    if _use_xla():
-        import torch_xla
-
-        return torch_xla.device()
-    if not torch.cuda.is_available():
-        return torch.device("cpu")
-    return torch.device("cuda") if cuda_index is None else torch.device("cuda", cuda_index)
+    name: str
+    edits: tuple[Edit, ...] = ()
+    creates: tuple[Create, ...] = ()
 
 
-def _use_xla() -> bool:
-    if importlib.util.find_spec("torch_xla") is None:
-        return False
-    asked_for = os.environ.get("PJRT_DEVICE", "")
-    if asked_for == "CPU":
-        # torch_xla sets this by itself where it finds no TPU; that must not take CUDA away.
-        return not torch.cuda.is_available()
-    return bool(asked_for) or _tpu_is_present()
-
-
-def _tpu_is_present() -> bool:
-    for vendor in Path("/sys/bus/pci/devices").glob("*/vendor"):
-        try:
-            if vendor.read_text().strip() == _GOOGLE:
-                if vendor.with_name("device").read_text().strip() in _TPU_CHIPS:
-                    return True
-        except OSError:
-            continue
-    return False
-'''
+def helper_function(page: FixContext, function: str, place: Span) -> HelperFunction | None:
+    """A function of the helper for a use at `place`; None where an import of it may not work."""
+    folder = _folder(page)
+    found = folder and helper_place(folder, page.settings.helper, page.package_root)
+    if not found or found.filename == page.source.filename:
+        return None
+    imported = ensure_name(page, found.module, function, place)
+    if imported is None:
+        return None
+    creates = () if found.exists else (Create(found.filename, TEXT),)
+    return HelperFunction(imported.name, imported.edits, creates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +46,9 @@ class HelperPlace:
     exists: bool
 
 
-def helper_place(filename: str, name: str, package_root: Path | None) -> HelperPlace | None:
-    """Where helper `name` goes for `filename`; None when another file has taken its place."""
-    if package_root is None:
-        folder, module = PurePath(filename).parent, name
-    else:
-        folder, module = _like(filename, package_root), f"{package_root.name}.{name}"
+def helper_place(folder: PurePath, name: str, package_root: Path | None) -> HelperPlace | None:
+    """Where helper `name` goes; None when another file has taken its place."""
+    module = name if package_root is None else f"{package_root.name}.{name}"
     path = folder / f"{name}.py"
     state = _state(Path(path))
     return None if state is None else HelperPlace(path.as_posix(), module, state)
@@ -93,9 +67,46 @@ def _state(path: Path) -> bool | None:
     try:
         if path.with_suffix("").is_dir():
             return None
-        with path.open(encoding="utf-8") as file:
-            return True if file.readline().rstrip() == MARKER else None
+        text = path.read_text(encoding="utf-8")
+        ours = text.startswith(f"{MARKER}\n") and all(f"def {name}(" in text for name in helpers.FUNCTIONS)
+        return True if ours else None
     except FileNotFoundError:
         return False
     except (OSError, UnicodeDecodeError):
         return None
+
+
+def _folder(page: FixContext) -> PurePath | None:
+    """The folder for a helper whose import works however the file is run; None if there is none.
+
+    A script inside a package may be started by its path, and then the package cannot be imported,
+    unless the file does that already. A helper beside a loose file is found if that is a script, or
+    lies where scripts are started; if a file of another folder imports it, the helper has to lie
+    where it imports the project's own modules from.
+    """
+    folder = PurePath(page.source.filename).parent
+    if page.package_root is not None:
+        top = page.package_root.name
+        found = not has_main_guard(page.module) or any(_imports_from(s, top) for s in page.module.body)
+        return _like(page.source.filename, page.package_root) if found else None
+    if page.imported:
+        return next((above for above in folder.parents if _imports_out_of(page.module, Path(above))), None)
+    started_there = Path(folder).resolve() in (Path.cwd(), page.settings.root.resolve())
+    return folder if started_there or is_script(page.module) else None
+
+
+def _imports_out_of(module: ir.Module, folder: Path) -> bool:
+    """The module needs one that lies in `folder`: there Python looks."""
+    names = {s.module.partition(".")[0] for s in module.body if isinstance(s, ir.ImportFrom) and not s.level}
+    names |= {a.name.partition(".")[0] for s in module.body if isinstance(s, ir.Import) for a in s.names}
+    return any(
+        (folder / f"{name}.py").is_file() or any((folder / name).glob("*.py")) for name in names if name
+    )
+
+
+def _imports_from(statement: ir.Stmt, top: str) -> bool:
+    if isinstance(statement, ir.ImportFrom):
+        return statement.level > 0 or statement.module.partition(".")[0] == top
+    if isinstance(statement, ir.Import):
+        return any(alias.name.partition(".")[0] == top for alias in statement.names)
+    return False

@@ -34,10 +34,15 @@ def block_of(module: ir.Module, statement: ir.Stmt) -> ir.Block | None:
 
 def blocks(node: ir.Node) -> Iterator[ir.Block]:
     for inner in ir.walk(node):
-        for name in ("body", "orelse", "final"):
-            block = getattr(inner, name, None)
-            if isinstance(block, tuple) and block:
-                yield block
+        yield from blocks_of(inner)
+
+
+def blocks_of(node: ir.Node) -> Iterator[ir.Block]:
+    """The lists of statements directly below `node`, but for those of handlers and cases."""
+    for name in ("body", "orelse", "final"):
+        block = getattr(node, name, None)
+        if isinstance(block, tuple) and block:
+            yield block
 
 
 def runs_at_import(module: ir.Module, start: int, end: int) -> bool:
@@ -122,8 +127,16 @@ def has_main_guard(module: ir.Module) -> bool:
 
 def is_script(module: ir.Module) -> bool:
     """It does its work when it is run: a main guard, or a loop at module level."""
-    loops = any(isinstance(statement, ir.For | ir.While) for statement in module.body)
-    return loops or has_main_guard(module)
+    return has_main_guard(module) or _loops(module.body)
+
+
+def _loops(block: ir.Block) -> bool:
+    for statement in block:
+        if isinstance(statement, ir.For | ir.While):
+            return True
+        if isinstance(statement, ir.If | ir.With | ir.Try) and any(map(_loops, blocks_of(statement))):
+            return True
+    return False
 
 
 def holds_a_device(module: ir.Module, name: str, place: tuple[int, int]) -> bool:

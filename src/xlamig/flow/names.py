@@ -8,6 +8,7 @@ from xlamig import ir
 from xlamig.facts import Interest
 from xlamig.flow.project import Export, ProjectIndex
 from xlamig.flow.scopes import Scope, path_of
+from xlamig.knowledge import helpers
 
 _BUILTINS = frozenset(dir(builtins))
 _MAX_ALIASES = 8
@@ -47,6 +48,8 @@ class Names:
         """Follow re-exports inside the project, then torch's own aliases."""
         found = self._canonical.get(dotted)
         if found is None:
+            found = self._canonical[dotted] = helpers.meaning(dotted, self.interest.helper)
+        if not found:
             export = self.project.resolve(dotted, self.module)
             name = export.value if export is not None and export.kind == "name" else dotted
             found = self._canonical[dotted] = self.interest.aliases.get(name, name)

@@ -21,7 +21,6 @@ CUDA_AVAILABLE = frozenset(
 )
 _INFINITIES = frozenset({"math.inf", "numpy.inf", "torch.inf", "torch.math.inf"})
 _XLA_DEVICES = frozenset({"torch_xla.device", "torch_xla.core.xla_model.xla_device"})
-_HELPER = "xla_compat.default_device"  # what a fix of ours has written: it may be XLA
 _GPU_WORDS = ("nccl",)
 _BRACES = re.compile(r"\{[^}]*\}")
 _PERCENT = re.compile(r"%[dsi]")
@@ -233,7 +232,7 @@ class Values:
         dotted = self.names.dotted(node.func, scope)
         if dotted in CUDA_AVAILABLE:
             return Known(Value("cuda-test", self.text[node.start : node.end]), availability=True)
-        if dotted in _XLA_DEVICES or (dotted or "").endswith(_HELPER):
+        if dotted in _XLA_DEVICES:
             return Known(Value("device", "xla"))
         if dotted == "torch.device" and node.args:
             return self._device(node, scope, depth)

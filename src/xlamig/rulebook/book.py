@@ -34,7 +34,7 @@ class Rulebook(Outline):
         self.rules: tuple[Rule, ...] = tuple(sorted(rules, key=lambda rule: rule.code))
         self.by_code: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in self.rules})
         active = [rule for rule in self.rules if rule.is_active(settings)]
-        interest, quiet = compile_interest(active, tables.values())
+        interest, quiet = compile_interest(active, tables.values(), settings.helper)
         super().__init__(
             digest=digest,
             codes={rule.code: rule.name for rule in self.rules},

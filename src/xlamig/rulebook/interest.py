@@ -11,7 +11,9 @@ from xlamig.rulebook.rule import Rule
 from xlamig.rulebook.tables import OPERATORS, Row, Table
 
 
-def compile_interest(rules: Iterable[Rule], tables: Iterable[Table]) -> tuple[Interest, frozenset[str]]:
+def compile_interest(
+    rules: Iterable[Rule], tables: Iterable[Table], helper: str
+) -> tuple[Interest, frozenset[str]]:
     """What the matches of `rules` ask for, and the methods that mean something only in a file that
     names torch. Signatures and aliases come from all tables."""
     kinds: set[str] = set()
@@ -46,6 +48,7 @@ def compile_interest(rules: Iterable[Rule], tables: Iterable[Table]) -> tuple[In
         variable_prefixes=tuple(sorted({v.partition("*")[0] for v in sought["variable"] if "*" in v})),
         signatures={name: row.signature for name, row in rows_by_name.items() if row.signature is not None},
         aliases=_aliases(rows_by_name.values()),
+        helper=helper,
     )
     return interest, quiet
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from xlamig.fix.context import Strategy
+from xlamig.fix.strategies.accelerator import accelerator
 from xlamig.fix.strategies.arguments import drop_argument, replace_argument
 from xlamig.fix.strategies.checkpointing import rename_where_passed
 from xlamig.fix.strategies.cuda_method import cuda_method
@@ -13,15 +14,18 @@ from xlamig.fix.strategies.device_argument import device_argument
 from xlamig.fix.strategies.device_literal import device_literal
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
+from xlamig.fix.strategies.index_select import index_select
 from xlamig.fix.strategies.precision import rename_precision
 from xlamig.fix.strategies.rename import rename_api
 from xlamig.fix.strategies.rewrite_call import rewrite_call
 from xlamig.fix.strategies.seed import seed_xla
 from xlamig.fix.strategies.statements import drop_assignment, drop_statement
+from xlamig.fix.strategies.step_boundary import step_boundary
 from xlamig.fix.strategies.suppression import remove_suppression
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
+        "accelerator": accelerator,
         "cuda-method": cuda_method,
         "device-argument": device_argument,
         "device-literal": device_literal,
@@ -30,6 +34,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "drop-argument": drop_argument,
         "drop-assignment": drop_assignment,
         "drop-statement": drop_statement,
+        "index-select": index_select,
         "remove-suppression": remove_suppression,
         "rename-api": rename_api,
         "rename-precision": rename_precision,
@@ -37,6 +42,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "replace-argument": replace_argument,
         "rewrite-call": rewrite_call,
         "seed-xla": seed_xla,
+        "step-boundary": step_boundary,
     }
 )
 

@@ -2,51 +2,41 @@
 
 from __future__ import annotations
 
+import re
+
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact
-from xlamig.findings import Edit
 from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.imports import ensure_module, joined, line_end, line_start
-from xlamig.fix.scopes import bindings, block_of
+from xlamig.fix.imports import joined, line_start
+from xlamig.fix.insertion import insert_after
+from xlamig.fix.scopes import block_of
+from xlamig.fix.xla_calls import xla_statement
+from xlamig.knowledge import helpers
 
 _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)  # may be evaluated twice
+_LAUNCHER = re.compile(r"spawn|launch|Process$")
 
 
 def seed_xla(fact: Fact, options: Options, page: FixContext) -> Draft | None:
-    """Writes `torch_xla.manual_seed(...)` below a seeding statement. Portable code asks the device
-    in scope whether it is XLA's; without one nothing is written there."""
+    """Writes `torch_xla.manual_seed(...)` below a seeding statement, in the process that uses the
+    device: not in a file that starts others, unless a device is in scope."""
     statement = _statement(fact, page)
     if statement is None or not isinstance(fact, ApiUse):
         return None
-    seed = page.text(fact.args[0].value_span)
-    at, newline = line_end(page.source.text, statement.end), page.module.newline
-    indent = page.text((line_start(page.source.text, statement.start), statement.start))
-    if page.settings.style == "native":
-        lines, edits = _native(page, fact, seed)
-    else:
-        lines, edits = _portable(page, fact, seed)
-    if not lines:
+    if "device-in-scope" not in fact.proofs and any(map(_launches, ir.walk(page.module))):
         return None
-    text = "".join(f"{newline}{indent}{line}" if line else newline for line in lines)
-    return Draft(f"Add `torch_xla.manual_seed({seed})`", (*edits, page.edit(at, at, text)))
+    seed = page.text(fact.args[0].value_span)
+    call = xla_statement(page, fact, helpers.SEED, seed, (statement.end, statement.end))
+    inserted = insert_after(page, statement, call.lines) if call else None
+    if call is None or inserted is None:
+        return None
+    return Draft(f"Add `torch_xla.manual_seed({seed})`", (*call.edits, inserted), call.creates)
 
 
-def _native(page: FixContext, fact: ApiUse, seed: str) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
-    imported = ensure_module(page, "torch_xla", fact.span)
-    return ((f"{imported.name}.manual_seed({seed})",), imported.edits) if imported else ((), ())
-
-
-def _portable(page: FixContext, fact: ApiUse, seed: str) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
-    device = fact.proofs.get("device-in-scope")
-    if device is None:
-        return (), ()
-    test = f'if str({device}).startswith("xla"):'
-    if not bindings(page.module, "torch_xla"):
-        return (test, "    import torch_xla", "", f"    torch_xla.manual_seed({seed})"), ()
-    imported = ensure_module(page, "torch_xla", fact.span)
-    if imported is None or imported.edits:
-        return (), ()
-    return (test, f"    {imported.name}.manual_seed({seed})"), ()
+def _launches(node: ir.Node) -> bool:
+    func = node.func if isinstance(node, ir.Call) else None
+    name = func.attr if isinstance(func, ir.Attribute) else getattr(func, "id", "")
+    return _LAUNCHER.search(name) is not None
 
 
 def _statement(fact: Fact, page: FixContext) -> ir.ExprStmt | None:

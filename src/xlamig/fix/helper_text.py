@@ -1,0 +1,85 @@
+"""The text of the helper module."""
+
+from __future__ import annotations
+
+MARKER = "# Written by xlamig: one place that decides which device this project runs on."
+
+TEXT = f'''{MARKER}
+"""The device to run on: TPU through torch_xla, then CUDA, then CPU."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import torch
+
+_GOOGLE = "0x1ae0"
+_TPU_CHIPS = {{"0x0027", "0x0056", "0x005e", "0x0062", "0x0063", "0x006f", "0x0076"}}  # v2 ... 7x
+
+
+def default_device(cuda_index: int | None = None) -> torch.device:
+    """The device of this process. `cuda_index` matters on CUDA alone, None is the current device.
+
+    Call it where the program starts, in the process that uses the device: not while a library is
+    imported, and not in a launcher that starts one process per device.
+    """
+    if _use_xla():
+        import torch_xla
+
+        return torch_xla.device()
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    return torch.device("cuda") if cuda_index is None else torch.device("cuda", cuda_index)
+
+
+def current_accelerator(check_available: bool = False) -> torch.device | None:
+    """`torch.accelerator.current_accelerator`, which does not know XLA."""
+    if _use_xla():
+        return default_device()
+    return torch.accelerator.current_accelerator(check_available)
+
+
+def accelerator_is_available() -> bool:
+    """`torch.accelerator.is_available`, which does not know XLA."""
+    return _use_xla() or torch.accelerator.is_available()
+
+
+def step_boundary(wait: bool = False) -> None:
+    """The end of a step: run what was traced for XLA. Nothing happens where torch_xla is not in use."""
+    if "torch_xla" in sys.modules:
+        import torch_xla
+
+        torch_xla.sync(wait=wait)
+
+
+def seed_xla(seed: int) -> None:
+    """Seed XLA's generator, which `torch.manual_seed` does not do."""
+    if _use_xla():
+        import torch_xla
+
+        torch_xla.manual_seed(seed)
+
+
+def _use_xla() -> bool:
+    if importlib.util.find_spec("torch_xla") is None:
+        return False
+    asked_for = os.environ.get("PJRT_DEVICE", "")
+    if asked_for == "CPU":
+        # torch_xla sets this by itself where it finds no TPU; that must not take CUDA away.
+        return not torch.cuda.is_available()
+    return bool(asked_for) or _tpu_is_present()
+
+
+def _tpu_is_present() -> bool:
+    for vendor in Path("/sys/bus/pci/devices").glob("*/vendor"):
+        try:
+            if vendor.read_text().strip() == _GOOGLE:
+                if vendor.with_name("device").read_text().strip() in _TPU_CHIPS:
+                    return True
+        except OSError:
+            continue
+    return False
+'''

@@ -1,0 +1,56 @@
+"""Writes statements below another one, in its block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xlamig import ir
+from xlamig.findings import Edit
+from xlamig.fix.context import FixContext
+from xlamig.fix.imports import joined, line_end, line_start
+from xlamig.fix.scopes import block_of
+
+_COMPOUND = (ir.If, ir.For, ir.While, ir.With, ir.Try, ir.Match, ir.FunctionDef, ir.ClassDef)
+
+
+def insert_after(page: FixContext, statement: ir.Stmt, lines: Sequence[str]) -> Edit | None:
+    """`lines` below `statement`, indented as it is. A single line may follow it behind a `;`."""
+    text, block = page.source.text, block_of(page.module, statement)
+    if block is None:
+        return None
+    start = line_start(text, statement.start)
+    indent = text[start : statement.start]
+    if isinstance(statement, _COMPOUND):
+        last = _last(statement)
+        end = line_end(text, last.end)
+        return _below(page, end, indent, lines) if not indent.strip() else None
+    index = next(i for i, s in enumerate(block) if s is statement)
+    shared = index + 1 < len(block) and joined(text, statement.end, block[index + 1].start)
+    if indent.strip() or shared:
+        if len(lines) != 1:
+            return None
+        return page.edit(statement.end, statement.end, f"; {lines[0]}")
+    return _below(page, line_end(text, statement.end), indent, lines)
+
+
+def _below(page: FixContext, end: int, indent: str, lines: Sequence[str]) -> Edit:
+    newline = page.module.newline
+    content = "".join(f"{newline}{indent}{line}" if line else newline for line in lines)
+    return page.edit(end, end, content)
+
+
+def _last(statement: ir.Stmt) -> ir.Stmt:
+    """The simple statement that ends `statement`."""
+    while isinstance(statement, _COMPOUND):
+        statement = max(_inner(statement), key=lambda s: s.end)
+    return statement
+
+
+def _inner(statement: ir.Stmt) -> list[ir.Stmt]:
+    found: list[ir.Stmt] = []
+    for child in ir.children(statement):
+        if isinstance(child, ir.Stmt):
+            found.append(child)
+        elif isinstance(child, ir.Handler | ir.Case):
+            found.extend(child.body)
+    return found

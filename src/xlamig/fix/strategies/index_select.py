@@ -1,0 +1,83 @@
+"""Reads at a Python position become `index_select` with the position in a tensor."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import ChangingConstant, Fact
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.imports import ensure_module
+from xlamig.fix.scopes import path_to
+
+_PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
+
+
+def index_select(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """`x[:, i]` and `x[i:j]`: all other dimensions whole, and `x` a name, which stands there three times.
+    What a slice takes is what it takes of a `range`, so that ends beyond the tensor are cut alike."""
+    if not isinstance(fact, ChangingConstant) or fact.access != "read":
+        return None
+    path = path_to(page.module, *fact.span)
+    place = next((i for i in reversed(range(len(path))) if isinstance(path[i], ir.Subscript)), None)
+    if place is None:
+        return None
+    node, parent = path[place], path[place - 1]
+    assert isinstance(node, ir.Subscript)
+    if (
+        not isinstance(node.value, ir.Name | ir.Attribute)
+        or not _plain(node.value)
+        or _is_changed(node, parent)
+    ):
+        return None
+    dimension = _dimension(node.index)
+    torch = ensure_module(page, "torch", fact.span)
+    if dimension is None or torch is None or "#" in page.text((node.start, node.end)):
+        return None
+    number, chosen = dimension
+    tensor, index = page.text((node.value.start, node.value.end)), page.text((chosen.start, chosen.end))
+    size = f"len({tensor})" if number == 0 else f"{tensor}.size({number})"
+    if isinstance(chosen, ir.Slice):
+        values, after = f"range({size})[{index}]", ""
+    elif isinstance(chosen, ir.Const | ir.Sequence) or not all(isinstance(n, _PURE) for n in ir.walk(chosen)):
+        return None
+    else:
+        values, after = f"[{index}]", f".squeeze({number})"
+    new = f"{tensor}.index_select({number}, {torch.name}.tensor({values}, device={tensor}.device)){after}"
+    edit = page.edit(node.start, node.end, new)
+    return Draft(f"Use `{new}`", (*torch.edits, edit))
+
+
+def _plain(node: ir.Expr) -> bool:
+    while isinstance(node, ir.Attribute):
+        node = node.value
+    return isinstance(node, ir.Name)
+
+
+def _is_changed(node: ir.Subscript, parent: ir.Node) -> bool:
+    """What is read is a view that is written to or deleted: a copy would not do."""
+    match parent:
+        case ir.Assign(targets=targets):
+            return any(t is node for t in targets)
+        case ir.AugAssign(target=target):
+            return target is node
+        case ir.Attribute(attr=attr):
+            return attr.endswith("_") or attr == "data"
+        case ir.Delete():
+            return True
+    return False
+
+
+def _dimension(index: tuple[ir.Expr, ...]) -> tuple[int, ir.Expr] | None:
+    """The one dimension that is not taken whole, and how it is indexed."""
+    from_the_end = bool(index) and isinstance(index[0], ir.Const) and index[0].value is ...
+    rest = index[1:] if from_the_end else index
+    chosen = [(i, e) for i, e in enumerate(rest) if not _is_whole(e)]
+    if len(chosen) != 1:
+        return None
+    position, expression = chosen[0]
+    if isinstance(expression, ir.Slice) and expression.step is not None:
+        return None
+    return (position - len(rest) if from_the_end else position), expression
+
+
+def _is_whole(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Slice) and node.lower is node.upper is node.step is None

@@ -1,0 +1,23 @@
+"""The functions of the helper module that fixes write, by what they stand for on XLA."""
+
+from __future__ import annotations
+
+DEVICE = "default_device"
+ACCELERATOR = "current_accelerator"
+AVAILABLE = "accelerator_is_available"
+BOUNDARY = "step_boundary"
+SEED = "seed_xla"
+
+_MEANINGS = {
+    DEVICE: "torch_xla.device",
+    ACCELERATOR: "torch_xla.device",
+    BOUNDARY: "torch_xla.sync",
+    SEED: "torch_xla.manual_seed",
+}
+FUNCTIONS = (*_MEANINGS, AVAILABLE)
+
+
+def meaning(dotted: str, module: str) -> str:
+    """The torch_xla function that `package.module.function` calls where XLA is; "" for other names."""
+    owner, _, function = dotted.rpartition(".")
+    return _MEANINGS.get(function, "") if owner.rpartition(".")[2] == module else ""

@@ -99,6 +99,7 @@ CONTEXTS = (
     "message",  # in what is raised or asserted
     "default-argument",
     "test-code",  # of the whole file
+    "ci",  # of the whole file: it says how the project is tested, not how it is run
     "cuda-program",  # of the whole file: CUDA is named somewhere
 )
 
@@ -169,13 +170,25 @@ class DeviceChoice(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package(Fact):
-    """A third-party package is imported (`via` "import") or required (`via` "requirement")."""
+    """A third-party package is imported (`via` "import") or required (`via` "requirement").
+
+    What is required has the name of its distribution, in the normal form of PEP 503; `file` says where:
+    "requirements", "toml", "setup-cfg", "setup-py", "lock", "yaml", "dockerfile", "shell" ...
+    `releases` are the releases of torch, as "2.9", that the requirement admits; `cuda` is the CUDA it asks
+    for by its own version, as in "2.4.1+cu121".
+    """
 
     kind: ClassVar[str] = "package"
 
     package: str  # import name: "flash_attn"
-    name: str  # dotted: "flash_attn.flash_attn_func"
+    name: str  # dotted: "flash_attn.flash_attn_func"; of a distribution: "flash-attn"
     via: Literal["import", "requirement"] = "import"
+    spelled: str = ""  # the requirement as it is written
+    version: str = ""  # its specifier: ">=2.5,<3"
+    releases: frozenset[str] = frozenset()
+    cuda: str = ""  # "cu121"
+    optional: bool = False  # an extra, a group for development
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,13 +349,25 @@ class Timing(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment(Fact):
-    """An environment variable is read, written or deleted in Python; `value` is what is written."""
+    """What surrounds the program. In Python an environment variable is read, written or deleted; `value`
+    is what is written. In other files (`access` is "file", `file` their kind) something has a `name`:
+
+    variable  an environment variable is set         image     a container image is used
+    package   a package of the system is installed   index     a package index is named
+    command   a program is started, its arguments as text in `value`
+    option    an option of such a command: "docker --gpus", "sbatch --gres"
+    setting   a key of a YAML or JSON file; `path` are the keys above it, with dots
+    """
 
     kind: ClassVar[str] = "environment"
 
-    variable: str
-    access: Literal["read", "write", "delete"]
+    variable: str = ""
+    access: Literal["read", "write", "delete", "file"]
     value: Value | None = None
+    what: Literal["variable", "image", "package", "index", "command", "option", "setting"] = "variable"
+    name: str = ""
+    path: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,6 +414,7 @@ class Interest:
     `names` are exact canonical names, `prefixes` come from "torch.cuda.*" and end in ".", those of
     variables from "NCCL_*"; `methods` are the last parts of "Tensor.cuda", "Module.cuda" and
     "unknown.cuda".
+    `surroundings` are names, also with "*", of what stands in files that are not Python.
     `signatures` are the rule book's own parameter names, in order; `aliases` maps other public names
     of an API to the canonical one; `helper` is the module that portable fixes call.
     """
@@ -401,6 +427,7 @@ class Interest:
     packages: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
     variable_prefixes: tuple[str, ...] = ()
+    surroundings: frozenset[str] = frozenset()
     signatures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     helper: str = "xla_compat"

@@ -14,26 +14,38 @@ from xlamig.rulebook.rule import Rule
 
 BOOK = load(Settings(preview=True))
 RULES = [rule for rule in BOOK.rules if rule.status != "withdrawn"]
-BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
-MARK = re.compile(r"# expect(?:\[(\w+)\])?: ((?:XLA\d{3}(?:, )?)+)")
+BLOCK = re.compile(r"```([\w-]+)\n(.*?)```", re.DOTALL)
+FILES = {  # what a block is a file of; Python first
+    "python": "example.py",
+    "pip-requirements": "requirements.txt",
+    "dockerfile": "Dockerfile",
+    "yaml": "example.yaml",
+    "sh": "example.sh",
+    "cuda": "example.cu",
+}
+NOT_PYTHON = {"XLA602", "XLA909", "XLA910", "XLA911", "XLA912"}
+MARK = re.compile(r"(?:#|//) expect(?:\[(\w+)\])?: ((?:XLA\d{3}(?:, )?)+)")
 
 
-def block(rule: Rule, section: str) -> str | None:
-    found = BLOCK.search(rule.sections[section])
-    return found[1] if found else None
+def block(rule: Rule, section: str) -> tuple[str, str] | None:
+    """The name of the file and its text."""
+    found = BLOCK.findall(rule.sections[section])
+    own = FILES if rule.code in NOT_PYTHON else ("python",)
+    return next(((FILES[tag], text) for tag in own for other, text in found if tag == other), None)
 
 
-def reported(code: str, rule: str, target: str) -> set[int]:
+def reported(code: tuple[str, str], rule: str, target: str) -> set[int]:
     overrides = {"select": [rule], "target": target, "preview": True}
-    stdin = ("example.py", code.encode())
-    options = engine.Options(overrides=overrides, isolated=True, stdin=stdin, whole=True)
-    return {finding.place.location.row for finding in engine.check([Path("example.py")], options).findings}
+    name, text = code
+    options = engine.Options(overrides=overrides, isolated=True, stdin=(name, text.encode()), whole=True)
+    return {finding.place.location.row for finding in engine.check([Path(name)], options).findings}
 
 
-def marked(code: str, rule: str, target: str) -> set[int]:
+def marked(code: tuple[str, str], rule: str, target: str) -> set[int]:
+    """Rows with a mark; one alone on its line is for the next."""
     return {
-        row
-        for row, line in enumerate(code.splitlines(), 1)
+        row + line.lstrip().startswith(("# expect", "// expect"))
+        for row, line in enumerate(code[1].splitlines(), 1)
         for only, codes in MARK.findall(line)
         if rule in codes and only in ("", target)
     }

@@ -50,8 +50,8 @@ def test_missing_path(tree: Write, path: str) -> None:
 
 
 def test_other_files_are_quietly_left_out(tree: Write) -> None:
-    tree("notes.md", "run.sh=#!/bin/sh", "empty", "book.md={}")
-    assert find("notes.md", "run.sh", "empty", "book.md") == Discovery((), (), ())
+    tree("notes.md", "run=#!/bin/sh", "empty", "book.md={}")
+    assert find("notes.md", "run", "empty", "book.md") == Discovery((), (), ())
 
 
 @pytest.mark.parametrize("line", ["#!/usr/bin/env python3", "#!/usr/bin/python"])

@@ -30,6 +30,7 @@ class AnalyseJob:
     imported: bool = False  # by a file of another folder
     program: Program = UNSEEN
     called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
+    complete: bool = False  # all of the program is part of the run
 
 
 def analyse(job: AnalyseJob) -> FileReport:

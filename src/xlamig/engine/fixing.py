@@ -76,7 +76,7 @@ class _Fixer:
             self._note(source, text.text, source.loaded or Loaded())
             if not self.program_changed(source):
                 return self.run.reports[source.file.name]
-        loaded = load(LoadJob(text.text, source.module, source.is_package, needed=True))
+        loaded = load(LoadJob(text.text, source.module, source.is_package, True, text.kind))
         self._note(source, text.text, loaded)
         return analyse(self.run.job(source, text, loaded))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from xlamig import ir
+from xlamig import artifacts, ir
 from xlamig.engine.analyse import AnalyseJob
 from xlamig.engine.load import Failure
 from xlamig.engine.session import Session, session_for
@@ -30,8 +30,11 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
     facts: list[Fact] = []
     sites = 0
     skipped: SkippedFile | None = None
+    context = _context(job.source.filename)
     if job.failure is not None:
         facts.append(failure_fact(job.source, job.failure))
+    elif job.source.kind is not None:
+        facts = artifacts.facts_of(job.source.text, job.source.kind, session.rulebook.interest, context)
     elif module is not None:
         try:
             found = facts_of(
@@ -41,10 +44,12 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
                 job.is_package,
                 session.rulebook.interest,
                 job.interfaces,
-                _context(job.source.filename),
+                context,
                 job.called,
             )
             facts, sites = found
+            if job.complete and job.path.name == "setup.py":
+                facts = [*facts, *artifacts.setup_py_facts(job.source.text, context)]
         except RecursionError:
             skipped = SkippedFile(job.source.filename, "nested too deeply to be analysed")
     judged, outcome, errors = _judge(facts, job.source, session, job.program)
@@ -88,11 +93,19 @@ def failure_fact(source: SourceText, failure: Failure) -> ToolEvent:
     return ToolEvent(span=span, statement=span, event="unparsable-file", subject=failure.message)
 
 
+_CI = frozenset(
+    {".github", ".circleci", ".gitlab-ci.yml", ".buildkite", ".travis.yml", "azure-pipelines.yml"}
+)
+
+
 def _context(filename: str) -> frozenset[str]:
     path = PurePosixPath(filename)
     tests = {"test", "tests", "testing"}.intersection(path.parts[:-1])
     named = path.name.startswith("test_") or path.stem.endswith("_test") or path.name == "conftest.py"
-    return frozenset({"test-code"}) if tests or named else frozenset()
+    words = {"test-code"} if tests or named else set()
+    if _CI.intersection(path.parts):
+        words.add("ci")
+    return frozenset(words)
 
 
 def _with_fixes(

@@ -11,17 +11,20 @@ from pathlib import PurePosixPath
 from xlamig.engine import risk
 from xlamig.engine.cache import digest
 from xlamig.flow import Interface, summary_of
+from xlamig.source.kinds import Kind
 from xlamig.source.notebook import SUFFIX as NOTEBOOK
 
 
 @dataclass(frozen=True, slots=True)
 class LoadJob:
-    """`needed` is False for a file that can give no fact: its syntax is checked, no more."""
+    """`needed` is False for a file that can give no fact: its syntax is checked, no more. `kind` is
+    that of a file that is not Python."""
 
     text: str
     module: str
     is_package: bool
     needed: bool
+    kind: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,8 @@ def module_identity(name: str) -> str:
 
 
 def load(job: LoadJob) -> Loaded:
+    if job.kind is not None:
+        return Loaded()
     if not job.needed and _python_accepts(job.text):
         return Loaded()
     if risk.is_risky(job.text):
@@ -85,4 +90,4 @@ def _python_accepts(text: str) -> bool:
 
 
 def is_risky(job: LoadJob) -> bool:
-    return risk.is_risky(job.text)
+    return job.kind is None and risk.is_risky(job.text)

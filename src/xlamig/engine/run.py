@@ -25,6 +25,7 @@ from xlamig.flow import ProjectIndex
 from xlamig.rulebook import Program
 from xlamig.source.decode import Undecodable
 from xlamig.source.files import Discovery, SourceFile, discover
+from xlamig.source.kinds import kind_of
 from xlamig.source.read import read_source
 from xlamig.source.text import SourceText
 
@@ -101,6 +102,10 @@ class Run:
         unread: list[FileReport] = []
         sessions: dict[int, Session] = {}  # most files share one Settings object
         for file in files:
+            if kind_of(file.name) not in (None, "native") and not self._complete:
+                skipped = SkippedFile(file.name, "only read when a whole folder is checked")
+                unread.append(FileReport(file.name, skipped=skipped))
+                continue
             session = sessions.get(id(file.settings))
             if session is None:
                 session = sessions[id(file.settings)] = self._session(file.settings, cache)
@@ -136,8 +141,12 @@ class Run:
     def _load(self, cache: Cache) -> None:
         jobs: dict[str, LoadJob] = {}
         for source in self.sources.values():
+            kind = source.source.kind
+            if kind is not None and kind != "native":
+                source.loaded, source.key = Loaded(), digest(source.source.text, kind)
+                continue
             needed = source.is_package or source.session.outline.may_matter(source.source.text)
-            source.key = digest(source.source.text, source.module, source.is_package, needed)
+            source.key = digest(source.source.text, source.module, source.is_package, needed, kind)
             jobs[source.key] = _load_job(source, needed)
         known: dict[str, Loaded] = cache.get_many(jobs)
         missing = [key for key in jobs if key not in known]
@@ -156,6 +165,8 @@ class Run:
         cache.put_many({key: replace(loaded, tree=None) for key, loaded in fresh.items()})
         cache.put_many({_tree(key): loaded.tree for key, loaded in fresh.items() if loaded.tree})
         for source in self.sources.values():
+            if source.loaded is not None:
+                continue
             source.loaded = known.get(source.key) or fresh.get(source.key) or lost[source.key]
         self.index = ProjectIndex(
             {s.module: s.loaded.interface for s in self.sources.values() if s.loaded and s.loaded.interface}
@@ -163,12 +174,9 @@ class Run:
 
     def _survey(self) -> Survey:
         """Which of the names that rules ask about the program uses."""
-        complete = self.options.whole
-        if complete is None:
-            complete = self.options.stdin is None and all(path.is_dir() for path in self.paths)
-        unread = self.reports.keys() - self.sources.keys()
+        unread = [name for name in self.reports.keys() - self.sources.keys() if kind_of(name) is None]
         sessions = {source.session.key: source.session for source in self.sources.values()}
-        survey = Survey(sessions.values(), complete and not unread, self.index)
+        survey = Survey(sessions.values(), self._complete and not unread, self.index)
         for name, source in self.sources.items():
             survey.note(name, source.module, source.source.text, source.loaded or Loaded())
         self.programs = {key: survey.program(key) for key in sessions}
@@ -192,6 +200,7 @@ class Run:
                 rules,
                 source.session.key,
                 job.program.key,
+                job.complete,
             )
         known: dict[str, FileReport] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
@@ -260,9 +269,17 @@ class Run:
             source.module in self.index.imported_from_elsewhere,
             self.survey.program(source.session.key),
             self.index.called_in_steps.get(source.module, {}),
+            self._complete,
         )
 
     # ------------------------------------------------------------------ helpers
+
+    @property
+    def _complete(self) -> bool:
+        """Whether the paths are all of the program."""
+        if self.options.whole is not None:
+            return self.options.whole
+        return self.options.stdin is None and all(path.is_dir() for path in self.paths)
 
     def _processes(self) -> int:
         if self.options.jobs:
@@ -291,7 +308,7 @@ def _tree(key: str) -> str:
 
 
 def _load_job(source: Source, needed: bool) -> LoadJob:
-    return LoadJob(source.source.text, source.module, source.is_package, needed)
+    return LoadJob(source.source.text, source.module, source.is_package, needed, source.source.kind)
 
 
 def _never(job: AnalyseJob) -> bool:

@@ -19,10 +19,17 @@ def compile_interest(
     kinds: set[str] = set()
     names: set[str] = set()
     operators: set[str] = set()
+    surroundings: set[str] = set()
     sought: dict[str, set[str]] = {"keyword": set(), "package": set(), "variable": set()}
     for match in (match for rule in rules for match in rule.matches):
         kinds.add(match.kind)
         rows = set(match.names)
+        if match.in_files:
+            continue
+        if match.kind == "environment":
+            surroundings.update(rows, match.sought.get("name", ()), match.sought.get("variable", ()))
+            sought["variable"].update(match.sought.get("variable", ()))
+            continue
         if match.kind == "package":
             names_sought = match.sought.get("name", ())
             sought["package"].update(rows, match.sought.get("package", ()))
@@ -30,8 +37,7 @@ def compile_interest(
             continue
         of_torch = bool(match.tables) and all(table.name == OPERATORS for table in match.tables)
         (operators if of_torch else names).update(rows, match.sought.get("name", ()))
-        for field in ("keyword", "variable"):
-            sought[field].update(match.sought.get(field, ()))
+        sought["keyword"].update(match.sought.get("keyword", ()))
     methods = _methods(names)
     quiet = _methods(operators) - methods
     names |= operators
@@ -46,6 +52,7 @@ def compile_interest(
         packages=frozenset(sought["package"]),
         variables=frozenset(v for v in sought["variable"] if "*" not in v),
         variable_prefixes=tuple(sorted({v.partition("*")[0] for v in sought["variable"] if "*" in v})),
+        surroundings=frozenset(surroundings),
         signatures={name: row.signature for name, row in rows_by_name.items() if row.signature is not None},
         aliases=_aliases(rows_by_name.values()),
         helper=helper,

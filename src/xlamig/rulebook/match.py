@@ -18,7 +18,7 @@ from xlamig.rulebook.tables import Row, Table, Tables
 SOUGHT: Mapping[str, tuple[str, ...]] = {
     "api-use": ("name", "table", "keyword"),
     "package": ("package", "name", "table"),
-    "environment": ("variable",),
+    "environment": ("variable", "name", "table"),
 }
 
 
@@ -32,6 +32,7 @@ class Match:
     sought: Mapping[str, tuple[str, ...]]
     name: Test | None
     row: Test | None = None
+    in_files: bool = False  # of packages: as they are required, not as they are imported
 
     @property
     def names(self) -> Iterator[str]:
@@ -66,13 +67,14 @@ def read_match(keys: Keys, tables: Tables) -> Match:
     name = shapes(kind).get("name") if "name" in patterns else None
     test = compile_pattern(patterns["name"], name, keys.where.at("name")) if name else None
     row = compile_pattern(patterns["row"], KEYS, keys.where.at("row")) if "row" in patterns else None
-    return Match(kind, condition, found, _sought(kind, keys), test, row)
+    required = kind == "package" and keys.values.get("via") == "requirement"
+    return Match(kind, condition, found, _sought(kind, keys), test, row, required)
 
 
 def _tables(kind: str, names: object, where: Where, tables: Tables) -> list[Table]:
     if names and "table" not in SOUGHT.get(kind, ()):
         raise where.error(f"a table has no rows for facts of kind {kind}")
-    folder = "packages" if kind == "package" else "api"
+    folder = {"package": "packages", "environment": "environment"}.get(kind, "api")
     known = {name: table for (place, name), table in tables.items() if place == folder}
     found: list[Table] = []
     for name in names if isinstance(names, list) else [names]:
@@ -100,14 +102,14 @@ def _sought(kind: str, keys: Keys) -> dict[str, tuple[str, ...]]:
         texts = pattern if isinstance(pattern, list) else [pattern]
         if all(isinstance(text, str) for text in texts):
             for text in texts:
-                _check_glob(field, text, here)
+                _check_glob(kind, field, text, here)
             sought[field] = tuple(texts)
     if fields and not sought and not keys.values.get("table"):
         raise keys.where.error(f"has to say what to look for: {' or '.join(fields)} as plain text or a list")
     return sought
 
 
-def _check_glob(field: str, text: str, where: Where) -> None:
+def _check_glob(kind: str, field: str, text: str, where: Where) -> None:
     """The analyser looks for whole names, for all names below one, and for variables by their start."""
     before = text.partition("*")[0]
     if before == text:
@@ -116,9 +118,9 @@ def _check_glob(field: str, text: str, where: Where) -> None:
         raise where.error('a package cannot hold "*": it is looked for by its whole name')
     if field == "variable" and not before:
         raise where.error('"*" has to come after the start of the name')
-    if field == "name" and not before.rpartition(".")[0]:
+    if field == "name" and kind == "api-use" and not before.rpartition(".")[0]:
         raise where.error('"*" has to come after the first dot')
-    if field == "name" and is_method(text):
+    if field == "name" and kind == "api-use" and is_method(text):
         raise where.error('the name of a method cannot hold "*"')
 
 

@@ -18,7 +18,7 @@ from xlamig.rulebook.templates import Template
 from xlamig.rulebook.verdict import VERDICT_KEYS, FixRow, Verdict, read_fix, read_verdict
 
 Status = Literal["stable", "preview", "withdrawn"]
-Once = Literal["program"]
+Once = Literal["program", "dependency"]
 Guarded = Literal["lower", "silent", "ignore"]
 
 _CODE = re.compile(r"[A-Z]{2,}\d{3}")

@@ -1,4 +1,4 @@
-"""Tables of what is known per API or package: `rules/api/*.toml`, `rules/packages/*.toml`."""
+"""Tables of what is known per API, package or part of the environment: `rules/api/*.toml` and so on."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Row:
 @dataclass(eq=False)
 class Table:
     name: str
-    folder: str  # "api" or "packages"
+    folder: str  # "api", "packages" or "environment"
     rows: Mapping[str, Row]
     foreign_methods: frozenset[str] = frozenset()  # names that objects of other kinds have as well
 

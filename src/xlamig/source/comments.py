@@ -13,6 +13,7 @@ from xlamig.source.text import SourceText
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _COMMENT = re.compile(r"#\s*(?:xlamig:|noqa\b).*", re.IGNORECASE)
+_NATIVE_COMMENT = re.compile(r"(?://|/\*)\s*(?:xlamig:|noqa\b).*", re.IGNORECASE)
 _NO_ROWS = (0, 0)
 _LAYOUT = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 
@@ -51,12 +52,21 @@ def comments(source: SourceText) -> Iterator[Comment]:
 
 
 def scan(source: SourceText) -> Iterator[Comment]:
-    """A guess by single lines, for text that does not tokenize."""
+    """A guess by single lines, for text that does not tokenize or is not Python."""
+    comment = _NATIVE_COMMENT if source.kind == "native" else _COMMENT
     for row in range(1, source.rows + 1):
         line = source.line(row)
-        match = _COMMENT.search(line)
+        match = comment.search(line)
         if match:
             alone = not line[: match.start()].strip()
             start = source.line_span(row)[0] + match.start()
-            rows = (row + 1, row + 1) if alone else (row, row)
+            first = row + alone
+            rows = (first, first if source.kind is None else last_row(source, first))
             yield Comment(start, start + len(match[0]), rows, alone, between=alone)
+
+
+def last_row(source: SourceText, row: int) -> int:
+    """The last row of a line that is continued with a backslash."""
+    while row < source.rows and source.line(row).endswith("\\"):
+        row += 1
+    return row

@@ -1,4 +1,4 @@
-"""Bytes of a Python file to text, by the rules of PEP 263."""
+"""Bytes to text: of a Python file by the rules of PEP 263, of others as UTF-8."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import re
 
 from xlamig.findings import Location
+from xlamig.source.kinds import Kind
 from xlamig.source.text import SourceText
 
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
@@ -62,6 +63,22 @@ def decode(data: bytes, filename: str) -> SourceText:
     except (UnicodeError, LookupError) as error:
         raise Undecodable(f"the file cannot be decoded as {encoding}: {error}", _START) from None
     return SourceText(filename, text, encoding, bom, exact=_is_exact(body, text, encoding))
+
+
+def decode_plain(data: bytes, filename: str, kind: Kind) -> SourceText:
+    """The text of a file that is not Python; raises Undecodable for a binary one. What is not UTF-8,
+    such as a name in an old comment, is read byte by byte: nothing that matters here is spelled with it."""
+    bom = data.startswith(codecs.BOM_UTF8)
+    body = data[len(codecs.BOM_UTF8) :] if bom else data
+    nul = body.find(b"\0")
+    if nul >= 0:
+        raise Undecodable(
+            "the file contains NUL bytes; is it binary or UTF-16?", _locate(body, nul, "latin-1")
+        )
+    try:
+        return SourceText(filename, body.decode("utf-8"), "utf-8", bom, kind=kind)
+    except UnicodeDecodeError:
+        return SourceText(filename, body.decode("latin-1"), "latin-1", exact=not bom, kind=kind)
 
 
 def _find_cookie(body: bytes) -> tuple[str, int] | None:

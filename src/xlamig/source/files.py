@@ -14,6 +14,7 @@ from xlamig.config.patterns import Patterns
 from xlamig.config.settings import Settings
 from xlamig.findings import SkippedFile
 from xlamig.source.gitignore import Ignores
+from xlamig.source.kinds import kind_of
 from xlamig.source.notebook import SUFFIX
 
 MODULES = (".py", ".pyi")
@@ -42,7 +43,8 @@ class Discovery:
 
 
 def discover(paths: Sequence[Path], settings_of: Callable[[Path], Settings]) -> Discovery:
-    """The Python files that `paths` name or hold. Symbolic links to folders are not followed."""
+    """The files that `paths` name or hold and that may say something: Python, notebooks, and those of
+    `source.kinds`. Symbolic links to folders are not followed."""
     search = _Search(settings_of)
     for path in paths:
         search.add(path)
@@ -109,7 +111,7 @@ class _Search:
             self._skipped[name] = "not a regular file"
             return
         try:
-            wanted = path.endswith(SUFFIXES) or _has_python_shebang(path)
+            wanted = _is_wanted(path) or _has_python_shebang(path)
         except OSError as error:
             self._skip(name, error)
             return
@@ -143,7 +145,7 @@ class _Search:
         below = []
         for entry in entries:
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not entry.name.endswith(SUFFIXES):
+            if not is_folder and not _is_wanted(f"{folder.name}{entry.name}"):
                 continue
             if folder.patterns.match_entry(entry.path, is_folder):
                 continue
@@ -187,6 +189,10 @@ class _Search:
 
     def _name(self, path: str) -> str:
         return Path(os.path.relpath(path, self._cwd)).as_posix()
+
+
+def _is_wanted(path: str) -> bool:
+    return path.endswith(SUFFIXES) or kind_of(path) is not None
 
 
 def _patterns(settings: Settings) -> Patterns:

@@ -20,9 +20,12 @@ _SKIPPED = (
 def with_ignores(source: SourceText, found: Mapping[int, Iterable[str]], reason: str = "") -> SourceText:
     """`source` with a comment on every logical line that `found` names by a row, for its codes.
 
-    A comment of ours that is there gets the codes; otherwise one is put at the line's end. Text that
-    does not tokenize, and rows outside every statement, stay as they are.
+    A comment of ours that is there gets the codes; otherwise one is put at the line's end, or above it
+    where the file is not Python. Text that does not tokenize, and rows outside every statement, stay
+    as they are.
     """
+    if source.kind is not None:
+        return _with_lines_above(source, found, reason)
     try:
         lines = logical_lines(source)
     except (SyntaxError, tokenize.TokenError):
@@ -37,6 +40,32 @@ def with_ignores(source: SourceText, found: Mapping[int, Iterable[str]], reason:
     for offset, addition in inserted:
         text += [source.text[at:offset], addition]
         at = offset
+    return replace(source, text="".join([*text, source.text[at:]]))
+
+
+def _with_lines_above(source: SourceText, found: Mapping[int, Iterable[str]], reason: str) -> SourceText:
+    """Where not every place can have a comment behind it, as in a Dockerfile, all go above."""
+    if source.kind in ("json", "lock"):
+        return source
+    own = {entry.rows[0]: entry for entry in suppressions(source).entries if _is_extensible(entry)}
+    wanted: dict[int, set[str]] = {}
+    for row, codes in found.items():
+        while row > 1 and source.line(row - 1).endswith("\\"):
+            row -= 1
+        wanted.setdefault(row, set()).update(codes)
+    mark = "//" if source.kind == "native" else "#"
+    text, at = [], 0
+    for row, codes in sorted(wanted.items()):
+        start, addition = source.line_span(row)[0], ""
+        if row in own:
+            start, addition = _insertion(source, row, codes, own[row], reason)
+        else:
+            line = source.line(row)
+            indent = line[: len(line) - len(line.lstrip())]
+            comment = f"{indent}{mark} xlamig: ignore[{', '.join(sorted(codes))}] {reason}".rstrip()
+            addition = comment + ("\r\n" if "\r\n" in source.text else "\n")
+        text += [source.text[at:start], addition]
+        at = start
     return replace(source, text="".join([*text, source.text[at:]]))
 
 

@@ -16,11 +16,12 @@ from xlamig.source.text import SourceText
 
 Kind = Literal["ignore", "ignore-file", "noqa"]
 
-_NOQA = re.compile(r"#\s*noqa\s*:[^\r\n]*XLA", re.IGNORECASE)
+_NOQA = re.compile(r"(?:#|//|/\*)\s*noqa\s*:[^\r\n]*XLA", re.IGNORECASE)
 # A comment may hold several directives: "# type: ignore  # xlamig: ignore[XLA101]"; "#12" starts none.
 _PIECE = re.compile(r"#(?!\d)")
-_OURS = re.compile(r"#\s*xlamig:\s*(ignore-file|ignore)(?![\w-])(?:\s*\[([^\]]*)\])?")
-_THEIRS = re.compile(r"#\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)(?!\w)", re.IGNORECASE)
+_NATIVE_PIECE = re.compile(r"//(?=\s*(?:xlamig|noqa))|/\*")
+_OURS = re.compile(r"(?:#|//|/\*)\s*xlamig:\s*(ignore-file|ignore)(?![\w-])(?:\s*\[([^\]]*)\])?")
+_THEIRS = re.compile(r"(?:#|//|/\*)\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)(?!\w)", re.IGNORECASE)
 _WORD = re.compile(r"[^\s,]+")
 
 
@@ -117,6 +118,8 @@ def suppressions(source: SourceText) -> Suppressions:
     text = source.text
     if "xlamig:" not in text and not ("XLA" in text and _NOQA.search(text)):
         return Suppressions()
+    if source.kind is not None:
+        return Suppressions(tuple(_directives(source, scan(source))), True, source)
     try:
         return Suppressions(tuple(_directives(source, comments(source))), False, source)
     except (SyntaxError, tokenize.TokenError):
@@ -124,9 +127,10 @@ def suppressions(source: SourceText) -> Suppressions:
 
 
 def _directives(source: SourceText, found: Iterable[Comment]) -> Iterator[Suppression]:
+    pieces = _NATIVE_PIECE if source.kind == "native" else _PIECE
     for comment in found:
         text = source.text[comment.start : comment.end]
-        starts = [piece.start() for piece in _PIECE.finditer(text)]
+        starts = [piece.start() for piece in pieces.finditer(text)]
         for start, end in pairwise([*starts, len(text)]):
             piece = text[start:end]
             match = _OURS.match(piece) or _THEIRS.match(piece)
@@ -146,7 +150,7 @@ def _directive(
     codes = tuple(word for word in words if ours or word.text.upper().startswith("XLA"))
     if not ours and not codes:
         return None
-    reason = piece[match.end() :].strip().lstrip(":-– ")
+    reason = piece[match.end() :].strip().removesuffix("*/").strip().lstrip(":-– ")
     kind: Kind = ("ignore-file" if match[1] == "ignore-file" else "ignore") if ours else "noqa"
     rows = comment.rows
     if kind == "noqa" and comment.between:  # to every tool, noqa speaks of its own line
@@ -157,12 +161,16 @@ def _directive(
     return Suppression(kind, codes, (comment.start, comment.end), rows, reason, others, cut, rest)
 
 
+def _comment_of(mark: str, reason: str) -> str:
+    return f"/* {reason} */" if mark == "/*" else f"{'//' if mark == '//' else '#'} {reason}"
+
+
 def _cut(source: SourceText, comment: Comment, start: int, end: int, reason: str) -> tuple[Span, str]:
     """How to take out the directive at `start:end` of a comment."""
     text = source.text
     if reason:
         kept_end = start + len(text[start:end].rstrip())
-        return (start, kept_end), f"# {reason}"
+        return (start, kept_end), _comment_of(text[start : start + 2], reason)
     if end < comment.end:  # another directive follows
         return (start, end), ""
     if start == comment.start and comment.alone:

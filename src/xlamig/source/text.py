@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from xlamig.findings import Location, Range
+from xlamig.source.kinds import Kind
 
 # Python ends a line here and nowhere else: a form feed or U+2028 is part of its line.
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -19,7 +20,7 @@ class SourceText:
     """`text` has its newlines as they are in the file and no byte order mark.
 
     `exact` is False when `encode()` does not give the file's own bytes back, as some stateful
-    encodings allow; such a file may be read, never written.
+    encodings allow; such a file may be read, never written. `kind` is that of a file that is not Python.
     """
 
     filename: str
@@ -27,6 +28,7 @@ class SourceText:
     encoding: str = "utf-8"
     bom: bool = False
     exact: bool = True
+    kind: Kind | None = None  # None: Python
 
     @cached_property
     def _starts(self) -> list[int]:

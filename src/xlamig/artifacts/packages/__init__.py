@@ -1,0 +1,1 @@
+"""Requirements, wherever they are written, to `package` facts."""

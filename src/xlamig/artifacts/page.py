@@ -1,0 +1,63 @@
+"""What every reader of a file is given: its text, and how to place facts in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xlamig.facts import Environment, Span, ToolEvent, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`kind` is that of `source.kinds`; `context` holds for every fact of the file."""
+
+    text: str
+    kind: str
+    context: frozenset[str] = frozenset()
+
+    def fields(self, start: int, end: int) -> dict[str, Any]:
+        """What every fact at `start:end` carries; its statement is the line."""
+        first = self.text.rfind("\n", 0, start) + 1
+        last = self.text.find("\n", end)
+        statement = (first, len(self.text) if last < 0 else last)
+        return {
+            "span": (start, end),
+            "statement": statement,
+            "context": self.context,
+            "frequency": "once",
+        }
+
+    def malformed(self, message: str, start: int, end: int | None = None) -> ToolEvent:
+        """The fact that the file, or this line of it, cannot be read."""
+        start = min(start, max(0, len(self.text) - 1))
+        span: Span = (start, max(end or 0, min(start + 1, len(self.text))))
+        detail = "template" if is_template(self.text) else "artifact"
+        return ToolEvent(span=span, statement=span, event="unparsable-file", subject=message, detail=detail)
+
+    def setting(self, name: str, value: str, span: Span, what: Any, path: str = "") -> Environment:
+        return Environment(
+            **self.fields(*span),
+            access="file",
+            what=what,
+            name=name,
+            variable=name if what == "variable" else "",
+            value=Value("constant", value),
+            path=path,
+            file=self.kind,
+        )
+
+    def offset(self, row: int, column: int = 1) -> int:
+        """Of a row and column as a parser counts them, from 1 and by newlines alone."""
+        at = 0
+        for _ in range(row - 1):
+            found = self.text.find("\n", at)
+            if found < 0:
+                break
+            at = found + 1
+        return min(at + column - 1, len(self.text))
+
+
+def is_template(text: str) -> bool:
+    """Whether another program makes the file from this: Helm, Jinja, cookiecutter."""
+    return "{{" in text or "{%" in text

@@ -1,0 +1,1 @@
+"""Images, scripts, settings of clusters and launchers, to `environment` facts."""

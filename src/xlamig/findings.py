@@ -134,6 +134,34 @@ class RuleError:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A class or function at the top of a file, or the file's own statements, as plain data. `bases`
+    are dotted names where they are known, `members` are methods, `calls` says how often it calls
+    which API of torch."""
+
+    name: str
+    kind: str  # "class" | "function" | "module"
+    bases: tuple[str, ...]
+    members: tuple[str, ...]
+    decorators: tuple[str, ...]
+    calls: tuple[tuple[str, int], ...]
+    first_row: int
+    last_row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A literal size of a model: `kind` is hidden, heads, head, feed-forward or vocabulary; `owner`
+    the part it stands in, "" for the file itself."""
+
+    kind: str
+    name: str
+    value: int
+    owner: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
 class FileReport:
     """What one file gave. `sites` counts torch and CUDA API uses seen, for coverage; `silenced`
     are the codes of findings that comments suppress."""
@@ -146,6 +174,8 @@ class FileReport:
     lines: int = 0
     sites: int = 0
     silenced: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
+    sizes: tuple[Size, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

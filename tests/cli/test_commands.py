@@ -109,3 +109,33 @@ def test_a_plan_over_its_budget_fails_and_says_by_how_much(invoke: Any) -> None:
     assert result.exit_code == 1
     assert "The estimate is <0.1-0.4 h, likely 0.2 h: more than the 0.1 h" in result.stderr
     assert invoke("plan", "--max-effort", "9").exit_code == 0
+
+
+COSTS = ("--gpu", "h100", "--gpus", "8", "--hours", "2000", "--tpu", "v5e,v6e")
+
+
+def test_a_plan_with_costs(invoke: Any) -> None:
+    found = json.loads(invoke("plan", *COSTS, "--output-format", "json").stdout)["economics"]
+    assert [option["tpu"]["key"] for option in found["options"]] == ["v5e", "v6e"]
+    assert found["migration"] is None
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--gpu", "h100"), "--gpu needs --hours and --tpu"),
+        (("--tpu", "v5e"), "need --gpu"),
+        (("--gpu", "a100", "--hours", "1", "--tpu", "v5e"), "no figures for the GPU 'a100'"),
+        ((*COSTS, "--price", "v5e=free"), "expected NAME=PRICE"),
+        ((*COSTS, "--tpu-utilisation", "50,40,20"), "expected LOW,LIKELY,HIGH"),
+    ],
+)
+def test_half_a_question_about_costs_is_wrong_usage(invoke: Any, args: tuple[str, ...], message: str) -> None:
+    result = invoke("plan", *args)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize("name", ["markdown", "csv", "tasks"])
+def test_a_plan_to_pass_on(invoke: Any, name: str) -> None:
+    assert "XLA005" in invoke("plan", "--output-format", name).stdout

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from making import a_finding, a_fix, a_reason, an_edit, span_of
-from xlamig.findings import Create, Edit, FileReport, Fix, Report, RuleError, SkippedFile
+from xlamig.findings import (
+    Create,
+    Edit,
+    FileReport,
+    Fix,
+    Part,
+    Report,
+    RuleError,
+    Size,
+    SkippedFile,
+)  # fmt: skip
 
 TEXT = """\
 import torch
@@ -85,6 +95,12 @@ REPORT = Report(
             1,
             lines=9,
             sites=6,
+            parts=(
+                Part(
+                    "Net", "class", ("torch.nn.Module",), ("generate",), (), (("torch.nn.Linear", 2),), 1, 9
+                ),
+            ),
+            sizes=(Size("hidden", "d_model", 1600, "Net", 2), Size("heads", "n_head", 25, "Net", 3)),
         ),
         FileReport("\u4f8b.ipynb", (NOTEBOOK,), lines=1, sites=1),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,16 @@ from sample import REPORT, text_of
 
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import estimate
-from xlamig.report import FORMATS, plan_json, plan_text, render, statistics, summary
+from xlamig.effort.economics import Question, weigh
+from xlamig.knowledge.hardware import load
+from xlamig.report import FORMATS, plans, render, statistics, summary
 from xlamig.report.context import Context
 
 GOLDEN = Path(__file__).parent / "golden"
 CONTEXT = Context(text_of)
 PLAN = estimate(REPORT, EffortSettings())
+QUESTION = Question("h100", 8, 2000, ("v5e", "v6e"), hourly_rate=100)
+WITH_COSTS = replace(PLAN, economics=weigh(QUESTION, PLAN, load()))
 
 
 def check(name: str, lines: Iterable[str]) -> None:
@@ -41,9 +46,6 @@ def test_summary() -> None:
     check("summary.text", [*summary.summary(REPORT), summary.effort_line(PLAN)])
 
 
-def test_plan_text() -> None:
-    check("plan.text", plan_text.render(PLAN, REPORT, CONTEXT, explain=True))
-
-
-def test_plan_json() -> None:
-    check("plan.json", [plan_json.render(PLAN, REPORT)])
+@pytest.mark.parametrize("name", [name for name in plans.FORMATS if name != "html"])
+def test_plan(name: str) -> None:
+    check(f"plan.{name}", plans.render(name, WITH_COSTS, REPORT, CONTEXT, explain=True))

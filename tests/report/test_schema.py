@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from sample import REPORT
 
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import estimate
+from xlamig.effort.economics import Question, weigh
 from xlamig.findings import Report
+from xlamig.knowledge.hardware import load
 from xlamig.report import jsonformat, plan_json
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
@@ -33,6 +36,13 @@ def document(name: str, report: Report) -> dict[str, Any]:
 @pytest.mark.parametrize("report", [REPORT, EMPTY], ids=["full", "empty"])
 def test_documents_are_valid(name: str, report: Report) -> None:
     validator(name).validate(json.loads(json.dumps(document(name, report))))
+
+
+def test_a_plan_with_costs_is_valid() -> None:
+    plan = estimate(REPORT, EffortSettings())
+    costs = weigh(Question("h100", 1, 10, ("v6e",), hourly_rate=50), plan, load())
+    found = plan_json.document(replace(plan, economics=costs), REPORT)
+    validator("plan").validate(json.loads(json.dumps(found)))
 
 
 @pytest.mark.parametrize("name", ["check", "plan"])

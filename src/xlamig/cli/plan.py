@@ -9,15 +9,17 @@ import click
 
 from xlamig.cli import exits
 from xlamig.cli.checking import NOTHING
+from xlamig.cli.economics import MoneyFlags, money_options
 from xlamig.cli.options import OutputFlags, RunFlags, output_options, paths, run_options
 from xlamig.cli.output import Output, progress
+from xlamig.report.plans import FORMATS
 
 
 @click.command()
 @paths
 @run_options()
 @click.option(
-    "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
+    "--output-format", type=click.Choice(tuple(FORMATS)), default="text", show_default=True,
     help="How the plan is written.",
 )  # fmt: skip
 @click.option("--explain", is_flag=True, help="Show every term of the estimate.")
@@ -25,6 +27,7 @@ from xlamig.cli.output import Output, progress
     "--max-effort", type=click.FloatRange(0), metavar="HOURS",
     help="Exit with 1 if the likely estimate is above that.",
 )  # fmt: skip
+@money_options
 @output_options
 @click.pass_context
 def command(
@@ -33,17 +36,18 @@ def command(
     paths: tuple[Path, ...],
     run: RunFlags,
     output: OutputFlags,
+    money: MoneyFlags,
     output_format: str,
     explain: bool,
     max_effort: float | None,
 ) -> None:
-    """Estimate the effort of a migration, in phases.
+    """Estimate the effort of a migration, in phases, and say what belongs where.
 
     PATHS are files and folders, "." when none is given.
     """
     from xlamig import engine
     from xlamig.effort import estimate
-    from xlamig.report import plan_json, plan_text
+    from xlamig.report.plans import render
     from xlamig.report.summary import over_budget
 
     where = paths or (Path(),)
@@ -53,11 +57,9 @@ def command(
         report = engine.check(where, replace(options, progress=tick))
     if not report.files:
         out.note(NOTHING)
-    plan = estimate(report, engine.show_settings(where[0], options).effort)
-    if output_format == "json":
-        out.write([plan_json.render(plan, report)])
-    else:
-        out.write(plan_text.render(plan, report, out.context(engine.text_of(options)), explain))
+    settings = engine.show_settings(where[0], options).effort
+    plan = money.add_to(estimate(report, settings), settings)
+    out.write(render(output_format, plan, report, out.context(engine.text_of(options)), explain))
     unread = [finding for finding in report.findings if finding.code == "XLA000"]
     out.complain(*(f"Not in the plan: {finding.filename}: {finding.message}" for finding in unread))
     over = max_effort is not None and plan.hours.likely > max_effort

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from xlamig.config.settings import EffortSettings
+from xlamig.effort.fill import fills
 from xlamig.effort.model import DOMINANT_SITES, FAMILIES, LARGE, PHASES, VERIFY
 from xlamig.effort.order import in_order
+from xlamig.effort.placement import crossings, place
 from xlamig.effort.plan import Coverage, Dominance, Family, Item, PhasePlan, Plan, Side
 from xlamig.effort.sides import side_of, weigher
 from xlamig.effort.sites import credit, distinct, is_optional, is_work
@@ -27,6 +29,7 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
     extra_parts = addends(distinct(extra, weight_of), settings)
     verdict, reason = judge([site for part in parts for site in part.sites], hours, settings)
     phases = tuple(_phase(phase, title, needed, parts) for phase, title in PHASES.items())
+    stages = place(report)
     return Plan(
         target=report.target,
         verdict=verdict,
@@ -43,6 +46,9 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
         hours_per_day=settings.hours_per_day,
         dominant=_dominant(needed, parts, settings.dominant_share),
         terms=tuple(part.term() for part in parts),
+        stages=stages,
+        crossings=tuple(crossings(stages)),
+        fills=fills(report),
     )
 
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from xlamig.findings import Level, Phase
+
+if TYPE_CHECKING:
+    from xlamig.effort.economics import Economics
+    from xlamig.effort.fill import Fill
+    from xlamig.effort.placement import Stage
 
 Verdict = Literal["ready", "easy", "moderate", "hard", "blocked"]
 
@@ -132,3 +137,7 @@ class Plan:
     hours_per_day: float
     dominant: Dominance | None
     terms: tuple[Term, ...]
+    stages: tuple[Stage, ...] = ()
+    crossings: tuple[str, ...] = ()
+    fills: tuple[Fill, ...] = ()
+    economics: Economics | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -12,10 +12,10 @@ from xlamig.engine.analyse import AnalyseJob
 from xlamig.engine.load import Failure
 from xlamig.engine.session import Session, session_for
 from xlamig.facts import Fact, ToolEvent
-from xlamig.findings import FileReport, Finding, RuleError, SkippedFile
+from xlamig.findings import FileReport, Finding, Part, RuleError, Size, SkippedFile
 from xlamig.fix.context import FixContext
 from xlamig.fix.draft import draft
-from xlamig.flow import facts_of
+from xlamig.flow import Facts, facts_of
 from xlamig.rulebook import Judgement, Program
 from xlamig.rulebook.filter import codes_for, is_shown, keep
 from xlamig.rulebook.places import count_statements_once
@@ -28,7 +28,7 @@ from xlamig.source.text import SourceText
 def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
     session = session_for(job.settings)
     facts: list[Fact] = []
-    sites = 0
+    found = Facts([], 0)
     skipped: SkippedFile | None = None
     context = _context(job.source.filename)
     if job.failure is not None:
@@ -47,7 +47,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
                 context,
                 job.called,
             )
-            facts, sites = found
+            facts = found.facts
             if job.complete and job.path.name == "setup.py":
                 facts = [*facts, *artifacts.setup_py_facts(job.source.text, context)]
         except RecursionError:
@@ -60,9 +60,23 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
         errors,
         outcome.suppressed,
         job.source.rows,
-        sites,
+        found.sites,
         outcome.codes,
+        tuple(_parts(found, job.source)),
+        tuple(_sizes(found, job.source)),
     )
+
+
+def _parts(found: Facts, source: SourceText) -> Iterator[Part]:
+    for part in found.parts:
+        start, end = (source.locate(offset).row for offset in part.span)
+        words = (part.name, part.kind, part.bases, part.members, part.decorators, part.calls)
+        yield Part(*words, start, end)
+
+
+def _sizes(found: Facts, source: SourceText) -> Iterator[Size]:
+    for size in found.sizes:
+        yield Size(size.kind, size.name, size.value, size.owner, source.locate(size.span[0]).row)
 
 
 def _judge(

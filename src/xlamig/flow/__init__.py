@@ -14,6 +14,7 @@ from xlamig.flow.project import Interface, ProjectIndex
 if TYPE_CHECKING:
     from xlamig import ir
     from xlamig.facts import Fact, Interest
+    from xlamig.flow.parts import RawPart, RawSize
 
 __all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary_of"]
 
@@ -26,10 +27,13 @@ class Summary(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """A module's facts in source order, and how many uses of torch's API were seen."""
+    """A module's facts in source order, how many uses of torch's API were seen, and what the module
+    is made of."""
 
     facts: list[Fact]
     sites: int
+    parts: tuple[RawPart, ...] = ()
+    sizes: tuple[RawSize, ...] = ()
 
 
 def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Summary:
@@ -60,6 +64,7 @@ def facts_of(
     """
     from xlamig.flow.names import Names
     from xlamig.flow.options import command_line_options
+    from xlamig.flow.parts import sizes_of
     from xlamig.flow.scopes import ScopeTable
     from xlamig.flow.site import Analysis
     from xlamig.flow.values import Values
@@ -74,4 +79,5 @@ def facts_of(
         context |= {"cuda-program"}
     walk = Walk(module, scopes, analysis, context, called)
     facts = sorted(walk.run(), key=lambda fact: (fact.span, fact.kind))
-    return Facts(facts, walk.sites)
+    sizes = sizes_of(module, text) if "torch" in text else ()
+    return Facts(facts, walk.sites, walk.parts, sizes)

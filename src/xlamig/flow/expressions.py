@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from xlamig.flow.demands import Demands
 from xlamig.flow.devices import Devices
 from xlamig.flow.inner import scope_inside
 from xlamig.flow.narrowing import Narrowing
+from xlamig.flow.parts import owner_of
 from xlamig.flow.regions import WORKER, handed_to_workers
 from xlamig.flow.scopes import path_of
 from xlamig.flow.selection import Selections
@@ -21,7 +23,7 @@ from xlamig.flow.surroundings import Backends, Packages, Variables
 
 
 class Expressions:
-    """Collects the facts of one module. `sites` counts calls into torch."""
+    """Collects the facts of one module. `sites` counts calls into torch, `calls` does by part."""
 
     def __init__(self, analysis: Analysis, narrowing: Narrowing, own_methods: frozenset[str]) -> None:
         self.analysis = analysis
@@ -36,6 +38,7 @@ class Expressions:
         self.variables = Variables(analysis)
         self.facts: list[Fact] = []
         self.sites = 0
+        self.calls: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._chosen: set[int] = set()
 
     def add(self, facts: Iterable[Fact]) -> None:
@@ -59,6 +62,7 @@ class Expressions:
         is_device = dotted == "torch.device"
         if dotted is not None and dotted.startswith("torch."):
             self.sites += 1
+            self.calls[owner_of(place.scope)][dotted] += 1
         for arg in node.args:
             if isinstance(arg.value, ir.IfExp | ir.Bool):
                 takes_index = is_device or arg.keyword == "device"

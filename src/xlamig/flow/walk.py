@@ -11,6 +11,7 @@ from xlamig.flow.expressions import Expressions
 from xlamig.flow.interp import NOTHING_RUN, interpret
 from xlamig.flow.met import met
 from xlamig.flow.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
+from xlamig.flow.parts import RawPart, parts_of
 from xlamig.flow.regions import Regions
 from xlamig.flow.scopes import ScopeTable, absolute
 from xlamig.flow.site import Analysis, Place
@@ -46,6 +47,10 @@ class Walk:
     @property
     def sites(self) -> int:
         return self.seen.sites
+
+    @property
+    def parts(self) -> tuple[RawPart, ...]:
+        return parts_of(self.module, self.scopes.module, self.analysis.names, self.seen.calls)
 
     # ------------------------------------------------------------------ blocks
 

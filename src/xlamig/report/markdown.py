@@ -18,7 +18,7 @@ def render(report: Report, context: Context) -> Iterator[str]:
     yield f"## xlamig: {report.target}"
     yield ""
     for line in summary(report, context.unsafe_fixes):
-        yield f"- {_prose(line)}"
+        yield f"- {prose(line)}"
     if not report.findings:
         return
     yield ""
@@ -40,7 +40,7 @@ def _rules(report: Report) -> Iterator[str]:
 
 
 def _file(file: FileReport, context: Context) -> Iterator[str]:
-    yield f"### {_prose(one_line(file.filename))}"
+    yield f"### {prose(one_line(file.filename))}"
     yield ""
     yield "| line | rule | what | instead |"
     yield "|---|---|---|---|"
@@ -56,10 +56,10 @@ def _line(finding: Finding) -> str:
 
 
 def _cell(text: str) -> str:
-    return _prose(one_line(text))
+    return prose(one_line(text))
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     """Escapes what Markdown would read, but for code spans; a bar ends a table's cell even in these."""
     parts = _CODE.split(text)
     return "".join(

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 from xlamig import __version__
 from xlamig.effort import MODEL_VERSION, Plan
+from xlamig.effort.economics import Economics
+from xlamig.effort.fill import MXU_SIZES
 from xlamig.effort.plan import Hours, Item
 from xlamig.findings import Report
+from xlamig.report.context import Context
 from xlamig.report.counts import count
 
 SCHEMA_VERSION = 1
 
 
-def render(plan: Plan, report: Report) -> str:
-    return json.dumps(document(plan, report), indent=2)
+def render(plan: Plan, report: Report, context: Context, explain: bool = False) -> Iterator[str]:
+    yield json.dumps(document(plan, report), indent=2)
 
 
 def document(plan: Plan, report: Report) -> dict[str, Any]:
@@ -59,13 +63,42 @@ def document(plan: Plan, report: Report) -> dict[str, Any]:
             {"name": side.name, "sites": side.sites, "weight": side.weight, "effort": _hours(side.hours)}
             for side in plan.sides
         ],
-        "placement": [],
-        "economics": None,
+        "placement": [
+            {
+                "stage": stage.title,
+                "key": stage.key,
+                "device": stage.device,
+                "reasons": list(stage.reasons),
+                "pieces": [
+                    {"filename": piece.filename, "scope": piece.scope, "row": piece.row}
+                    for piece in stage.pieces
+                ],
+                "codes": list(stage.codes),
+            }
+            for stage in plan.stages
+        ],
+        "placement_notes": list(plan.crossings),
+        "sizes": [asdict(fill) | {"mxu": list(MXU_SIZES)} for fill in plan.fills],
+        "economics": economics(plan.economics) if plan.economics else None,
         "dominated_by": asdict(plan.dominant) if plan.dominant else None,
         "terms": [asdict(term) for term in plan.terms],
         "findings_summary": asdict(count(report)),
         "files_skipped": [asdict(skipped) for skipped in report.skipped],
         "rule_errors": [asdict(error) for error in report.rule_errors],
+    }
+
+
+def economics(found: Economics) -> dict[str, Any]:
+    """Every amount is an estimate in `currency`."""
+    return {
+        "currency": found.currency,
+        "question": asdict(found.question),
+        "gpu": asdict(found.gpu),
+        "now": asdict(found.now),
+        "migration": asdict(found.migration) if found.migration else None,
+        "options": [asdict(option) for option in found.options],
+        "assumptions": list(found.assumptions),
+        "sources": list(found.sources),
     }
 
 

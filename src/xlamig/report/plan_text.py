@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from xlamig.effort import Plan
 from xlamig.effort.plan import Item, PhasePlan
 from xlamig.findings import Report
+from xlamig.report import plan_money, plan_placement
 from xlamig.report import plan_words as words
 from xlamig.report.context import Context
 from xlamig.report.numbers import figure, number, percent
@@ -35,6 +36,10 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
         yield from _phase(place, phase, context)
     if plan.optional:
         yield from ("", strong("strong", "Optional, in no total"), *_table(_rows(plan.optional)))
+    yield from _placement(plan, context)
+    if plan.economics is not None:
+        yield from ("", strong("strong", "Economics, estimates"))
+        yield from map(_indented, plan_money.lines(plan.economics))
     if explain:
         yield from ("", strong("strong", "Terms, in minutes"), *map(_indented, words.terms(plan)))
     if problems := list(troubles(report)):
@@ -50,6 +55,18 @@ def _phase(place: int, phase: PhasePlan, context: Context) -> Iterator[str]:
         yield f"   order: {line}"
     for check in dict.fromkeys(words.check(item) for item in phase.items):
         yield f"   verify: {check}"
+
+
+def _placement(plan: Plan, context: Context) -> Iterator[str]:
+    if plan.stages:
+        yield from ("", context.paint("strong", f"Placement, {plan_placement.UNSURE}"))
+        title = max(len(stage.title) for stage in plan.stages)
+        for stage in plan.stages:
+            yield f"   {stage.title:<{title}}  {stage.device}  {plan_placement.named(stage)}"
+            yield from (f"   {'':<{title}}       {reason}" for reason in stage.reasons)
+        yield from (f"   note: {line}" for line in plan.crossings)
+    if lines := list(plan_placement.sizes(plan)):
+        yield from ("", context.paint("strong", "Sizes on a matrix unit (MXU)"), *map(_indented, lines))
 
 
 def _rows(items: Sequence[Item]) -> list[tuple[str, ...]]:

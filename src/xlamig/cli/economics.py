@@ -1,0 +1,136 @@
+"""The options of `plan` that ask what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from xlamig.config.settings import EffortSettings
+    from xlamig.effort import Plan
+
+_NAMES = ("gpu", "gpus", "hours", "tpu", "price", "gpu_utilisation", "tpu_utilisation", "hourly_rate")
+
+
+@dataclass(frozen=True, slots=True)
+class MoneyFlags:
+    gpu: str | None
+    gpus: int
+    hours: float | None
+    tpu: tuple[str, ...]
+    price: dict[str, float]
+    gpu_utilisation: float | None
+    tpu_utilisation: tuple[float, float, float] | None
+    hourly_rate: float | None
+
+    def check(self) -> None:
+        """Raises UsageError for half a question."""
+        if self.gpu is None:
+            if self.hours is not None or self.tpu or self.price or self.hourly_rate is not None:
+                raise click.UsageError("--hours, --tpu, --price and --hourly-rate need --gpu")
+        elif self.hours is None or not self.tpu:
+            raise click.UsageError("--gpu needs --hours and --tpu")
+
+    def add_to(self, plan: Plan, settings: EffortSettings) -> Plan:
+        """The plan with its economics, if they were asked for.
+
+        Raises:
+            UsageError: a figure is in no table, or a table cannot be read.
+        """
+        from dataclasses import replace
+
+        from xlamig.effort.economics import UTILISATION, NoFigure, Question, weigh
+        from xlamig.engine import UsageError
+        from xlamig.knowledge.hardware import HardwareError, load
+
+        if self.gpu is None or self.hours is None:
+            return plan
+        question = Question(
+            self.gpu, self.gpus, self.hours, self.tpu,
+            self.gpu_utilisation or UTILISATION[1],
+            self.tpu_utilisation or UTILISATION,
+            self.price,
+            self.hourly_rate or settings.hourly_rate,
+        )  # fmt: skip
+        try:
+            return replace(plan, economics=weigh(question, plan, load(settings.hardware)))
+        except (NoFigure, HardwareError) as error:
+            raise UsageError(str(error)) from None
+
+
+def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.strip().lower() for part in (value or "").split(",") if part.strip()))
+
+
+def _prices(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, float]:
+    found = {}
+    for item in value:
+        name, _, number = item.partition("=")
+        try:
+            found[name.strip().lower()] = price = float(number)
+        except ValueError:
+            price = 0.0
+        if not 0 < price < float("inf"):
+            raise click.BadParameter(f"{item!r}: expected NAME=PRICE, such as v6e=2.7")
+    return found
+
+
+def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    return value / 100 if value is not None else None
+
+
+def _shares(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> tuple[float, float, float] | None:
+    if value is None:
+        return None
+    try:
+        low, likely, high = (float(part) / 100 for part in value.split(","))
+    except ValueError:
+        low = likely = high = 0.0
+    if not 0 < low <= likely <= high <= 1:
+        raise click.BadParameter(f"{value!r}: expected LOW,LIKELY,HIGH in percent, such as 20,40,50")
+    return low, likely, high
+
+
+_OPTIONS = (
+    click.option("--gpu", metavar="NAME", help="Compare costs: the GPU the job runs on, such as h100."),
+    click.option("--gpus", type=click.IntRange(1), default=1, show_default=True, help="How many of them."),
+    click.option("--hours", type=click.FloatRange(0, min_open=True), help="For how many hours."),
+    click.option("--tpu", metavar="LIST", callback=_names, help="TPUs to compare with, such as v5e,v6e."),
+    click.option(
+        "--price", multiple=True, metavar="NAME=PRICE", callback=_prices,
+        help="Your price per chip and hour, instead of list prices.",
+    ),
+    click.option(
+        "--gpu-utilisation", type=click.FloatRange(0, 100, min_open=True), metavar="PERCENT",
+        callback=_share, help="Share of the bf16 peak that the GPU reaches; 40 is assumed.",
+    ),
+    click.option(
+        "--tpu-utilisation", metavar="LOW,LIKELY,HIGH", callback=_shares,
+        help="The same for the TPU; 20,40,50 is assumed.",
+    ),
+    click.option(
+        "--hourly-rate", type=click.FloatRange(0, min_open=True), metavar="MONEY",
+        help="What an hour of the migration costs; gives the break-even.",
+    ),
+)  # fmt: skip
+
+
+def money_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What is asked about costs, passed as `money`."""
+
+    @wraps(command)
+    def folded(**values: Any) -> None:
+        flags = MoneyFlags(*(values.pop(name) for name in _NAMES))
+        flags.check()
+        command(money=flags, **values)
+
+    decorated: Callable[..., None] = folded
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated

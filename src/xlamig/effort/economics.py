@@ -1,0 +1,168 @@
+"""What the same work costs on GPUs and on TPUs, and when a migration has paid for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+
+from xlamig.effort.plan import Plan
+from xlamig.knowledge.hardware import Accelerator, Hardware, Price
+
+UTILISATION = (0.2, 0.4, 0.5)  # of the bf16 peak: low, likely, high
+
+
+class NoFigure(ValueError):
+    """A figure that is not in the table, and is not guessed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`hours` of `gpus` GPUs; utilisations are shares of the bf16 peak; given prices replace those of
+    the table; `hourly_rate` is what an hour of the migration costs."""
+
+    gpu: str
+    gpus: int
+    hours: float
+    tpus: tuple[str, ...]
+    gpu_utilisation: float = UTILISATION[1]
+    tpu_utilisation: tuple[float, float, float] = UTILISATION
+    prices: Mapping[str, float] = field(default_factory=dict)
+    hourly_rate: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    low: float
+    likely: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """The same work on one kind of TPU. `pays_off` is the number of GPU-job hours after which the
+    migration has paid for itself, soonest and latest; None where that never is or is unknown."""
+
+    tpu: Accelerator
+    chip_hours: Money
+    chips: int
+    cost: Money
+    prices: tuple[Price, ...]
+    saved: Money
+    pays_off: tuple[float | None, float | None] | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Economics:
+    currency: str
+    question: Question
+    gpu: Accelerator
+    gpu_prices: tuple[Price, ...]
+    now: Money
+    migration: Money | None
+    options: tuple[Option, ...]
+    assumptions: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+def weigh(question: Question, plan: Plan, table: Hardware) -> Economics:
+    """The comparison.
+
+    Raises:
+        NoFigure: an accelerator or its price is not in the table.
+    """
+    gpu = _known(question.gpu, table.gpus, "GPU")
+    gpu_prices = _prices(gpu, question)
+    gpu_hours = question.gpus * question.hours
+    now = _money(gpu_hours, gpu_hours, gpu_hours, gpu_prices)
+    migration = _migration(question, plan)
+    chosen = [_known(name, table.tpus, "TPU") for name in question.tpus]
+    options = tuple(_option(question, gpu, now, migration, tpu) for tpu in chosen)
+    shown = (gpu, *chosen)
+    sources = dict.fromkeys(source for one in shown for source in one.sources)
+    sources |= dict.fromkeys(price.source for price in (*gpu_prices, *(p for o in options for p in o.prices)))
+    return Economics(
+        table.currency, question, gpu, gpu_prices, now, migration, options,
+        tuple(_assumptions(question, table, migration)), tuple(sources),
+    )  # fmt: skip
+
+
+def _option(
+    question: Question, gpu: Accelerator, now: Money, migration: Money | None, tpu: Accelerator
+) -> Option:
+    prices = _prices(tpu, question)
+    work = question.gpus * question.hours * gpu.bf16_tflops * question.gpu_utilisation
+    low, likely, high = (work / (tpu.bf16_tflops * share) for share in reversed(question.tpu_utilisation))
+    cost = _money(low, likely, high, prices)
+    saved = Money(now.low - cost.high, now.likely - cost.likely, now.high - cost.low)
+    chips = ceil(likely / question.hours)
+    notes = []
+    if chips * tpu.hbm_gb < question.gpus * gpu.hbm_gb:
+        notes.append(
+            f"{chips} chips hold {chips * tpu.hbm_gb:.0f} GB, "
+            f"{question.gpus} GPUs {question.gpus * gpu.hbm_gb:.0f} GB"
+        )
+    pays_off = _pays_off(question, saved, migration) if migration is not None else None
+    return Option(tpu, Money(low, likely, high), chips, cost, prices, saved, pays_off, tuple(notes))
+
+
+def _pays_off(question: Question, saved: Money, migration: Money) -> tuple[float | None, float | None]:
+    """GPU-job hours at the best and at the worst end of both ranges."""
+
+    def hours(cost: float, saving: float) -> float | None:
+        return cost / (saving / question.hours) if saving > 0 else None
+
+    return hours(migration.low, saved.high), hours(migration.high, saved.low)
+
+
+def _migration(question: Question, plan: Plan) -> Money | None:
+    rate = question.hourly_rate
+    if rate is None:
+        return None
+    middle = plan.hours.likely + (plan.fixed_low + plan.fixed_high) / 2
+    low, high = plan.hours.low + plan.fixed_low, plan.hours.high + plan.fixed_high
+    return Money(low * rate, middle * rate, high * rate)
+
+
+def _known(name: str, table: Mapping[str, Accelerator], kind: str) -> Accelerator:
+    found = table.get(name.lower())
+    if found is None:
+        raise NoFigure(f"no figures for the {kind} {name!r}: the table has {', '.join(sorted(table))}")
+    return found
+
+
+def _prices(chip: Accelerator, question: Question) -> tuple[Price, ...]:
+    """On demand where that is known, else what there is. None is made up."""
+    given = question.prices.get(chip.key)
+    if given is not None:
+        return (Price("as given", given, "the command line"),)
+    prices = tuple(price for price in chip.prices if not price.spot) or chip.prices
+    if not prices:
+        raise NoFigure(
+            f"no public price for {chip.name} in the table: give one with --price {chip.key}=NUMBER"
+        )
+    return prices
+
+
+def _money(low: float, likely: float, high: float, prices: Sequence[Price]) -> Money:
+    """Chip-hours times the range of offers, the likely one at the lowest offer."""
+    each = [price.per_hour for price in prices]
+    return Money(low * min(each), likely * min(each), high * max(each))
+
+
+def _assumptions(question: Question, table: Hardware, migration: Money | None) -> Iterator[str]:
+    low, likely, high = question.tpu_utilisation
+    yield f"the job: {question.gpus} GPUs for {question.hours:g} hours, all of it bf16 matrix work"
+    gpu = f"GPU {question.gpu_utilisation:.0%}"
+    yield f"utilisation of the bf16 peak, assumed: {gpu}, TPU {likely:.0%} ({low:.0%}-{high:.0%})"
+    yield "nothing was measured on a TPU: measure one step of your model before you rely on this"
+    yield (
+        f"list prices per chip and hour in {table.currency}, built-in figures read on {table.read}; "
+        "the likely value takes the lowest offer on both sides, the range all offers listed"
+    )
+    yield "not counted: hosts, storage, network, idle chips, commitments, discounts, slice sizes"
+    if migration is None:
+        yield "no break-even: no --hourly-rate was given"
+    else:
+        yield f"the migration: the plan's hours and its fixed hours at {question.hourly_rate:g} per hour"

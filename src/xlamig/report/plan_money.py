@@ -1,0 +1,67 @@
+"""Economics in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig.effort.economics import Economics, Money, Option
+
+
+def amount(value: float) -> str:
+    """Two figures, with thousands apart."""
+    if abs(value) < 10:
+        return f"{value:.2g}"
+    return f"{float(f'{value:.2g}'):,.0f}"
+
+
+def span(money: Money, unit: str = "") -> str:
+    text = f"{amount(money.low)} to {amount(money.high)}, likely {amount(money.likely)}"
+    return f"{text} {unit}".rstrip()
+
+
+def difference(saved: Money, currency: str) -> str:
+    """What is saved, or spent on top, in words."""
+    worst, likely, best = (
+        f"{amount(abs(value))} {currency} {'less' if value >= 0 else 'more'}"
+        for value in (saved.low, saved.likely, saved.high)
+    )
+    return f"{worst} to {best}, likely {likely}"
+
+
+def lines(found: Economics) -> Iterator[str]:
+    """The comparison, its assumptions and its sources."""
+    asked = found.question
+    now = span(found.now, found.currency)
+    yield f"now: {asked.gpus} x {found.gpu.name}, {asked.hours:g} h: {now} (estimate)"
+    for option in found.options:
+        yield from _option(found, option)
+    if found.migration is not None:
+        yield f"migration: {span(found.migration, found.currency)} (estimate)"
+    yield from (f"assumed: {line}" for line in found.assumptions)
+    for chip, prices in ((found.gpu, found.gpu_prices), *((o.tpu, o.prices) for o in found.options)):
+        rate = f"{chip.bf16_tflops:g} bf16 TFLOP/s, {chip.hbm_gb:g} GB at {chip.hbm_gbps:g} GB/s"
+        yield f"figures: {chip.name}: {rate}{f', MXU {chip.mxu}' if chip.mxu else ''}"
+        yield from (f"price: {chip.name} {price.per_hour:g}: {price.offer}" for price in prices)
+    yield from (f"source: {source}" for source in found.sources)
+
+
+def pays_off(option: Option) -> str:
+    """When the migration has paid for itself, in hours of the job as it runs today."""
+    if option.pays_off is None:
+        return ""
+    soonest, latest = option.pays_off
+    if soonest is None:
+        return "never pays off within these ranges"
+    if latest is None:
+        return f"pays off after {amount(soonest)} hours of the job at best, never at worst (estimate)"
+    return f"pays off after {amount(soonest)} to {amount(latest)} hours of the job (estimate)"
+
+
+def _option(found: Economics, option: Option) -> Iterator[str]:
+    cost = span(option.cost, found.currency)
+    yield f"{option.tpu.name}: {cost} (estimate); {amount(option.chip_hours.likely)} chip-hours"
+    yield f"   about {option.chips} chips for the same time"
+    yield f"   against now {difference(option.saved, found.currency)} (estimate)"
+    if said := pays_off(option):
+        yield f"   {said}"
+    yield from (f"   {note}" for note in option.notes)

@@ -1,0 +1,48 @@
+"""Placement and sizes in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig.effort import Plan
+from xlamig.effort.fill import MXU_SIZES, Fill, poor
+from xlamig.effort.placement import Stage
+from xlamig.report.context import one_line
+from xlamig.report.numbers import number, percent
+
+UNSURE = "by names, base classes and findings; nothing was run"
+_MOST_NAMED = 4
+_MOST_SIZES = 8
+
+
+def named(stage: Stage) -> str:
+    """What a stage is made of: `GPT, Block and 3 more`."""
+    names = list(dict.fromkeys(piece.scope or piece.filename for piece in stage.pieces))
+    more = len(names) - _MOST_NAMED
+    return one_line(", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else ""))
+
+
+def fill(found: Fill) -> str:
+    """`head size 64: 50% of a unit of 128, 25% of 256`."""
+    units = zip(MXU_SIZES, found.padded, found.shares, strict=True)
+    parts = [
+        f"{percent(share)} full on {unit} (padded to {padded}, {percent(padded / found.value - 1)} more work)"
+        for unit, padded, share in units
+        if share < 1
+    ]
+    return f"{_kind(found)} {found.value} ({one_line(found.filename)}:{found.row}): {'; '.join(parts)}"
+
+
+def sizes(plan: Plan) -> Iterator[str]:
+    """The sizes that leave a matrix unit partly empty, worst first."""
+    found = sorted(poor(plan.fills), key=lambda one: min(one.shares))
+    if plan.fills and not found:
+        yield f"{number(len(plan.fills), 'literal size')}: all fill matrix units of 128 and 256"
+    yield from (fill(one) for one in found[:_MOST_SIZES])
+    if len(found) > _MOST_SIZES:
+        yield f"and {len(found) - _MOST_SIZES} more; JSON has all"
+
+
+def _kind(found: Fill) -> str:
+    words = {"hidden": "width", "head": "size of a head", "vocabulary": "vocabulary"}
+    return words.get(found.kind, found.kind)

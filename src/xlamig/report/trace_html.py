@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from xlamig import __version__
 from xlamig.findings import rule_url
 from xlamig.observations import Event, Failure, Spot, Trace
 from xlamig.report import trace_words as words
 from xlamig.report.context import Context
+from xlamig.report.page import environment
 from xlamig.report.trace_source import Block, blocks
 
 MOST_BARS = 15
@@ -85,15 +86,8 @@ def render(trace: Trace, context: Context) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("xlamig.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_clean,
-    )
-    environment.filters |= {
+    made = environment()
+    made.filters |= {
         "kind": words.kind,
         "often": words.often,
         "cost": words.cost,
@@ -102,14 +96,7 @@ def _environment() -> Environment:
         "tone": lambda event: _TONES[event.frequency] if words.is_harm(event) else "calm",
         "url": rule_url,
     }
-    return environment
-
-
-def _clean(value: object) -> object:
-    """Characters that no document may hold, such as those of a file name that is no UTF-8."""
-    if type(value) is not str:  # markup is clean
-        return value
-    return "".join(char if char.isprintable() or char in "\n\t" else "·" for char in value)
+    return made
 
 
 def _files(trace: Trace, context: Context) -> Iterator[File]:

@@ -192,6 +192,28 @@ class Package(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel(Fact):
+    """A source file with kernels written for GPUs: a unit of work, with the operators of Python that reach
+    it among `related`, and who calls them.
+
+    `name` are the file's stem, its kernels and operators in lower case, one after the other; `subject` and
+    `amount` are these for people. `features` are those of knowledge/data/cuda-features.toml.
+    """
+
+    kind: ClassVar[str] = "kernel"
+
+    via: Literal["source"]
+    name: str
+    subject: str
+    amount: str
+    kernels: int = 0
+    launches: int = 0
+    lines: int = 0  # of device code
+    operators: tuple[str, ...] = ()
+    features: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Launch(Fact):
     """A process group backend is named outside the call itself: an option or a default."""
 
@@ -399,6 +421,7 @@ FACTS: Mapping[str, type[Fact]] = MappingProxyType(
             Transfer,
             Timing,
             Package,
+            Kernel,
             Launch,
             Environment,
             ToolEvent,

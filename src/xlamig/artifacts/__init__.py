@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from xlamig.artifacts.files import facts_of, setup_py_facts
+from xlamig.artifacts.files import facts_of, native_of, setup_py_facts
 
-__all__ = ["facts_of", "setup_py_facts"]
+__all__ = ["facts_of", "native_of", "setup_py_facts"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from xlamig.artifacts.native import Links, Native, may_matter
 from xlamig.artifacts.page import Page
 from xlamig.artifacts.wanted import matcher
 from xlamig.facts import Environment, Fact, Interest
@@ -18,8 +19,21 @@ _TELLING = re.compile(
 _LOCKED = re.compile(r"nvidia-|torch|cuda|\+cu\d")
 
 
-def facts_of(text: str, kind: str, interest: Interest, context: frozenset[str]) -> list[Fact]:
+def facts_of(
+    text: str,
+    kind: str,
+    interest: Interest,
+    context: frozenset[str],
+    filename: str = "",
+    native: tuple[Native, Links] | None = None,
+) -> list[Fact]:
     """The facts of a file that is not Python, by place. What cannot be read is a fact, too."""
+    if kind == "native":
+        if native is None:
+            return []
+        from xlamig.artifacts.native.facts import native_facts
+
+        return list(native_facts(Page(text, kind, context), filename, *native))
     if not (_LOCKED if kind == "lock" else _TELLING).search(text) and kind != "requirements":
         return []
     found = _read(Page(text, kind, context), interest)
@@ -36,6 +50,15 @@ def _first_of_each(facts: Iterable[Fact]) -> Iterator[Fact]:
                 continue
             seen.add((fact.what, fact.name))
         yield fact
+
+
+def native_of(text: str) -> Native | None:
+    """The summary of a C++ or CUDA source; None for one that has to do with neither a GPU nor torch."""
+    if not may_matter(text):
+        return None
+    from xlamig.artifacts.native.scan import scan
+
+    return scan(text)
 
 
 def setup_py_facts(text: str, context: frozenset[str]) -> list[Fact]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from xlamig.artifacts.native import Links, Native
 from xlamig.config.settings import Settings
 from xlamig.engine.load import Failure
 from xlamig.findings import FileReport
@@ -30,6 +31,7 @@ class AnalyseJob:
     imported: bool = False  # by a file of another folder
     program: Program = UNSEEN
     called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
+    native: tuple[Native, Links] | None = None  # of a C++ or CUDA source
     complete: bool = False  # all of the program is part of the run
 
 

@@ -34,7 +34,8 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
     if job.failure is not None:
         facts.append(failure_fact(job.source, job.failure))
     elif job.source.kind is not None:
-        facts = artifacts.facts_of(job.source.text, job.source.kind, session.rulebook.interest, context)
+        interest, filename = session.rulebook.interest, job.source.filename
+        facts = artifacts.facts_of(job.source.text, job.source.kind, interest, context, filename, job.native)
     elif module is not None:
         try:
             found = facts_of(

@@ -8,6 +8,8 @@ import warnings
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from xlamig import artifacts
+from xlamig.artifacts.native import Native
 from xlamig.engine import risk
 from xlamig.engine.cache import digest
 from xlamig.flow import Interface, summary_of
@@ -44,6 +46,7 @@ class Loaded:
     tree: bytes | None = None
     failure: Failure | None = None
     uses: str = ""  # see flow.summary_of
+    native: Native | None = None
 
 
 def module_identity(name: str) -> str:
@@ -59,7 +62,7 @@ def module_identity(name: str) -> str:
 
 def load(job: LoadJob) -> Loaded:
     if job.kind is not None:
-        return Loaded()
+        return Loaded(native=artifacts.native_of(job.text) if job.kind == "native" else None)
     if not job.needed and _python_accepts(job.text):
         return Loaded()
     if risk.is_risky(job.text):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
+from xlamig.artifacts.native import NativeIndex
 from xlamig.config.errors import ConfigError
 from xlamig.config.load import Resolver
 from xlamig.config.select import reject_unknown
@@ -54,6 +55,7 @@ class Run:
     options: Options
     sources: dict[str, Source] = field(default_factory=dict)
     index: ProjectIndex = field(default_factory=lambda: ProjectIndex({}))
+    natives: NativeIndex = field(default_factory=lambda: NativeIndex({}))
     survey: Survey = field(default_factory=lambda: Survey((), False, ProjectIndex({})))
     reports: dict[str, FileReport] = field(default_factory=dict)  # before `once_in_program`
     programs: dict[str, Program] = field(default_factory=dict)  # by the key of their session
@@ -168,6 +170,10 @@ class Run:
             if source.loaded is not None:
                 continue
             source.loaded = known.get(source.key) or fresh.get(source.key) or lost[source.key]
+        self.natives = NativeIndex(
+            {name: s.loaded.native for name, s in self.sources.items() if s.loaded and s.loaded.native},
+            ((name, s.source.text) for name, s in self.sources.items() if s.source.kind is None),
+        )
         self.index = ProjectIndex(
             {s.module: s.loaded.interface for s in self.sources.values() if s.loaded and s.loaded.interface}
         )
@@ -201,6 +207,7 @@ class Run:
                 source.session.key,
                 job.program.key,
                 job.complete,
+                job.native and job.native[1],
             )
         known: dict[str, FileReport] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
@@ -269,6 +276,7 @@ class Run:
             source.module in self.index.imported_from_elsewhere,
             self.survey.program(source.session.key),
             self.index.called_in_steps.get(source.module, {}),
+            (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,
             self._complete,
         )
 

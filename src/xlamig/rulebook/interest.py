@@ -24,7 +24,7 @@ def compile_interest(
     for match in (match for rule in rules for match in rule.matches):
         kinds.add(match.kind)
         rows = set(match.names)
-        if match.in_files:
+        if match.in_files or match.kind == "kernel":
             continue
         if match.kind == "environment":
             surroundings.update(rows, match.sought.get("name", ()), match.sought.get("variable", ()))

@@ -24,7 +24,7 @@ from xlamig.rulebook.tables import OPERATORS, Tables, read_table
 
 T = TypeVar("T")
 
-TABLE_FOLDERS = ("api", "packages", "environment")
+TABLE_FOLDERS = ("api", "packages", "environment", "kernels")
 _PAGE_NAME = re.compile(r"[A-Z]{2,}\d")
 
 

@@ -19,7 +19,12 @@ SOUGHT: Mapping[str, tuple[str, ...]] = {
     "api-use": ("name", "table", "keyword"),
     "package": ("package", "name", "table"),
     "environment": ("variable", "name", "table"),
+    "kernel": ("name", "table", "via"),
 }
+
+
+# Whose rows a table has, where they are not APIs.
+FOLDERS: Mapping[str, str] = {"package": "packages", "environment": "environment", "kernel": "kernels"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ def read_match(keys: Keys, tables: Tables) -> Match:
 def _tables(kind: str, names: object, where: Where, tables: Tables) -> list[Table]:
     if names and "table" not in SOUGHT.get(kind, ()):
         raise where.error(f"a table has no rows for facts of kind {kind}")
-    folder = {"package": "packages", "environment": "environment"}.get(kind, "api")
+    folder = FOLDERS.get(kind, "api")
     known = {name: table for (place, name), table in tables.items() if place == folder}
     found: list[Table] = []
     for name in names if isinstance(names, list) else [names]:

@@ -44,7 +44,7 @@ class Row:
 @dataclass(eq=False)
 class Table:
     name: str
-    folder: str  # "api", "packages" or "environment"
+    folder: str  # "api", "packages", "environment" or "kernels"
     rows: Mapping[str, Row]
     foreign_methods: frozenset[str] = frozenset()  # names that objects of other kinds have as well
 

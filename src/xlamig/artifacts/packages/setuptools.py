@@ -43,18 +43,18 @@ def read_setup_py(page: Page) -> Iterator[Fact]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     names: dict[str, ast.expr] = {}
+    calls: list[ast.Call] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             names.setdefault(node.targets[0].id, node.value)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _called(node) == "setup":
-            for keyword in node.keywords:
-                if keyword.arg in (*_REQUIRED, *_OPTIONAL):
-                    for text, at in _strings(keyword.value, names):
-                        span = _span(page, at)
-                        facts = read_line(page, text, span, optional=keyword.arg in _OPTIONAL)
-                        # Text that is put together, as in f"torch{version}", is not read as it stands.
-                        yield from (fact for fact in facts if isinstance(fact, Package))
+        elif isinstance(node, ast.Call) and _called(node) == "setup":
+            calls.append(node)
+    for keyword in (keyword for call in calls for keyword in call.keywords):
+        if keyword.arg in (*_REQUIRED, *_OPTIONAL):
+            for text, at in _strings(keyword.value, names):
+                facts = read_line(page, text, _span(page, at), optional=keyword.arg in _OPTIONAL)
+                # Text that is put together, as in f"torch{version}", is not read as it stands.
+                yield from (fact for fact in facts if isinstance(fact, Package))
 
 
 def _called(node: ast.Call) -> str:

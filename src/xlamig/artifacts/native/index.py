@@ -1,0 +1,108 @@
+"""Which operators of Python reach which native source, and who calls them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from xlamig.artifacts.native.summary import Binding, Native
+from xlamig.artifacts.native.users import User, users_of
+
+_COMMON = 6  # a name that more files define is a helper's: it ties nothing together
+_MOST_USERS = 6
+
+
+class Bound(NamedTuple):
+    """An operator, and where it is bound."""
+
+    operator: str
+    filename: str
+    offset: int
+
+
+class Links(NamedTuple):
+    """What other files have to do with a source; `more` users are not listed."""
+
+    operators: tuple[Bound, ...] = ()
+    users: tuple[User, ...] = ()
+    more: int = 0
+
+
+Node = tuple[str, str]
+"""A function or kernel: the file that defines it, and its name."""
+
+
+class NativeIndex:
+    """Over the native sources of a run, and the text of its Python files."""
+
+    def __init__(self, files: Mapping[str, Native], python: Iterable[tuple[str, str]] = ()) -> None:
+        self._defined = _defined(files)
+        self._calls = self._edges(files)
+        bound: dict[str, list[Bound]] = defaultdict(list)
+        reached: dict[str, set[str]] = defaultdict(set)
+        for name, file in files.items():
+            for binding in file.bindings:
+                bound[binding.operator].append(Bound(binding.operator, name, binding.span[0]))
+                start = self._meant(_function(binding), name)
+                reached[binding.operator] |= {name, *(place for place, _ in self._reach(start))}
+        self._bound = bound
+        self._operators: dict[str, list[str]] = defaultdict(list)
+        for operator in sorted(reached):
+            for name in reached[operator]:
+                self._operators[name].append(operator)
+        modules = {module for file in files.values() for module in file.modules}
+        self._users = users_of(set(reached), modules, python) if reached else {}
+
+    def links(self, filename: str) -> Links:
+        operators = self._operators.get(filename, [])
+        users = [user for op in operators for user in self._users.get(op, ())]
+        return Links(
+            tuple(self._bound[op][0] for op in operators),
+            tuple(users[:_MOST_USERS]),
+            max(0, len(users) - _MOST_USERS),
+        )
+
+    def _meant(self, name: str, filename: str) -> list[Node]:
+        """What a name stands for in a file: what the file defines itself, else what others do."""
+        places = self._defined.get(name, ())
+        if filename in places:
+            return [(filename, name)]
+        return [(place, name) for place in places] if len(places) <= _COMMON else []
+
+    def _edges(self, files: Mapping[str, Native]) -> dict[Node, set[Node]]:
+        calls: dict[Node, set[Node]] = defaultdict(set)
+        known = self._defined.keys()
+        for filename, file in files.items():
+            for function, words in file.functions:
+                for word in words & known:
+                    calls[filename, function].update(self._meant(word, filename))
+            for words in file.mentions:
+                tied = [node for word in words & known for node in self._meant(word, filename)]
+                for node in tied:
+                    calls[node].update(tied)
+        return calls
+
+    def _reach(self, start: list[Node]) -> set[Node]:
+        seen: set[Node] = set()
+        pending = list(start)
+        while pending:
+            node = pending.pop()
+            if node not in seen:
+                seen.add(node)
+                pending += self._calls.get(node, ())
+        return seen
+
+
+def _defined(files: Mapping[str, Native]) -> dict[str, list[str]]:
+    """The files that define a name."""
+    defined: dict[str, list[str]] = defaultdict(list)
+    for filename, file in files.items():
+        kernels = (kernel.name for kernel in file.kernels if kernel.form != "declaration")
+        for name in {function for function, _ in file.functions}.union(kernels):
+            defined[name].append(filename)
+    return defined
+
+
+def _function(binding: Binding) -> str:
+    return binding.function or binding.operator.rpartition("::")[2]

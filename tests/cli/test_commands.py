@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import types
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +140,10 @@ def test_half_a_question_about_costs_is_wrong_usage(invoke: Any, args: tuple[str
 @pytest.mark.parametrize("name", ["markdown", "csv", "tasks"])
 def test_a_plan_to_pass_on(invoke: Any, name: str) -> None:
     assert "XLA005" in invoke("plan", "--output-format", name).stdout
+
+
+def test_a_plan_with_its_history(engine: Any, invoke: Any) -> None:
+    commit = types.SimpleNamespace(revision="a1b2c3d", date="2026-11-21", subject="a commit")
+    engine.history = lambda paths, options, points: iter([(commit, engine.report)] * points)
+    shown = invoke("plan", "--history", "--history-points", "3").stdout
+    assert shown.count("2026-11-21  a1b2c3d") == 3

@@ -13,6 +13,7 @@ from sample import REPORT, text_of
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import estimate
 from xlamig.effort.economics import Question, weigh
+from xlamig.effort.plan import Point
 from xlamig.knowledge.hardware import load
 from xlamig.report import FORMATS, plans, render, statistics, summary
 from xlamig.report.context import Context
@@ -21,7 +22,8 @@ GOLDEN = Path(__file__).parent / "golden"
 CONTEXT = Context(text_of)
 PLAN = estimate(REPORT, EffortSettings())
 QUESTION = Question("h100", 8, 2000, ("v5e", "v6e"), hourly_rate=100)
-WITH_COSTS = replace(PLAN, economics=weigh(QUESTION, PLAN, load()))
+POINT = Point("a1b2c3d", "2026-11-21", "a commit", PLAN.verdict, PLAN.hours)
+FULL = replace(PLAN, economics=weigh(QUESTION, PLAN, load()), history=(POINT,))
 
 
 def check(name: str, lines: Iterable[str]) -> None:
@@ -48,4 +50,4 @@ def test_summary() -> None:
 
 @pytest.mark.parametrize("name", [name for name in plans.FORMATS if name != "html"])
 def test_plan(name: str) -> None:
-    check(f"plan.{name}", plans.render(name, WITH_COSTS, REPORT, CONTEXT, explain=True))
+    check(f"plan.{name}", plans.render(name, FULL, REPORT, CONTEXT, explain=True))

@@ -22,14 +22,19 @@ from making import a_finding, a_reason, a_report
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import Plan, estimate
 from xlamig.effort.economics import Question, weigh
+from xlamig.effort.plan import Hours, Point
 from xlamig.findings import FileReport, Part, Report
 from xlamig.knowledge.hardware import load
 from xlamig.report import plan_html
 from xlamig.report.context import Context
 
 PLAN = estimate(REPORT, EffortSettings())
+POINTS = (
+    Point("a1b2c3d", "2026-11-01", "<b>first</b>", PLAN.verdict, PLAN.hours),
+    Point("d4e5f6a", "2026-11-21", "second", "ready", Hours()),
+)
 COSTS = weigh(Question("h100", 8, 2000, ("v5e", "v6e"), hourly_rate=100), PLAN, load())
-VOID = {"meta", "br", "input", "rect", "line", "path"}
+VOID = {"meta", "br", "input", "rect", "line", "path", "circle", "polygon", "polyline"}
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
@@ -68,7 +73,7 @@ class Page(HTMLParser):
 
 
 def page(plan: Plan | None = None, report: Report = REPORT) -> str:
-    made = plan or replace(PLAN, economics=COSTS)
+    made = plan or replace(PLAN, economics=COSTS, history=POINTS)
     return "\n".join(plan_html.render(made, report, Context(text_of), explain=True))
 
 
@@ -102,6 +107,8 @@ def test_only_its_own_script_may_run() -> None:
         "Effort by file",
         "Findings by family",
         "Coverage",
+        "Left to do over time",
+        "2026-11-01 a1b2c3d <b>first</b>",
         "Model core",
         "Sizes on a matrix unit",
         "Work, in order",

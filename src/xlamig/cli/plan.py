@@ -27,6 +27,11 @@ from xlamig.report.plans import FORMATS
     "--max-effort", type=click.FloatRange(0), metavar="HOURS",
     help="Exit with 1 if the likely estimate is above that.",
 )  # fmt: skip
+@click.option("--history", is_flag=True, help="What was left to do at earlier commits, from git.")
+@click.option(
+    "--history-points", type=click.IntRange(2, 200), default=12, show_default=True, metavar="COUNT",
+    help="At how many commits.",
+)  # fmt: skip
 @money_options
 @output_options
 @click.pass_context
@@ -40,6 +45,8 @@ def command(
     output_format: str,
     explain: bool,
     max_effort: float | None,
+    history: bool,
+    history_points: int,
 ) -> None:
     """Estimate the effort of a migration, in phases, and say what belongs where.
 
@@ -47,6 +54,7 @@ def command(
     """
     from xlamig import engine
     from xlamig.effort import estimate
+    from xlamig.effort.plan import Point
     from xlamig.report.plans import render
     from xlamig.report.summary import over_budget
 
@@ -59,6 +67,13 @@ def command(
         out.note(NOTHING)
     settings = engine.show_settings(where[0], options).effort
     plan = money.add_to(estimate(report, settings), settings)
+    if history:
+        points = []
+        for commit, then in engine.history(where, options, history_points):
+            out.detail(f"{commit.date} {commit.revision} {commit.subject}")
+            left = estimate(then, settings)
+            points.append(Point(commit.revision, commit.date, commit.subject, left.verdict, left.hours))
+        plan = replace(plan, history=tuple(points))
     out.write(render(output_format, plan, report, out.context(engine.text_of(options)), explain))
     unread = [finding for finding in report.findings if finding.code == "XLA000"]
     out.complain(*(f"Not in the plan: {finding.filename}: {finding.message}" for finding in unread))

@@ -121,6 +121,17 @@ class Dominance:
 
 
 @dataclass(frozen=True, slots=True)
+class Point:
+    """What was left to do at a commit."""
+
+    revision: str
+    date: str
+    subject: str
+    verdict: Verdict
+    hours: Hours
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     target: str
     verdict: Verdict
@@ -141,3 +152,4 @@ class Plan:
     crossings: tuple[str, ...] = ()
     fills: tuple[Fill, ...] = ()
     economics: Economics | None = None
+    history: tuple[Point, ...] = ()  # oldest first

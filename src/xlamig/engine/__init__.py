@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from xlamig.source.read import read_source
 
 if TYPE_CHECKING:
     from xlamig.engine.fixing import FixOutcome
+    from xlamig.engine.history import Commit
     from xlamig.engine.ignoring import Ignored
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "check",
     "clean",
     "fix",
+    "history",
     "show_files",
     "show_settings",
     "text_of",
@@ -67,6 +69,17 @@ def add_ignores(paths: Sequence[Path], options: Options, reason: str = "") -> Ig
     from xlamig.engine import ignoring
 
     return ignoring.add_ignores(paths, options, reason)
+
+
+def history(paths: Sequence[Path], options: Options, points: int) -> Iterator[tuple[Commit, Report]]:
+    """What the findings were at earlier commits, oldest first, HEAD's last.
+
+    Raises:
+        UsageError: as for `check`, or the paths are in no git repository.
+    """
+    from xlamig.engine.history import history
+
+    return history(paths, options, points)
 
 
 def fix(

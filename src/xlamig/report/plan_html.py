@@ -18,7 +18,7 @@ from xlamig.effort.model import PHASES
 from xlamig.effort.sites import is_work
 from xlamig.findings import SEVERITIES, Finding, Report, rule_url
 from xlamig.observations import Spot
-from xlamig.report import plan_charts, plan_money, plan_placement
+from xlamig.report import plan_charts, plan_curve, plan_money, plan_placement
 from xlamig.report import plan_words as words
 from xlamig.report.context import Context, one_line, where
 from xlamig.report.counts import count
@@ -56,6 +56,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
         charts=plan_charts.charts(plan, report),
         layout=plan_charts,
         boxes=boxes,
+        curve=plan_curve.curve(plan.history),
         picture_height=height,
         phases=PHASES,
         severities=SEVERITIES,

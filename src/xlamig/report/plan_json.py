@@ -79,6 +79,16 @@ def document(plan: Plan, report: Report) -> dict[str, Any]:
         ],
         "placement_notes": list(plan.crossings),
         "sizes": [asdict(fill) | {"mxu": list(MXU_SIZES)} for fill in plan.fills],
+        "history": [
+            {
+                "revision": point.revision,
+                "date": point.date,
+                "subject": point.subject,
+                "verdict": point.verdict,
+                "effort": _hours(point.hours),
+            }
+            for point in plan.history
+        ],
         "economics": economics(plan.economics) if plan.economics else None,
         "dominated_by": asdict(plan.dominant) if plan.dominant else None,
         "terms": [asdict(term) for term in plan.terms],

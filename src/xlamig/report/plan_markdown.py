@@ -47,6 +47,13 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
         yield from ("", "### Sizes on a matrix unit (MXU)", *_list(sizes))
     if plan.economics is not None:
         yield from ("", "### Economics, estimates", *_list(plan_money.lines(plan.economics)))
+    if plan.history:
+        past = [
+            (point.date, f"`{point.revision}`", words.span(point.hours), prose(point.subject))
+            for point in plan.history
+        ]
+        columns = ("date", "commit", "estimate", "subject")
+        yield from _section("Left to do over time, estimates", columns, past)
     if explain:
         yield from ("", "### Terms, in minutes", *_list(words.terms(plan)))
     yield from _list(troubles(report))

@@ -12,6 +12,7 @@ from xlamig.report.summary import days
 
 UNSURE = f"uncalibrated in hours, model {MODEL_VERSION}: an estimate, no promise"
 _SHARED = "counted under another rule"
+_BAR = 24  # characters of the longest bar
 
 
 def head(plan: Plan) -> Iterator[tuple[str, list[str]]]:
@@ -69,6 +70,15 @@ def coverage(plan: Plan) -> list[str]:
     share, words = first.split(" ", 1)
     sites = number(counts.sites, "CUDA and PyTorch site")
     return [", ".join((f"{share} of {sites} {words}", *rest))]
+
+
+def burn_down(plan: Plan) -> Iterator[str]:
+    """What was left at each commit, with a bar of the likely estimate."""
+    most = max((point.hours.likely for point in plan.history), default=0) or 1
+    for point in plan.history:
+        bar = "#" * round(_BAR * point.hours.likely / most)
+        hours = f"{span(point.hours):>12}, likely {figure(point.hours.likely):>4} h"
+        yield f"{point.date}  {point.revision}  {hours}  {bar:<{_BAR}}  {point.subject}".rstrip()
 
 
 def terms(plan: Plan) -> Iterator[str]:

@@ -111,7 +111,7 @@ class _Search:
             self._skipped[name] = "not a regular file"
             return
         try:
-            wanted = _is_wanted(path) or _has_python_shebang(path)
+            wanted = is_wanted(path) or _has_python_shebang(path)
         except OSError as error:
             self._skip(name, error)
             return
@@ -145,7 +145,7 @@ class _Search:
         below = []
         for entry in entries:
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not _is_wanted(f"{folder.name}{entry.name}"):
+            if not is_folder and not is_wanted(f"{folder.name}{entry.name}"):
                 continue
             if folder.patterns.match_entry(entry.path, is_folder):
                 continue
@@ -191,7 +191,7 @@ class _Search:
         return Path(os.path.relpath(path, self._cwd)).as_posix()
 
 
-def _is_wanted(path: str) -> bool:
+def is_wanted(path: str) -> bool:
     return path.endswith(SUFFIXES) or kind_of(path) is not None
 
 

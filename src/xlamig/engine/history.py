@@ -1,0 +1,109 @@
+"""The same check on earlier commits: what a program's findings were."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from xlamig.config.load import Resolver
+from xlamig.engine.options import Options, UsageError, caught
+from xlamig.engine.run import Run
+from xlamig.findings import Report
+from xlamig.source.files import is_wanted
+
+_ENVIRONMENT = {**os.environ, "GIT_NO_LAZY_FETCH": "1"}  # a partial clone asks no server
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    revision: str
+    date: str
+    subject: str
+
+
+def history(paths: Sequence[Path], options: Options, points: int) -> Iterator[tuple[Commit, Report]]:
+    """Reports on at most `points` commits that changed the paths, oldest first, evenly apart and with
+    the settings of today; HEAD's is the last. Nothing in the checkout changes.
+
+    Raises:
+        UsageError: as for `check`, or the paths are in no git repository.
+    """
+    top = Path(_text(_folder(paths[0]), "rev-parse", "--show-toplevel").rstrip("\n"))
+    inside = [_inside(path, top) for path in paths]
+    log = _text(top, "log", "--first-parent", "--format=%h%x09%cs%x09%s", "HEAD", "--", *inside)
+    commits = [Commit(*line.split("\t", 2)) for line in log.splitlines()][::-1]
+    with caught():
+        source = Resolver(options.overrides, options.config, options.isolated).settings_for(paths[0]).source
+    same = replace(options, config=source, isolated=source is None, progress=None, whole=None)
+    with tempfile.TemporaryDirectory(prefix="xlamig-") as folder:
+        for commit in _spread(commits, points):
+            then = Path(folder, "then")  # one place for all: what did not change is in the cache
+            then.mkdir()
+            _write(top, commit, inside, then)
+            there = [then / name for name in inside if (then / name).exists()]
+            yield commit, Run(there, same).report()
+            shutil.rmtree(then)
+
+
+def _spread(commits: Sequence[Commit], points: int) -> list[Commit]:
+    if len(commits) <= points:
+        return list(commits)
+    last = len(commits) - 1
+    return [commits[round(place * last / (points - 1))] for place in range(points)]
+
+
+def _folder(path: Path) -> Path:
+    if not path.exists():
+        raise UsageError(f"no such file or folder: {path}")
+    return path if path.is_dir() else path.parent
+
+
+def _inside(path: Path, top: Path) -> str:
+    resolved = path.resolve()
+    if not resolved.is_relative_to(top.resolve()):
+        raise UsageError(f"{path} is outside the repository {top}")
+    return resolved.relative_to(top.resolve()).as_posix()
+
+
+def _write(top: Path, commit: Commit, inside: Sequence[str], folder: Path) -> None:
+    """What of the paths is checked, as it was; links and what git has not at hand are left out."""
+    listed = _text(top, "ls-tree", "-r", "-z", "--full-tree", commit.revision, "--", *inside)
+    entries = (entry.partition("\t") for entry in listed.split("\0") if entry)
+    files = [
+        (head.split()[2], name) for head, _, name in entries if head.startswith("100") and _matters(name)
+    ]
+    blobs = io.BytesIO(_bytes(top, "cat-file", "--batch", given="".join(f"{blob}\n" for blob, _ in files)))
+    for _, name in files:
+        header = blobs.readline().split()
+        if len(header) == 3:
+            content = blobs.read(int(header[2]))
+            blobs.read(1)
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+def _matters(name: str) -> bool:
+    return is_wanted(name) or name.rpartition("/")[2] == ".gitignore"
+
+
+def _text(folder: Path, *arguments: str) -> str:
+    return _bytes(folder, *arguments).decode("utf-8", "surrogateescape")
+
+
+def _bytes(folder: Path, *arguments: str, given: str = "") -> bytes:
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, input=given.encode(), env=_ENVIRONMENT)
+    except OSError as error:
+        raise UsageError(f"--history needs git: {error.strerror}") from None
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(f"--history: {said[0] if said else 'git failed'}")
+    return done.stdout

@@ -71,4 +71,4 @@ def test_text_starts_with_the_marker() -> None:
 
 def test_a_folder_of_that_name_stands_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "xla_compat").mkdir()
-    assert helper.helper_place(tmp_path, "xla_compat", None) is None
+    assert helper.helper_place(tmp_path, "", "xla_compat") is None

@@ -12,6 +12,7 @@ from xlamig.config.settings import Settings
 from xlamig.engine.load import Failure
 from xlamig.findings import FileReport
 from xlamig.flow import Interface
+from xlamig.flow.project import Imported
 from xlamig.rulebook.program import UNSEEN, Program
 from xlamig.source.text import SourceText
 
@@ -28,7 +29,7 @@ class AnalyseJob:
     tree: bytes | None
     interfaces: Mapping[str, Interface]
     failure: Failure | None = None
-    imported: bool = False  # by a file of another folder
+    imported: Imported = ""
     program: Program = UNSEEN
     called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
     native: tuple[Native, Links] | None = None  # of a C++ or CUDA source

@@ -23,6 +23,7 @@ from xlamig.engine.program import Survey, once_in_program
 from xlamig.engine.session import Session, forget_changed, session_for
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
 from xlamig.flow import ProjectIndex
+from xlamig.flow.project import Imported
 from xlamig.rulebook import Program
 from xlamig.source.decode import Undecodable
 from xlamig.source.files import Discovery, SourceFile, discover
@@ -273,12 +274,17 @@ class Run:
             loaded.tree,
             needed,
             loaded.failure,
-            source.module in self.index.imported_from_elsewhere,
+            self._imported_from(source.module),
             self.survey.program(source.session.key),
             self.index.called_in_steps.get(source.module, {}),
             (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,
             self._complete,
         )
+
+    def _imported_from(self, module: str) -> Imported:
+        if module in self.index.imported_from_elsewhere:
+            return "elsewhere"
+        return "beside" if module in self.index.imported_beside else ""
 
     # ------------------------------------------------------------------ helpers
 

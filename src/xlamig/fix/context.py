@@ -11,19 +11,21 @@ from xlamig import ir
 from xlamig.config.settings import Settings
 from xlamig.facts import Fact, Span
 from xlamig.findings import Create, Edit
+from xlamig.flow.project import Imported
 from xlamig.source.text import SourceText
 
 
 @dataclass(frozen=True, slots=True)
 class FixContext:
-    """The file a fix is for. `package_root` is the folder of its top package, None for a script."""
+    """The file a fix is for. `package_root` is the folder of its top package, None for a script;
+    `imported` says whether a file of another folder imports it, or one beside it."""
 
     source: SourceText
     module: ir.Module
     settings: Settings
     module_name: str = ""
     package_root: Path | None = None
-    imported: bool = False  # some file of another folder imports this one
+    imported: Imported = ""
 
     def text(self, span: Span) -> str:
         return self.source.text[span[0] : span[1]]

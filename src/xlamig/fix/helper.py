@@ -26,8 +26,8 @@ class HelperFunction:
 
 def helper_function(page: FixContext, function: str, place: Span) -> HelperFunction | None:
     """A function of the helper for a use at `place`; None where an import of it may not work."""
-    folder = _folder(page)
-    found = folder and helper_place(folder, page.settings.helper, page.package_root)
+    place_of = _place(page)
+    found = place_of and helper_place(*place_of, page.settings.helper)
     if not found or found.filename == page.source.filename:
         return None
     imported = ensure_name(page, found.module, function, place)
@@ -46,9 +46,10 @@ class HelperPlace:
     exists: bool
 
 
-def helper_place(folder: PurePath, name: str, package_root: Path | None) -> HelperPlace | None:
-    """Where helper `name` goes; None when another file has taken its place."""
-    module = name if package_root is None else f"{package_root.name}.{name}"
+def helper_place(folder: PurePath, package: str, name: str) -> HelperPlace | None:
+    """Where helper `name` goes, as a module of `package` ("pkg." or ""); None when another file has
+    taken its place."""
+    module = f"{package}{name}"
     path = folder / f"{name}.py"
     state = _state(Path(path))
     return None if state is None else HelperPlace(path.as_posix(), module, state)
@@ -76,23 +77,30 @@ def _state(path: Path) -> bool | None:
         return None
 
 
-def _folder(page: FixContext) -> PurePath | None:
-    """The folder for a helper whose import works however the file is run; None if there is none.
+def _place(page: FixContext) -> tuple[PurePath, str] | None:
+    """The folder for a helper whose import works however the file is run, and the package that the
+    import names; None if there is none.
 
     A script inside a package may be started by its path, and then the package cannot be imported,
-    unless the file does that already. A helper beside a loose file is found if that is a script, or
-    lies where scripts are started; if a file of another folder imports it, the helper has to lie
-    where it imports the project's own modules from.
+    unless the file does that already; it may also do as a loose one does, and import what lies beside
+    it. A helper beside a loose file is found if that is a script or imported by one there, or lies
+    where scripts are started; if a file of another folder imports it, the helper has to lie where it
+    imports the project's own modules from.
     """
     folder = PurePath(page.source.filename).parent
     if page.package_root is not None:
         top = page.package_root.name
-        found = not has_main_guard(page.module) or any(_imports_from(s, top) for s in page.module.body)
-        return _like(page.source.filename, page.package_root) if found else None
-    if page.imported:
-        return next((above for above in folder.parents if _imports_out_of(page.module, Path(above))), None)
+        if not has_main_guard(page.module) or any(_imports_from(s, top) for s in page.module.body):
+            return _like(page.source.filename, page.package_root), f"{top}."
+        beside = page.imported != "elsewhere" and _imports_out_of(page.module, Path(folder))
+        return (folder, "") if beside else None
+    if page.imported == "elsewhere":
+        roots = (above for above in folder.parents if _imports_out_of(page.module, Path(above)))
+        return next(((root, "") for root in roots), None)
     started_there = Path(folder).resolve() in (Path.cwd(), page.settings.root.resolve())
-    return folder if started_there or is_script(page.module) else None
+    is_notebook = page.source.filename.endswith(".ipynb")
+    found = started_there or is_notebook or page.imported == "beside" or is_script(page.module)
+    return (folder, "") if found else None
 
 
 def _imports_out_of(module: ir.Module, folder: Path) -> bool:

@@ -165,7 +165,11 @@ def _binds(alias: ir.Alias) -> str:
 
 def _means(page: FixContext, name: str, module: str, use: tuple[int, int]) -> bool:
     """`name` at this span can only be what `import module` binds it to."""
-    for node in bindings(page.module, name):
+    bound = bindings(page.module, name)
+    declared = any(isinstance(node, ir.Scoping) for node in bound)
+    for node in bound:
+        if not declared and _is_elsewhere(page, node, use):
+            continue
         if not isinstance(node, ir.Alias):
             return False
         statement = path_to(page.module, node.start, node.end)[-2]
@@ -174,6 +178,14 @@ def _means(page: FixContext, name: str, module: str, use: tuple[int, int]) -> bo
         if not at_module_level(page.module, node.start, node.end) and _same_function(page, node, use):
             return False  # a local import may come later than the use
     return True
+
+
+def _is_elsewhere(page: FixContext, node: ir.Node, use: tuple[int, int]) -> bool:
+    """It is a local name of a function that the use is not in."""
+    around = path_to(page.module, *use)
+    owners = [n for n in path_to(page.module, node.start, node.end) if isinstance(n, ir.FunctionDef)]
+    inside = owners and owners[-1] is not node  # a function's own name is bound around it
+    return bool(inside) and all(owners[-1] is not n for n in around)
 
 
 def _same_function(page: FixContext, node: ir.Node, use: tuple[int, int]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import Span
+from xlamig.fix.names import names_bound, names_read
 from xlamig.fix.scopes import bindings, path_to
 
 Loop = ir.For | ir.While
@@ -50,7 +51,7 @@ def updated_by(module: ir.Module, loop: Loop, accumulates: bool) -> ir.Stmt | No
 def _where_gradients_pass(loop: Loop, down: list[tuple[ir.Block, ir.Stmt]]) -> ir.Stmt | None:
     """The last of the statements that lead `down` to an update, or one above it that tests something
     which the loop does not change, if every round with a backward pass gets there."""
-    changing = {name for node in ir.walk(loop) for name in _names_bound(node)}
+    changing = {name for node in ir.walk(loop) for name in names_bound(node)}
     backward = [node for statement in _within(loop) for node in _backward_of(statement)]
     level = len(down) - 1
     found = down[level][1]
@@ -58,7 +59,7 @@ def _where_gradients_pass(loop: Loop, down: list[tuple[ir.Block, ir.Stmt]]) -> i
         while level and isinstance(down[level - 1][1], ir.With):
             level -= 1
         block = down[level][0]
-        inside = [node for s in block for node in ir.walk(s) if _is_backward(node)]
+        inside = [node for s in block for node in ir.walk(s) if is_backward(node)]
         if block is loop.body or (backward and len(inside) == len(backward)):
             return found
         level -= 1
@@ -77,7 +78,7 @@ def _is_setting(test: ir.Expr, changing: set[str]) -> bool:
         case ir.Name(id=name):
             return name not in changing
         case ir.Attribute():
-            names = _names_read(test)
+            names = names_read(test)
             return bool(names) and not names & {*changing, "self"}
     return False
 
@@ -137,24 +138,8 @@ def _called(node: ir.Expr) -> str:
 def _backward_of(statement: ir.Stmt) -> list[ir.Node]:
     """The backward passes in a statement that holds no other statement."""
     inner = [n for n in ir.walk(statement) if isinstance(n, ir.Stmt) and n is not statement]
-    return [] if inner else [n for n in ir.walk(statement) if _is_backward(n)]
+    return [] if inner else [n for n in ir.walk(statement) if is_backward(n)]
 
 
-def _is_backward(node: ir.Node) -> bool:
+def is_backward(node: ir.Node) -> bool:
     return isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr == "backward"
-
-
-def _names_read(node: ir.Node) -> set[str]:
-    return {n.id for n in ir.walk(node) if isinstance(n, ir.Name)}
-
-
-def _names_bound(node: ir.Node) -> Iterator[str]:
-    target: ir.Node | None = None
-    match node:
-        case ir.Assign(targets=targets):
-            for one in targets:
-                yield from _names_read(one)
-        case ir.AugAssign() | ir.AnnAssign() | ir.For() | ir.Walrus():
-            target = node.target
-    if target is not None:
-        yield from _names_read(target)

@@ -27,6 +27,11 @@ def _encloses(node: ir.Node, start: int, end: int) -> bool:
     return first <= start and end <= node.end and node.end > first
 
 
+def statement_at(module: ir.Module, span: tuple[int, int]) -> ir.Stmt | None:
+    """The innermost statement around a span."""
+    return next((n for n in reversed(path_to(module, *span)) if isinstance(n, ir.Stmt)), None)
+
+
 def block_of(module: ir.Module, statement: ir.Stmt) -> ir.Block | None:
     """The list of statements that holds `statement`."""
     return next((block for block in blocks(module) if any(s is statement for s in block)), None)

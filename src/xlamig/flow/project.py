@@ -7,6 +7,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+Imported = Literal["", "beside", "elsewhere"]
+"""Whether a file of another folder imports a module, or one of its own by its bare name."""
+
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
 
 
@@ -170,6 +173,17 @@ class ProjectIndex:
             for interface in self._interfaces.values()
             for module in self._imported(interface)
             if module.rpartition(".")[0] != interface.module.rpartition(".")[0]
+        )
+
+    @cached_property
+    def imported_beside(self) -> frozenset[str]:
+        """The modules that one of their own folder imports by their bare name."""
+        return frozenset(
+            module
+            for interface in self._interfaces.values()
+            for module in self._imported(interface)
+            if module.rpartition(".")[0] == interface.module.rpartition(".")[0]
+            and any(name.partition(".")[0] == module.rpartition(".")[2] for name in interface.imports)
         )
 
     def needed_by(self, interface: Interface) -> Mapping[str, Interface]:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from xlamig.fix.context import Strategy
 from xlamig.fix.strategies.accelerator import accelerator
+from xlamig.fix.strategies.accumulate import accumulate
 from xlamig.fix.strategies.arguments import drop_argument, replace_argument
 from xlamig.fix.strategies.checkpointing import rename_where_passed
 from xlamig.fix.strategies.cuda_method import cuda_method
@@ -15,6 +16,8 @@ from xlamig.fix.strategies.device_literal import device_literal
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.index_select import index_select
+from xlamig.fix.strategies.masked_fill import masked_fill
+from xlamig.fix.strategies.module_moves import keep_parameters, move_first
 from xlamig.fix.strategies.precision import rename_precision
 from xlamig.fix.strategies.rename import rename_api
 from xlamig.fix.strategies.rewrite_call import rewrite_call
@@ -26,6 +29,7 @@ from xlamig.fix.strategies.suppression import remove_suppression
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
         "accelerator": accelerator,
+        "accumulate": accumulate,
         "cuda-method": cuda_method,
         "device-argument": device_argument,
         "device-literal": device_literal,
@@ -35,6 +39,9 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "drop-assignment": drop_assignment,
         "drop-statement": drop_statement,
         "index-select": index_select,
+        "keep-parameters": keep_parameters,
+        "masked-fill": masked_fill,
+        "move-first": move_first,
         "remove-suppression": remove_suppression,
         "rename-api": rename_api,
         "rename-precision": rename_precision,

@@ -1,0 +1,160 @@
+"""Writes down the losses of a program and, per step, what XLA did.
+
+Never imports torch_xla. Loss tensors are read when the program has ended, so that no step pays for it. A
+controlled run has no dropout, and noise comes from the CPU's generator, whatever the device.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import random
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.optim import optimizer
+from torch.overrides import TorchFunctionMode
+
+MOST_LOSSES = 64
+NOISE = (
+    "rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal", "bernoulli",
+    "multinomial", "poisson",
+)  # fmt: skip
+METHODS = (
+    "normal_", "uniform_", "bernoulli_", "exponential_", "random_", "cauchy_", "geometric_", "log_normal_",
+    "bernoulli", "multinomial",
+)  # fmt: skip
+DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+DRAWING = frozenset([getattr(torch, name) for name in NOISE] + [getattr(torch.Tensor, n) for n in METHODS])
+DROPPING = frozenset([getattr(torch.nn.functional, name) for name in DROPOUTS] + [torch.dropout])
+
+
+def is_xla(value: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        value = value.device
+    kind = value.type if isinstance(value, torch.device) else value
+    return isinstance(kind, str) and kind.startswith("xla")
+
+
+class Chance(TorchFunctionMode):
+    """Notes what is drawn on the device; `controlled`, it is not."""
+
+    def __init__(self, controlled: bool) -> None:
+        super().__init__()
+        self.controlled = controlled
+        self.drawn = False
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = dict(kwargs or {})
+        on_device = any(map(is_xla, (*args, *kwargs.values())))
+        if func in DROPPING:
+            self.drawn = self.drawn or on_device
+            if self.controlled:
+                return args[0] if args else kwargs["input"]
+        elif func is torch.nn.functional.scaled_dot_product_attention and kwargs.get("dropout_p"):
+            self.drawn = self.drawn or on_device
+            kwargs["dropout_p"] = 0.0 if self.controlled else kwargs["dropout_p"]
+        elif func in DRAWING and on_device:
+            self.drawn = True
+            if self.controlled:
+                return _on_the_host(func, args, kwargs)
+        return func(*args, **kwargs)
+
+
+def _on_the_host(func: Any, args: Any, kwargs: Any) -> Any:
+    given = next(value for value in (*args, *kwargs.values()) if is_xla(value))
+    device = given.device if isinstance(given, torch.Tensor) else given
+    drawn = func(*map(_host, args), **{name: _host(value) for name, value in kwargs.items()})
+    return args[0].copy_(drawn.to(device)) if func.__name__.endswith("_") else drawn.to(device)
+
+
+def _host(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.cpu()
+    return "cpu" if is_xla(value) else value
+
+
+def counters() -> dict[str, float]:
+    if "torch_xla" not in sys.modules:
+        return {}
+    import torch_xla.debug.metrics as metrics
+
+    counted = {name: metrics.counter_value(name) or 0 for name in metrics.counter_names()}
+    read = metrics.metric_data("TransferFromDeviceTime")
+    return {
+        "compiles": counted.get("UncachedCompile", 0),
+        "executions": counted.get("ExecuteComputation", 0),
+        "reads": read[0] if read else 0,
+    }
+
+
+class Observer:
+    def __init__(self, out: Path, most: int, chance: Chance) -> None:
+        self.out, self.most, self.chance = out, most, chance
+        self.process = os.getpid()
+        self.losses: list[torch.Tensor] = []
+        self.steps: list[dict[str, float]] = []
+        self.error: dict[str, Any] | None = None
+
+    def loss(self, tensors: Any) -> None:
+        if isinstance(tensors, torch.Tensor) and tensors.numel() == 1 and len(self.losses) < MOST_LOSSES:
+            self.losses.append(tensors.detach())
+
+    def step(self, *_: Any) -> None:
+        """Before an update; after the most, the program ends. Updates before any gradient are no steps."""
+        if not self.losses:
+            return
+        self.steps.append(counters())
+        if len(self.steps) > self.most:
+            sys.stdout.flush()
+            self.finish()
+            os._exit(0)
+
+    def failed(self, kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(trace)]
+        self.error = {"type": kind.__name__, "message": str(error)[:300], "frames": frames}
+        sys.__excepthook__(kind, error, trace)
+
+    def finish(self) -> None:
+        if os.getpid() != self.process:
+            return
+        totals = counters()
+        devices = sorted({loss.device.type for loss in self.losses})
+        never_ran = "xla" in devices and not totals.get("executions")
+        found = {
+            "losses": [] if never_ran else [float(loss) for loss in self.losses],
+            "devices": devices,
+            "steps": self.steps,
+            "totals": totals,
+            "drawn": self.chance.drawn,
+            "error": self.error,
+        }
+        self.out.write_text(json.dumps(found))
+
+
+def install(out: Path, most: int, controlled: bool) -> None:
+    random.seed(0)
+    torch.manual_seed(0)
+    try:
+        import numpy
+
+        numpy.random.seed(0)
+    except ImportError:
+        pass
+    chance = Chance(controlled)
+    observer = Observer(out, most, chance)
+    backward = torch.autograd.backward
+
+    def watched(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        observer.loss(tensors)
+        return backward(tensors, *args, **kwargs)
+
+    torch.autograd.backward = watched
+    optimizer.register_optimizer_step_pre_hook(observer.step)
+    chance.__enter__()
+    sys.excepthook = observer.failed
+    atexit.register(observer.finish)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import Interest
 from xlamig.flow.callgraph import calls_of
+from xlamig.flow.interp.digests import digests_of
 from xlamig.flow.names import Names
 from xlamig.flow.project import Export, Interface, ProjectIndex
 from xlamig.flow.scopes import Binding, ScopeTable, path_of
@@ -34,7 +35,8 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
     has_torch = "torch" in text
     analysis = Analysis(module, text, names, values, has_torch)
     calls = calls_of(scopes, analysis) if has_torch else {}
-    return Interface(name, exports, tuple(scopes.module.stars), tuple(sorted(imports)), calls)
+    digests = digests_of(analysis, scopes) if has_torch else {}
+    return Interface(name, exports, tuple(scopes.module.stars), tuple(sorted(imports)), calls, digests)
 
 
 def _export(

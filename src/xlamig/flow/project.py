@@ -30,15 +30,36 @@ class Export(NamedTuple):
     members: tuple[str, ...] = ()
 
 
+class Reading(NamedTuple):
+    """A tensor given as `parameter` is read on the host: how, by which operation, in which row. `whole`
+    if it is the argument itself, not a part of it or what is computed from it."""
+
+    parameter: str
+    whole: bool
+    via: str
+    operation: str
+    row: int
+
+
+class Digest(NamedTuple):
+    """What a function does with tensors it is given, and what it gives: number, text, none, foreign
+    (an array, an image ...), or "" for anything else. `parameters` are those that a position stands for."""
+
+    parameters: tuple[str, ...]
+    reads: tuple[Reading, ...]
+    gives: str
+
+
 class Interface(NamedTuple):
     """A module as its importers see it. `imports` are the dotted modules it names, `calls` is what its
-    functions and its steps call (see callgraph)."""
+    functions and its steps call (see callgraph), `digests` are of its functions that read tensors."""
 
     module: str
     exports: Mapping[str, Export] = MappingProxyType({})
     stars: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
     calls: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    digests: Mapping[str, Digest] = MappingProxyType({})
 
 
 class ProjectIndex:
@@ -140,6 +161,12 @@ class ProjectIndex:
                 return origin, f"{path}.__init__" if made else path
             dotted = f"{export.value}.{rest}" if rest else export.value
         return None
+
+    def digest(self, dotted: str, origin: str) -> tuple[Digest, str] | None:
+        """Of a function or method that module `origin` calls so, with the module that has it."""
+        place = self.locate(dotted, origin)
+        found = self._interfaces[place[0]].digests.get(place[1]) if place is not None else None
+        return (found, place[0]) if place is not None and found is not None else None
 
     @cached_property
     def called_in_steps(self) -> Mapping[str, Mapping[str, str]]:

@@ -12,6 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from xlamig import ir
+from xlamig.flow.project import Export
 from xlamig.flow.scopes import Scope, path_of
 from xlamig.flow.site import Analysis
 
@@ -82,6 +83,14 @@ class Regions:
             return False
         return any(_MODULE.search(base) and not base.endswith("Trainer") for base in bases) or any(
             isinstance(s, ir.FunctionDef) and s.name == "forward" for s in node.body
+        )
+
+    @staticmethod
+    def makes_module(export: Export) -> bool:
+        """Whether a class of another module is a module, as far as its bases there say so."""
+        bases = export.value.split()
+        return any(_MODULE.search(b) and not b.endswith("Trainer") for b in bases) or (
+            "forward" in export.members and bool(set(bases) - _NO_MODULE)
         )
 
     def of_loop(self, body: ir.Block, scope: Scope) -> Words:

@@ -16,6 +16,7 @@ from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.interp.things import (
     FOREIGN,
     LIKELY,
+    POSSIBLE,
     UNKNOWN,
     Thing,
     constant,
@@ -94,6 +95,8 @@ class Calls:
                 return self._api(str(callee.ref), args, node)
             case "foreign":
                 return FOREIGN
+            case "unknown" if isinstance(callee.ref, str) and callee.tag != "instance":
+                return self._of_project(callee.ref, args, node)
             case "type" if args.positional:  # `type(batch)(f(x) for x in batch)`
                 return Thing("sequence", element=self.m.values.iterated(args.positional[0]))
         return self._unknown(node, args)
@@ -101,6 +104,17 @@ class Calls:
     def _unknown(self, node: ir.Call, args: Args) -> Thing:
         """A call of something unknown: by its name a model, or nothing is known."""
         return self.modules.by_name(node, args)
+
+    def _of_project(self, dotted: str, args: Args, node: ir.Call) -> Thing:
+        """A function of another module, by what is known of it there."""
+        names = self.m.names
+        export = names.project.resolve(dotted, names.module)
+        if export is not None and export.kind == "class":
+            if self.m.regions.makes_module(export):
+                return self.modules.imported(dotted, args, node)
+            return Thing("unknown", ref=dotted, sure=POSSIBLE, tag="instance")
+        found = names.project.digest(dotted, names.module)
+        return self.unseen.digested(*found, args, node) if found is not None else self._unknown(node, args)
 
     def _api(self, name: str, args: Args, node: ir.Call) -> Thing:
         if "." not in name:
@@ -125,6 +139,11 @@ class Calls:
                 return self.reach(held, node, self.args(node))
             case "class":
                 return self._of_class(owner.ref, name, self.args(node), node)
+            case "unknown" if owner.tag == "instance":
+                names = self.m.names
+                found = names.project.digest(f"{owner.ref}.{name}", names.module)
+                if found is not None:
+                    return self.unseen.digested(*found, self.args(node), node)
         self.m.logging, logging = self.objects.is_logger(owner, name, func), self.m.logging
         args = self.args(node)
         self.m.logging = logging

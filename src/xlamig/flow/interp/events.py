@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,9 +17,10 @@ CONFIDENCES: dict[int, Confidence] = {3: "certain", 2: "likely", 1: "possible"}
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A fact to be, found in `statement`. `order` is when it was first met."""
+    """A fact to be, of the statement whose `id` is `statement`."""
 
     fact: type[Fact]
+    statement: int
     node: ir.Node
     fields: dict[str, Any]
     sure: int
@@ -30,6 +31,10 @@ class Event:
     context: frozenset[str]
     group: int = 0  # the loop or function whose round it is part of
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return self.fact, self.node.start, self.node.end, self.fields.get("via")
+
 
 class Recorder:
     """Events by statement. One event for each node and kind: seen in several contexts, the most
@@ -38,12 +43,15 @@ class Recorder:
     def __init__(self) -> None:
         self.by_statement: dict[int, dict[tuple[Any, ...], Event]] = {}
 
-    def add(self, statement: ir.Stmt, event: Event) -> None:
-        found = self.by_statement.setdefault(id(statement), {})
-        key = (event.fact, event.node.start, event.node.end, event.fields.get("via"))
-        old = found.get(key)
+    def add(self, event: Event) -> None:
+        found = self.by_statement.setdefault(event.statement, {})
+        old = found.get(event.key)
         if old is None or _weight(event) > _weight(old):
-            found[key] = event
+            found[event.key] = event
+
+    def all(self) -> Iterator[Event]:
+        for found in self.by_statement.values():
+            yield from found.values()
 
     def of(self, statement: ir.Stmt) -> tuple[Event, ...]:
         found = self.by_statement.get(id(statement))
@@ -51,9 +59,9 @@ class Recorder:
 
     def forget(self, event: Event) -> None:
         """Takes back what turned out otherwise."""
-        for found in self.by_statement.values():
-            for key in [key for key, other in found.items() if other is event]:
-                del found[key]
+        found = self.by_statement.get(event.statement, {})
+        if found.get(event.key) is event:
+            del found[event.key]
 
     def finish(self) -> None:
         """Says of reads and copies which of several in one round of a step they are."""
@@ -74,23 +82,14 @@ class Recorder:
 
     def _groups(self, fact: type[Fact]) -> Iterable[list[Event]]:
         groups: dict[int, list[Event]] = {}
-        for found in self.by_statement.values():
-            for event in found.values():
-                counts = event.fact is fact and event.frequency == "step" and event.sure > 1
-                if (
-                    counts
-                    and event.fields.get("boundary") != "after"
-                    and event.fields["via"] in _COUNTED[fact]
-                ):
-                    groups.setdefault(event.group, []).append(event)
+        for event in self.all():
+            counts = event.fact is fact and event.frequency == "step" and event.sure > 1
+            if counts and event.fields.get("boundary") != "after" and event.fields["via"] in _COUNTED[fact]:
+                groups.setdefault(event.group, []).append(event)
         return groups.values()
 
     def _change(self, event: Event, **fields: Any) -> None:
-        for found in self.by_statement.values():
-            for key, other in found.items():
-                if other is event:
-                    found[key] = replace(event, fields={**event.fields, **fields})
-                    return
+        self.by_statement[event.statement][event.key] = replace(event, fields={**event.fields, **fields})
 
 
 def _weight(event: Event) -> tuple[int, int]:

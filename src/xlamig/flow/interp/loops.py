@@ -184,7 +184,7 @@ class Loops:
             if (
                 effects & {"selects", "selects?"}
                 and loop.kind in ("cut", "inner")
-                and self._calls_experts(loop, effects)
+                and self._calls_experts(iterable, effects)
             ):
                 self._experts(loop)
             if isinstance(loop.node, ir.For) and effects & {"work", "work?"}:
@@ -248,32 +248,30 @@ class Loops:
     def told(self, thing: Thing, sure: int, why: tuple[Why, ...], when: str) -> None:
         """Says where something grows."""
         node, statement, operation = thing.ref
-        m = self.m
-        now, m.statement = m.statement, statement
         via = "pad" if operation.endswith("pad") else "concat"
         grows = Why(f"the result is longer than before {when}".rstrip(), (node.start, node.end))
-        m.record(
+        self.m.record(
             ChangingShape,
             node,
             sure,
             (*thing.why, grows, *why),
+            at=statement,
             via=via,
             operation=operation,
             tensor=thing.tag.partition(":")[2].lstrip("."),
             cause="length",
         )
-        m.statement = now
 
     # ------------------------------------------------------------------ experts
 
-    def _calls_experts(self, loop: Loop, effects: set[str]) -> bool:
+    def _calls_experts(self, iterable: Thing, effects: set[str]) -> bool:
+        if iterable.tag != "range" and not self._over_modules(iterable):
+            return False
         return "model" in effects or "model?" in effects or "adds-rows" in effects
 
     def _experts(self, loop: Loop) -> None:
         """A loop over experts, each of which gets the rows that a mask picks."""
-        self.m.statement, statement = loop.node, self.m.statement
-        self.m.record(DynamicShape, loop.node, LIKELY, (), via="experts", operation="for")
-        self.m.statement = statement
+        self.m.record(DynamicShape, loop.node, LIKELY, (), at=loop.node, via="experts", operation="for")
 
     @staticmethod
     def _header(loop: Loop) -> ir.Name:
@@ -287,17 +285,16 @@ class Loops:
         active = not iterable.loop or any(loop.id == iterable.loop for loop in self.m.loops)
         if iterable.kind != "sequence" or not iterable.cause or not active or self.m.frequency != "step":
             return
-        now, self.m.statement = self.m.statement, node
         why = Why("it decides how many rounds there are", (node.iter.start, node.iter.end))
         self.m.record(
             ChangingPath,
             node.iter,
             min(iterable.sure, LIKELY),
             (*iterable.why, why),
+            at=node,
             via="rounds",
             cause=iterable.cause,
         )
-        self.m.statement = now
 
     @staticmethod
     def _few_rounds(node: ir.For | ir.While) -> bool:

@@ -431,9 +431,10 @@ class Machine:
         parts: dict[str, Span] | None = None,
         related: tuple[Why, ...] = (),
         context: frozenset[str] = frozenset(),
+        at: ir.Stmt | None = None,
         **fields: object,
     ) -> Event | None:
-        """Says something of the current statement."""
+        """Says something of a statement, the current one if `at` is None."""
         if sure <= 0:
             return None
         frequency = self.frequency
@@ -446,6 +447,7 @@ class Machine:
             group = -group  # several tensors at one place
         event = Event(
             fact,
+            id(at or self.statement),
             node,
             fields,
             sure,
@@ -457,7 +459,7 @@ class Machine:
             group,
         )
         assert sure in CONFIDENCES
-        self.recorder.add(self.statement, event)
+        self.recorder.add(event)
         return event
 
     def source(self, node: ir.Node) -> str:

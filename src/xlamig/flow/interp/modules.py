@@ -13,7 +13,6 @@ from xlamig.flow.interp.things import (
     CERTAIN,
     LIKELY,
     NONE,
-    POSSIBLE,
     TEXT,
     UNKNOWN,
     Place,
@@ -68,10 +67,20 @@ class Modules:
             return self._of_torch(module, args, node)
         return self.output(args, node, module.sure, module)
 
+    def imported(self, dotted: str, args: Args, node: ir.Call) -> Thing:
+        """A module whose class is another file's."""
+        given = [thing for thing in args.all if thing.kind in ("device", "text") and thing.place == "device"]
+        place = "device" if given else self.m.default_place
+        why = Why(f"`{short(self.m.source(node))}` makes a model", (node.start, node.end))
+        return Thing("module", place, sure=LIKELY, loose=True, ref=dotted, why=(why,))
+
     def _is_part(self, node: ir.Call) -> bool:
         """`self.attention(x)` in a module's own method is no call of a whole model."""
         owner = self.m.frame.owner
-        path = path_of(node.func)
+        func = node.func
+        while isinstance(func, ir.Subscript):
+            func = func.value
+        path = path_of(func)
         return (
             owner is not None
             and owner.is_module
@@ -149,6 +158,9 @@ class Modules:
         held = self.m.calls.held(args)
         if name and table.name_like("module").search(name) and held:
             return self.output(args, node, LIKELY)
+        via = next((via for via in ("item", "copy") if table.name_like(f"reads-{via}").search(name)), "")
+        if via and len(held) == len(args.all) == 1:
+            return self.m.calls.unseen.read_by_name(held[0], via, args, node)
         return self.m.calls.unseen.result(node, args)
 
     # ------------------------------------------------------------------ methods
@@ -168,9 +180,13 @@ class Modules:
         known = self._known_method(module, name, args, node)
         if known is not None:
             return known
-        if name in ("forward", "generate") or (module.loose and not signatures.signature(f"Module.{name}")):
-            result = self.output(args, node, module.sure, module)
-            return result.but(sure=min(result.sure, LIKELY if name in ("forward", "generate") else POSSIBLE))
+        if name in ("forward", "generate"):
+            return self.output(args, node, module.sure, module)
+        if module.loose and not signatures.signature(f"Module.{name}"):
+            result = self.m.calls.unseen.result(node, args, module)
+            if self.m.calls.held(args) and result.place != "host":
+                self.m.effects.add("model")
+            return result
         if isinstance(module.ref, ClassInfo) and self.m.calls.held(args) and name not in ("log", "log_dict"):
             unknown = all(name not in cls.attributes for cls in module.ref.lineage())
             if unknown and path_of(node.func.value) == "self":  # a part that a base class or a table made

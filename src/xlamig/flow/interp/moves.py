@@ -82,7 +82,6 @@ class Moves:
             self.depends(module, "optimizer", optimizer)
             return
         whole, node, statement, path = moved
-        now, self.m.statement = self.m.statement, statement
         span = (optimizer.start, optimizer.end)
         why = Why("the optimizer gets parameters that were collected before", span)
         self.m.record(
@@ -91,11 +90,11 @@ class Moves:
             whole.sure,
             (*whole.why, why),
             related=(why,),
+            at=statement,
             via="list",
             module=path,
             optimizer="",
         )
-        self.m.statement = now
 
     def attribute(self, target: ir.Attribute, owner: Thing, thing: Thing, value: ir.Expr | None) -> None:
         """`a.weight = b.weight` ties; `p.no_decay = True` marks a parameter; `p.data = p.data.to(...)`."""

@@ -220,11 +220,10 @@ class Objects:
             return NONE
         if name in table.names("reads", "decoders") and self.m.calls.held(args):
             return self._decoded(name, args, node)
-        if owner.kind == "unknown" and owner.place and self.m.calls.unseen.is_tensor_with(owner, name):
-            tensor = self.m.calls.unseen.as_tensor(owner)
-            return self.m.calls.tensors.method(tensor, name, args, node)
-        if owner.kind == "unknown" and owner.place and name in table.names("unseen", "shared"):
-            return owner
+        if owner.kind == "unknown" and owner.place:
+            made = self._of_unseen(owner, name, args, node)
+            if made is not None:
+                return made
         if name in ("step", "zero_grad") and table.name_like("optimizer").search(last):
             return self._of_optimizer(Thing("optimizer", "device", sure=LIKELY), name)
         if name in table.names("reads", "loggers") and ("log" in last.lower()):
@@ -263,6 +262,15 @@ class Objects:
         if name in ("forward", "generate"):
             return self.m.calls.modules.output(args, node, LIKELY)
         return self.m.calls.modules.by_name(node, args)
+
+    def _of_unseen(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing | None:
+        """A method of what was computed from tensors: of a tensor, if nothing else has it."""
+        unseen = self.m.calls.unseen
+        if unseen.is_tensor_with(owner, name):
+            return self.m.calls.tensors.method(unseen.as_tensor(owner), name, args, node)
+        if name == "items":
+            return Thing("sequence", element=sequence((TEXT, owner)))
+        return owner if name in table.names("unseen", "shared") or name in ("get", "pop") else None
 
     def _read(self, owner: Thing, name: str, node: ir.Call) -> Thing:
         """`x.item()` of something that nothing is known of: no other type has the method, or few do."""

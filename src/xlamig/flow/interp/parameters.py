@@ -63,6 +63,8 @@ class Parameters:
             isinstance(param.default, ir.Const) and param.default.value is None
         ):
             thing = self.default(param)
+            if thing.kind in ("device", "text") and thing.place == "host":
+                return Thing("device", "either", sure=LIKELY)  # callers have a reason to give another
             return thing if thing.kind in ("api", "text") else thing.but(const=UNKNOWN.const)
         named = self._by_name(param.name)
         if named is not None:

@@ -84,12 +84,9 @@ class Reads:
             return
         node, statement, works, waiting = end.ref
         if works > start.ref[2] and waiting:
-            m = self.m
-            now, m.statement = m.statement, statement
             begin = start.ref[0]
             why = Why("the time is taken from here", (begin.start, begin.end))
-            m.record(Timing, node, LIKELY, (why,), clock=short(m.source(node)))
-            m.statement = now
+            self.m.record(Timing, node, LIKELY, (why,), at=statement, clock=short(self.m.source(node)))
 
     def formatted(self, part: ir.Node, thing: Thing, operation: str, node: ir.Node) -> None:
         """Something is made text of."""
@@ -130,7 +127,7 @@ class Reads:
         sure = min(sure, number.sure, LIKELY)
         via = "derived" if number.cause == "derived" else "size"
         fields = {"via": via, "operation": operation, "tensor": tensor, "mask": text}
-        self.m.record(DynamicShape, node, sure, (*number.why, why), None, (), frozenset(), **fields)
+        self.m.record(DynamicShape, node, sure, (*number.why, why), None, (), frozenset(), None, **fields)
 
 
 def sureness(thing: Thing) -> int:

@@ -241,6 +241,8 @@ class Tensors:
         grad = args.keywords.get("requires_grad")
         if grad is not None and grad.const is True:
             return result.but(tag="leaf")
+        if last in table.names("torch", "constants") and result.place == "host":
+            return result.but(tag="constant")
         data = args.get(0, "data")
         if last not in ("tensor", "as_tensor") or data is None or data.kind != "sequence" or not data.items:
             return result
@@ -460,10 +462,19 @@ class Tensors:
             read = table.number_arguments(plain, "read-as-number")
             number = wanted or (read is not None and parameter in read)
             for part, item in self._parts(arg.value, thing):
-                if number and item.kind == "tensor" and item.scalar:
+                scalar = item.scalar or plain in table.names("torch", "of-numbers")
+                if number and item.kind == "tensor" and scalar:
                     self.m.values.reads.host(part, item, "number", name)
-                elif (wanted or parameter in free) and sure:
+                    if wanted and sureness(item) > POSSIBLE:
+                        item = Thing("number", cause="read", sure=item.sure, why=item.why)
+                if (wanted or parameter in free) and sure and item.kind == "number":
                     self._baked(part, item, name, sure)
+                    if (
+                        item.cause in VALUE_SIZES
+                        and item.sure > POSSIBLE
+                        and plain in table.names("torch", "of-numbers")
+                    ):
+                        result.cause = "dynamic"
 
     @staticmethod
     def _parts(node: ir.Expr, thing: Thing) -> list[tuple[ir.Expr, Thing]]:
@@ -497,6 +508,6 @@ def _makes(function: str) -> bool:
     known = signatures.signature(f"torch.{function}")
     return (
         known is not None
-        and "device" in known.positional + known.keywords
+        and "device" in (*known.positional, *known.keywords)
         and "input" not in known.positional
     )

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.things import LIKELY, POSSIBLE, UNKNOWN, Place, Thing, element_of
+from xlamig.flow.interp.reads import sureness
+from xlamig.flow.interp.things import FOREIGN, LIKELY, POSSIBLE, UNKNOWN, Place, Thing, element_of
 from xlamig.flow.known import short
+from xlamig.flow.project import Digest
 from xlamig.flow.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
@@ -26,11 +28,11 @@ class Unseen:
         self.m = machine
         self._backed: dict[int, dict[str, ir.Call]] = {}
 
-    def result(self, node: ir.Call, args: Args) -> Thing:
-        """What a function gives of which nothing is known but its arguments."""
+    def result(self, node: ir.Call, args: Args, owner: Thing | None = None) -> Thing:
+        """What a function, or a method of `owner`, gives of which nothing is known but its arguments."""
         if path_of(node.func).rpartition(".")[2][:1].isupper():
             return UNKNOWN  # an object, whatever it does with them
-        given = list(_given(args))
+        given = [*_given(args.all), *_given([owner] if owner is not None else [])]
         tag = "module" if any(thing.kind == "module" or thing.tag == "module" for thing in given) else ""
         if not given:
             return UNKNOWN
@@ -46,6 +48,49 @@ class Unseen:
             text = short(self.m.source(node))
             why = (Why(f"`{text}` computes it from what is on the device", (node.start, node.end)),)
         return Thing("unknown", place, sure=LIKELY, tag=tag, cause=cause, why=(*lead.why[-2:], *why))
+
+    def digested(self, digest: Digest, module: str, args: Args, node: ir.Call) -> Thing:
+        """A call of a function of module `module` that reads what it is given."""
+        result = self.result(node, args)
+        name = path_of(node.func)
+        for reading in digest.reads:
+            for thing, part in self._argument(digest, reading.parameter, args):
+                held = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
+                if held.kind == "tensor" and (reading.whole or not (held.loose or held is not thing)):
+                    there = f"`{reading.operation}` in {module.rpartition('.')[2]}.py, line {reading.row}"
+                    told = held.because(f"`{name}` reads it: {there}", (node.start, node.end))
+                    self.m.values.reads.host(part or node, told, reading.via, name, part)
+                    if digest.gives == "number":
+                        result = Thing("number", sure=held.sure, cause="read" if sureness(held) else "")
+        match digest.gives:
+            case "number":
+                return result if result.kind == "number" else UNKNOWN
+            case "text" | "none" | "foreign" as kind:
+                return Thing(kind)
+        return result
+
+    def read_by_name(self, tensor: Thing, via: str, args: Args, node: ir.Call) -> Thing:
+        """`utils.item(loss)`, `to_numpy(x)`, of a function that is not among the files."""
+        name = path_of(node.func)
+        why = Why(f"its name says that `{name}` reads what it is given", (node.start, node.end))
+        told = tensor.but(sure=min(tensor.sure, LIKELY), why=(*tensor.why[-3:], why))
+        self.m.values.reads.host(node, told, via, name, args.node(0))
+        if via == "copy":
+            return FOREIGN
+        return Thing("number", sure=told.sure, cause="read" if sureness(told) else "")
+
+    @staticmethod
+    def _argument(digest: Digest, parameter: str, args: Args) -> Iterator[tuple[Thing, ir.Expr | None]]:
+        """What a parameter is given, and where; of `**kwargs` all that no other takes."""
+        names = digest.parameters
+        if parameter in names:
+            thing = args.get(names.index(parameter), parameter)
+            if thing is not None:
+                yield thing, args.node(names.index(parameter), parameter)
+            return
+        for keyword, thing in args.keywords.items():
+            if keyword not in names:
+                yield thing, args.node(-1, keyword)
 
     @staticmethod
     def as_tensor(thing: Thing) -> Thing:
@@ -84,9 +129,9 @@ class Unseen:
         return known
 
 
-def _given(args: Args) -> Iterator[Thing]:
+def _given(things: list[Thing]) -> Iterator[Thing]:
     """What a result may be computed from."""
-    for thing in args.all:
+    for thing in things:
         held = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
         if held.kind in ("tensor", "module", "unknown") and held.place and held.sure > POSSIBLE:
             yield held

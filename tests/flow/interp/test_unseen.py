@@ -14,11 +14,14 @@ SILENT = {
     "numbers": "z = helper(x); float(z) + 1; z > 3",
     "an object": "z = Meter(x); z.item(); z.cpu()",
     "a model of tensors on the host": "z = helper(torch.ones(3)); z.item(); z.tolist()",
+    "a name that reads, of nothing on the device": "import utils; utils.item(3); utils.to_np(torch.ones(3))",
     "a model": "z = helper(model); z = z.to(device); z.eval(); z.float()",
     "nothing of tensors": "z = helper('path', 3); z.item",
 }
 SAID = {
     "helper(x).item()": "host-read item: helper(x).item()",
+    "import utils; n = utils.item(x.sum())": "host-read item: utils.item(x.sum())",
+    "from utils import tensor2numpy; n = tensor2numpy(x)": "host-read copy: tensor2numpy(x)",
     "z = helper(model, x)['loss'].mean(); z.item()": "host-read item: z.item()",
     "z, other = helper(x); z[0].tolist()": "host-read item: z[0].tolist()",
     "z = helper(x).logits; z.detach().cpu()": "host-read copy: z.detach().cpu()",

@@ -189,7 +189,7 @@ class Entry:
         before = m.frequency, m.frame, m.loops
         m.frequency, m.loops = "step" if hot else "unknown", []
         caller = m.regions.caller(node, owner.scope if owner else frame.scope)
-        if caller:
+        if caller and caller != m.names.module:
             name = caller.rpartition(".")[2]
             m.caller = (Why(f"`{name}.py` calls `{node.name}` in each step", (node.start, node.start)),)
         ran = self._ran.setdefault(id(node), _Ran())

@@ -158,9 +158,6 @@ class Modules:
         held = self.m.calls.held(args)
         if name and table.name_like("module").search(name) and held:
             return self.output(args, node, LIKELY)
-        via = next((via for via in ("item", "copy") if table.name_like(f"reads-{via}").search(name)), "")
-        if via and len(held) == len(args.all) == 1:
-            return self.m.calls.unseen.read_by_name(held[0], via, args, node)
         return self.m.calls.unseen.result(node, args)
 
     # ------------------------------------------------------------------ methods

@@ -30,8 +30,16 @@ class Unseen:
 
     def result(self, node: ir.Call, args: Args, owner: Thing | None = None) -> Thing:
         """What a function, or a method of `owner`, gives of which nothing is known but its arguments."""
-        if path_of(node.func).rpartition(".")[2][:1].isupper():
+        name = path_of(node.func).rpartition(".")[2]
+        if name[:1].isupper():
             return UNKNOWN  # an object, whatever it does with them
+        via = next((via for via in ("item", "copy") if table.name_like(f"reads-{via}").search(name)), "")
+        held = self.m.calls.held(args) if via else []
+        if via and owner is None and len(held) == len(args.all) == 1:
+            return self._read_by_name(held[0], via, args, node)
+        return self._computed(node, args, owner)
+
+    def _computed(self, node: ir.Call, args: Args, owner: Thing | None = None) -> Thing:
         given = [*_given(args.all), *_given([owner] if owner is not None else [])]
         tag = "module" if any(thing.kind == "module" or thing.tag == "module" for thing in given) else ""
         if not given:
@@ -51,7 +59,7 @@ class Unseen:
 
     def digested(self, digest: Digest, module: str, args: Args, node: ir.Call) -> Thing:
         """A call of a function of module `module` that reads what it is given."""
-        result = self.result(node, args)
+        result = self._computed(node, args)
         name = path_of(node.func)
         for reading in digest.reads:
             for thing, part in self._argument(digest, reading.parameter, args):
@@ -69,7 +77,7 @@ class Unseen:
                 return Thing(kind)
         return result
 
-    def read_by_name(self, tensor: Thing, via: str, args: Args, node: ir.Call) -> Thing:
+    def _read_by_name(self, tensor: Thing, via: str, args: Args, node: ir.Call) -> Thing:
         """`utils.item(loss)`, `to_numpy(x)`, of a function that is not among the files."""
         name = path_of(node.func)
         why = Why(f"its name says that `{name}` reads what it is given", (node.start, node.end))

@@ -80,6 +80,8 @@ def _is_module(above: frozenset[str]) -> bool:
 
 def _stage_by_name(member: str) -> str | None:
     """Of a method: a class may be a model and hold its own sampling loop."""
+    if member in table("stages")["module"]["switches"]:
+        return None
     for stage in table("stages")["stage"]:
         if stage.get("methods") and _fits([member.lstrip("_")], stage["names"]):
             return str(stage["key"])

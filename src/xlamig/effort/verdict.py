@@ -35,7 +35,7 @@ def judge(sites: Sequence[Site], hours: Hours, settings: EffortSettings) -> tupl
     if blockers:
         return "blocked", f"no alternative is known for {_codes(blockers)}"
     if large:
-        return "hard", f"{_codes(large)} needs a redesign"
+        return "hard", f"{_codes(large)} {'needs' if len(set(large)) == 1 else 'need'} a redesign"
     limit = _days(settings.moderate_days)
     if days > settings.hard_days:
         return "hard", f"an estimate of more than {_days(settings.hard_days)} of work"

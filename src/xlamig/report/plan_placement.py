@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from xlamig.effort import Plan
 from xlamig.effort.fill import MXU_SIZES, Fill, poor
@@ -17,7 +18,7 @@ _MOST_SIZES = 8
 
 def named(stage: Stage) -> str:
     """What a stage is made of: `GPT, Block and 3 more`."""
-    names = list(dict.fromkeys(piece.scope or piece.filename for piece in stage.pieces))
+    names = list(dict.fromkeys(piece.scope or PurePosixPath(piece.filename).name for piece in stage.pieces))
     more = len(names) - _MOST_NAMED
     return one_line(", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else ""))
 

@@ -231,3 +231,16 @@ def test_fixed_work_stands_apart() -> None:
     made = plan(a_finding(), overhead_low_hours=1, overhead_high_hours=2)
     assert (made.fixed_low, made.fixed_high) == (1, 2)
     assert made.hours.high < 1
+
+
+@pytest.mark.parametrize("unit", ["site", "function", "file", "repo", "dependency"])
+def test_a_place_that_two_rules_report_is_paid_for_once_whatever_they_count(unit: str) -> None:
+    first = a_finding("XLA101", "complex", unit=unit)
+    second = a_finding("XLA002", "simple", statement="another one")
+    assert [term.code for term in plan(first, second).terms] == ["XLA101"]
+
+
+def test_a_rule_with_more_places_than_another_keeps_its_own_effort() -> None:
+    launcher = [a_finding("XLA706", "simple", unit="repo", row=row) for row in (1, 2)]
+    device = a_finding("XLA001", "complex", row=1)
+    assert {term.code for term in plan(*launcher, device).terms} == {"XLA706", "XLA001"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from making import a_finding, a_fix, a_report
+from making import a_finding, a_fix, a_range, a_report
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import Plan, estimate
 from xlamig.effort.model import ANCHORS
@@ -60,7 +60,7 @@ def test_a_duplicate_changes_nothing(findings: list[Finding], twice: Finding) ->
 def test_one_more_site_never_lowers_and_adds_at_most_its_own_cost(
     findings: list[Finding], new: Finding
 ) -> None:
-    new = replace(new, scope="elsewhere")
+    new = replace(new, scope="elsewhere", place=a_range(99))
     anchor = ANCHORS[new.effort.level]
     before, after = likely(findings), likely([*findings, new])
     assert before - 1e-9 <= after <= before + (anchor.offset + anchor.per_site) / 60 + 1e-9
@@ -72,7 +72,7 @@ def test_moving_a_file_changes_nothing(findings: list[Finding]) -> None:
     assert likely(moved) == pytest.approx(likely(findings))
 
 
-@given(FINDINGS, finding(level="trivial", unit="site", severity="error", optional=False))
+@given(FINDINGS, finding(level="trivial", severity="error", optional=False))
 def test_the_same_place_under_another_rule_adds_no_second_site(
     findings: list[Finding], twice: Finding
 ) -> None:

@@ -47,15 +47,35 @@ def distinct(
 ) -> tuple[Site, ...]:
     """One site for all findings that one change settles, in the order of first appearance.
 
-    Of several findings on one statement the one that asks for most keeps the effort.
+    Of several findings on one statement, or at exactly one place, the one that asks for most keeps
+    the effort.
     """
     together: dict[Hashable, list[Finding]] = {}
     for finding in findings:
         together.setdefault(_key(finding), []).append(finding)
     return tuple(
         Site(max(found, key=_rank), tuple(found), max(weight_of(one.filename) for one in found))
-        for found in together.values()
+        for found in _apart(list(together.values()))
     )
+
+
+def _apart(groups: list[list[Finding]]) -> list[list[Finding]]:
+    """Without those whose places another rule's has all of and asks for at least as much. One rule
+    may find two things at a place: an import of two packages."""
+    ranked = sorted(groups, key=lambda group: max(map(_rank, group)), reverse=True)
+    holders: dict[Hashable, list[list[Finding]]] = {}
+    for group in ranked:
+        places = {(one.filename, one.cell, one.place.start, one.place.end) for one in group}
+        first, *others = (holders.get(place, []) for place in places)
+        common = (had for had in first if all(had in other for other in others))
+        above = next((had for had in common if had[0].code != group[0].code), None)
+        if above is None:
+            for place in places:
+                holders.setdefault(place, []).append(group)
+        else:
+            above += group
+            group.clear()
+    return [group for group in groups if group]
 
 
 def _key(finding: Finding) -> Hashable:

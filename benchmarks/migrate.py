@@ -118,7 +118,7 @@ class Bench:
         base = self.work / script.id
         plain = self.run(script, script.copy(base / "plain"), script.cpu_args, xla=False)
         result: dict[str, Any] = {"id": script.id, "losses": len(plain.losses)}
-        if plain.code != 0 or not plain.losses:
+        if plain.code != 0:
             return {**result, "verdict": "original fails", "why": _last(plain)}
         self.fix(script.copy(base / "safe"))
         safe = self.run(script, base / "safe", script.cpu_args, xla=False)
@@ -133,11 +133,13 @@ class Bench:
                 self.run(script, folder, script.gpu_args, xla=True, controlled=True),
             )
         difference = _difference(*pair)
-        verdict = _verdict(ported, difference)
+        verdict = _verdict(ported, difference, bool(plain.losses))
         return {
             **result,
             "verdict": verdict,
-            "why": "" if verdict == OK else _why(verdict, ported, left, folder),
+            "why": ""
+            if verdict in (OK, "runs")
+            else _why(verdict, ported, left, folder, folder / script.cwd),
             "difference": difference,
             "controlled": ported.drawn,
             "per step": _steady(ported),
@@ -165,26 +167,30 @@ def _steady(ran: Ran) -> dict[str, float] | None:
     return {k: median(b[k] - a[k] for a, b in pairwise(late)) for k in late[0]}
 
 
-def _verdict(ran: Ran, difference: list[float] | None) -> str:
+def _verdict(ran: Ran, difference: list[float] | None, trains: bool) -> str:
+    """A program that does not train has no losses to compare: what it computes is not looked at."""
     if ran.code is None:
         return "timeout"
     if ran.code != 0:
         return "error"
     if not ran.totals.get("executions"):
         return "never runs" if "xla" in ran.devices else "not on XLA"
+    if not trains:
+        return "runs"
     if difference is None or difference[0] > FIRST or max(difference) > EARLY:
         return "other losses"
     steady = _steady(ran)
     return "recompiles" if steady and steady["compiles"] > 0 else OK
 
 
-def _why(verdict: str, ran: Ran, left: list[dict[str, Any]], folder: Path) -> str:
-    """The error, and the rules that speak of its line, or those whose mechanism it is."""
+def _why(verdict: str, ran: Ran, left: list[dict[str, Any]], folder: Path, cwd: Path) -> str:
+    """The error, and the rules that speak of its line, else of errors; or those whose mechanism it is."""
     if verdict == "error":
-        frames = {(Path(name).resolve(), row) for name, row in (ran.error or {}).get("frames", ())}
+        frames = {((cwd / name).resolve(), row) for name, row in (ran.error or {}).get("frames", ())}
         codes = [
             f["code"] for f in left if ((folder / f["filename"]).resolve(), f["location"]["row"]) in frames
         ]
+        codes = codes or [f["code"] for f in left if f["mechanism"] == "error" and f["severity"] == "error"]
     else:
         mechanisms = {"recompiles": ("recompile",), "timeout": ("recompile", "slow", "cpu-fallback")}
         wanted = mechanisms.get(verdict, ("wrong-result", "slow", "error"))

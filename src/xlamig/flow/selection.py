@@ -61,9 +61,13 @@ class Selections:
 
     def _tests(self, node: ir.IfExp, place: Place) -> dict[str, Span]:
         """Parts that say what is asked: "availability" alone, or with one condition, "rest"."""
-        test = node.test
-        if not self._is_bare(node.body, place) or isinstance(node.orelse, ir.IfExp):
+        if isinstance(node.orelse, ir.IfExp):
             return {}
+        bare = (self._device_text(node.body, place) or "").startswith("cuda")
+        parts = self._asked(node.test, place) if bare else {}
+        return parts and {**parts, "fallback": (node.orelse.start, node.orelse.end)}
+
+    def _asked(self, test: ir.Expr, place: Place) -> dict[str, Span]:
         if self._asks_only_for_cuda(test, place):
             return {"availability": (test.start, test.end)}
         whole = self._set_before(test, place) if isinstance(test, ir.Name) else test
@@ -92,9 +96,6 @@ class Selections:
             if isinstance(node, ir.Attribute) and place.scope.lookup(path_of(node)):
                 return None
         return value
-
-    def _is_bare(self, node: ir.Expr, place: Place) -> bool:
-        return (self._device_text(node, place) or "").startswith("cuda")
 
     def _asks_only_for_cuda(self, test: ir.Expr, place: Place) -> bool:
         """Whether the test is availability itself, or a name for nothing else."""
@@ -129,7 +130,6 @@ class Selections:
         return [*texts, last]
 
     # ------------------------------------------------------------------ statements
-
     def statement(
         self, node: ir.If, before: ir.Stmt | None, after: ir.Stmt | None, place: Place
     ) -> Iterator[DeviceChoice]:
@@ -147,9 +147,11 @@ class Selections:
             other = last.orelse
         found = self._same_choice(chosen, other, before, after, place)
         if found is not None:
-            device, result = found
+            device, result, fallback = found
             test = ir.Name(node.start, node.test.end, "if")
             parts = self._plain_choice(node, place)
+            if not parts and (asked := self._asked(node.test, place)):
+                parts = {**asked, "fallback": (fallback.start, fallback.end)}
             yield self._fact(test, "if-else", device, "cpu", result, place, parts)
             return
         moved = self._move(chosen, place)
@@ -175,7 +177,7 @@ class Selections:
 
     def _same_choice(
         self, chosen: ir.Block, other: ir.Block, before: ir.Stmt | None, after: ir.Stmt | None, place: Place
-    ) -> tuple[str, Literal["device", "string"]] | None:
+    ) -> tuple[str, Literal["device", "string"], ir.Expr] | None:
         for statement in chosen:
             target, value = self._outcome(statement)
             if value is None:
@@ -188,7 +190,7 @@ class Selections:
                 name, fallback = self._outcome(alternative)
                 if fallback is not None and name == target and self._device_text(fallback, place) == "cpu":
                     self._cover(value)
-                    return device, "device" if self._makes_device(value) else "string"
+                    return device, "device" if self._makes_device(value) else "string", fallback
         return None
 
     @staticmethod

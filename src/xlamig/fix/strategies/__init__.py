@@ -8,6 +8,7 @@ from types import MappingProxyType
 from xlamig.fix.context import Strategy
 from xlamig.fix.strategies.accelerator import accelerator
 from xlamig.fix.strategies.accumulate import accumulate
+from xlamig.fix.strategies.add_argument import add_argument
 from xlamig.fix.strategies.arguments import drop_argument, replace_argument
 from xlamig.fix.strategies.checkpointing import rename_where_passed
 from xlamig.fix.strategies.cuda_method import cuda_method
@@ -30,6 +31,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
         "accelerator": accelerator,
         "accumulate": accumulate,
+        "add-argument": add_argument,
         "cuda-method": cuda_method,
         "device-argument": device_argument,
         "device-literal": device_literal,

@@ -1,0 +1,66 @@
+"""Selections that do more than choose: only what they give hosts without CUDA is replaced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+
+AVAILABLE = "torch.cuda.is_available()"
+
+
+def fixed(code: str) -> list[str]:
+    """The lines that `--fix` writes anew, without imports."""
+    source = f"import torch\n{code}\n"
+    options = engine.Options(
+        {"select": ["XLA003"]}, isolated=True, jobs=1, cache=False, stdin=("a.py", source.encode())
+    )
+    outcome = engine.fix([Path("a.py")], options, frozenset({"safe"}), write=False)
+    assert outcome.stdin is not None
+    lines = outcome.stdin.text.splitlines()
+    return [line.strip() for line in lines if line not in source.splitlines() and "import" not in line]
+
+
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        (
+            f"if {AVAILABLE}:\n    d = 'cuda'\n    f()\nelse:\n    d = 'cpu'\n",
+            ["d = str(default_device())"],
+        ),
+        (
+            f"if args.gpu and {AVAILABLE}:\n    a.d = torch.device('cuda')\n    f()\n"
+            "else:\n    a.d = torch.device('cpu')\n    g()\n",
+            ["a.d = default_device() if args.gpu else torch.device('cpu')"],
+        ),
+        (
+            f"def f():\n    if {AVAILABLE}:\n        return torch.device('cuda')\n"
+            "    return torch.device('cpu')\n",
+            ["return default_device()"],
+        ),
+        (
+            f"d = 'cpu'\nif {AVAILABLE}:\n    print(1)\n    d = 'cuda'\n",
+            ["d = str(default_device())"],
+        ),
+        (
+            f"def f(rank):\n    return f'cuda:{{rank}}' if {AVAILABLE} else 'cpu'\n",
+            [f"return f'cuda:{{rank}}' if {AVAILABLE} else str(default_device())"],
+        ),
+    ],
+)
+def test_the_other_arm(code: str, written: list[str]) -> None:
+    assert fixed(code) == written
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"if {AVAILABLE} or args.force:\n    d = 'cuda'\n    f()\nelse:\n    d = 'cpu'\n",
+        f"if not {AVAILABLE}:\n    d = 'cpu'\n    f()\nelse:\n    d = 'cuda'\n",
+        f"class A:\n    if {AVAILABLE}:\n        d = 'cuda'\n        e = 1\n    else:\n        d = 'cpu'\n",
+    ],
+)
+def test_left_alone(code: str) -> None:
+    assert fixed(code) == []

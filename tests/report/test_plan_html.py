@@ -104,7 +104,7 @@ def test_only_its_own_script_may_run() -> None:
         "an estimate, no promise",
         "CUDA and PyTorch site",
         "Effort by phase",
-        "Effort by file",
+        "Share of the estimate by file",
         "Findings by family",
         "Coverage",
         "Left to do over time",

@@ -80,22 +80,16 @@ def _files(plan: Plan) -> Chart:
         for item in phase.items:
             for filename in item.filenames:
                 hours[filename] += item.hours.likely / len(item.filenames)
+    everything = sum(hours.values()) or 1
     ranked = sorted(hours.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST_FILES]
     most = max((value for _, value in ranked), default=0) or 1
     bars = tuple(
-        _single(
-            _short(name),
-            place,
-            value / most,
-            "file",
-            f"{one_line(name)}: about {figure(value)} h",
-            f"~{figure(value)} h",
-        )
+        _file(place, name, value / most, percent(value / everything))
         for place, (name, value) in enumerate(ranked)
         if value
     )
     more = len(hours) - len(ranked)
-    return Chart("Effort by file, estimate" + (f" ({more} more)" if more > 0 else ""), bars)
+    return Chart("Share of the estimate by file" + (f" ({more} more)" if more > 0 else ""), bars)
 
 
 def _severities(report: Report) -> Chart:
@@ -131,9 +125,9 @@ def _coverage(plan: Plan) -> Chart:
     return Chart("Coverage of CUDA and PyTorch sites", (bar,), tuple((ink, said) for _, ink, said in pairs))
 
 
-def _single(label: str, place: int, share: float, ink: str, title: str, value: str) -> Bar:
-    segment = Segment(LABEL, _PLOT * share, ink, title)
-    return Bar(label, ROW * place, (segment,), value, LABEL + _PLOT * share)
+def _file(place: int, name: str, length: float, share: str) -> Bar:
+    segment = Segment(LABEL, _PLOT * length, "file", f"{one_line(name)}: {share} of the estimate")
+    return Bar(_short(name), ROW * place, (segment,), share, LABEL + _PLOT * length)
 
 
 def _stacked(label: str, place: int, parts: Sequence[tuple[float, str, str]], value: str) -> Bar:

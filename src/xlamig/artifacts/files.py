@@ -19,6 +19,10 @@ _TELLING = re.compile(
 _LOCKED = re.compile(r"nvidia-|torch|cuda|\+cu\d")
 
 
+# A thousand brackets that are opened and not closed: the parsers take time without end for it.
+_DEEP = re.compile(r"[(\[{](?:[^()\[\]{}]*[(\[{]){1000}")
+
+
 def facts_of(
     text: str,
     kind: str,
@@ -34,9 +38,10 @@ def facts_of(
         from xlamig.artifacts.native.facts import native_facts
 
         return list(native_facts(Page(text, kind, context), filename, *native))
-    if not (_LOCKED if kind == "lock" else _TELLING).search(text) and kind != "requirements":
+    if not (_LOCKED if kind == "lock" else _TELLING).search(text) and kind not in ("requirements", "json"):
         return []
-    found = _read(Page(text, kind, context), interest)
+    page = Page(text, kind, context)
+    found = _too_deep(page) or _read(page, interest)
     wanted = [fact for fact in found if fact.kind in interest.kinds]
     return list(_first_of_each(sorted(wanted, key=lambda fact: (fact.span, fact.kind))))
 
@@ -52,9 +57,14 @@ def _first_of_each(facts: Iterable[Fact]) -> Iterator[Fact]:
         yield fact
 
 
+def _too_deep(page: Page) -> list[Fact]:
+    found = _DEEP.search(page.text)
+    return [page.malformed("nested too deeply", found.start())] if found else []
+
+
 def native_of(text: str) -> Native | None:
     """The summary of a C++ or CUDA source; None for one that has to do with neither a GPU nor torch."""
-    if not may_matter(text):
+    if not may_matter(text) or _DEEP.search(text):
         return None
     from xlamig.artifacts.native.scan import scan
 

@@ -19,6 +19,7 @@ _HEREDOC = re.compile(r"<<-?\s*[\"']?(\w+)[\"']?")
 _PAIR = re.compile(r"([A-Za-z_]\w*)=((?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|[^\s\\])*)", re.DOTALL)
 _OLD_PAIR = re.compile(r"([A-Za-z_]\w*)[ \t]+(\S.*)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?-([^}]*))?\})")
+_COMMENT = re.compile(r"(?<=\n)[ \t]*#[^\n]*")
 _FLAGS = re.compile(r"(?:--[\w-]+(?:=\S+)?\s+)*")
 _REGISTRY = re.compile(r"(?:index\.)?docker\.io/(?:library/)?")
 
@@ -131,4 +132,7 @@ def _command(page: Page, step: Instruction, body: str, wanted: Wanted) -> Iterat
     skip = len(body) - len(body.lstrip()) + (flags.end() if flags else 0)
     if _HEREDOC.match(body, skip):  # the script is the document
         skip = body.find("\n", skip) + 1
-    yield from read_shell(page, wanted, step.start + skip, step.end)
+    # Docker takes out comment lines; the shell would take one for the end of a continued line.
+    plain = _COMMENT.sub(lambda found: " " * (len(found[0]) - 1) + "\\", body)
+    inner = Page(page.text[: step.start] + plain + page.text[step.end :], page.kind, page.context)
+    yield from read_shell(inner, wanted, step.start + skip, step.end)

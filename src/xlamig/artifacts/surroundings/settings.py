@@ -77,7 +77,7 @@ def _entry(
             for item in items:
                 yield from _script(page, item, wanted)
         elif name in _COMMANDS and items:
-            words: list[Word] = [(item.value, _span(item)) for item in items]
+            words: list[Word] = [(item.value, _inside(item)) for item in items]
             yield from _words(page, words, wanted)
         if wanted(name):
             given = ", ".join(item.value for item in items)
@@ -121,6 +121,12 @@ def _listed_variables(page: Page, node: yaml.SequenceNode, wanted: Wanted) -> It
             if "name" in entries and wanted(entries["name"].value):
                 value = entries["value"].value if "value" in entries else ""
                 yield page.setting(entries["name"].value, value, _span(entries["name"]), "variable")
+
+
+def _inside(node: yaml.ScalarNode) -> Span:
+    """Without the quotes."""
+    start, end = _span(node)
+    return (start + 1, end - 1) if node.style in ("'", '"') else (start, end)
 
 
 def _span(node: yaml.Node) -> Span:

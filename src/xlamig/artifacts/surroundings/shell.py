@@ -128,7 +128,8 @@ def _unwrapped(words: list[Word], length: int) -> list[Word]:
     takes = _WRAPPERS.get(" ".join([_basename(words[0][0]), *(w for w, _ in words[1:length])]), ())
     words = words[length:]
     while words and (words[0][0].startswith("-") or _ASSIGNMENT.match(words[0][0])):
-        words = words[2 if words[0][0] in takes else 1 :]
+        with_value = words[0][0] in takes or (len(words) > 1 and words[1][0][:1].isdigit())
+        words = words[2 if with_value else 1 :]
     return words
 
 

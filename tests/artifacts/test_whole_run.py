@@ -153,3 +153,27 @@ def test_a_malformed_file_is_a_warning_with_its_line(project: Path) -> None:
     write({"broken.yaml": "gpu: 1\nb: [1\nc: }\n"})
     (finding,) = of(run(), "XLA000")
     assert (finding.filename, finding.severity, finding.place.location.row) == ("broken.yaml", "warning", 3)
+
+
+def test_mechanical_rewrites_and_unused_suppressions_are_written(project: Path) -> None:
+    write({
+        "clean.sh": "# xlamig: ignore[XLA912]\necho hello\n",
+        "conf.yaml": "trainer:\n  accelerator: 'gpu'  # one\n",
+        "more.txt": "",
+        "requirements-gpu.txt": "-i https://download.pytorch.org/whl/cu121\nfaiss-gpu==1.7  # index\n",
+    })  # fmt: skip
+    options = Options(overrides={"strategy": "native"}, isolated=True, cache=False)
+    engine.fix([Path()], options, {"safe", "unsafe"}, write=True)
+    assert Path("clean.sh").read_text() == "echo hello\n"
+    assert Path("conf.yaml").read_text() == "trainer:\n  accelerator: 'auto'  # one\n"
+    assert Path("pod.yaml").read_text() == FILES["pod.yaml"].replace("nvidia.com/gpu", "google.com/tpu")
+    expected = "-i https://download.pytorch.org/whl/cpu\nfaiss-cpu==1.7  # index\n"
+    assert Path("requirements-gpu.txt").read_text() == expected
+    assert Path("Dockerfile").read_text() == FILES["Dockerfile"]
+    again = engine.fix([Path()], options, {"safe", "unsafe"}, write=True)
+    assert again.files == ()
+
+
+def test_what_keeps_cuda_running_is_all_that_portable_fixes_write(project: Path) -> None:
+    options = Options(isolated=True, cache=False)
+    assert engine.fix([Path()], options, {"safe", "unsafe"}, write=True).files == ()

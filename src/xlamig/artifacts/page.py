@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from xlamig.facts import Environment, Span, ToolEvent, Value
+
+NO_PARTS: Mapping[str, Span] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +39,18 @@ class Page:
         detail = "template" if is_template(self.text) else "artifact"
         return ToolEvent(span=span, statement=span, event="unparsable-file", subject=message, detail=detail)
 
-    def setting(self, name: str, value: str, span: Span, what: Any, path: str = "") -> Environment:
+    def setting(
+        self,
+        name: str,
+        value: str,
+        span: Span,
+        what: Any,
+        path: str = "",
+        parts: Mapping[str, Span] = NO_PARTS,
+    ) -> Environment:
         return Environment(
             **self.fields(*span),
+            parts=dict(parts),
             access="file",
             what=what,
             name=name,

@@ -12,6 +12,7 @@ from xlamig.findings import Applicability, Create, Edit, Finding, Fix
 from xlamig.fix.context import FixContext
 from xlamig.fix.edits import apply_edits, choose
 from xlamig.fix.imports import tidy_imports
+from xlamig.source.kinds import Kind
 from xlamig.source.text import SourceText
 from xlamig.syntax import Unparsable, module_from_text
 
@@ -35,7 +36,7 @@ def fix_text(
     applicabilities: Collection[Applicability],
 ) -> FixedText:
     """Fix what `analyse` finds, with fixes of these grades only."""
-    before = _parse(source.text)
+    before = _parse(source.text, source.kind)
     if before is None or not source.exact:
         return FixedText(source.text)
     broken: set[str] = set()
@@ -50,7 +51,8 @@ def fix_text(
         if not unsettled:
             break
         restless |= unsettled  # start again without them, so that a second run has nothing to do
-    text = _tidied(before, replace(source, text=result.text)) if result.applied else result.text
+    tidy = result.applied and source.kind is None
+    text = _tidied(before, replace(source, text=result.text)) if tidy else result.text
     return replace(result, text=text, problem=_problem(broken, restless))
 
 
@@ -63,7 +65,7 @@ def _until_nothing_changes(
     history: list[tuple[str, set[str]]] = []  # a text, and the codes of the fixes it then got
     current = source
     for rounds in range(ROUNDS):
-        text, done, failed = _apply(current.text, fixable(current))
+        text, done, failed = _apply(current.text, fixable(current), current.kind)
         broken.update(f.code for f in failed)
         if not done and not failed:
             return FixedText(text, applied, tuple(creates.values()), rounds), set()
@@ -102,14 +104,16 @@ def _wanted(finding: Finding, source: SourceText, applicabilities: Collection[Ap
     )
 
 
-def _apply(text: str, findings: Sequence[Finding]) -> tuple[str, list[Finding], list[Finding]]:
+def _apply(
+    text: str, findings: Sequence[Finding], kind: Kind | None
+) -> tuple[str, list[Finding], list[Finding]]:
     """The new text, the findings fixed in it, and those whose fix does not parse by itself."""
     by_fix: dict[Fix, list[Finding]] = {}
     for finding in findings:
         if finding.fix is not None:
             by_fix.setdefault(finding.fix, []).append(finding)
     chosen, _ = choose(list(by_fix))
-    good, bad = _parsing(text, [], chosen)
+    good, bad = (chosen, []) if kind is not None else _parsing(text, [], chosen)
     done = [finding for fix in good for finding in by_fix[fix]]
     return _with(text, good), done, [finding for fix in bad for finding in by_fix[fix]]
 
@@ -143,7 +147,10 @@ def _tidied(before: ir.Module, source: SourceText) -> str:
     return source.text
 
 
-def _parse(text: str) -> ir.Module | None:
+def _parse(text: str, kind: Kind | None = None) -> ir.Module | None:
+    """None for what is no Python; a file that is not meant to be has nothing to parse."""
+    if kind is not None:
+        return ir.Module(0, len(text), (), 0, "\n", "    ")
     try:
         return module_from_text(text)
     except Unparsable:

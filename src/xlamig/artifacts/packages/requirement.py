@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from packaging.markers import Marker
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
@@ -77,6 +77,7 @@ def package_fact(
     normal = canonicalize_name(name)
     return Package(
         **page.fields(*span),
+        parts={"name": (span[0], span[0] + len(name))} if _stands(page, name, span) else {},
         package=normal.replace("-", "_"),
         name=normal,
         via="requirement",
@@ -89,12 +90,8 @@ def package_fact(
     )
 
 
-def is_name(text: str) -> bool:
-    try:
-        Requirement(text)
-    except InvalidRequirement:
-        return False
-    return True
+def _stands(page: Page, name: str, span: Span) -> bool:
+    return page.text.startswith(name, span[0]) and page.kind != "lock"
 
 
 def _holds(marker: Marker) -> bool:

@@ -68,7 +68,8 @@ def _entry(
         elif name in ("image", "container") and wanted(value.value):
             yield page.setting(value.value, value.value, _span(value), "image")
         elif wanted(name):
-            yield page.setting(name, value.value, span, "setting", ".".join(path))
+            parts = {"key": _inside(key), "value": _inside(value)}
+            yield page.setting(name, value.value, span, "setting", ".".join(path), parts)
         if name in _SCRIPTS or (name in _COMMANDS and not value.style):
             yield from _script(page, value, wanted)
     elif isinstance(value, yaml.SequenceNode):

@@ -21,6 +21,7 @@ from xlamig.fix.strategies.masked_fill import masked_fill
 from xlamig.fix.strategies.module_moves import keep_parameters, move_first
 from xlamig.fix.strategies.precision import rename_precision
 from xlamig.fix.strategies.rename import rename_api
+from xlamig.fix.strategies.replace_part import replace_part
 from xlamig.fix.strategies.rewrite_call import rewrite_call
 from xlamig.fix.strategies.seed import seed_xla
 from xlamig.fix.strategies.statements import drop_assignment, drop_statement
@@ -49,6 +50,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "rename-precision": rename_precision,
         "rename-where-passed": rename_where_passed,
         "replace-argument": replace_argument,
+        "replace-part": replace_part,
         "rewrite-call": rewrite_call,
         "seed-xla": seed_xla,
         "step-boundary": step_boundary,

@@ -45,6 +45,17 @@ def fixed(code: str) -> list[str]:
             ["d = str(default_device())"],
         ),
         (
+            f"def f(m):\n    if {AVAILABLE}:\n        m.cuda()\n",
+            [f'if {AVAILABLE} or default_device().type == "xla":', "m.to(default_device())"],
+        ),
+        (
+            f"def f(x, a):\n    use = a.gpu and {AVAILABLE}\n    if use:\n        x, y = x.cuda(), x.cuda()",
+            [
+                'if use or a.gpu and default_device().type == "xla":',
+                "x, y = x.to(default_device()), x.to(default_device())",
+            ],
+        ),
+        (
             f"def f(rank):\n    return f'cuda:{{rank}}' if {AVAILABLE} else 'cpu'\n",
             [f"return f'cuda:{{rank}}' if {AVAILABLE} else str(default_device())"],
         ),
@@ -59,6 +70,8 @@ def test_the_other_arm(code: str, written: list[str]) -> None:
     [
         f"if {AVAILABLE} or args.force:\n    d = 'cuda'\n    f()\nelse:\n    d = 'cpu'\n",
         f"if not {AVAILABLE}:\n    d = 'cpu'\n    f()\nelse:\n    d = 'cuda'\n",
+        f"def f(m):\n    if {AVAILABLE}:\n        m.cuda()\n        g()\n",
+        f"def f(m):\n    if {AVAILABLE}:\n        m.cuda(1)\n",
         f"class A:\n    if {AVAILABLE}:\n        d = 'cuda'\n        e = 1\n    else:\n        d = 'cpu'\n",
     ],
 )

@@ -9,6 +9,7 @@ TEXT = f'''{MARKER}
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import sys
@@ -63,6 +64,7 @@ def seed_xla(seed: int) -> None:
         torch_xla.manual_seed(seed)
 
 
+@functools.cache
 def _use_xla() -> bool:
     if importlib.util.find_spec("torch_xla") is None:
         return False

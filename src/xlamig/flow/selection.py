@@ -228,7 +228,7 @@ class Selections:
         fields = place.fields(test)
         fields["statement"] = (node.start, node.end)
         fields["related"] = (Why("moved to CUDA only under this test", (moved.start, moved.end)),)
-        fields["parts"] = {"test": (node.test.start, node.test.end), "statement": (node.start, node.end)}
+        fields["parts"] = {"statement": (node.start, node.end), **self._asked(node.test, place)}
         return DeviceChoice(**fields, via="move", device="cuda", form="move", fallback="cpu", result="move")
 
     # ------------------------------------------------------------------ helpers

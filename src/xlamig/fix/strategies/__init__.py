@@ -14,6 +14,7 @@ from xlamig.fix.strategies.checkpointing import rename_where_passed
 from xlamig.fix.strategies.cuda_method import cuda_method
 from xlamig.fix.strategies.device_argument import device_argument
 from xlamig.fix.strategies.device_literal import device_literal
+from xlamig.fix.strategies.device_move import device_move
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.index_select import index_select
@@ -36,6 +37,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "cuda-method": cuda_method,
         "device-argument": device_argument,
         "device-literal": device_literal,
+        "device-move": device_move,
         "device-selection": device_selection,
         "display": display,
         "drop-argument": drop_argument,

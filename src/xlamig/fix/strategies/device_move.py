@@ -1,0 +1,58 @@
+"""`if torch.cuda.is_available(): model.cuda()` moves to XLA as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.facts import DeviceChoice, Fact
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.device import device_expression
+from xlamig.fix.scopes import statement_at
+
+
+def device_move(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """Where all that stands under the test is moves to the current CUDA device. The test holds on XLA too,
+    but for what else it asks."""
+    if not isinstance(fact, DeviceChoice) or fact.via != "move" or "availability" not in fact.parts:
+        return None
+    node = statement_at(page.module, fact.parts["statement"])
+    calls = list(_moves(node)) if isinstance(node, ir.If) else []
+    if not isinstance(node, ir.If) or not calls:
+        return None
+    test = (node.test.start, node.test.end)
+    device = device_expression(page, fact, test, from_scope=False)
+    if device is None or "\n" in page.text(test):
+        return None
+    asked = f'{device.text}.type == "xla"'
+    if "rest" in fact.parts:
+        asked = f"{page.text(fact.parts['rest'])} and {asked}"
+    edits = [page.edit(test[1], test[1], f" or {asked}")]
+    for call in calls:
+        assert isinstance(call.func, ir.Attribute)
+        start = call.func.attr_start
+        edits += [
+            page.edit(start, call.func.end, "to"),
+            page.edit(call.args_start, call.args_start, device.text),
+        ]
+    return Draft(f"Move to XLA too: `... or {asked}`", (*device.edits, *edits), device.creates)
+
+
+def _moves(node: ir.If) -> Iterator[ir.Call]:
+    """The `.cuda()` calls under the test; nothing if something else stands there."""
+    found: list[ir.Call] = []
+    for statement in node.body:
+        match statement:
+            case ir.Assign(value=ir.Sequence(elements=values)):
+                pass
+            case ir.Assign(value=value) | ir.ExprStmt(value=value):
+                values = (value,)
+            case _:
+                return
+        for value in values:
+            if not isinstance(value, ir.Call) or not isinstance(value.func, ir.Attribute) or value.args:
+                return
+            if value.func.attr != "cuda":
+                return
+            found.append(value)
+    yield from found

@@ -1,0 +1,151 @@
+"""Fixes that rest on the flow of values, from source to source, and where they hold back."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+
+HEAD = """import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Linear(4, 4).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+"""
+
+
+def fixed(code: str, *rules: str) -> list[str]:
+    """The lines that differ after all fixes of these rules, without imports."""
+    source = HEAD + textwrap.dedent(code)
+    overrides = {"select": list(rules)}
+    options = engine.Options(overrides, isolated=True, jobs=1, cache=False, stdin=("a.py", source.encode()))
+    outcome = engine.fix([Path("a.py")], options, frozenset({"safe", "unsafe"}), write=False)
+    assert outcome.stdin is not None and not outcome.problems
+    old = source.splitlines()
+    return [s.strip() for s in outcome.stdin.text.splitlines() if s not in old and "import" not in s]
+
+
+EVALUATE = """
+def evaluate(loader):
+    total = 0
+    with torch.no_grad():
+        for x in loader:
+            total += model(x.to(device)).sum().item(){factor}
+            {inside}
+    return total
+"""
+
+
+def test_sums_stay_on_the_device() -> None:
+    code = EVALUATE.format(factor=" * len(x)", inside="print('.')")
+    assert fixed(code, "XLA101") == [
+        "total += model(x.to(device)).sum().detach() * len(x)",
+        "step_boundary()",
+        "total = torch.as_tensor(total).item()",
+    ]
+
+
+@pytest.mark.parametrize("inside", ["print(total)", "if total > 3: break", "if len(x) < 3: continue"])
+def test_sums_that_the_loop_needs(inside: str) -> None:
+    assert fixed(EVALUATE.format(factor="", inside=inside), "XLA101") == []
+
+
+def test_sums_in_training_without_a_boundary() -> None:
+    loop = """
+    total = 0.0
+    for x in loader:
+        loss = model(x.to(device)).sum()
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+    print(total)
+    """
+    assert fixed(loop, "XLA101") == []
+    assert fixed(loop, "XLA101", "XLA401") == [
+        "step_boundary()",
+        "total += loss.detach()",
+        "total = torch.as_tensor(total).item()",
+    ]
+
+
+WRITE = """
+def f(loader):
+    for x in loader:
+        y = model(x.to(device))
+        {}
+        y.sum().backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "written"),
+    [
+        ("y[y < 0] = 0", ["y.masked_fill_(y < 0, 0)"]),
+        ("y[torch.isnan(y)] = 0.0", ["y.masked_fill_(torch.isnan(y), 0.0)"]),
+        ("y[(y < 0) | ~(y < 3)] = -1.0", ["y.masked_fill_((y < 0) | ~(y < 3), -1.0)"]),
+        ("y[y < y.mean()] = float('-inf')", ["y.masked_fill_(y < y.mean(), float('-inf'))"]),
+        ("y[x.to(device) < 0] = 0", []),  # another tensor: it may be a mask of rows
+        ("y[y[:, 0] < 0] = 0", []),
+        ("y[y < 0] = y.mean()", []),
+        ("y[y < 0] += 1", []),
+    ],
+)
+def test_masks(statement: str, written: list[str]) -> None:
+    assert fixed(WRITE.format(statement), "XLA203") == written
+
+
+READ = """
+data = torch.zeros(100, 4).to(device)
+for i in range(0, 100, 4):
+    y = {}
+    loss = model(y).sum()
+    loss.backward()
+    optimizer.step()
+"""
+INDEX = "torch.tensor({}, device=data.device)"
+
+
+@pytest.mark.parametrize(
+    ("read", "written"),
+    [
+        ("data[i]", f"y = data.index_select(0, {INDEX.format('[i]')}).squeeze(0)"),
+        ("data[i : i + 4]", f"y = data.index_select(0, {INDEX.format('range(len(data))[i : i + 4]')})"),
+        ("data[:, i:i+4]", f"y = data.index_select(1, {INDEX.format('range(data.size(1))[i:i+4]')})"),
+        ("data[..., i]", f"y = data.index_select(-1, {INDEX.format('[i]')}).squeeze(-1)"),
+        ("data[i, :2]", ""),
+        ("data[i:i+4:2]", ""),
+    ],
+)
+def test_reads_at_a_position(read: str, written: str) -> None:
+    assert fixed(READ.format(read), "XLA301") == ([written] if written else [])
+
+
+MOVE = """
+def main():
+    net = nn.Linear(4, 4)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    {}
+    net.to(device)  # to the GPU
+    return opt
+"""
+FLAG = "torch.__future__.set_swap_module_params_on_conversion(True)"
+
+
+def test_a_module_moves_before_its_optimizer_is_built() -> None:
+    source = MOVE.format("print(1)")
+    options = engine.Options(
+        {"select": ["XLA405"]}, isolated=True, jobs=1, cache=False, stdin=("a.py", (HEAD + source).encode())
+    )
+    outcome = engine.fix([Path("a.py")], options, frozenset({"safe"}), write=False)
+    assert outcome.stdin is not None
+    text = outcome.stdin.text
+    assert text.index("net.to(device)  # to the GPU") < text.index("opt = torch") < text.index("print(1)")
+
+
+def test_a_module_that_is_used_between() -> None:
+    assert fixed(MOVE.format("net.eval()"), "XLA405") == [FLAG]

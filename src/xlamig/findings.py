@@ -164,7 +164,8 @@ class Size:
 @dataclass(frozen=True, slots=True)
 class FileReport:
     """What one file gave. `sites` counts torch and CUDA API uses seen, for coverage; `silenced`
-    are the codes of findings that comments suppress."""
+    are the codes of findings that comments suppress, `unfollowed` the functions that not all calls were
+    followed into, because there were too many."""
 
     filename: str
     findings: tuple[Finding, ...] = ()
@@ -176,6 +177,7 @@ class FileReport:
     silenced: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     sizes: tuple[Size, ...] = ()
+    unfollowed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,11 @@ class Report:
     @property
     def skipped(self) -> tuple[SkippedFile, ...]:
         return tuple(file.skipped for file in self.files if file.skipped)
+
+    @property
+    def partly(self) -> tuple[FileReport, ...]:
+        """The files of which something was left out of the analysis."""
+        return tuple(file for file in self.files if file.unfollowed)
 
     @property
     def rule_errors(self) -> tuple[RuleError, ...]:

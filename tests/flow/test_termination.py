@@ -115,3 +115,10 @@ def test_a_long_function() -> None:
 def test_imports_in_a_circle() -> None:
     files = {f"m{i}.py": f"from m{(i + 1) % 30} import *\nfrom m{(i + 7) % 30} import *" for i in range(30)}
     assert read("from m0 import *\nx.cuda()\ny()", project=files).facts
+
+
+def test_calls_that_are_not_followed_are_named() -> None:
+    chain = "".join(f"def f{i}(x): return f{i + 1}(x)\n" for i in range(40))
+    text = f"import torch\n{chain}def f40(x): return x\nf0(torch.ones(2))\n"
+    assert read(text).unfollowed
+    assert read("import torch\ndef f(x): return x\nf(torch.ones(2))").unfollowed == ()

@@ -11,11 +11,18 @@ from xlamig.findings import FileReport, Report
 from xlamig.report import plan_text, render, statistics
 from xlamig.report.context import Context
 from xlamig.report.numbers import between, figure, percent
-from xlamig.report.summary import effort_line, summary
+from xlamig.report.summary import effort_line, summary, troubles
 
 
 def test_nothing_found() -> None:
     assert list(summary(Report("torch_xla", (FileReport("a.py"),)))) == ["No problems found in 1 file."]
+
+
+def test_what_was_left_out_is_said() -> None:
+    report = Report("torch_xla", (FileReport("a.py", unfollowed=("decode", "step")), FileReport("b.py")))
+    assert list(troubles(report)) == [
+        "Partly analysed a.py: calls too many or too deep to follow into decode, step"
+    ]
 
 
 def test_only_unsafe_fixes() -> None:

@@ -65,6 +65,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
         outcome.codes,
         tuple(_parts(found, job.source)),
         tuple(_sizes(found, job.source)),
+        found.unfollowed,
     )
 
 

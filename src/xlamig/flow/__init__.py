@@ -27,13 +27,14 @@ class Summary(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """A module's facts in source order, how many uses of torch's API were seen, and what the module
-    is made of."""
+    """A module's facts in source order, how many uses of torch's API were seen, what the module is made
+    of, and the functions that there were too many calls of to follow each."""
 
     facts: list[Fact]
     sites: int
     parts: tuple[RawPart, ...] = ()
     sizes: tuple[RawSize, ...] = ()
+    unfollowed: tuple[str, ...] = ()
 
 
 def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Summary:
@@ -80,4 +81,4 @@ def facts_of(
     walk = Walk(module, scopes, analysis, context, called)
     facts = sorted(walk.run(), key=lambda fact: (fact.span, fact.kind))
     sizes = sizes_of(module, text) if "torch" in text else ()
-    return Facts(facts, walk.sites, walk.parts, sizes)
+    return Facts(facts, walk.sites, walk.parts, sizes, walk.unfollowed)

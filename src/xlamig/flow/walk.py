@@ -49,6 +49,10 @@ class Walk:
         return self.seen.sites
 
     @property
+    def unfollowed(self) -> tuple[str, ...]:
+        return tuple(sorted(self.ran.unfollowed))
+
+    @property
     def parts(self) -> tuple[RawPart, ...]:
         return parts_of(self.module, self.scopes.module, self.analysis.names, self.seen.calls)
 

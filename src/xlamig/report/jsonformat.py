@@ -29,6 +29,9 @@ def document(report: Report) -> dict[str, Any]:
         "summary": asdict(count(report)),
         "findings": [finding_document(finding) for finding in report.findings],
         "files_skipped": [asdict(skipped) for skipped in report.skipped],
+        "files_partly_analysed": [
+            {"filename": file.filename, "functions": list(file.unfollowed)} for file in report.partly
+        ],
         "rule_errors": [asdict(error) for error in report.rule_errors],
     }
 

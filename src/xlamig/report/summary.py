@@ -32,6 +32,9 @@ def summary(report: Report, unsafe_fixes: bool = False, fixed: int = 0) -> Itera
 def troubles(report: Report) -> Iterator[str]:
     for skipped in report.skipped:
         yield f"Skipped {one_line(skipped.filename)}: {one_line(skipped.reason)}"
+    for file in report.partly:
+        names = ", ".join(file.unfollowed)
+        yield f"Partly analysed {one_line(file.filename)}: calls too many or too deep to follow into {names}"
     for error in report.rule_errors:
         yield f"Rule {error.code} failed on {one_line(error.filename)}: {one_line(error.message)}"
 

@@ -15,14 +15,14 @@ __all__ = ["Event", "Outcome", "interpret"]
 
 class Outcome(NamedTuple):
     """Events by statement, the functions that run in every step (by the identity of their
-    definitions), and whether calls were left out because there was too much to run."""
+    definitions), and the functions that calls were not followed into: there was too much to run."""
 
     recorder: Recorder
     hot: frozenset[int]
-    partial: bool
+    unfollowed: frozenset[str]
 
 
-NOTHING_RUN = Outcome(Recorder(), frozenset(), False)
+NOTHING_RUN = Outcome(Recorder(), frozenset(), frozenset())
 
 
 def interpret(analysis: Analysis, scopes: ScopeTable, regions: Regions) -> Outcome:
@@ -31,4 +31,4 @@ def interpret(analysis: Analysis, scopes: ScopeTable, regions: Regions) -> Outco
     machine.block(analysis.module.body)
     machine.calls.entry.roots()
     machine.recorder.finish()
-    return Outcome(machine.recorder, frozenset(machine.calls.entry.hot), machine.partial)
+    return Outcome(machine.recorder, frozenset(machine.calls.entry.hot), frozenset(machine.unfollowed))

@@ -64,6 +64,7 @@ class Entry:
             if id(function.node) in self._running:
                 return NOTHING
             if len(self._running) > _MAX_DEPTH or m.exhausted:
+                m.unfollowed.add(function.node.name)
                 return UNKNOWN
             if len(ran.results) >= _MAX_CONTEXTS * 2:
                 known = self._any(ran)

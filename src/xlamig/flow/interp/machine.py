@@ -55,7 +55,7 @@ class Machine:
         self.over: list[str] = []  # what the loops and comprehensions run over
         self.default_place: Place = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
-        self.partial = False
+        self.unfollowed: set[str] = set()  # functions that calls were no longer followed into
         self.values = Evaluator(self)
         self.calls = Calls(self)
         self.moves = Moves(self)
@@ -82,8 +82,6 @@ class Machine:
     @property
     def exhausted(self) -> bool:
         """Whether so much was run that calls are no longer followed."""
-        if self._left < 0:
-            self.partial = True
         return self._left < 0
 
     def allow(self, body: ir.Block) -> None:

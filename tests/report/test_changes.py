@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from xlamig.report.changes import applied, diff
+from making import a_finding, a_fix, a_report
+from xlamig.findings import Report
+from xlamig.report.changes import applied, diff, left
 
 
 def test_no_change_no_diff() -> None:
@@ -30,3 +32,20 @@ def test_applied_fixes_by_file_and_rule() -> None:
 
 def test_crlf_lines_keep_their_ends() -> None:
     assert "-b\r\n+c\r\n" in diff("a.py", "a\r\nb\r\n", "a\r\nc\r\n")
+
+
+def test_what_is_left_and_what_it_takes() -> None:
+    report = a_report(
+        a_finding("XLA101", fix=a_fix("unsafe")),
+        a_finding("XLA101", help="sum up"),
+        a_finding("XLA712", help="ask for the device"),
+        a_finding("XLA005", severity="info"),
+    )
+    assert "\n".join(left(report, {"XLA101": 3}, unsafe_fixes=False)) == (
+        "Left 3 problems:\n- 2 of 5 x XLA101:\n    1 x --unsafe-fixes would write it\n    1 x by hand: sum up\n"
+        "- 1 x XLA712: by hand: ask for the device"
+    )
+
+
+def test_nothing_left_says_nothing() -> None:
+    assert list(left(Report("torch_xla"), {"XLA101": 3}, unsafe_fixes=True)) == []

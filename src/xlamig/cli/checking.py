@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from xlamig.cli import exits
 from xlamig.cli.output import Output, progress
 from xlamig.findings import Applicability, Report
 from xlamig.report import render, statistics
-from xlamig.report.changes import applied, diff
+from xlamig.report.changes import applied, diff, left
 from xlamig.report.numbers import number
 from xlamig.report.summary import effort_line, over_budget, summary, troubles
 
@@ -139,7 +140,10 @@ class Checking:
         else:
             out.note(*(f"Created {name}: add it to the commit" for name in created))
         if wanted.show_fixes:
-            out.note(*applied({file.filename: file.applied for file in outcome.files}))
+            by_file = {file.filename: file.applied for file in outcome.files}
+            out.note(*applied(by_file))
+            by_rule = sum((Counter(codes) for codes in by_file.values()), Counter[str]())
+            out.note(*left(outcome.after, by_rule, wanted.unsafe_fixes))
         out.complain(*outcome.problems)
         if outcome.problems:
             return exits.FAILED

@@ -42,7 +42,8 @@ def test_what_is_left_and_what_it_takes() -> None:
         a_finding("XLA005", severity="info"),
     )
     assert "\n".join(left(report, {"XLA101": 3}, unsafe_fixes=False)) == (
-        "Left 3 problems:\n- 2 of 5 x XLA101:\n    1 x --unsafe-fixes would write it\n    1 x by hand: sum up\n"
+        "Left 3 problems:\n- 2 of 5 x XLA101:\n"
+        "    1 x --unsafe-fixes would write it\n    1 x by hand: sum up\n"
         "- 1 x XLA712: by hand: ask for the device"
     )
 

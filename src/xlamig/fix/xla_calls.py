@@ -42,10 +42,11 @@ def xla_statement(
     device = fact.proofs.get("device-in-scope")
     if device is None:
         return None
+    indent = page.module.indent
     test = f'if str({device}).startswith("xla"):'
     if not bindings(page.module, "torch_xla"):
-        return XlaStatement((test, "    import torch_xla", "", f"    {call}"))
+        return XlaStatement((test, f"{indent}import torch_xla", "", f"{indent}{call}"))
     known = ensure_module(page, "torch_xla", place)
     if known is None or known.edits:
         return None
-    return XlaStatement((test, f"    {known.name}{call.removeprefix('torch_xla')}"))
+    return XlaStatement((test, f"{indent}{known.name}{call.removeprefix('torch_xla')}"))

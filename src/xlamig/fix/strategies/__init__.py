@@ -11,6 +11,7 @@ from xlamig.fix.strategies.accumulate import accumulate
 from xlamig.fix.strategies.add_argument import add_argument
 from xlamig.fix.strategies.arguments import drop_argument, replace_argument
 from xlamig.fix.strategies.checkpointing import rename_where_passed
+from xlamig.fix.strategies.copies import copy_from_device
 from xlamig.fix.strategies.cuda_method import cuda_method
 from xlamig.fix.strategies.device_argument import device_argument
 from xlamig.fix.strategies.device_literal import device_literal
@@ -18,6 +19,7 @@ from xlamig.fix.strategies.device_move import device_move
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.index_select import index_select
+from xlamig.fix.strategies.lazy_log import lazy_log
 from xlamig.fix.strategies.masked_fill import masked_fill
 from xlamig.fix.strategies.module_moves import keep_parameters, move_first
 from xlamig.fix.strategies.precision import rename_precision
@@ -34,6 +36,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "accelerator": accelerator,
         "accumulate": accumulate,
         "add-argument": add_argument,
+        "copy-from-device": copy_from_device,
         "cuda-method": cuda_method,
         "device-argument": device_argument,
         "device-literal": device_literal,
@@ -45,6 +48,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "drop-statement": drop_statement,
         "index-select": index_select,
         "keep-parameters": keep_parameters,
+        "lazy-log": lazy_log,
         "masked-fill": masked_fill,
         "move-first": move_first,
         "remove-suppression": remove_suppression,

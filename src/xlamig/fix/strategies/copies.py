@@ -1,0 +1,30 @@
+"""Copies into device tensors."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import Fact, Transfer
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.scopes import path_to
+
+_ATOMS = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.Const)
+
+
+def copy_from_device(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """`dst.copy_(src)` becomes `dst.copy_(src.to(dst.device))`; `dst` is a name."""
+    if not isinstance(fact, Transfer) or fact.via != "copy":
+        return None
+    calls = [n for n in path_to(page.module, *fact.span) if isinstance(n, ir.Call)]
+    for call in reversed(calls):
+        match call:
+            case ir.Call(
+                func=ir.Attribute(value=ir.Name() | ir.Attribute() as owner, attr="copy_"), args=(first, *_)
+            ):
+                source = first.value
+                if first.keyword not in (None, "src") or first.star:
+                    return None
+                old = page.text((source.start, source.end))
+                target = page.text((owner.start, owner.end))
+                new = f"{old if isinstance(source, _ATOMS) else f'({old})'}.to({target}.device)"
+                return Draft(f"Use `{new}`", (page.edit(source.start, source.end, new),))
+    return None

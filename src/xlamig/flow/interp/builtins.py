@@ -162,7 +162,7 @@ class Builtins:
         return NUMBER
 
     def _sum(self, first: Thing, args: Args, node: ir.Call) -> Thing:
-        self.m.calls.tensors.stacked("sum", first, args, node)
+        self.m.calls.tensors.costs.stacked("sum", first, args, node)
         held = element_of(first) if first.kind == "sequence" else first
         if held.kind == "tensor":
             return held.but(tag="", source="") if first.kind == "sequence" else held

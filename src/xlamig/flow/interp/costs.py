@@ -1,0 +1,170 @@
+"""What operations on tensors cost: shapes that depend on values, growing results, baked-in numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.facts import ChangingConstant, ChangingShape, DynamicShape
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.frames import STEPS
+from xlamig.flow.interp.reads import VALUE_SIZES, sureness
+from xlamig.flow.interp.things import (
+    POSSIBLE,
+    UNKNOWN,
+    Thing,
+    element_of,
+)
+from xlamig.flow.known import short
+from xlamig.knowledge import signatures
+from xlamig.knowledge import values as table
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.machine import Machine
+
+_DYNAMIC = frozenset({"unique", "unique_consecutive", "masked_select"})
+
+
+class Costs:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    def of(self, name: str, last: str, owner: Thing | None, args: Args, node: ir.Call, result: Thing) -> None:
+        plain = last.rstrip("_")
+        first = owner if owner is not None else args.get(0, "input")
+        if first is not None and first.kind == "tensor" and sureness(first):
+            self._dynamic(name, plain, owner, first, args, node)
+        if plain in table.names("torch", "concat"):
+            self._grows(name, args, node, result)
+        if plain in ("index_add", "scatter_add", "index_copy"):
+            self.m.effects.add("adds-rows")
+        if plain in table.names("torch", "stack"):
+            self.stacked(name, args.get(0, "tensors") or UNKNOWN, args, node)
+        if plain == "pad" and first is not None and first.tag.startswith("carried:"):
+            self._mark(result, first, name, node)
+        self._numbers(name, plain, owner, args, node, result)
+
+    def _dynamic(
+        self, name: str, plain: str, owner: Thing | None, first: Thing, args: Args, node: ir.Call
+    ) -> None:
+        rest = args.all if owner is not None else args.all[1:]
+        via = ""
+        if plain in table.names("torch", "nonzero") or (plain == "where" and not rest):
+            via = "nonzero"
+        elif plain in table.names("torch", "unique"):
+            via = "unique"
+        elif plain == "masked_select":
+            via = "mask-read"
+        elif plain == "masked_scatter":
+            via = "masked-scatter"
+        elif plain == "repeat_interleave" and rest and rest[0].kind == "tensor" and sureness(rest[0]):
+            via = "repeat"
+        if not via:
+            return
+        at = node.func.value if owner is not None and isinstance(node.func, ir.Attribute) else args.node(0)
+        mask = args.node(0 if owner is not None else 1) if via in ("mask-read", "masked-scatter") else None
+        self.m.effects.update(("read", "selects"))
+        self.m.record(
+            DynamicShape,
+            node,
+            sureness(first),
+            first.why,
+            via=via,
+            operation=name,
+            tensor=short(self.m.source(at)) if at is not None else "",
+            mask=short(self.m.source(mask)) if mask is not None else "",
+        )
+
+    @staticmethod
+    def is_dynamic(plain: str, rest: list[Thing]) -> bool:
+        if plain == "where":
+            return not rest
+        return plain in table.names("torch", "nonzero") or plain in _DYNAMIC
+
+    def _grows(self, name: str, args: Args, node: ir.Call, result: Thing) -> None:
+        given = args.get(0, "tensors")
+        if given is None or given.kind != "sequence":
+            return
+        for item in given.items or ((given.element,) if given.element else ()):
+            if item.kind == "tensor" and item.tag.startswith("carried:"):
+                self._mark(result, item, name, node)
+
+    def _mark(self, result: Thing, carried: Thing, name: str, node: ir.Call) -> None:
+        result.tag = carried.tag.replace("carried:", "grown:")
+        result.loop = carried.loop
+        result.ref = (node, self.m.statement, name)
+
+    def stacked(self, name: str, given: Thing, args: Args, node: ir.Call) -> None:
+        """A list that grows from round to round is stacked in each of them."""
+        if given.kind != "sequence" or given.tag != "grows" or element_of(given).kind != "tensor":
+            return
+        sure = sureness(element_of(given))
+        active = any(loop.id == given.loop and loop.kind in STEPS for loop in self.m.loops)
+        if sure and (active if given.loop else self.m.frequency == "step"):
+            self.m.record(
+                ChangingShape,
+                node,
+                sure,
+                element_of(given).why,
+                via="list",
+                operation=name,
+                cause="length",
+                tensor=short(self.m.source(args.pairs[0][0].value)) if args.pairs else "",
+            )
+
+    def _numbers(
+        self, name: str, plain: str, owner: Thing | None, args: Args, node: ir.Call, result: Thing
+    ) -> None:
+        """Numbers that are baked into the graph, and tensors where a number has to be."""
+        place = result if result.kind == "tensor" else element_of(result)
+        sure = sureness(place)
+        baked = table.number_arguments(plain)
+        free = table.number_arguments(plain, "baked") or ()
+        known = signatures.signature(name)
+        parameters = (*known.positional, *known.keywords) if known is not None else ()
+        for i, (arg, thing) in enumerate(args.pairs):
+            counted = not args.starred and i < len(parameters)
+            parameter = arg.keyword or (parameters[i] if counted else "*")
+            wanted = baked is not None and (parameter in baked or ("*" in baked and arg.keyword is None))
+            read = table.number_arguments(plain, "read-as-number")
+            number = wanted or (read is not None and parameter in read)
+            for part, item in self._parts(arg.value, thing):
+                scalar = item.scalar or plain in table.names("torch", "of-numbers")
+                if number and item.kind == "tensor" and scalar:
+                    self.m.values.reads.host(part, item, "number", name)
+                    if wanted and sureness(item) > POSSIBLE:
+                        item = Thing("number", cause="read", sure=item.sure, why=item.why)
+                if (wanted or parameter in free) and sure and item.kind == "number":
+                    self._baked(part, item, name, sure)
+                    if (
+                        item.cause in VALUE_SIZES
+                        and item.sure > POSSIBLE
+                        and plain in table.names("torch", "of-numbers")
+                    ):
+                        result.cause = "dynamic"
+
+    @staticmethod
+    def _parts(node: ir.Expr, thing: Thing) -> list[tuple[ir.Expr, Thing]]:
+        if (
+            isinstance(node, ir.Sequence)
+            and thing.items is not None
+            and len(thing.items) == len(node.elements)
+        ):
+            return list(zip(node.elements, thing.items, strict=True))
+        return [(node, element_of(thing) if thing.kind == "sequence" else thing)]
+
+    def _baked(self, part: ir.Expr, item: Thing, name: str, sure: int) -> None:
+        if item.kind != "number" or not item.cause:
+            return
+        text = short(self.m.source(part))
+        if item.cause in VALUE_SIZES:
+            self.m.values.reads.sized(part, part, item, sure, operation=name)
+            return
+        self.m.values.reads.changing(
+            part,
+            item.but(sure=min(sure, item.sure)),
+            ChangingConstant,
+            via="attribute",
+            operation=name,
+            number=text,
+        )

@@ -205,7 +205,7 @@ class Calls:
             return self.modules.attribute(owner, name)
         if name == "param_groups" and self._inherits(owner, "Optimizer"):
             return groups_of("device")
-        return self.m.values._by_convention(name)
+        return self.m.values.by_convention(name)
 
     @staticmethod
     def placed(thing: Thing, owner: Thing) -> Thing:

@@ -44,7 +44,7 @@ class Loops:
 
     def run_while(self, node: ir.While) -> None:
         def test(loop: Loop) -> None:
-            self.m.values.truth(node.test, "while")
+            self.m.values.tests.truth(node.test, "while")
 
         self._loop(node, UNKNOWN, test)
 

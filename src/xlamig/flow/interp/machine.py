@@ -140,7 +140,7 @@ class Machine:
                 for target in targets:
                     self.assign(target, thing, value)
             case ir.AugAssign():
-                self.values.augmented(node)
+                self.values.operators.augmented(node)
             case ir.AnnAssign(target=target, annotation=annotation, value=value):
                 if value is not None:
                     self.assign(target, self.values.of(value), value)
@@ -157,7 +157,7 @@ class Machine:
                         self.values.of(value)
                 return True
             case ir.Assert(test=test, message=message):
-                self.values.truth(test, "assert")
+                self.values.tests.truth(test, "assert")
                 if message is not None:
                     with self.branch() as way, self.once(message=True):
                         self.values.of(message)
@@ -177,8 +177,8 @@ class Machine:
         return False
 
     def _if(self, node: ir.If) -> Leaves:
-        holds = self.values.decided(node.test)
-        tested = self.values.truth(node.test, "if")
+        holds = self.values.tests.decided(node.test)
+        tested = self.values.tests.truth(node.test, "if")
         if holds is not None:
             return self.block(node.body if holds else node.orelse)
         before = fork(self.env)
@@ -186,7 +186,7 @@ class Machine:
         ends: list[Env | None] = []
         for body, taken in ((node.body, True), (node.orelse, False)):
             self.frame.env = fork(before)
-            self.values.narrow(node.test, taken)
+            self.values.tests.narrow(node.test, taken)
             often = self.once() if body and isinstance(body[-1], ir.Raise) else self.seldom(node.test, taken)
             with self.branch() as way, often:
                 ends.append(None if self.block(body) else self.env)
@@ -236,7 +236,7 @@ class Machine:
             self.frame.env = fork(before)
             self.env.update(dict.fromkeys(case.captures, UNKNOWN))
             if case.guard is not None:
-                self.values.truth(case.guard, "if")
+                self.values.tests.truth(case.guard, "if")
             with self.branch() as way:
                 if not self.block(case.body):
                     ends.append(self.env)

@@ -291,7 +291,7 @@ class Modules:
             return Thing("module", module.place, sure=LIKELY, loose=True, why=module.why)
         if name == "config":
             return Thing("foreign")
-        return self.m.values._by_convention(name)
+        return self.m.values.by_convention(name)
 
 
 def _identity(module: Thing) -> object:

@@ -1,0 +1,86 @@
+"""Tests: what they read, whether the abstract values decide them, what holds where they do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.flow.interp.things import (
+    BOOL,
+    LIKELY,
+    POSSIBLE,
+    Thing,
+    join_all,
+)
+from xlamig.flow.scopes import path_of
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.machine import Machine
+
+
+class Decisions:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    def truth(self, node: ir.Expr, word: str) -> Thing:
+        """Evaluates a test; a tensor there is read on the host."""
+        match node:
+            case ir.Unary(op="not", operand=operand):
+                self.truth(operand, word)
+                return BOOL
+            case ir.Bool(op=op, values=values):
+                return join_all([self.truth(value, word if i == 0 else op) for i, value in enumerate(values)])
+        thing = self.m.values.of(node)
+        if thing.kind == "tensor" and not (isinstance(node, ir.Compare) and len(node.ops) > 1):
+            self.m.values.reads.host(node, thing, "nan-check" if thing.tag == "nan" else "truth", word)
+        return thing
+
+    def decided(self, test: ir.Expr) -> bool | None:
+        """What a test gives, where the abstract values are enough to tell."""
+        match test:
+            case ir.Unary(op="not", operand=operand):
+                inner = self.decided(operand)
+                return None if inner is None else not inner
+            case ir.Bool(op=op, values=values):
+                found = [self.decided(value) for value in values]
+                stops = op == "or"
+                if stops in found:
+                    return stops
+                return None if None in found else not stops
+            case ir.Compare(
+                left=ir.Name() as left, ops=("is" | "is not" as op,), comparators=(ir.Const(value=None),)
+            ):
+                thing = self._known(left)
+                return (op == "is") if thing is not None and thing.kind == "none" else None
+            case ir.Call(func=ir.Name(id="isinstance"), args=(subject, kind)) if isinstance(
+                subject.value, ir.Name
+            ):
+                return self._is_tensor(subject.value, kind.value)
+        return None
+
+    def _known(self, node: ir.Name) -> Thing | None:
+        return self.m.env.get(node.id)
+
+    def _is_tensor(self, subject: ir.Name, kind: ir.Expr) -> bool | None:
+        thing = self._known(subject)
+        if thing is None or self.m.names.dotted(kind, self.m.frame.scope) != "torch.Tensor":
+            return None
+        if thing.kind in ("number", "bool", "text", "none", "foreign", "sequence", "mapping"):
+            return False
+        certain = thing.kind == "tensor" and not thing.loose and thing.sure > LIKELY
+        return True if certain else None
+
+    def narrow(self, test: ir.Expr, holds: bool) -> None:
+        """What names hold where a test does, or does not."""
+        match test:
+            case ir.Unary(op="not", operand=operand):
+                self.narrow(operand, not holds)
+            case ir.Bool(op=op, values=values) if (op == "and") == holds:
+                for value in values:
+                    self.narrow(value, holds)
+            case ir.Call(func=ir.Name(id="isinstance"), args=(subject, kind)) if holds:
+                thing = self.m.values.of(subject.value)
+                name = path_of(subject.value)
+                tensor = self.m.names.dotted(kind.value, self.m.frame.scope) == "torch.Tensor"
+                if tensor and name and thing.kind == "unknown":
+                    self.m.put(name, Thing("tensor", "either", sure=POSSIBLE))

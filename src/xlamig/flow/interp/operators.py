@@ -1,0 +1,190 @@
+"""Operators: what they give, and what they cost on the device."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.facts import ChangingConstant
+from xlamig.flow.interp.things import (
+    BOOL,
+    FOREIGN,
+    LIKELY,
+    NUMBER,
+    TEXT,
+    UNKNOWN,
+    Place,
+    Thing,
+    element_of,
+    join,
+    join_place,
+    sequence,
+    together,
+)
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.machine import Machine
+
+_FOLD: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+}
+_CHANGING = ("random", "read", "derived", "length", "step-counter", "position")
+
+
+class Operators:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    def unary(self, node: ir.Unary) -> Thing:
+        if node.op == "not":
+            self.m.values.tests.truth(node.operand, "not")
+            return BOOL
+        thing = self.m.values.of(node.operand)
+        if thing.kind == "number" and node.op == "-" and isinstance(thing.const, int | float):
+            return thing.but(const=-thing.const)
+        return thing.but(tag=thing.tag if thing.tag == "nan" else "") if thing.kind == "tensor" else thing
+
+    def binary(self, node: ir.Binary) -> Thing:
+        left, right = self.m.values.of(node.left), self.m.values.of(node.right)
+        if node.op == "-" and left.tag == "clock" and right.tag == "clock":
+            self.m.values.reads.timed(left, right)
+        return self.combined(node.op, left, right, node)
+
+    def augmented(self, node: ir.AugAssign) -> None:
+        old, new = self.m.values.of(node.target), self.m.values.of(node.value)
+        if isinstance(node.target, ir.Subscript) and old.kind == "tensor":
+            self.m.values.store(node.target, new, node.value, operator=node.op)
+            return
+        result = self.combined(node.op, old, new, node)
+        if old.kind == "sequence" and node.op == "+":
+            result = result.but(tag="appended")
+        if (
+            isinstance(node.target, ir.Attribute)
+            and result.kind == "number"
+            and self.m.frequency == "step"
+            and new.kind == "number"
+            and not new.cause
+        ):
+            result = result.but(cause="step-counter", loop=0, sure=LIKELY)
+        self.m.assign(node.target, result, node.value)
+
+    def combined(self, op: str, left: Thing, right: Thing, node: ir.Node) -> Thing:
+        """What `left op right` gives."""
+        kinds = {left.kind, right.kind}
+        if "tensor" in kinds:
+            if op == "%" and left.kind == "text":
+                self.m.values.reads.formatted(node, right, "%", node)
+                return TEXT
+            return self._of_tensors(op, left, right, node)
+        if left.kind == "text" and op == "%":
+            for thing in right.items or (right,) if right.kind == "sequence" else (right,):
+                self.m.values.reads.formatted(node, thing, "%", node)
+            return TEXT
+        if kinds <= {"number", "bool"}:
+            return self._number(op, left, right)
+        if "foreign" in kinds:
+            return FOREIGN
+        if kinds == {"parameters"}:
+            return together((left, right))
+        if "unknown" in kinds and (left.place or right.place):
+            return left if left.kind == "unknown" and left.place else right
+        if "number" in kinds and "unknown" in kinds:
+            number = left if left.kind == "number" else right
+            return number.but(const=UNKNOWN.const, sure=min(number.sure, LIKELY)) if number.cause else UNKNOWN
+        if kinds == {"sequence"}:
+            return self._joined(op, left, right)
+        if "sequence" in kinds and op == "*":
+            held = left if left.kind == "sequence" else right
+            return Thing("sequence", element=element_of(held), place=held.place)
+        if "text" in kinds:
+            return Thing("text", place=left.place)
+        return UNKNOWN
+
+    @staticmethod
+    def _joined(op: str, left: Thing, right: Thing) -> Thing:
+        if op == "+" and left.items is not None and right.items is not None:
+            return sequence((*left.items, *right.items))
+        return Thing("sequence", element=join(element_of(left), element_of(right)))
+
+    @staticmethod
+    def _number(op: str, left: Thing, right: Thing) -> Thing:
+        fold = _FOLD.get(op)
+        if fold is not None and isinstance(left.const, int | float) and isinstance(right.const, int | float):
+            return Thing("number", const=fold(left.const, right.const))
+        for side in (left, right):
+            if side.cause:
+                return Thing("number", sure=side.sure, cause=side.cause, loop=side.loop, why=side.why)
+        return NUMBER
+
+    def _of_tensors(self, op: str, left: Thing, right: Thing, node: ir.Node) -> Thing:
+        one, other = (left, right) if left.kind == "tensor" else (right, left)
+        if op == "**" and other.kind == "number":
+            self.m.values.reads.changing(
+                node, other, ChangingConstant, via="attribute", operation="**", tensor=""
+            )
+        if other.kind != "tensor":
+            self.m.calls.work(one.place)
+            known = other.kind in ("number", "bool", "none")
+            return one.but(
+                sure=one.sure if known else min(one.sure, LIKELY),
+                dtype="float" if op == "/" else one.dtype if one.dtype != "bool" or op in "&|^" else "",
+                tag=one.tag if one.tag == "nan" else "",
+                source="",
+                const=UNKNOWN.const,
+                ref=None,
+            )
+        place = joined_place(left.place, right.place)
+        if place == "device" and self.m.frequency == "step":
+            self.m.values.reads.sent(left, right, node)
+        lead = left if left.place == place else right
+        self.m.calls.work(place)
+        return Thing(
+            "tensor",
+            place,
+            sure=min(left.sure, right.sure) if place == "either" else lead.sure,
+            dtype=left.dtype if left.dtype == right.dtype else "",
+            scalar=left.scalar and right.scalar,
+            cause=left.cause or right.cause,
+            tag="nan" if "nan" in (left.tag, right.tag) and op in "&|" else "",
+            source=left.source if left.source == right.source else "",
+            why=lead.why,
+        )
+
+    def compare(self, node: ir.Compare) -> Thing:
+        left = self.m.values.of(node.left)
+        result: Thing = BOOL
+        for op, comparator in zip(node.ops, node.comparators, strict=True):
+            right = self.m.values.of(comparator)
+            result = self._compared(node, op, left, right)
+            left = right
+        if len(node.ops) > 1 and result.kind == "tensor":
+            self.m.values.reads.host(node, result, "truth", "chained comparison")
+        return result
+
+    def _compared(self, node: ir.Compare, op: str, left: Thing, right: Thing) -> Thing:
+        if op in ("is", "is not"):
+            return BOOL
+        if op in ("in", "not in"):
+            self.m.values.reads.membership(node, left, right)
+            return BOOL
+        if "tensor" not in (left.kind, right.kind):
+            cause = next((s for s in (left, right) if s.cause in _CHANGING), None)
+            if cause is None:
+                return BOOL
+            return Thing("bool", cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
+        if "none" in (left.kind, right.kind) or "text" in (left.kind, right.kind):
+            return BOOL
+        tensor = self._of_tensors(op, left, right, node)
+        source = self.m.source(node.left) if left.kind == "tensor" else ""
+        return tensor.but(dtype="bool", source=source, tag="", const=UNKNOWN.const)
+
+
+def joined_place(one: Place, other: Place) -> Place:
+    """Where the result of an operation is: on the accelerator if any operand is."""
+    if "device" in (one, other):
+        return "device"
+    return join_place(one, other)

@@ -156,7 +156,7 @@ class Calls:
         made = Thing("module" if info.is_module else "instance", place, ref=info)
         for cls in info.lineage():
             if "__init__" in cls.methods:
-                init = self.m.function(cls.methods["__init__"], cls.frame, cls)
+                init = self.m.definitions.function(cls.methods["__init__"], cls.frame, cls)
                 init.bound = made
                 self.entry.call(init, args, node)
                 break
@@ -184,7 +184,7 @@ class Calls:
             return None
         for cls in owner.ref.lineage():
             if name in cls.methods:
-                made = self.m.function(cls.methods[name], cls.frame, cls)
+                made = self.m.definitions.function(cls.methods[name], cls.frame, cls)
                 if made.kind != "static":
                     made.bound = owner
                 return made
@@ -235,7 +235,7 @@ class Calls:
             if name in cls.attributes:
                 return cls.attributes[name]
             if name in cls.methods:
-                return Thing("function", ref=self.m.function(cls.methods[name], cls.frame, cls))
+                return Thing("function", ref=self.m.definitions.function(cls.methods[name], cls.frame, cls))
         return UNKNOWN
 
     def _of_class(self, info: ClassInfo, name: str, args: Args, node: ir.Call) -> Thing:
@@ -245,7 +245,7 @@ class Calls:
             args.positional.insert(0, UNKNOWN)
         for cls in info.lineage():
             if name in cls.methods:
-                method = self.m.function(cls.methods[name], cls.frame, cls)
+                method = self.m.definitions.function(cls.methods[name], cls.frame, cls)
                 if method.kind == "class":
                     method.bound = Thing("class", ref=info)
                 return self.entry.call(method, args, node)

@@ -63,8 +63,8 @@ class _Maker:
 
     def digest(self, owner: ir.ClassDef | None, node: ir.FunctionDef) -> Digest | None:
         m = self.machine
-        info = m.define_class(owner) if owner is not None else None
-        function = m.function(node, info.frame if info is not None else m.frame, info)
+        info = m.definitions.class_of(owner) if owner is not None else None
+        function = m.definitions.function(node, info.frame if info is not None else m.frame, info)
         bound = info is not None and function.kind != "static"
         params = node.params[1:] if bound else node.params
         m.recorder, m.frequency = Recorder(), "step"

@@ -179,7 +179,7 @@ class Entry:
         hot = "hot" in words
         if known is not None and (not hot or "step" in known.frequencies):
             return
-        function = m.function(node, frame, owner)
+        function = m.definitions.function(node, frame, owner)
         given = known.given if known is not None else {}
         given = given or {p.name: self.parameters.guessed(p, function, hot=hot) for p in node.params}
         if known is None and owner is not None and node.params and function.kind != "static":

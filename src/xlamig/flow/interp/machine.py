@@ -10,9 +10,10 @@ from xlamig.facts import Fact, Span, Why
 from xlamig.findings import Frequency
 from xlamig.flow.guards import Guards
 from xlamig.flow.interp.calls import Calls
+from xlamig.flow.interp.definitions import Definitions
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
-from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Function, Loop, fork, merged
+from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Loop, fork, merged
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.things import NONE, UNKNOWN, Place, Thing, element_of, join
@@ -59,9 +60,9 @@ class Machine:
         self.values = Evaluator(self)
         self.calls = Calls(self)
         self.moves = Moves(self)
+        self.definitions = Definitions(self)
         self._loops = Loops(self)
         self.guards = Guards(analysis.values, analysis.text)
-        self._classes: dict[int, ClassInfo] = {}
         self._left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
         self._sized: set[int] = set()
 
@@ -124,9 +125,9 @@ class Machine:
             case ir.Match():
                 return self._match(node)
             case ir.FunctionDef():
-                self._define(node)
+                self.definitions.function_of(node)
             case ir.ClassDef():
-                self.define_class(node)
+                self.definitions.class_of(node)
             case _:
                 return self._simple(node)
         return False
@@ -168,7 +169,7 @@ class Machine:
                     ended.append(fork(self.env))
                 return True
             case ir.Import(names=names) | ir.ImportFrom(names=names):
-                self._import(names)
+                self.definitions.imported(names)
             case ir.Delete(targets=targets):
                 for target in targets:
                     self.env.pop(path_of(target), None)
@@ -288,74 +289,6 @@ class Machine:
         self.frame.env = env
         ended = self.block(node.final)
         return ended or not alive
-
-    # ------------------------------------------------------------------ definitions
-
-    def _define(self, node: ir.FunctionDef) -> None:
-        compiled = any(
-            self.names.dotted(d.func if isinstance(d, ir.Call) else d, self.frame.scope)
-            == "torch_xla.compile"
-            for d in node.decorators
-        )
-        tag = "compiled" if compiled else ""
-        self.env[node.name] = Thing("function", ref=self.function(node, self.frame), tag=tag)
-        self.calls.entry.found(node, self.frame)
-
-    def _import(self, names: tuple[ir.Alias, ...]) -> None:
-        """Imports are looked up by scope; one that something else may replace is a value like any other."""
-        for alias in names:
-            name = alias.asname or alias.name.partition(".")[0]
-            if len(self.frame.scope.bindings.get(name, ())) > 1:
-                dotted = self.names.dotted(ir.Name(alias.start, alias.end, name), self.frame.scope)
-                if dotted is not None:
-                    self.env[name] = self.calls.named(dotted)
-
-    def function(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> Function:
-        made = Function(node, self.scopes.of(node), frame, owner)
-        for decorator in node.decorators:
-            match path_of(decorator).rpartition(".")[2]:
-                case "staticmethod":
-                    made.kind = "static"
-                case "classmethod":
-                    made.kind = "class"
-                case "property" | "cached_property":
-                    made.kind = "property"
-        return made
-
-    def define_class(self, node: ir.ClassDef) -> ClassInfo:
-        known = self._classes.get(id(node))
-        if known is None:
-            known = self._classes[id(node)] = self._class(node)
-        self.env[node.name] = Thing("class", ref=known)
-        return known
-
-    def _class(self, node: ir.ClassDef) -> ClassInfo:
-        scope = self.scopes.of(node)
-        bases: list[ClassInfo] = []
-        outside: set[str] = set()
-        for arg in node.args:
-            if arg.keyword is None:
-                base = self.values.of(arg.value)
-                if base.kind == "class":
-                    bases.append(base.ref)
-                else:
-                    outside.add(self.names.dotted(arg.value, self.frame.scope) or path_of(arg.value))
-        is_module = any(b.is_module for b in bases) or self.regions.is_module(node, scope.parent or scope)
-        info = ClassInfo(node, scope, self.frame, tuple(bases), frozenset(outside), is_module=is_module)
-        inner = Frame(scope, self.frame, info)
-        outer, self.frame = self.frame, inner
-        for statement in node.body:
-            if isinstance(statement, ir.FunctionDef):
-                info.methods[statement.name] = statement
-                self.calls.entry.found(statement, outer, info)
-            elif not isinstance(statement, ir.ClassDef):
-                self.statement = statement
-                self.run(statement)
-            else:
-                self.define_class(statement)
-        self.frame = outer
-        info.attributes.update(inner.env)
-        return info
 
     # ------------------------------------------------------------------ assignment
 

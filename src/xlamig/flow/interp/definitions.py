@@ -1,0 +1,85 @@
+"""Functions, classes and imports that a module defines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.flow.interp.frames import ClassInfo, Frame, Function
+from xlamig.flow.interp.things import Thing
+from xlamig.flow.scopes import path_of
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.machine import Machine
+
+
+class Definitions:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+        self._classes: dict[int, ClassInfo] = {}
+
+    def function_of(self, node: ir.FunctionDef) -> None:
+        compiled = any(
+            self.m.names.dotted(d.func if isinstance(d, ir.Call) else d, self.m.frame.scope)
+            == "torch_xla.compile"
+            for d in node.decorators
+        )
+        tag = "compiled" if compiled else ""
+        self.m.env[node.name] = Thing("function", ref=self.function(node, self.m.frame), tag=tag)
+        self.m.calls.entry.found(node, self.m.frame)
+
+    def imported(self, names: tuple[ir.Alias, ...]) -> None:
+        """Imports are looked up by scope; one that something else may replace is a value like any other."""
+        for alias in names:
+            name = alias.asname or alias.name.partition(".")[0]
+            if len(self.m.frame.scope.bindings.get(name, ())) > 1:
+                dotted = self.m.names.dotted(ir.Name(alias.start, alias.end, name), self.m.frame.scope)
+                if dotted is not None:
+                    self.m.env[name] = self.m.calls.named(dotted)
+
+    def function(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> Function:
+        made = Function(node, self.m.scopes.of(node), frame, owner)
+        for decorator in node.decorators:
+            match path_of(decorator).rpartition(".")[2]:
+                case "staticmethod":
+                    made.kind = "static"
+                case "classmethod":
+                    made.kind = "class"
+                case "property" | "cached_property":
+                    made.kind = "property"
+        return made
+
+    def class_of(self, node: ir.ClassDef) -> ClassInfo:
+        known = self._classes.get(id(node))
+        if known is None:
+            known = self._classes[id(node)] = self._class(node)
+        self.m.env[node.name] = Thing("class", ref=known)
+        return known
+
+    def _class(self, node: ir.ClassDef) -> ClassInfo:
+        scope = self.m.scopes.of(node)
+        bases: list[ClassInfo] = []
+        outside: set[str] = set()
+        for arg in node.args:
+            if arg.keyword is None:
+                base = self.m.values.of(arg.value)
+                if base.kind == "class":
+                    bases.append(base.ref)
+                else:
+                    outside.add(self.m.names.dotted(arg.value, self.m.frame.scope) or path_of(arg.value))
+        is_module = any(b.is_module for b in bases) or self.m.regions.is_module(node, scope.parent or scope)
+        info = ClassInfo(node, scope, self.m.frame, tuple(bases), frozenset(outside), is_module=is_module)
+        inner = Frame(scope, self.m.frame, info)
+        outer, self.m.frame = self.m.frame, inner
+        for statement in node.body:
+            if isinstance(statement, ir.FunctionDef):
+                info.methods[statement.name] = statement
+                self.m.calls.entry.found(statement, outer, info)
+            elif not isinstance(statement, ir.ClassDef):
+                self.m.statement = statement
+                self.m.run(statement)
+            else:
+                self.class_of(statement)
+        self.m.frame = outer
+        info.attributes.update(inner.env)
+        return info

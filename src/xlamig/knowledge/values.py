@@ -28,12 +28,6 @@ def names(section: str, key: str) -> frozenset[str]:
     return frozenset(_document()[section][key])
 
 
-def word(section: str, key: str) -> str:
-    """One entry of a section that maps names to words; "" where it has none."""
-    found: str = _document()[section].get(key, "")
-    return found
-
-
 def read_by(kind: str, name: str) -> str:
     """How a method ("methods") or a function ("functions") reads a tensor; "" if it does not."""
     found: str = _document()["reads"][kind].get(name, "")

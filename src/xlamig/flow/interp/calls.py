@@ -274,7 +274,7 @@ class Calls:
                 return Thing("device", "host" if export.value == "cpu" else "device", sure=LIKELY)
             if export.kind != "name":
                 return Thing("unknown", ref=dotted, sure=1)
-        return self.torch.value(self.m.names.canonical(dotted))
+        return Thing("api", ref=self.m.names.canonical(dotted))
 
     def work(self, place: str) -> None:
         """Device work is queued."""

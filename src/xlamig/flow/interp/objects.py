@@ -59,7 +59,7 @@ class Objects:
                     return Thing("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
                 return UNKNOWN
             case "logger":
-                return self._log()
+                return NONE  # below its level nothing is read
             case "parameters":
                 return owner
             case "foreign" if owner.tag == "framework":
@@ -189,11 +189,6 @@ class Objects:
         for arg, thing in args.pairs:
             self.m.values.reads.formatted(arg.value, thing, operation, node)
 
-    @staticmethod
-    def _log() -> Thing:
-        """Lazy arguments are read only if the message is written."""
-        return NONE
-
     # ------------------------------------------------------------------ others
 
     def _decoded(self, name: str, args: Args, node: ir.Call) -> Thing:
@@ -227,7 +222,7 @@ class Objects:
         if name in ("step", "zero_grad") and table.name_like("optimizer").search(last):
             return self._of_optimizer(Thing("optimizer", "device", sure=LIKELY), name)
         if name in table.names("reads", "loggers") and ("log" in last.lower()):
-            return self._log()
+            return NONE  # below its level nothing is read
         if name == "backward":
             self.m.effects.add("backward")
             self.m.calls.work("either")

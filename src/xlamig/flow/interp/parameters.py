@@ -30,7 +30,6 @@ _TENSORS_ONLY = re.compile(
     r"|expand|expand_as|new_zeros|new_ones|new_tensor|type_as|view|size\(|masked_select|index_select|index_add_"
     r"|log_softmax|chunk|narrow)\b"
 )
-_BATCH = re.compile(r"^(?:batch|inputs?|targets?|labels?|images?|samples?)$")
 _CONTAINERS = frozenset({"list", "List", "Sequence", "Iterable", "tuple", "Tuple"})
 
 

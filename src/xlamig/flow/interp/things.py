@@ -9,7 +9,7 @@ from xlamig.facts import Why
 Kind = Literal[
     "unknown", "tensor", "module", "optimizer", "scheduler", "scaler", "loader", "dataset", "device",
     "dtype", "number", "bool", "text", "none", "sequence", "mapping", "instance", "function", "class",
-    "api", "foreign", "type", "nothing", "parameters", "distribution", "writer", "logger", "iterator",
+    "api", "foreign", "type", "nothing", "parameters", "distribution", "writer", "logger",
 ]  # fmt: skip
 Place = Literal["device", "host", "either", ""]
 
@@ -122,7 +122,6 @@ BOOL = Thing("bool")
 TEXT = Thing("text")
 FOREIGN = Thing("foreign")
 DEVICE = Thing("device", "device")
-HOST = Thing("device", "host")
 
 
 def constant(value: Any) -> Thing:

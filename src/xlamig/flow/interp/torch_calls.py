@@ -56,10 +56,6 @@ class TorchCalls:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
 
-    def value(self, name: str) -> Thing:
-        """What a name outside the project stands for where it is not called."""
-        return Thing("api", ref=name)
-
     def call(self, name: str, args: Args, node: ir.Call) -> Thing:
         made = self._special(name, args, node)
         if made is not None:

@@ -62,10 +62,10 @@ def distinct(
 def _apart(groups: list[list[Finding]]) -> list[list[Finding]]:
     """Without those whose places another rule's has all of and asks for at least as much. One rule
     may find two things at a place: an import of two packages."""
-    ranked = sorted(groups, key=lambda group: max(map(_rank, group)), reverse=True)
+    ranked = sorted(groups, key=_reach, reverse=True)
     holders: dict[Hashable, list[list[Finding]]] = {}
     for group in ranked:
-        places = {(one.filename, one.cell, one.place.start, one.place.end) for one in group}
+        places = _places(group)
         first, *others = (holders.get(place, []) for place in places)
         common = (had for had in first if all(had in other for other in others))
         above = next((had for had in common if had[0].code != group[0].code), None)
@@ -76,6 +76,16 @@ def _apart(groups: list[list[Finding]]) -> list[list[Finding]]:
             above += group
             group.clear()
     return [group for group in groups if group]
+
+
+def _reach(group: list[Finding]) -> tuple[object, ...]:
+    """Of two groups that ask for the same, the one with more places comes before the other."""
+    rank = max(map(_rank, group))
+    return rank[0], len(_places(group)), rank
+
+
+def _places(group: list[Finding]) -> set[Hashable]:
+    return {(one.filename, one.cell, one.place.start, one.place.end) for one in group}
 
 
 def _key(finding: Finding) -> Hashable:

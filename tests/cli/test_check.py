@@ -240,7 +240,9 @@ def test_what_fixes_left_is_reported(invoke: Any) -> None:
 def test_fix_only_reports_nothing(invoke: Any) -> None:
     result = invoke("check", "--fix-only", "--show-fixes")
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "Fixed 2 problems:\n- train.py:\n    2 x XLA005\n"
+    assert result.stderr == (
+        "Fixed 2 problems:\n- train.py:\n    2 x XLA005\nLeft 1 problem:\n- 1 of 3 x XLA005: by hand\n"
+    )
 
 
 def test_diff(engine: Any, invoke: Any) -> None:

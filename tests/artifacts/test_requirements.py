@@ -83,6 +83,12 @@ def test_releases_of_torch_that_a_requirement_admits(version: str, admits: str, 
     assert admits in fact.releases and leaves_out not in fact.releases
 
 
+def test_a_build_for_the_cpu_is_a_release_like_any_other() -> None:
+    (fact,) = facts("torch==2.9.1+cpu\n", "requirements")
+    assert isinstance(fact, Package)
+    assert fact.cuda == "" and fact.releases == {"2.9"}
+
+
 def test_a_build_for_cuda() -> None:
     (fact,) = facts("torch==2.4.1+cu121\n", "requirements")
     assert isinstance(fact, Package)

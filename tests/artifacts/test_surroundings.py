@@ -158,6 +158,10 @@ def test_a_workflow() -> None:
     assert packages(text, "yaml") == [("cupy", "")]
 
 
+def test_a_section_that_is_empty_says_nothing() -> None:
+    assert settings("zero_optimization: {}\n", "yaml", *NAMES) == []
+
+
 def test_a_template_is_no_mistake() -> None:
     assert facts("{{- if .Values.gpu }}\na: {{ .b }}: c\n{{- end }}\n", "yaml", *NAMES) == []
 

@@ -15,6 +15,7 @@ from xlamig.facts import Package, Span
 from xlamig.knowledge.releases import TORCH
 
 _CUDA = re.compile(r"\+(cu\d+)")
+_LOCAL = re.compile(r"\+[\w.]+")
 _CONDA = re.compile(r"(?:[\w.-]+::)?([A-Za-z0-9_][\w.-]*)\s*(.*)$", re.DOTALL)
 _CONDA_CUDA = re.compile(r"cuda_?(\d+)(?:\.(\d+))?")
 # The machine the program is to run on: a TPU host.
@@ -105,7 +106,7 @@ def _holds(marker: Marker) -> bool:
 def _releases(specifier: str) -> frozenset[str]:
     """Those that some patch release of fits: "==2.4.1" is 2.4."""
     try:
-        wanted = SpecifierSet(_CUDA.sub("", specifier))
+        wanted = SpecifierSet(_LOCAL.sub("", specifier))
     except InvalidSpecifier:
         return frozenset(TORCH)
     patches = range(10)

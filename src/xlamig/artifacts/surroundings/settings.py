@@ -83,7 +83,7 @@ def _entry(
         if wanted(name):
             given = ", ".join(item.value for item in items)
             yield page.setting(name, given, span, "setting", ".".join(path))
-    elif wanted(name):  # resources: {nvidia.com/gpu: {...}}
+    elif wanted(name) and value.value:  # resources: {nvidia.com/gpu: {...}}
         yield page.setting(name, "", _span(key), "setting", ".".join(path))
 
 

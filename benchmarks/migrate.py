@@ -159,9 +159,9 @@ def _difference(one: Ran, other: Ran) -> list[float] | None:
 
 
 def _steady(ran: Ran) -> dict[str, float] | None:
-    """Medians over the second half of the steps."""
+    """Medians over the last third of the steps: an epoch's end compiles something of its own, once."""
     steps = [s for s in ran.steps if s]
-    late = steps[len(steps) // 2 :]
+    late = steps[-max(4, len(steps) // 3) :]
     if len(late) < 3:
         return None
     return {k: median(b[k] - a[k] for a, b in pairwise(late)) for k in late[0]}
@@ -234,7 +234,7 @@ def main() -> None:
     parser.add_argument("scripts", nargs="*", type=Path)
     parser.add_argument("--manifest", type=Path)
     parser.add_argument("--python", default=sys.executable, help="one with torch and torch_xla")
-    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--limit", type=float, default=150, help="seconds per run")
     parser.add_argument("--keep", type=Path, help="a folder for the copies, to look at them")
     args = parser.parse_args()

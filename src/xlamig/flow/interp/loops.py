@@ -95,7 +95,8 @@ class Loops:
                 if growing and self._runs_graph(loop):  # what is computed from its length changes too
                     m.frame.env = {**heads, **growing}
                     m.statement = node
-                    last = self._round(loop, start, inside=True)
+                    with m.branch():  # what it does was seen in the round before
+                        last = self._round(loop, start, inside=True)
             m.loops.pop()
             m.statement = node
             if loop.kind in STEPS:
@@ -184,7 +185,7 @@ class Loops:
             if (
                 effects & {"selects", "selects?"}
                 and loop.kind in ("cut", "inner")
-                and self._calls_experts(iterable, effects)
+                and self._calls_experts(loop, iterable, effects)
             ):
                 self._experts(loop)
             if isinstance(loop.node, ir.For) and effects & {"work", "work?"}:
@@ -264,9 +265,10 @@ class Loops:
 
     # ------------------------------------------------------------------ experts
 
-    def _calls_experts(self, iterable: Thing, effects: set[str]) -> bool:
-        if iterable.tag != "range" and not self._over_modules(iterable):
-            return False
+    @staticmethod
+    def _calls_experts(loop: Loop, iterable: Thing, effects: set[str]) -> bool:
+        if isinstance(loop.node, ir.While) or iterable.kind not in ("sequence", "module"):
+            return False  # over batches, files, tokens
         return "model" in effects or "model?" in effects or "adds-rows" in effects
 
     def _experts(self, loop: Loop) -> None:

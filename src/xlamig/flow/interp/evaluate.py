@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from xlamig import ir
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.decisions import Decisions
 from xlamig.flow.interp.frames import Frame, Function, fork
 from xlamig.flow.interp.indexing import Indexing
@@ -287,7 +288,18 @@ class Evaluator:
                 return FOREIGN
             case "unknown" if thing.place:
                 return thing
+            case "instance":
+                return self._of_instance(thing)
         return UNKNOWN
+
+    def _of_instance(self, thing: Thing) -> Thing:
+        """What the `__iter__` of a class of the module yields: a loader of one's own."""
+        method = self.m.calls.method_of(thing, "__iter__")
+        made = self.m.calls.entry.call(method, Args(), None) if method is not None else UNKNOWN
+        if made.kind not in ("sequence", "loader"):
+            return UNKNOWN
+        self.m.effects.add("batch")
+        return self.iterated(made)
 
     def unpacked(self, thing: Thing, count: int) -> list[Thing]:
         """The parts of a thing that is assigned to several names."""

@@ -195,7 +195,8 @@ class Machine:
         if self._asks_for_xla(node.test):
             self.effects |= ways[0]  # where it matters the branch is taken
         self.statement = node
-        if tested.cause == "random" and (None in ends or any(_works(way) for way in ways)):
+        chosen = any(_works(way) for way in ways) or any(_picks(end, before) for end in ends)
+        if tested.cause == "random" and chosen:
             self.values.reads.branched(node.test, tested)
         self.maybe(*ways)
         if ends == [None, None]:
@@ -404,3 +405,8 @@ class Machine:
 
 def _works(effects: set[str]) -> bool:
     return "work" in effects or "work?" in effects
+
+
+def _picks(end: Env | None, before: Env) -> bool:
+    """Whether a branch leaves the block, or gives a name another tensor."""
+    return end is None or any(t.kind == "tensor" and before.get(name) is not t for name, t in end.items())

@@ -12,6 +12,7 @@ Stores nothing unless asked to keep the traces.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -46,13 +47,21 @@ XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
 
 
 def trace(program: Path, python: str, options: list[str], output: Path) -> dict[str, Any] | None:
-    """None for a program that could not be traced at all."""
+    """None for a program that could not be traced at all, or not to its end."""
     command = [*XLAMIG, "trace", "--as-cuda", "--python", python, *options]
     if not output.exists():
-        subprocess.run(
-            [*command, "--output-format", "json", "-o", output, program],
-            cwd=output.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=900, check=False,
-        )  # fmt: skip
+        running = output.with_suffix(".part")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(
+                [*command, "--output-format", "json", "-o", running, program],
+                cwd=output.parent,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=900,
+                check=False,
+            )
+            if running.exists():
+                running.rename(output)
     return json.loads(output.read_text()) if output.exists() else None
 
 

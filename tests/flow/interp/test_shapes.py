@@ -14,6 +14,7 @@ SILENT = {
     "a list": "z = [1, 2, 3][: i]; {}.get(i)",
     "numbers in arithmetic": "z = x * i + i / 3; torch.full((3,), i * 0.1, device=device)",
     "a fixed number of layers": "for k in range(3): z = x[k % 2]",
+    "random, on the host": "z = torch.ones(3)\nfor k in range(5):\n    if random.random() < 0.5: z = -z",
     "a counter of another loop": "for k in range(2): z = x[:, k : k + 1]",
 }
 SAID = {
@@ -39,6 +40,7 @@ SAID = {
     "torch.arange(i, device=device)": "changing-constant attribute: i",
     "F.pad(x, (0, i))": "changing-constant attribute: i",
     "x[random.randint(0, 3)]": "changing-constant index: random.randint(0, 3)",
+    "y = -x\nfor k in [1] * 5:\n if random.random() < i: x = y": "changing-path branch: random.random() < i",
     "for k in range(random.randint(1, 3)): x = x * 2": "changing-path rounds: range(random.randint(1, 3))",
 }
 

@@ -137,3 +137,22 @@ def test_copies_of_one_batch_are_counted() -> None:
         optimizer.step()
     """
     assert [f.count for f in facts(text) if f.kind == "transfer"] == ["several", "one"]  # type: ignore[attr-defined]
+
+
+OWN_LOADER = """
+class Batches:
+    def __init__(self, rows): self.rows = rows.cuda()
+    def __iter__(self):
+        for i in range(9):
+            yield self.rows[i], i
+    def names(self): return ["a"]
+model = nn.Linear(8, 8).cuda()
+last = torch.ones(8).cuda()
+for x, i in Batches(torch.ones(9, 8)):
+    last = model(x)
+"""
+
+
+def test_a_class_that_yields_batches_is_a_loader() -> None:
+    assert boundaries(OWN_LOADER) == ["evaluation none"]
+    assert boundaries(OWN_LOADER.replace("__iter__", "rows")) == ["decoding none"]

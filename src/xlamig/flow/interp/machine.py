@@ -408,5 +408,8 @@ def _works(effects: set[str]) -> bool:
 
 
 def _picks(end: Env | None, before: Env) -> bool:
-    """Whether a branch leaves the block, or gives a name another tensor."""
-    return end is None or any(t.kind == "tensor" and before.get(name) is not t for name, t in end.items())
+    """Whether a branch leaves the block, or gives a name another tensor of the device."""
+    if end is None:
+        return True
+    tensors = ((name, t) for name, t in end.items() if t.kind == "tensor" and t.place != "host")
+    return any(before.get(name) is not thing for name, thing in tensors)

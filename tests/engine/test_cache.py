@@ -77,6 +77,14 @@ def test_only_the_changed_file_is_worked_on(project: Path, monkeypatch: pytest.M
     assert worked == ["tools", "tools.py"]
 
 
+def test_importers_rely_on_what_a_module_offers_not_on_what_it_calls() -> None:
+    body = "import torch\nimport far\ndef f(x):\n    {}\n"
+    one, other = (load(LoadJob(body.format(line), "near", False, True)) for line in ("far.a(x)", "far.b(x)"))
+    assert one.interface and other.interface and one.interface.calls != other.interface.calls
+    assert one.seal == other.seal
+    assert one.seal != load(LoadJob("import torch\nimport far\ng = 1\n", "near", False, True)).seal
+
+
 def test_a_changed_import_changes_its_importers(project: Path) -> None:
     assert "XLA005" in codes(check(), "app/train.py")
     write({"app/compat.py": "from time import sleep as wait\n"}, project)

@@ -17,21 +17,21 @@ STEP = ""
 _OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "numpy", "builtins"}
 
 
-def calls_of(scopes: ScopeTable, analysis: Analysis) -> Mapping[str, tuple[str, ...]]:
+def calls_of(scopes: ScopeTable, analysis: Analysis, regions: Regions) -> Mapping[str, tuple[str, ...]]:
     """What each function ("f") and method ("C.f") calls, and under STEP what steps of training, forward
     passes and their like are or call: dotted names of imports, ".f" of the module's own functions.
 
     A call that runs in some rounds or on one rank only is left out."""
-    graph = _Graph(scopes, analysis)
+    graph = _Graph(scopes, analysis, regions)
     graph.read(analysis.module.body, scopes.module)
     return {name: tuple(sorted(called)) for name, called in graph.found.items() if called}
 
 
 class _Graph:
-    def __init__(self, scopes: ScopeTable, analysis: Analysis) -> None:
+    def __init__(self, scopes: ScopeTable, analysis: Analysis, regions: Regions) -> None:
         self.scopes = scopes
         self.names = analysis.names
-        self.regions = Regions(analysis)
+        self.regions = regions
         self.occasions = Occasions(analysis.text)
         self.found: dict[str, set[str]] = {STEP: set()}
 

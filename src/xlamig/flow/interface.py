@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xlamig import ir
 from xlamig.facts import Interest
 from xlamig.flow.callgraph import calls_of
 from xlamig.flow.interp.digests import digests_of
 from xlamig.flow.names import Names
-from xlamig.flow.project import Export, Interface, ProjectIndex
+from xlamig.flow.project import Digest, Export, Interface, ProjectIndex
+from xlamig.flow.regions import Regions
 from xlamig.flow.scopes import Binding, ScopeTable, path_of
 from xlamig.flow.site import Analysis
 from xlamig.flow.values import Values
@@ -32,10 +35,13 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
     for inner in scopes.functions():
         for bindings in inner.bindings.values():
             imports.update(b.dotted for b in bindings if b.kind == "import")
-    has_torch = "torch" in text
-    analysis = Analysis(module, text, names, values, has_torch)
-    calls = calls_of(scopes, analysis) if has_torch else {}
-    digests = digests_of(analysis, scopes) if has_torch else {}
+    calls: Mapping[str, tuple[str, ...]] = {}
+    digests: Mapping[str, Digest] = {}
+    if "torch" in text:
+        analysis = Analysis(module, text, names, values, has_torch=True)
+        regions = Regions(analysis)
+        calls = calls_of(scopes, analysis, regions)
+        digests = digests_of(scopes, analysis, regions)
     return Interface(name, exports, tuple(scopes.module.stars), tuple(sorted(imports)), calls, digests)
 
 

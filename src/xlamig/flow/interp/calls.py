@@ -20,7 +20,7 @@ from xlamig.flow.interp.things import (
     UNKNOWN,
     Thing,
     constant,
-    element_of,
+    inside,
 )
 from xlamig.flow.interp.torch_calls import TorchCalls
 from xlamig.flow.interp.unseen import Unseen
@@ -288,7 +288,7 @@ class Calls:
         """The tensors among arguments, also those in sequences."""
         found: list[Thing] = []
         for thing in args.all:
-            inner = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
+            inner = inside(thing)
             if inner.kind == "tensor":
                 found.append(inner)
             elif inner.kind == "unknown" and inner.place:

@@ -122,25 +122,21 @@ class Costs:
         free = table.number_arguments(plain, "baked") or ()
         known = signatures.signature(name)
         parameters = (*known.positional, *known.keywords) if known is not None else ()
+        read = table.number_arguments(plain, "read-as-number") or ()
+        of_numbers = plain in table.names("torch", "of-numbers")
         for i, (arg, thing) in enumerate(args.pairs):
             counted = not args.starred and i < len(parameters)
             parameter = arg.keyword or (parameters[i] if counted else "*")
             wanted = baked is not None and (parameter in baked or ("*" in baked and arg.keyword is None))
-            read = table.number_arguments(plain, "read-as-number")
-            number = wanted or (read is not None and parameter in read)
+            number = wanted or parameter in read
             for part, item in self._parts(arg.value, thing):
-                scalar = item.scalar or plain in table.names("torch", "of-numbers")
-                if number and item.kind == "tensor" and scalar:
+                if number and item.kind == "tensor" and (item.scalar or of_numbers):
                     self.m.values.reads.host(part, item, "number", name)
                     if wanted and sureness(item) > POSSIBLE:
                         item = Thing("number", cause="read", sure=item.sure, why=item.why)
                 if (wanted or parameter in free) and sure and item.kind == "number":
                     self._baked(part, item, name, sure)
-                    if (
-                        item.cause in VALUE_SIZES
-                        and item.sure > POSSIBLE
-                        and plain in table.names("torch", "of-numbers")
-                    ):
+                    if of_numbers and item.cause in VALUE_SIZES and item.sure > POSSIBLE:
                         result.cause = "dynamic"
 
     @staticmethod

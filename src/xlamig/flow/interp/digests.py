@@ -27,7 +27,7 @@ _MARK = "the argument "
 _GIVES = {"number": "number", "bool": "number", "text": "text", "none": "none", "foreign": "foreign"}
 
 
-def digests_of(analysis: Analysis, scopes: ScopeTable) -> Mapping[str, Digest]:
+def digests_of(scopes: ScopeTable, analysis: Analysis, regions: Regions) -> Mapping[str, Digest]:
     """By name ("f", "C.f"), the functions and methods that read a tensor they are given on the host."""
     found: dict[str, Digest] = {}
     wanted = [
@@ -38,7 +38,7 @@ def digests_of(analysis: Analysis, scopes: ScopeTable) -> Mapping[str, Digest]:
         and _MAY_READ.search(analysis.text, node.start, node.end)
     ]
     if wanted:
-        maker = _Maker(analysis, scopes)
+        maker = _Maker(scopes, analysis, regions)
         for owner, node in wanted:
             digest = maker.digest(owner, node)
             if digest is not None:
@@ -55,9 +55,9 @@ def _defined(body: ir.Block) -> Iterator[tuple[ir.ClassDef | None, ir.FunctionDe
 
 
 class _Maker:
-    def __init__(self, analysis: Analysis, scopes: ScopeTable) -> None:
+    def __init__(self, scopes: ScopeTable, analysis: Analysis, regions: Regions) -> None:
         self.text = analysis.text
-        self.machine = Machine(analysis, scopes, Regions(analysis))
+        self.machine = Machine(analysis, scopes, regions)
         made = (ir.Import, ir.ImportFrom, ir.FunctionDef, ir.ClassDef, ir.Assign)
         self.machine.block([node for node in analysis.module.body if isinstance(node, made)])
 

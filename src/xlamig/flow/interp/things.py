@@ -159,6 +159,11 @@ def element_of(thing: Thing) -> Thing:
     return thing.element or UNKNOWN
 
 
+def inside(thing: Thing) -> Thing:
+    """What a sequence or mapping holds; of anything else, the thing itself."""
+    return element_of(thing) if thing.kind in ("sequence", "mapping") else thing
+
+
 def join_all(things: Any) -> Thing:
     found: Thing | None = None
     for thing in things:

@@ -9,7 +9,7 @@ from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.reads import sureness
-from xlamig.flow.interp.things import FOREIGN, LIKELY, POSSIBLE, UNKNOWN, Place, Thing, element_of
+from xlamig.flow.interp.things import FOREIGN, LIKELY, POSSIBLE, UNKNOWN, Place, Thing, inside
 from xlamig.flow.known import short
 from xlamig.flow.project import Digest
 from xlamig.flow.scopes import path_of
@@ -63,7 +63,7 @@ class Unseen:
         name = path_of(node.func)
         for reading in digest.reads:
             for thing, part in self._argument(digest, reading.parameter, args):
-                held = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
+                held = inside(thing)
                 if held.kind == "tensor" and (reading.whole or not (held.loose or held is not thing)):
                     there = f"`{reading.operation}` in {module.rpartition('.')[2]}.py, line {reading.row}"
                     told = held.because(f"`{name}` reads it: {there}", (node.start, node.end))
@@ -140,7 +140,7 @@ class Unseen:
 def _given(things: list[Thing]) -> Iterator[Thing]:
     """What a result may be computed from."""
     for thing in things:
-        held = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
+        held = inside(thing)
         if held.kind in ("tensor", "module", "unknown") and held.place and held.sure > POSSIBLE:
             yield held
 

@@ -116,6 +116,7 @@ class Finding:
     scope: str = ""  # qualified name of the enclosing function or class, "" at module level
     statement: str = ""  # the statement's normalised text: the unit in which sites are counted
     observed: str = ""  # what a real run showed of it
+    dependency: str = ""  # findings of one rule with the same text here are one in a program
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,9 +114,6 @@ def test_per_file_ignores_and_exclude(project: Path) -> None:
 def test_add_ignore_silences_everything_and_changes_no_meaning(project: Path) -> None:
     engine.add_ignores([Path()], Options(isolated=True, cache=False), "GPU only")
     assert Path("ops/add.cu").read_text().startswith("// xlamig: ignore[XLA602] GPU only\n__global__")
-    left = run().findings
-    assert {f.code for f in left} <= {"XLA909"}  # its other places come up, one after the other
-    engine.add_ignores([Path()], Options(isolated=True, cache=False), "GPU only")
     assert run().findings == ()
 
 

@@ -29,6 +29,7 @@ def add_ignores(paths: Sequence[Path], options: Options, reason: str) -> Ignored
     """Raises UsageError as for `check`, or when a file cannot be written."""
     run = Run(paths, options)
     report = narrow(run.report(), paths, options)
+    dependencies = {(f.code, f.dependency) for f in report.findings if f.dependency}
     written = findings = 0
     for file in report.files:
         source = run.sources.get(file.filename)
@@ -36,7 +37,9 @@ def add_ignores(paths: Sequence[Path], options: Options, reason: str) -> Ignored
         if source is None or not source.source.exact:
             continue
         text = source.source
-        for finding in file.findings:
+        # A dependency is told of at one of its places; each has a comment of its own.
+        folded = (f for f in run.reports[file.filename].findings if (f.code, f.dependency) in dependencies)
+        for finding in (*file.findings, *folded):
             if not finding.code.startswith(NEVER):
                 found[text.locate(finding.place.start).row].add(finding.code)
         new = with_ignores(text, found, reason)

@@ -7,15 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
+from xlamig.engine.dependencies import once_per_dependency
 from xlamig.engine.load import Loaded
 from xlamig.engine.session import Session
-from xlamig.findings import CONFIDENCES, SEVERITIES, FileReport, Finding, Reason
+from xlamig.findings import FileReport
 from xlamig.flow import ProjectIndex
 from xlamig.knowledge.helpers import meaning
 from xlamig.rulebook import Program
 from xlamig.rulebook.program import word_of
-
-_MOST_PLACES = 5  # that are listed of one dependency
 
 
 class Survey:
@@ -103,9 +102,8 @@ def _line_like(name: str) -> Callable[[str], object]:
 
 def once_in_program(reports: Mapping[str, FileReport], once: Collection[str]) -> tuple[FileReport, ...]:
     """The reports by file name. Of a rule in `once` the first finding stays, and none at all where a
-    comment suppresses any. Of one that reports once for each dependency the most serious finding stays,
-    with the places of the others among its reasons."""
-    reports = once_per_dependency(reports, once)
+    comment suppresses any. Findings about one dependency become one."""
+    reports = once_per_dependency(reports)
     said = set(silenced(reports.values(), once))
     kept: list[FileReport] = []
     for name in sorted(reports):
@@ -120,32 +118,6 @@ def once_in_program(reports: Mapping[str, FileReport], once: Collection[str]) ->
             report if len(findings) == len(report.findings) else replace(report, findings=tuple(findings))
         )
     return tuple(kept)
-
-
-def once_per_dependency(reports: Mapping[str, FileReport], once: Collection[str]) -> Mapping[str, FileReport]:
-    together: dict[tuple[str, str], list[Finding]] = {}
-    for name in sorted(reports):
-        for finding in reports[name].findings:
-            if finding.code in once and finding.effort.unit == "dependency":
-                together.setdefault((finding.code, finding.message), []).append(finding)
-    if not together:
-        return reports
-    kept: dict[int, Finding] = {}
-    for found in together.values():
-        best = min(found, key=lambda f: (SEVERITIES.index(f.severity), CONFIDENCES.index(f.confidence)))
-        others = [f for f in found if f is not best]
-        reasons = tuple(Reason("also here", f.filename, f.place) for f in others[:_MOST_PLACES])
-        if len(others) > _MOST_PLACES:
-            left = f"and at {len(others) - _MOST_PLACES} more places"
-            reasons = (*reasons, Reason(left, best.filename, best.place))
-        kept[id(best)] = replace(best, reasons=(*best.reasons, *reasons))
-    dropped = {id(f) for found in together.values() for f in found} - kept.keys()
-    return {
-        name: replace(
-            report, findings=tuple(kept.get(id(f), f) for f in report.findings if id(f) not in dropped)
-        )
-        for name, report in reports.items()
-    }
 
 
 def silenced(reports: Iterable[FileReport], once: Collection[str]) -> frozenset[str]:

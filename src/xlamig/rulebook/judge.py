@@ -132,6 +132,9 @@ class Judge:
         rule, fact, ruling = decision.rule, decision.fact, decision.ruling
         severity = "info" if decision.lowered else ruling.severity
         assert severity is not None and ruling.mechanism is not None  # checked when the page was read
+        message = _words(ruling.message or rule.message, decision)
+        # A call is a place of its own, with an edit of its own.
+        together = rule.once == "dependency" and not isinstance(fact, ApiUse)
         return Finding(
             code=rule.code,
             name=rule.name,
@@ -146,7 +149,7 @@ class Judge:
                 None if getattr(fact, "complete", True) else "likely",  # `**kwargs` may hold anything
             ),
             target=self.settings.target,
-            message=_words(ruling.message or rule.message, decision),
+            message=message,
             filename=source.filename,
             cell=source.cell_at(fact.span[0]),
             place=source.range(*fact.span),
@@ -161,6 +164,7 @@ class Judge:
             reasons=tuple(self._reasons(decision, source, views)),
             scope=fact.scope,
             statement=" ".join(source.text[slice(*fact.statement)].split()),
+            dependency=message if together else "",
         )
 
     def _reasons(self, decision: Decision, source: SourceView, views: Views) -> Iterator[Reason]:

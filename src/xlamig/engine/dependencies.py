@@ -1,0 +1,55 @@
+"""A dependency is one finding, wherever it is imported or required."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from xlamig.findings import CONFIDENCES, SEVERITIES, FileReport, Finding, Reason
+from xlamig.rulebook.rulings import LEVELS
+
+_MOST_PLACES = 5
+
+
+def once_per_dependency(reports: Mapping[str, FileReport]) -> Mapping[str, FileReport]:
+    """Of the findings about one dependency the most serious stays, of these the one that asks for the most
+    work, with the places of the others among its reasons."""
+    together: dict[tuple[str, str], list[Finding]] = {}
+    for name in sorted(reports):
+        for finding in reports[name].findings:
+            if finding.dependency:
+                together.setdefault((finding.code, finding.dependency), []).append(finding)
+    if not together:
+        return reports
+    kept = {id(best): replaced for best, replaced in map(_one_of, together.values())}
+    dropped = {id(f) for found in together.values() for f in found} - kept.keys()
+    return {
+        name: replace(
+            report, findings=tuple(kept.get(id(f), f) for f in report.findings if id(f) not in dropped)
+        )
+        for name, report in reports.items()
+    }
+
+
+def _one_of(found: list[Finding]) -> tuple[Finding, Finding]:
+    """The finding that stands for all, as it is and with the places of the others."""
+    best = min(found, key=_weight)
+    others = [f for f in found if f is not best]
+    reasons = tuple(Reason(_also(f, best), f.filename, f.place) for f in others[:_MOST_PLACES])
+    if len(others) > _MOST_PLACES:
+        left = f"and at {len(others) - _MOST_PLACES} more places"
+        reasons = (*reasons, Reason(left, best.filename, best.place))
+    return best, replace(best, reasons=(*best.reasons, *reasons))
+
+
+def _weight(finding: Finding) -> tuple[int, int, int]:
+    return (
+        SEVERITIES.index(finding.severity),
+        -LEVELS.index(finding.effort.level),
+        CONFIDENCES.index(finding.confidence),
+    )
+
+
+def _also(finding: Finding, best: Finding) -> str:
+    """Another part of the package may be replaced by something else."""
+    return "also here" if finding.help == best.help else f"also here; {finding.help}"

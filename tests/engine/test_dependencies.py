@@ -1,0 +1,83 @@
+"""A dependency is one finding, wherever it is imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+from xlamig.engine import Options
+from xlamig.findings import Finding
+
+GUARDED = "try:\n    import flash_attn\nexcept ImportError:\n    flash_attn = None\n"
+FILES = {
+    "a.py": "from flash_attn import flash_attn_func\n",
+    "b.py": "import flash_attn.bert_padding\n",
+    "c.py": GUARDED,
+}
+
+
+def found(root: Path, files: dict[str, str], code: str) -> list[Finding]:
+    for name, text in files.items():
+        (root / name).write_text(text)
+    report = engine.check([Path()], Options({"select": [code]}, isolated=True, jobs=1, cache=False))
+    return list(report.findings)
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def places(finding: Finding) -> list[str]:
+    return [reason.filename for reason in finding.reasons if reason.message.startswith("also here")]
+
+
+def test_guarded_imports_alone_are_information(root: Path) -> None:
+    (finding,) = found(root, {"a.py": GUARDED, "b.py": GUARDED}, "XLA605")
+    assert finding.severity == "info" and places(finding) == ["b.py"]
+
+
+def test_the_most_serious_place_stands_for_the_others(root: Path) -> None:
+    (finding,) = found(root, FILES, "XLA605")
+    assert (finding.filename, finding.severity) == ("a.py", "error")
+    assert places(finding) == ["b.py", "c.py"]
+
+
+def test_packages_stay_apart(root: Path) -> None:
+    files = {"a.py": "import cupy\nimport pycuda\n", "b.py": "import cupyx\n"}
+    assert [f.message for f in found(root, files, "XLA604")] == [
+        "`cupy` needs an NVIDIA GPU",
+        "`pycuda` needs an NVIDIA GPU",
+    ]
+
+
+def test_a_call_is_a_place_of_its_own(root: Path) -> None:
+    call = "def f(build):\n    return build(attn_implementation='flash_attention_2')\n"
+    assert [f.filename for f in found(root, {"a.py": call, "b.py": call}, "XLA605")] == ["a.py", "b.py"]
+
+
+def test_another_part_of_the_package_is_replaced_by_something_else(root: Path) -> None:
+    files = {"a.py": "from apex.optimizers import FusedAdam\n", "b.py": "from apex import amp\n"}
+    (finding,) = found(root, files, "XLA606")
+    assert any("also here; `torch.autocast" in reason.message for reason in finding.reasons)
+
+
+def test_a_comment_at_one_place_leaves_the_others(root: Path) -> None:
+    files = {**FILES, "a.py": FILES["a.py"].replace("\n", "  # xlamig: ignore[XLA605] GPU only\n")}
+    (finding,) = found(root, files, "XLA605")
+    assert finding.filename == "b.py" and places(finding) == ["c.py"]
+
+
+def test_many_places_are_counted(root: Path) -> None:
+    (finding,) = found(root, {f"m{i}.py": FILES["a.py"] for i in range(9)}, "XLA605")
+    assert len(places(finding)) == 5
+    assert any(reason.message == "and at 3 more places" for reason in finding.reasons)
+
+
+def test_every_place_gets_a_comment(root: Path) -> None:
+    found(root, FILES, "XLA605")
+    engine.add_ignores([Path()], Options(isolated=True, cache=False), "GPU only")
+    assert found(root, {}, "XLA605") == []

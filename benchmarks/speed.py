@@ -111,9 +111,12 @@ def smaller_book(folder: Path, count: int) -> Path:
     for path in (*kept, *(path for path in RULES.rglob("*.toml") if path.stem in named)):
         copy = folder / path.relative_to(RULES.parent)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        lines = path.read_text().splitlines(keepends=True)
+        lines = _GATHER.sub("", path.read_text()).splitlines(keepends=True)
         copy.write_text("".join(line for line in lines if not _of_others(line, codes)))
     return folder / "src"
+
+
+_GATHER = re.compile(r"\[\[gather\]\]\n(?:\w[^\n]*\n)+")  # what a rule says of others
 
 
 def _of_others(line: str, codes: set[str]) -> bool:

@@ -95,6 +95,14 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
+class Concern:
+    """What a finding has to say about others of the program: their places are among its reasons."""
+
+    text: str
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     code: str
     name: str
@@ -116,6 +124,7 @@ class Finding:
     scope: str = ""  # qualified name of the enclosing function or class, "" at module level
     statement: str = ""  # the statement's normalised text: the unit in which sites are counted
     observed: str = ""  # what a real run showed of it
+    concerns: tuple[Concern, ...] = ()
     dependency: str = ""  # findings of one rule with the same text here are one in a program
 
 
@@ -166,7 +175,7 @@ class Size:
 class FileReport:
     """What one file gave. `sites` counts torch and CUDA API uses seen, for coverage; `silenced`
     are the codes of findings that comments suppress, `unfollowed` the functions that not all calls were
-    followed into, because there were too many."""
+    followed into, because there were too many, `on_xla` what it uses that computes with XLA already."""
 
     filename: str
     findings: tuple[Finding, ...] = ()
@@ -179,6 +188,7 @@ class FileReport:
     parts: tuple[Part, ...] = ()
     sizes: tuple[Size, ...] = ()
     unfollowed: tuple[str, ...] = ()
+    on_xla: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

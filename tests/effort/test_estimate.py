@@ -10,7 +10,7 @@ from making import a_finding, a_fix, a_report
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import Plan, estimate
 from xlamig.effort.tables import table
-from xlamig.findings import FileReport, Finding, Report, SkippedFile
+from xlamig.findings import Concern, FileReport, Finding, Report, SkippedFile
 
 
 def plan(*findings: Finding, **settings: object) -> Plan:
@@ -244,3 +244,19 @@ def test_a_rule_with_more_places_than_another_keeps_its_own_effort() -> None:
     launcher = [a_finding("XLA706", "simple", unit="repo", row=row) for row in (1, 2)]
     device = a_finding("XLA001", "complex", row=1)
     assert {term.code for term in plan(*launcher, device).terms} == {"XLA706", "XLA001"}
+
+
+def test_stacks_come_once_with_what_concerns_them() -> None:
+    concern = Concern("pad to one length", ("XLA904", "XLA307"))
+    stack = {"group": "stacks", "message": "a runs", "severity": "info", "concerns": (concern,)}
+    runs = [a_finding("XLA612", "info", filename=name, **stack) for name in ("a.py", "b.py")]
+    stuck = a_finding("XLA608", message="b does not", group="frameworks")
+    found = plan(*runs, stuck, *(a_finding("XLA904", row=row) for row in (2, 9)))
+    assert [(stack.message, stack.concerns) for stack in found.stacks] == [
+        ("b does not", ()),
+        ("a runs", ("pad to one length (2 x XLA904)",)),
+    ]
+
+
+def test_other_findings_are_no_stacks() -> None:
+    assert plan(a_finding(severity="info")).stacks == ()

@@ -81,3 +81,47 @@ def test_every_place_gets_a_comment(root: Path) -> None:
     found(root, FILES, "XLA605")
     engine.add_ignores([Path()], Options(isolated=True, cache=False), "GPU only")
     assert found(root, {}, "XLA605") == []
+
+
+STACK = "from transformers import Trainer\n"
+RAGGED = """\
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
+
+
+def collate(batch):
+    return pad_sequence(batch)
+
+
+loader = DataLoader([], collate_fn=collate, drop_last=True)
+"""
+
+
+def stack(root: Path, files: dict[str, str]) -> Finding:
+    (finding,) = (f for f in found(root, files, "ALL") if f.code == "XLA612")
+    return finding
+
+
+def test_a_stack_has_nothing_to_say_of_code_that_it_does_not_concern(root: Path) -> None:
+    finding = stack(root, {"a.py": STACK, "b.py": "import torch\n"})
+    assert finding.severity == "info" and all(reason.filename == "a.py" for reason in finding.reasons)
+
+
+def test_a_stack_names_the_places_it_concerns(root: Path) -> None:
+    finding = stack(root, {"a.py": STACK, "b.py": RAGGED})
+    assert [(r.filename, r.message.rpartition(" ")[2]) for r in finding.reasons if r.filename != "a.py"] == [
+        ("b.py", "(XLA904)")
+    ]
+
+
+def test_one_import_of_two_packages_is_two_findings(root: Path) -> None:
+    assert [f.message for f in found(root, {"a.py": "import cupy, pycuda\n"}, "XLA604")] == [
+        "`cupy` needs an NVIDIA GPU",
+        "`pycuda` needs an NVIDIA GPU",
+    ]
+
+
+def test_what_is_on_xla_already_is_no_finding(root: Path) -> None:
+    (root / "a.py").write_text("import jax\nfrom flax import linen\nimport tensorflow as tf\n")
+    report = engine.check([Path()], Options(isolated=True, jobs=1, cache=False))
+    assert report.findings == () and report.files[0].on_xla == ("JAX", "TensorFlow")

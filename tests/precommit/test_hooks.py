@@ -73,7 +73,7 @@ class Repository:
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
     """The hooks' own entries, run with the xlamig that is installed here: quick."""
-    keys = ("id", "name", "entry", "types_or", "require_serial")
+    keys = ("id", "name", "entry", "types", "require_serial")
     hooks = [{key: hook[key] for key in keys} | {"language": "system"} for hook in HOOKS.values()]
     return Repository(tmp_path / "repository", tmp_path / "home", {"repo": "local", "hooks": hooks})
 
@@ -91,7 +91,7 @@ def test_clean_files_pass(repository: Repository, hook: str) -> None:
 
 
 @pytest.mark.parametrize("hook", HOOKS)
-def test_a_commit_without_python_files_passes_quietly(repository: Repository, hook: str) -> None:
+def test_a_commit_of_other_files_passes_quietly(repository: Repository, hook: str) -> None:
     repository.write("train.py", FINDING)
     repository.commit()
     repository.write("notes.md", "torch.cuda.synchronize()\n")
@@ -111,6 +111,33 @@ def test_check_reports_and_leaves_the_file(repository: Repository) -> None:
     assert code == 1
     assert "XLA005" in printed
     assert file.read_text(encoding="utf-8") == FINDING
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        ("requirements.txt", "flash-attn\n", "XLA909"),
+        ("requirements.in", "flash-attn\n", "XLA909"),
+        ("Dockerfile", "FROM nvidia/cuda:12.1.0-devel\n", "XLA910"),
+        ("pod.yaml", "limits:\n  nvidia.com/gpu: 8\n", "XLA911"),
+        ("train.sbatch", "#SBATCH --gres=gpu:8\n", "XLA911"),
+        ("add.cu", "__global__ void add(float* x) { }\n", "XLA602"),
+    ],
+)
+def test_files_that_are_not_python_are_checked_too(
+    repository: Repository, name: str, text: str, code: str
+) -> None:
+    repository.write(name, text)
+    exit_code, printed = repository.run("xlamig-check")
+    assert exit_code == 1 and code in printed
+
+
+def test_files_that_say_nothing_about_gpus_pass(repository: Repository) -> None:
+    repository.write("requirements.txt", "numpy\n")
+    repository.write("deploy.yaml", "replicas: 3\n")
+    repository.write("main.cpp", "int main() { return 0; }\n")
+    code, printed = repository.run("xlamig-check")
+    assert code == 0 and "XLA" not in printed
 
 
 def test_fix_changes_the_file_and_then_has_nothing_left(repository: Repository) -> None:

@@ -83,7 +83,7 @@ WANTED = Interest(
     prefixes=("torch_xla.core.",),
     methods=frozenset({"half"}),
     keywords=frozenset({"attn_implementation"}),
-    packages=frozenset({"flash_attn", "xformers.ops"}),
+    packages=frozenset({"flash_attn", "xformers.ops", "ray.train"}),
     variables=frozenset({"CUDA_VISIBLE_DEVICES"}),
     variable_prefixes=("UCX_",),
     aliases={"torchx.sync": "torch.cuda.synchronize"},
@@ -98,11 +98,9 @@ def test_trigger_words() -> None:
         "torchx",
         ".half",
         "attn_implementation",
-        "flash_attn",
-        "xformers",
         "PIL",
     }
-    assert words >= {"flash-attn", "CUDA_VISIBLE_DEVICES", "cuda", "nccl", "xlamig", "XLA"}
+    assert words >= {"CUDA_VISIBLE_DEVICES", "cuda", "nccl", "xlamig", "XLA"}
     assert not words & {"Tensor", "unknown", ".cuda"}
 
 
@@ -114,6 +112,7 @@ def test_trigger_words() -> None:
         "output = self.total\n",
         "half = 1\nself.halve()\n",
         "# to be done\n",
+        "array = my_xformers_2\n",
     ],
 )
 def test_a_file_that_gives_nothing_is_left_unread(text: str) -> None:
@@ -133,6 +132,7 @@ facts = st.one_of(
             "from flash_attn import f",
             "flash-attn==2.5",
             "from xformers import ops",
+            "import ray.train",
             "os.environ['CUDA_VISIBLE_DEVICES'] = '0'",
             "os.environ.update(UCX_TLS='tcp')",
             "d = 'cuda:0'",

@@ -19,6 +19,21 @@ def mistake(folder: Path, *pages: str, tables: dict[str, str] | None = None) -> 
     return str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("note", "nott", ["gather[0].row", '"nott"']),
+        ('["XLA001"]', "[]", ["gather[0].codes", "a list of codes"]),
+        ("XLA001", "XLA999", ["gather", "XLA999"]),
+    ],
+)
+def test_what_is_gathered_has_to_be_there(tmp_path: Path, old: str, new: str, parts: list[str]) -> None:
+    gather = '[[gather]]\nrow = "note"\ncodes = ["XLA001"]\n'.replace(old, new)
+    rule = page(MATCH + 'table = "t"\n' + VERDICT + gather)
+    told = mistake(tmp_path, rule, tables={"api/t.toml": '[row."torch.f"]\nnote = "x"\n'})
+    assert all(part in told for part in parts)
+
+
 def test_a_plain_page_loads(tmp_path: Path) -> None:
     rule = book(tmp_path, page()).rule("XLA001")
     assert (rule.name, rule.status, rule.phase, rule.effort.level) == ("a-rule", "stable", "run", "simple")

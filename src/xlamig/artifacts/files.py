@@ -12,8 +12,8 @@ from xlamig.facts import Environment, Fact, Interest
 
 # A file without any of these says nothing that a rule could be about.
 _TELLING = re.compile(
-    r"cuda|gpu|nvidia|nccl|nvcr|deepspeed|torch|accelerate|distributed_type|fp16|precision|dependencies"
-    r"|install|amp",
+    r"cuda|gpu|nvidia|accelerators:|nccl|nvcr|deepspeed|torch|accelerate|distributed_type|fp16|precision|dependencies"
+    r"|install|amp|vllm|text-generation|trtllm",
     re.IGNORECASE,
 )
 _LOCKED = re.compile(r"nvidia-|torch|cuda|\+cu\d")

@@ -12,6 +12,7 @@ from xlamig.effort.placement import crossings, place
 from xlamig.effort.plan import Coverage, Dominance, Family, Item, PhasePlan, Plan, Side
 from xlamig.effort.sides import side_of, weigher
 from xlamig.effort.sites import credit, distinct, is_optional, is_work
+from xlamig.effort.stacks import stacks
 from xlamig.effort.tables import table
 from xlamig.effort.terms import Addend, addends, difference, total
 from xlamig.effort.verdict import judge
@@ -49,6 +50,8 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
         stages=stages,
         crossings=tuple(crossings(stages)),
         fills=fills(report),
+        stacks=stacks(report),
+        on_xla=tuple(sorted({name for file in report.files for name in file.on_xla})),
     )
 
 

@@ -45,6 +45,8 @@ CREDITED: tuple[Applicability, ...] = ("safe", "unsafe")
 
 DOMINANT_SITES = 10
 
+STACKS = frozenset({"stacks", "frameworks", "sharding"})  # groups of rules about whole stacks
+
 # Lines deleted plus lines added per site. Only their common scale was fitted, docs/effort.md.
 LINES: Mapping[Level, float] = {
     "info": 0,

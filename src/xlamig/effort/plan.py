@@ -121,6 +121,15 @@ class Dominance:
 
 
 @dataclass(frozen=True, slots=True)
+class Stack:
+    """A training or serving stack in use, what to do about it, and what the code has that it concerns."""
+
+    message: str
+    advice: str
+    concerns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
     """What was left to do at a commit."""
 
@@ -153,3 +162,5 @@ class Plan:
     fills: tuple[Fill, ...] = ()
     economics: Economics | None = None
     history: tuple[Point, ...] = ()  # oldest first
+    stacks: tuple[Stack, ...] = ()
+    on_xla: tuple[str, ...] = ()  # nothing of these has to be ported

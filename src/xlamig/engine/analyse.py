@@ -33,7 +33,6 @@ class AnalyseJob:
     program: Program = UNSEEN
     called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
     native: tuple[Native, Links] | None = None  # of a C++ or CUDA source
-    complete: bool = False  # all of the program is part of the run
 
 
 def analyse(job: AnalyseJob) -> FileReport:

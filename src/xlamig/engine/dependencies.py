@@ -1,4 +1,5 @@
-"""A dependency is one finding, wherever it is imported or required."""
+"""A dependency is one finding, wherever it is imported or required; what it has to say about others is
+said with their places."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from xlamig.findings import CONFIDENCES, SEVERITIES, FileReport, Finding, Reason
 from xlamig.rulebook.rulings import LEVELS
 
 _MOST_PLACES = 5
+_MOST_CONCERNED = 2  # of each concern
 
 
 def once_per_dependency(reports: Mapping[str, FileReport]) -> Mapping[str, FileReport]:
@@ -53,3 +55,30 @@ def _weight(finding: Finding) -> tuple[int, int, int]:
 def _also(finding: Finding, best: Finding) -> str:
     """Another part of the package may be replaced by something else."""
     return "also here" if finding.help == best.help else f"also here; {finding.help}"
+
+
+def with_concerns(reports: Mapping[str, FileReport]) -> Mapping[str, FileReport]:
+    """The reports, where findings that concern others name the places of these."""
+    asking = [name for name, report in reports.items() if any(f.concerns for f in report.findings)]
+    if not asking:
+        return reports
+    by_code: dict[str, list[Finding]] = {}
+    for name in sorted(reports):
+        for finding in reports[name].findings:
+            by_code.setdefault(finding.code, []).append(finding)
+    changed = {
+        name: replace(
+            reports[name], findings=tuple(_with_concerns(f, by_code) for f in reports[name].findings)
+        )
+        for name in asking
+    }
+    return {**reports, **changed}
+
+
+def _with_concerns(finding: Finding, by_code: Mapping[str, list[Finding]]) -> Finding:
+    reasons = list(finding.reasons)
+    for concern in finding.concerns:
+        found = [other for code in concern.codes for other in by_code.get(code, ())]
+        for other in found[:_MOST_CONCERNED]:
+            reasons.append(Reason(f"{concern.text} ({other.code})", other.filename, other.place))
+    return finding if len(reasons) == len(finding.reasons) else replace(finding, reasons=tuple(reasons))

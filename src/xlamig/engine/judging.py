@@ -49,7 +49,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
                 job.called,
             )
             facts = found.facts
-            if job.complete and job.path.name == "setup.py":
+            if job.path.name == "setup.py":
                 facts = [*facts, *artifacts.setup_py_facts(job.source.text, context)]
         except RecursionError:
             skipped = SkippedFile(job.source.filename, "nested too deeply to be analysed")
@@ -66,6 +66,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
         tuple(_parts(found, job.source)),
         tuple(_sizes(found, job.source)),
         found.unfollowed,
+        session.rulebook.on_xla(facts),
     )
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
-from xlamig.engine.dependencies import once_per_dependency
+from xlamig.engine.dependencies import once_per_dependency, with_concerns
 from xlamig.engine.load import Loaded
 from xlamig.engine.session import Session
 from xlamig.findings import FileReport
@@ -102,7 +102,8 @@ def _line_like(name: str) -> Callable[[str], object]:
 
 def once_in_program(reports: Mapping[str, FileReport], once: Collection[str]) -> tuple[FileReport, ...]:
     """The reports by file name. Of a rule in `once` the first finding stays, and none at all where a
-    comment suppresses any. Findings about one dependency become one."""
+    comment suppresses any. Findings about one dependency become one, and those that
+    concern others name their places."""
     reports = once_per_dependency(reports)
     said = set(silenced(reports.values(), once))
     kept: list[FileReport] = []
@@ -117,7 +118,7 @@ def once_in_program(reports: Mapping[str, FileReport], once: Collection[str]) ->
         kept.append(
             report if len(findings) == len(report.findings) else replace(report, findings=tuple(findings))
         )
-    return tuple(kept)
+    return tuple(with_concerns({report.filename: report for report in kept}).values())
 
 
 def silenced(reports: Iterable[FileReport], once: Collection[str]) -> frozenset[str]:

@@ -105,10 +105,6 @@ class Run:
         unread: list[FileReport] = []
         sessions: dict[int, Session] = {}  # most files share one Settings object
         for file in files:
-            if kind_of(file.name) not in (None, "native") and not self._complete:
-                skipped = SkippedFile(file.name, "only read when a whole folder is checked")
-                unread.append(FileReport(file.name, skipped=skipped))
-                continue
             session = sessions.get(id(file.settings))
             if session is None:
                 session = sessions[id(file.settings)] = self._session(file.settings, cache)
@@ -207,7 +203,6 @@ class Run:
                 rules,
                 source.session.key,
                 job.program.key,
-                job.complete,
                 job.native and job.native[1],
             )
         known: dict[str, FileReport] = cache.get_many(keys.values())
@@ -278,7 +273,6 @@ class Run:
             self.survey.program(source.session.key),
             self.index.called_in_steps.get(source.module, {}),
             (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,
-            self._complete,
         )
 
     def _imported_from(self, module: str) -> Imported:

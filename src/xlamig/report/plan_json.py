@@ -59,6 +59,8 @@ def document(plan: Plan, report: Report) -> dict[str, Any]:
             for family in plan.families
         ],
         "optional": [_item(item) for item in plan.optional],
+        "stacks": [asdict(stack) for stack in plan.stacks],
+        "on_xla": list(plan.on_xla),
         "sides": [
             {"name": side.name, "sites": side.sites, "weight": side.weight, "effort": _hours(side.hours)}
             for side in plan.sides

@@ -27,6 +27,17 @@ def head(plan: Plan) -> Iterator[tuple[str, list[str]]]:
             for side in plan.sides
         ]
         yield "Of it", parts
+    if plan.stacks or plan.on_xla:
+        yield "Stacks", list(stacks(plan))
+
+
+def stacks(plan: Plan) -> Iterator[str]:
+    """What the program rests on, with advice; then what is on XLA already."""
+    for stack in plan.stacks:
+        yield f"{stack.message}: {stack.advice}"
+        yield from (f"  {concern}" for concern in stack.concerns)
+    if plan.on_xla:
+        yield f"on XLA already, nothing to port: {', '.join(plan.on_xla)}"
 
 
 def span(hours: Hours) -> str:

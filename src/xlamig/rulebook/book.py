@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from xlamig.config.errors import did_you_mean
 from xlamig.config.settings import Settings
-from xlamig.facts import Fact
+from xlamig.facts import Fact, Package
 from xlamig.findings import RuleError
 from xlamig.rulebook.errors import RulebookError
 from xlamig.rulebook.interest import compile_interest
@@ -17,7 +17,7 @@ from xlamig.rulebook.judgement import Judgement, SourceView, Views
 from xlamig.rulebook.outline import Outline
 from xlamig.rulebook.program import UNSEEN, Program, asked_in
 from xlamig.rulebook.rule import Rule
-from xlamig.rulebook.tables import Tables
+from xlamig.rulebook.tables import STACKS, Tables
 
 
 class Rulebook(Outline):
@@ -45,6 +45,7 @@ class Rulebook(Outline):
             once=frozenset(rule.code for rule in active if rule.once),
         )
         self._judge = Judge(active, precedence, settings)
+        self._stacks = tables.get(STACKS)
 
     def outline(self) -> Outline:
         """The book without its rules: small, and it can be pickled."""
@@ -58,6 +59,14 @@ class Rulebook(Outline):
                 return rule
         hint = did_you_mean(wanted, (*self.codes, *self.codes.values()))
         raise RulebookError(f'there is no rule "{wanted}"{hint}')
+
+    def on_xla(self, facts: Iterable[Fact]) -> tuple[str, ...]:
+        """What of the packages in `facts` computes with XLA already."""
+        if self._stacks is None:
+            return ()
+        rows = (self._stacks.find(fact.name) for fact in facts if isinstance(fact, Package))
+        known = {row.values["title"] for row in rows if row and row.values.get("family") == "xla"}
+        return tuple(sorted(known))
 
     def judge(
         self,

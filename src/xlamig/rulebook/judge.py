@@ -164,6 +164,7 @@ class Judge:
             reasons=tuple(self._reasons(decision, source, views)),
             scope=fact.scope,
             statement=" ".join(source.text[slice(*fact.statement)].split()),
+            concerns=tuple(said for gather in rule.gathers if (said := gather.concern(decision.row))),
             dependency=message if together else "",
         )
 

@@ -170,7 +170,11 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _check_codes(rule: Rule, rules: Mapping[str, Rule]) -> None:
-    named = {"supersedes": sorted(rule.supersedes), "successor": [rule.successor] if rule.successor else []}
+    named = {
+        "supersedes": sorted(rule.supersedes),
+        "successor": [rule.successor] if rule.successor else [],
+        "gather": [code for gather in rule.gathers for code in gather.codes],
+    }
     for key, codes in named.items():
         for code in codes:
             if code not in rules:

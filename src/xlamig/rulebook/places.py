@@ -15,11 +15,12 @@ from xlamig.rulebook.rulings import LEVELS
 
 
 def once_per_place(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Of one rule's findings on one span, the most serious and surest."""
-    best: dict[tuple[str, int, int], Judgement] = {}
+    """Of one rule's findings on one span, the most serious and surest; an import may name several
+    dependencies."""
+    best: dict[tuple[str, int, int, str], Judgement] = {}
     for judgement in judgements:
         found = judgement.finding
-        key = (found.code, found.place.start, found.place.end)
+        key = (found.code, found.place.start, found.place.end, found.dependency)
         if key not in best or _weight(found) < _weight(best[key].finding):
             best[key] = judgement
     return list(best.values())

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from xlamig.config.settings import TARGETS, Settings, Target
 from xlamig.findings import Effort, Level, Phase, Unit, rule_url
+from xlamig.rulebook.gather import GATHER_KEYS, Gather, read_gather
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.match import Match, read_match
 from xlamig.rulebook.page import Page
@@ -27,7 +28,7 @@ _UNITS: tuple[Unit, ...] = get_args(Unit)
 _PHASES: tuple[Phase, ...] = get_args(Phase)
 _KEYS = (
     "code", "name", "status", "successor", "message", "help", "reason", "effort", "phase", "supersedes",
-    "guarded", "once", "match", "verdict", "fix",
+    "guarded", "once", "match", "verdict", "gather", "fix",
 )  # fmt: skip
 
 
@@ -47,6 +48,7 @@ class Rule:
     matches: tuple[Match, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     fixes: tuple[FixRow, ...] = ()
+    gathers: tuple[Gather, ...] = ()
     successor: str | None = None
     arguments: frozenset[str] = frozenset()  # those that patterns look at
 
@@ -117,6 +119,7 @@ def read_rule(page: Page, tables: Tables) -> Rule:
         matches,
         tuple(read_verdict(k, kinds, has_row) for k in _each(keys, "verdict", VERDICT_KEYS)),
         tuple(read_fix(k, kinds, has_row) for k in _each(keys, "fix")),
+        tuple(read_gather(k, matches) for k in _each(keys, "gather", GATHER_KEYS)),
         arguments=frozenset(_arguments_in(page.head)),
     )
     _check_words(rule, kinds)
@@ -124,8 +127,8 @@ def read_rule(page: Page, tables: Tables) -> Rule:
 
 
 def _each(keys: Keys, key: str, known: tuple[str, ...] | None = None) -> list[Keys]:
-    """The tables of `[[key]]`; only fixes may be left out."""
-    items = keys.list(key, required=key != "fix")
+    """The tables of `[[key]]`."""
+    items = keys.list(key, required=key in ("match", "verdict"))
     return [Keys(item, keys.where.at(key).at(i), known) for i, item in enumerate(items)]
 
 

@@ -78,6 +78,7 @@ class Table:
 
 
 OPERATORS = "operators"  # the table that measured rows are joined with
+STACKS = ("packages", "stacks")
 
 Tables = dict[tuple[str, str], Table]
 """By folder and name."""
@@ -86,11 +87,16 @@ Tables = dict[tuple[str, str], Table]
 def read_table(name: str, folder: str, data: object, where: Where, settings: Settings) -> Table:
     known = ("row", "foreign-methods") if (folder, name) == ("api", OPERATORS) else ("row",)
     keys = Keys(data, where, known)
-    rows = keys.table("row") or {}
+    rows = {
+        key: _read_row(key, row, where.at(f'row."{key}"'), settings)
+        for key, row in (keys.table("row") or {}).items()
+    }
+    if folder != "api":  # those of APIs are resolved before a fact is made
+        rows |= {alias: row for row in rows.values() for alias in row.aliases}
     return Table(
         name,
         folder,
-        {key: _read_row(key, row, where.at(f'row."{key}"'), settings) for key, row in rows.items()},
+        rows,
         frozenset(keys.texts("foreign-methods")),
     )
 

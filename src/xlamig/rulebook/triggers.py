@@ -26,7 +26,8 @@ _GAP = r"\.(?:\s|\\\r?\n|#[^\r\n]*)*+"
 
 
 def trigger_words(interest: Interest) -> frozenset[str]:
-    """Strings one of which is in every file that can give a fact; "." marks a whole attribute.
+    """Strings one of which is in every file that can give a fact, but for those of packages; "." marks a
+    whole attribute.
 
     A name counts by its first part, so an API that reaches a file only through the project's own
     modules gives no fact there. Empty for a kind of fact of which nothing is known here: then
@@ -42,9 +43,13 @@ def trigger_words(interest: Interest) -> frozenset[str]:
         root = name.partition(".")[0]
         if not (is_method(name) and root in RECEIVERS):
             words.add(root)
-    for root in {package.partition(".")[0] for package in interest.packages}:
-        words |= {root, root.replace("_", "-")}  # as imported, as required
     return frozenset(words)
+
+
+def _packages(interest: Interest) -> list[str]:
+    """Packages as they are imported and as they are required."""
+    roots = {package.partition(".")[0] for package in interest.packages}
+    return sorted(roots | {root.replace("_", "-") for root in roots})
 
 
 def compile_check(interest: Interest, others: Iterable[str] = ()) -> Callable[[str], bool]:
@@ -59,6 +64,10 @@ def compile_check(interest: Interest, others: Iterable[str] = ()) -> Callable[[s
     attributes = [a for a in attributes if not any(word in a for word in plain)]
     if attributes:
         parts.append(rf"{_GAP}(?:{_alternatives(attributes)})\b")
+    # Whole words: a package may be called `ray`.
+    packages = [package for package in _packages(interest) if not any(word in package for word in plain)]
+    if packages:
+        parts.append(rf"\b(?:{_alternatives(packages)})\b")
     search = re.compile("|".join(parts)).search
     return lambda text: search(text) is not None
 

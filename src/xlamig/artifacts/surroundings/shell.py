@@ -19,7 +19,7 @@ Word = tuple[str, Span]
 Wanted = Callable[[str], bool]
 
 _DIRECTIVE = re.compile(r"^#SBATCH[ \t]+(-[^\n#]*)", re.MULTILINE)
-_OPTION = re.compile(r"(--?[\w-]+)(?:=|[ \t]+)?([^\s]*)")
+_OPTION = re.compile(r"(--?[\w-]+)(?:=|[ \t]+)?(\"[^\"\n]*\"|'[^'\n]*'|\S*)")
 # What only starts another command, with the options of it that take a value.
 _WRAPPERS = {
     "sudo": ("-u", "-g"),
@@ -35,6 +35,13 @@ _WRAPPERS = {
     "pipenv run": (),
     "conda run": ("-n", "-p"),
 }
+# Commands that start another program, with their options that take no value: what follows is the program's.
+_STARTERS = {
+    "docker run": ("-i", "-t", "-it", "-ti", "-d", "-P", "-q", "--rm", "--privileged", "--init", "--detach",
+                   "--interactive", "--tty", "--publish-all", "--read-only", "--quiet"),
+    "srun": ("-l", "--label", "-u", "--unbuffered", "-O", "--overcommit", "--exclusive", "--pty", "-v"),
+    "sbatch": ("--exclusive", "--parsable", "-Q", "--quiet", "-W", "--wait", "--requeue", "-O", "-v"),
+}  # fmt: skip
 _PYTHON = re.compile(r"python[\d.]*$")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _MOST = 200_000  # characters: a longer script is data
@@ -103,12 +110,27 @@ def _is_spec(word: str) -> bool:
 
 def _words_options(page: Page, command: str, words: Sequence[Word], wanted: Wanted) -> Iterator[Fact]:
     """Options of a command: `docker run --gpus all`; those of the program it starts are its own."""
+    if command in _STARTERS:
+        words = words[: _started(words, _STARTERS[command])]
     for (word, span), (value, after) in pairwise([*words, ("", (0, 0))]):
         name, equals, own = word.partition("=")
         if word.startswith("-") and wanted(f"{command} {name}"):
             given = own if equals else "" if value.startswith("-") else value
             end = span[1] if equals or not given else after[1]
             yield page.setting(f"{command} {name}", given, (span[0], end), "option")
+
+
+def _started(words: Sequence[Word], flags: Sequence[str]) -> int:
+    """Where the program begins."""
+    takes = False
+    for place, (word, _) in enumerate(words):
+        if not word.startswith("-"):
+            if not takes:
+                return place
+            takes = False
+        else:
+            takes = "=" not in word and word not in flags
+    return len(words)
 
 
 def _options(page: Page, command: str, text: str, at: int, wanted: Wanted) -> Iterator[Fact]:

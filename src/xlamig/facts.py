@@ -162,7 +162,7 @@ class DeviceChoice(Fact):
     position: str = ""  # to, cuda, factory, torch.device, set_device, option, default, setting ...; of a
     # test: if, ternary, assert
     index: Literal["", "constant", "rank", "expression"] = ""
-    form: str = ""  # of a selection: ternary, if-else, and, move; of a test: is-cuda, type, text
+    form: str = ""  # of a selection: ternary, if-else, and, move, word; of a test: is-cuda, type, text
     fallback: str = ""  # cpu, none, raise, other
     result: Literal["device", "string", "move", "unknown"] = "unknown"
     spelled: str = ""  # the source text of a literal

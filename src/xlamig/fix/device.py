@@ -18,7 +18,7 @@ _UNREACHED = {"cuda", "no-xla", "other-device", "never"}
 
 @dataclass(frozen=True, slots=True)
 class DeviceExpression:
-    """Always a torch.device. `edits` and `creates` are what the text needs to work."""
+    """`edits` and `creates` are what the text needs to work."""
 
     text: str
     edits: tuple[Edit, ...] = ()
@@ -26,14 +26,16 @@ class DeviceExpression:
 
 
 def device_expression(
-    page: FixContext, fact: Fact, place: Span, index: str = "", from_scope: bool = True
+    page: FixContext, fact: Fact, place: Span, index: str = "", from_scope: bool = True, known: bool = False
 ) -> DeviceExpression | None:
     """What to write at `place`; None where nothing is proven to work. `index` is that of the CUDA
-    device that was meant, "" for the current one. A variable in scope serves if `from_scope`."""
+    device that was meant, "" for the current one. A variable in scope serves if `from_scope`; it may be
+    a string, unless it has to be `known` as a torch.device."""
     if any(guard.kind in _UNREACHED for guard in fact.guards):
         return None  # the target does not come here
     in_scope = fact.proofs.get("device-in-scope")
-    if in_scope and from_scope and not index and holds_a_device(page.module, in_scope, place):
+    serves = from_scope and not index and in_scope is not None
+    if serves and in_scope and holds_a_device(page.module, in_scope, place, known):
         return DeviceExpression(in_scope)
     if not may_decide_here(page, place):
         return None
@@ -63,7 +65,8 @@ def _imported(imported: Imported | None, form: str) -> DeviceExpression | None:
 
 def may_decide_here(page: FixContext, place: Span) -> bool:
     """A device is decided when code runs; at import only a script does that."""
-    if any(isinstance(node, ir.FString) for node in path_to(page.module, *place)):
+    around = (n for n in path_to(page.module, *place) if (n.start, n.end) != place)
+    if any(isinstance(node, ir.FString) for node in around):
         return False
     if not runs_at_import(page.module, *place):
         return True

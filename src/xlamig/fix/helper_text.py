@@ -56,6 +56,14 @@ def step_boundary(wait: bool = False) -> None:
         torch_xla.sync(wait=wait)
 
 
+def wait_for_device(device: torch.device | int | None = None) -> None:
+    """`torch.cuda.synchronize`, which does not know XLA. What was asked of the device is done then."""
+    if _use_xla():
+        step_boundary(wait=True)
+    elif torch.cuda.is_available():
+        torch.cuda.synchronize(device)
+
+
 def seed_xla(seed: int) -> None:
     """Seed XLA's generator, which `torch.manual_seed` does not do."""
     if _use_xla():

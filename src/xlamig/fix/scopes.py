@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from xlamig import ir
+from xlamig.knowledge import helpers
 
 Function = ir.FunctionDef | ir.Lambda
 
@@ -120,6 +121,30 @@ def reads(root: ir.Node, name: str) -> list[ir.Name]:
     return [node for node in ir.walk(root) if isinstance(node, ir.Name) and node.id == name]
 
 
+def only_read(module: ir.Module, node: ir.Expr, depth: int = 3) -> bool:
+    """Nothing is seen to change what the expression gives in place, or to hand it on to code that may:
+    it is an operand, an argument, or has a name of which that holds wherever it is used."""
+    path = path_to(module, node.start, node.end)
+    at = next((i for i in reversed(range(len(path))) if path[i] is node), 0)
+    parent = path[at - 1] if at else None
+    match parent:
+        case ir.Binary() | ir.Compare() | ir.Unary() | ir.Bool() | ir.Arg():
+            return True
+        case ir.Attribute(attr=attr) if attr.endswith("_") or attr in ("data", "grad"):
+            return False
+        case ir.Attribute():
+            call = path[at - 2] if at > 1 else None
+            called = isinstance(call, ir.Call) and call.func is parent
+            return only_read(module, call if isinstance(call, ir.Call) and called else parent, depth)
+        case ir.Subscript(value=value) if value is node:
+            return only_read(module, parent, depth)
+        case ir.Assign(targets=(ir.Name(id=name) as target,), value=value) if value is node and depth:
+            owner = next((n for n in reversed(path) if isinstance(n, Function)), module)
+            uses = [use for use in reads(owner, name) if use is not target]
+            return len(bindings(owner, name)) == 1 and all(only_read(module, u, depth - 1) for u in uses)
+    return False
+
+
 def has_main_guard(module: ir.Module) -> bool:
     """`if __name__ == "__main__":` stands at module level."""
     return any(
@@ -144,9 +169,9 @@ def _loops(block: ir.Block) -> bool:
     return False
 
 
-def holds_a_device(module: ir.Module, name: str, place: tuple[int, int]) -> bool:
+def holds_a_device(module: ir.Module, name: str, place: tuple[int, int], known: bool = False) -> bool:
     """No assignment or default makes `name` ("device", "self.device") the CPU or None, and the
-    place does not ask about it, as `device or "cuda"` does."""
+    place does not ask about it, as `device or "cuda"` does. `known`: each of them makes a torch.device."""
     path = path_to(module, *place)
     for node in path:
         match node:
@@ -158,7 +183,10 @@ def holds_a_device(module: ir.Module, name: str, place: tuple[int, int]) -> bool
                 return False
     functions = [node for node in path if isinstance(node, ir.FunctionDef) and bindings(node, name)]
     owner = functions[-1] if functions else module
-    return not any(map(_is_no_accelerator, _values(owner, name)))
+    values = list(_values(owner, name))
+    if known and not (values and all(map(_makes_a_device, values))):
+        return False
+    return not any(map(_is_no_accelerator, values))
 
 
 def _mentions(root: ir.Node, name: str) -> bool:
@@ -180,6 +208,13 @@ def _values(owner: ir.Node, name: str) -> Iterator[ir.Expr]:
                 yield value
             case ir.AnnAssign(target=target, value=ir.Expr() as value) if _dotted(target) == name:
                 yield value
+
+
+def _makes_a_device(value: ir.Expr) -> bool:
+    """A call of `torch.device`, `torch_xla.device` or the helper's function."""
+    func = value.func if isinstance(value, ir.Call) else None
+    name = func.attr if isinstance(func, ir.Attribute) else getattr(func, "id", "")
+    return name in ("device", helpers.DEVICE)
 
 
 def _is_no_accelerator(value: ir.Expr) -> bool:

@@ -11,7 +11,7 @@ from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.in_scope import device_in_scope
 from xlamig.flow.known import Known, short
-from xlamig.flow.proofs import moved_later
+from xlamig.flow.proofs import moved_later, padding_mask
 from xlamig.flow.receivers import receiver_of
 from xlamig.flow.scopes import path_of
 from xlamig.flow.site import Analysis, Place
@@ -51,6 +51,7 @@ class Apis:
         fields["proofs"] = {
             **device_in_scope(place, node.start),
             **moved_later(name, node, place, self.analysis),
+            **padding_mask(name, self.analysis),
         }
         fields["parts"] = parts
         fields["confidence"] = confidence

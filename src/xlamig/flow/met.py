@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from xlamig.facts import Fact
+from xlamig.facts import Fact, Span
+from xlamig.flow.in_scope import device_in_scope
 from xlamig.flow.interp.events import CONFIDENCES, Event
 from xlamig.flow.site import Place
 
 
-def met(events: Iterable[Event], place: Place) -> Iterator[Fact]:
-    """The facts of a statement's events."""
+def met(events: Iterable[Event], place: Place, proofs: Mapping[Span, Mapping[str, str]]) -> Iterator[Fact]:
+    """The facts of a statement's events; `proofs` are those of the nodes."""
     for event in events:
         fields = place.fields(event.node)
         fields["frequency"] = event.frequency
@@ -19,4 +20,5 @@ def met(events: Iterable[Event], place: Place) -> Iterator[Fact]:
         fields["reasons"] = (*place.reasons, *event.reasons)
         fields["related"] = event.related
         fields["parts"] = event.parts
+        fields["proofs"] = {**device_in_scope(place, event.node.start), **proofs.get(fields["span"], {})}
         yield event.fact(**fields, **event.fields)

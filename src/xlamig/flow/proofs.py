@@ -8,6 +8,7 @@ from xlamig import ir
 from xlamig.flow.site import Analysis, Place
 
 _LOADERS = frozenset({"torch.load"})
+_MASKS = {"torch.nn.TransformerEncoder": "src_key_padding_mask"}
 _OWN_SCOPE = ir.FunctionDef | ir.ClassDef | ir.Lambda
 
 
@@ -30,6 +31,14 @@ def moved_later(name: str, node: ir.Call, place: Place, analysis: Analysis) -> M
     if len(block) > 1 and _moves(block[1], target.id):
         return {"moved-later": target.id}
     return {"moved-later": target.id} if _only_state(root, target) else {}
+
+
+def padding_mask(name: str, analysis: Analysis) -> Mapping[str, str]:
+    """The proof "padding-mask": the file calls something with the mask that such a module takes."""
+    keyword = _MASKS.get(name)
+    calls = (node for node in ir.walk(analysis.module) if isinstance(node, ir.Call)) if keyword else ()
+    masked = any(a.keyword == keyword for call in calls for a in call.args)
+    return {"padding-mask": str(keyword)} if masked else {}
 
 
 def _block_with(node: ir.Node, start: int) -> ir.Block:

@@ -33,6 +33,10 @@ class Selections:
     ) -> Iterator[DeviceChoice]:
         """`"cuda" if torch.cuda.is_available() else "cpu"`; `parent` is a torch.device around it.
         `takes_index`: an integer here is a CUDA device."""
+        if self._is_word(node, place):
+            tests = {"availability": (node.test.start, node.test.end)}
+            yield self._fact(node, "word", "gpu", "cpu", "string", place, tests)
+            return
         inner = (node.start, node.end) in self.devices.covered
         arms = None if inner else self._chain(node, place, takes_index)
         if arms is None:
@@ -43,6 +47,11 @@ class Selections:
         yield self._fact(
             shown, "ternary", device, self._fallback(arms), result, place, self._tests(node, place)
         )
+
+    def _is_word(self, node: ir.IfExp, place: Place) -> bool:
+        """`"gpu" if torch.cuda.is_available() else "cpu"`, as some programs call it."""
+        arms = [arm.value if isinstance(arm, ir.Const) else None for arm in (node.body, node.orelse)]
+        return arms == ["gpu", "cpu"] and self._asks_only_for_cuda(node.test, place)
 
     def short_circuit(self, node: ir.Bool, place: Place) -> Iterator[DeviceChoice]:
         """`use_cuda and "cuda" or "cpu"`."""
@@ -163,7 +172,9 @@ class Selections:
         arms = (*node.body, *node.orelse)
         if len(node.body) != 1 or len(node.orelse) != 1 or not self._asks_only_for_cuda(node.test, place):
             return {}
-        if not all(isinstance(arm, ir.Assign) and len(arm.targets) == 1 for arm in arms):
+        if not all(
+            isinstance(arm, ir.Assign) and len(arm.targets) == 1 and path_of(arm.targets[0]) for arm in arms
+        ):
             return {}
         first = arms[0]
         assert isinstance(first, ir.Assign)
@@ -179,28 +190,31 @@ class Selections:
         self, chosen: ir.Block, other: ir.Block, before: ir.Stmt | None, after: ir.Stmt | None, place: Place
     ) -> tuple[str, Literal["device", "string"], ir.Expr] | None:
         for statement in chosen:
-            target, value = self._outcome(statement)
-            if value is None:
-                continue
-            device = self._device_text(value, place)
-            if device is None or not device.startswith("cuda"):
-                continue
-            elsewhere = other or tuple(s for s in (before if target else after,) if s is not None)
-            for alternative in elsewhere:
-                name, fallback = self._outcome(alternative)
-                if fallback is not None and name == target and self._device_text(fallback, place) == "cpu":
-                    self._cover(value)
-                    return device, "device" if self._makes_device(value) else "string", fallback
+            for target, value in self._outcomes(statement):
+                device = self._device_text(value, place)
+                if device is None or not device.startswith("cuda"):
+                    continue
+                elsewhere = other or tuple(s for s in (before if target[0] else after,) if s is not None)
+                for alternative in elsewhere:
+                    fallback = dict(self._outcomes(alternative)).get(target)
+                    if fallback is not None and self._device_text(fallback, place) == "cpu":
+                        self._cover(value)
+                        return device, "device" if self._makes_device(value) else "string", fallback
         return None
 
     @staticmethod
-    def _outcome(node: ir.Stmt) -> tuple[str, ir.Expr | None]:
-        """(name, value) of an assignment; ("", value) of a return."""
-        if isinstance(node, ir.Assign):
-            return path_of(node.targets[0]), node.value
-        if isinstance(node, ir.Return):
-            return "", node.value
-        return "", None
+    def _outcomes(node: ir.Stmt) -> Iterator[tuple[tuple[str, int], ir.Expr]]:
+        """What is assigned, by name; what is returned, by position, the name is then empty."""
+        if isinstance(node, ir.Return) and node.value is not None:
+            values = node.value.elements if isinstance(node.value, ir.Sequence) else (node.value,)
+            yield from ((("", i), value) for i, value in enumerate(values))
+        elif isinstance(node, ir.Assign):
+            target, value = node.targets[0], node.value
+            together = isinstance(target, ir.Sequence) and isinstance(value, ir.Sequence)
+            targets = target.elements if isinstance(target, ir.Sequence) and together else (target,)
+            values = value.elements if isinstance(value, ir.Sequence) and together else (value,)
+            pairs = zip(targets, values, strict=False)
+            yield from (((path, 0), v) for t, v in pairs if (path := path_of(t)))
 
     def _move(self, block: ir.Block, place: Place) -> ir.Call | None:
         for statement in block:

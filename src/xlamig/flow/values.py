@@ -97,11 +97,13 @@ class Values:
         return Known(Value("pattern" if "*" in text else "constant", text))
 
     def _either(self, node: ir.IfExp, scope: Scope, depth: int) -> Known:
-        """`"nccl" if use_gpu else "gloo"`: it may be the GPU's, unless availability of CUDA decides."""
-        if self.of(node.test, scope, depth + 1).value.kind == "cuda-test":
+        """`"nccl" if use_gpu else "gloo"`: it may be the GPU's, unless availability of CUDA decides
+        or the other is for XLA."""
+        arms = [self.of(arm, scope, depth + 1) for arm in (node.body, node.orelse)]
+        decided = self.of(node.test, scope, depth + 1).value.kind == "cuda-test"
+        if decided or any(known.value.value in ("xla", "tpu") for known in arms):
             return self._unknown(node)
-        for arm in (node.body, node.orelse):
-            known = self.of(arm, scope, depth + 1)
+        for known in arms:
             if known.value.kind == "constant" and known.value.value in _GPU_WORDS:
                 return replace(known, sure=False)
         return self._unknown(node)

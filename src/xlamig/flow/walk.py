@@ -64,7 +64,7 @@ class Walk:
             inside = place.at(statement)
             before = body[i - 1] if i else None
             after = body[i + 1] if i + 1 < len(body) else None
-            self.seen.add(met(self.ran.recorder.of(statement), inside))
+            self.seen.add(met(self.ran.recorder.of(statement), inside, self.ran.recorder.proofs))
             self._statement(statement, inside, before, after)
             place = self.narrowing.after(statement, place)
 

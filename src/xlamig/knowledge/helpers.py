@@ -7,12 +7,14 @@ ACCELERATOR = "current_accelerator"
 AVAILABLE = "accelerator_is_available"
 BOUNDARY = "step_boundary"
 SEED = "seed_xla"
+WAIT = "wait_for_device"
 
 _MEANINGS = {
     DEVICE: "torch_xla.device",
     ACCELERATOR: "torch_xla.device",
     BOUNDARY: "torch_xla.sync",
     SEED: "torch_xla.manual_seed",
+    WAIT: "torch_xla.core.xla_model.wait_device_ops",
 }
 FUNCTIONS = (*_MEANINGS, AVAILABLE)
 

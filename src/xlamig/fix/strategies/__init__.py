@@ -16,20 +16,26 @@ from xlamig.fix.strategies.cuda_method import cuda_method
 from xlamig.fix.strategies.device_argument import device_argument
 from xlamig.fix.strategies.device_literal import device_literal
 from xlamig.fix.strategies.device_move import device_move
+from xlamig.fix.strategies.device_of_rank import device_of_rank
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.index_select import index_select
 from xlamig.fix.strategies.lazy_log import lazy_log
 from xlamig.fix.strategies.masked_fill import masked_fill
+from xlamig.fix.strategies.masked_sum import masked_sum
 from xlamig.fix.strategies.module_moves import keep_parameters, move_first
 from xlamig.fix.strategies.precision import rename_precision
 from xlamig.fix.strategies.rename import rename_api
 from xlamig.fix.strategies.replace_part import replace_part
 from xlamig.fix.strategies.rewrite_call import rewrite_call
+from xlamig.fix.strategies.scalars import stack_scalars
 from xlamig.fix.strategies.seed import seed_xla
-from xlamig.fix.strategies.statements import drop_assignment, drop_statement
+from xlamig.fix.strategies.statements import drop_assignment, drop_statement, guard_statement
 from xlamig.fix.strategies.step_boundary import step_boundary
 from xlamig.fix.strategies.suppression import remove_suppression
+from xlamig.fix.strategies.tensor_exponent import tensor_exponent
+from xlamig.fix.strategies.tensor_index import tensor_index
+from xlamig.fix.strategies.use_helper import use_helper
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
@@ -41,15 +47,18 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "device-argument": device_argument,
         "device-literal": device_literal,
         "device-move": device_move,
+        "device-of-rank": device_of_rank,
         "device-selection": device_selection,
         "display": display,
         "drop-argument": drop_argument,
         "drop-assignment": drop_assignment,
         "drop-statement": drop_statement,
+        "guard-statement": guard_statement,
         "index-select": index_select,
         "keep-parameters": keep_parameters,
         "lazy-log": lazy_log,
         "masked-fill": masked_fill,
+        "masked-sum": masked_sum,
         "move-first": move_first,
         "remove-suppression": remove_suppression,
         "rename-api": rename_api,
@@ -59,7 +68,11 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "replace-part": replace_part,
         "rewrite-call": rewrite_call,
         "seed-xla": seed_xla,
+        "stack-scalars": stack_scalars,
         "step-boundary": step_boundary,
+        "tensor-exponent": tensor_exponent,
+        "tensor-index": tensor_index,
+        "use-helper": use_helper,
     }
 )
 

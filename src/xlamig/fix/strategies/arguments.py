@@ -9,6 +9,7 @@ from typing import Any
 from xlamig.facts import ApiUse, Argument, Fact, Span
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import after_newline, line_start
+from xlamig.fix.template import Filled, fill
 
 _COMMA = re.compile(r"\s*,[ \t]*")
 _BLANK = re.compile(r"[ \t]*(?=[\r\n])")
@@ -30,15 +31,23 @@ def drop_argument(fact: Fact, options: Options, page: FixContext) -> Draft | Non
 
 
 def replace_argument(fact: Fact, options: Options, page: FixContext) -> Draft | None:
-    """Options `argument`, and `value`, a constant, or `source`, the new value's Python text."""
+    """Options `argument`, and `value`, a constant, or `source`, a template (see fix/template.py) of the
+    new value, in which the argument's name stands for the old one."""
     argument = _argument(fact, options)
     if argument is None:
         return None
     old = page.text(argument.value_span)
-    new = str(options["source"]) if "source" in options else _literal(options.get("value"), old)
+    filled = Filled(_literal(options.get("value"), old))
+    if "source" in options:
+        made = fill(str(options["source"]), page, fact, argument.value_span, {argument.name: old})
+        if made is None:
+            return None
+        filled = made
+    new = filled.text
     if new == old or ("\n" in old and "#" in old):
         return None
-    return Draft(f"Use `{new}` instead of `{old}`", (page.edit(*argument.value_span, new),))
+    edits = (*filled.edits, page.edit(*argument.value_span, new))
+    return Draft(f"Use `{new}` instead of `{old}`", edits, filled.creates)
 
 
 def _argument(fact: Fact, options: Options) -> Argument | None:

@@ -6,7 +6,7 @@ from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.device import device_expression, index_of, is_default_device
-from xlamig.fix.scopes import path_to
+from xlamig.fix.scopes import Function, bindings, path_to, reads
 from xlamig.fix.strategies.device_literal import replace_by_device
 
 _EXPRESSIONS = {"ternary", "and"}
@@ -21,6 +21,8 @@ def device_selection(fact: Fact, options: Options, page: FixContext) -> Draft | 
         return None
     if "availability" not in fact.parts or fact.result not in ("device", "string"):
         return None  # what else is asked for has to stay asked for
+    if fact.form == "word":
+        return _word(fact, page)
     if "fallback" in fact.parts and (
         fact.form == "if-else" or not is_default_device(fact.device, fact.index)
     ):
@@ -46,6 +48,27 @@ def _statement(fact: DeviceChoice, page: FixContext) -> Draft | None:
     value = device.text if fact.result == "device" else f"str({device.text})"
     text = f"{page.text(target)} = {value}"
     return Draft(f"Use `{text}`", (*device.edits, page.edit(*place, text)), device.creates)
+
+
+def _word(fact: DeviceChoice, page: FixContext) -> Draft | None:
+    """`"gpu"` for XLA too, where all that becomes of the word is a name that is compared with words."""
+    test, path = fact.parts["availability"], path_to(page.module, *fact.span)
+    statement = path[-2]
+    match statement:
+        case ir.Assign(targets=(ir.Name(id=name),)):
+            owner = next((n for n in reversed(path) if isinstance(n, Function)), page.module)
+        case _:
+            return None
+    bound = {
+        id(target) for node in bindings(owner, name) if isinstance(node, ir.Assign) for target in node.targets
+    }
+    uses = [use for use in reads(owner, name) if id(use) not in bound]
+    around = [path_to(page.module, use.start, use.end) for use in uses]
+    device = device_expression(page, fact, test, from_scope=False)
+    if device is None or not all(len(p) > 1 and isinstance(p[-2], ir.Compare) for p in around):
+        return None
+    text = f'{page.text(test)} or {device.text}.type == "xla"'
+    return Draft(f"Use `{text}`", (*device.edits, page.edit(*test, text)), device.creates)
 
 
 def _fallback(fact: DeviceChoice, page: FixContext) -> Draft | None:

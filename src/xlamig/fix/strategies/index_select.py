@@ -22,11 +22,7 @@ def index_select(fact: Fact, options: Options, page: FixContext) -> Draft | None
         return None
     node, parent = path[place], path[place - 1]
     assert isinstance(node, ir.Subscript)
-    if (
-        not isinstance(node.value, ir.Name | ir.Attribute)
-        or not _plain(node.value)
-        or _is_changed(node, parent)
-    ):
+    if not is_plain(node.value) or _is_changed(node, parent):
         return None
     dimension = _dimension(node.index)
     torch = ensure_module(page, "torch", fact.span)
@@ -46,7 +42,8 @@ def index_select(fact: Fact, options: Options, page: FixContext) -> Draft | None
     return Draft(f"Use `{new}`", (*torch.edits, edit))
 
 
-def _plain(node: ir.Expr) -> bool:
+def is_plain(node: ir.Node) -> bool:
+    """A name, or the attribute of one: it may be written twice."""
     while isinstance(node, ir.Attribute):
         node = node.value
     return isinstance(node, ir.Name)

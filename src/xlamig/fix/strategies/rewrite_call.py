@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from xlamig import ir
-from xlamig.facts import ApiUse, Argument, Fact, Span
-from xlamig.findings import Edit
+from xlamig.facts import ApiUse, Fact, Span
 from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.imports import ensure_module
 from xlamig.fix.scopes import path_to
+from xlamig.fix.strategies.index_select import is_plain
+from xlamig.fix.template import fill
+from xlamig.knowledge import signatures
 
 _ATOMS = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.Const)
 
@@ -17,63 +16,72 @@ _ATOMS = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.Const)
 def rewrite_call(fact: Fact, options: Options, page: FixContext) -> Draft | None:
     """Options:
 
-    source    the new text, with `{parameter}` for an argument's, `{receiver}` for the object whose method
-              is called and `{torch}` for the module's name here
+    source    the new text, a template (see fix/template.py), with `{parameter}` for an argument's,
+              `{receiver}` for the object whose method is called and `{callee}` for what is called
     argument  the one that is replaced instead of the whole call
     accepts   the only arguments the call may have
-    names     those that stand more than once, and so have to be names or constants
+    names     those that stand more than once, and so have to be constants, names or their attributes
+    signature the parameters of a call that is no API's, in order
     breaks    targets that lack what is written: not where they shall go on working
     method    what `argument` has to call
     """
-    if not isinstance(fact, ApiUse) or not fact.complete or not _accepted(fact, options):
-        return None
-    argument = options.get("argument")
+    found = _called(fact, options, page)
     settings = page.settings
-    if {settings.target, *settings.keep_working_on} & set(options.get("breaks", ())):
+    if found is None or {settings.target, *settings.keep_working_on} & set(options.get("breaks", ())):
         return None
-    replaced = fact.argument(str(argument)) if argument is not None else None
-    span = replaced.value_span if replaced else fact.parts.get("call")
-    if span is None or (argument is not None and not _calls(replaced, options.get("method"), page)):
+    call, arguments = found
+    accepts, replaced = options.get("accepts"), options.get("argument")
+    if accepts is not None and not arguments.keys() - {"receiver"} <= set(accepts):
+        return None
+    span = call if replaced is None else arguments.get(str(replaced))
+    if span is None or (replaced is not None and not _calls(span, options.get("method"), page)):
         return None
     if "#" in page.text(span):
         return None  # a comment would be lost
     names = options.get("names", ())
-    texts = {a.name: _text(a.value_span, page, a.name in names) for a in fact.args}
-    if receiver := fact.parts.get("receiver"):
-        texts["receiver"] = _text(receiver, page, "receiver" in names)
-    imports: tuple[Edit, ...] = ()
-    if "{torch}" in str(options["source"]):
-        torch = ensure_module(page, "torch", span)
-        if torch is None:
-            return None
-        texts["torch"], imports = torch.name, torch.edits
-    try:
-        new = str(options["source"]).format_map(texts)
-    except KeyError:
-        return None  # it speaks of an argument that is not given
-    if None in texts.values():
+    texts = {name: _text(place, page, name in names) for name, place in arguments.items()}
+    if callee := fact.parts.get("callee"):
+        texts["callee"] = page.text(callee)
+    new = fill(str(options["source"]), page, fact, span, texts)
+    if new is None or None in texts.values():
         return None
-    return Draft(f"Use `{new}`", (*imports, page.edit(*span, new)))
+    return Draft(f"Use `{new.text}`", (*new.edits, page.edit(*span, new.text)), new.creates)
 
 
-def _accepted(fact: ApiUse, options: Options) -> bool:
-    accepts: Iterable[str] | None = options.get("accepts")
-    return accepts is None or {a.name for a in fact.args} <= set(accepts)
+def _called(fact: Fact, options: Options, page: FixContext) -> tuple[Span, dict[str, Span]] | None:
+    """Where the call of a fact stands, and its arguments by their parameters; None if not all are seen."""
+    if isinstance(fact, ApiUse):
+        span, receiver = fact.parts.get("call"), fact.parts.get("receiver")
+        if span is None or not fact.complete:
+            return None
+        arguments = {a.name: a.value_span for a in fact.args}
+        return span, {**arguments, "receiver": receiver} if receiver else arguments
+    node, operation = path_to(page.module, *fact.span)[-1], str(getattr(fact, "operation", ""))
+    parameters = options.get("signature") or signatures.parameters(operation)
+    if not isinstance(node, ir.Call) or parameters is None or len(node.args) > len(parameters):
+        return None
+    if any(a.star for a in node.args):
+        return None
+    named = {
+        a.keyword or name: (a.value.start, a.value.end)
+        for name, a in zip(parameters, node.args, strict=False)
+    }
+    if operation.startswith("Tensor.") and isinstance(node.func, ir.Attribute):
+        named["receiver"] = node.func.value.start, node.func.value.end
+    return (node.start, node.end), named
 
 
-def _calls(argument: Argument | None, method: object, page: FixContext) -> bool:
-    if argument is None:
-        return False
-    node = path_to(page.module, *argument.value_span)[-1]
+def _calls(span: Span, method: object, page: FixContext) -> bool:
+    node = path_to(page.module, *span)[-1]
     return method is None or (
         isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr == method
     )
 
 
 def _text(span: Span, page: FixContext, named: bool) -> str | None:
-    """What to write for an expression; None for one that is neither name nor constant and has to be."""
+    """What to write for an expression; None for one that may stand there once only."""
     text = page.text(span)
     node = path_to(page.module, *span)[-1]
-    if isinstance(node, ir.Name | ir.Const) or (isinstance(node, _ATOMS) and not named):
+    if isinstance(node, ir.Const) or is_plain(node) or (isinstance(node, _ATOMS) and not named):
         return text
     return None if named else f"({text})"

@@ -1,4 +1,4 @@
-"""Deletes a statement that does nothing but what is in question."""
+"""Deletes a statement that does nothing but what is in question, or puts it under a test."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from xlamig.facts import Fact, Span
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import after_newline, joined, line_end, line_start
 from xlamig.fix.scopes import block_of
+from xlamig.fix.template import fill
 
 _COMPUTE = (ir.Call, ir.Await, ir.Yield, ir.Walrus, ir.Comprehension)
 
@@ -31,6 +32,31 @@ def drop_assignment(fact: Fact, options: Options, page: FixContext) -> Draft | N
     if any(isinstance(node, _COMPUTE) for node in ir.walk(statement.value)):
         return None
     return _deletion(statement, page)
+
+
+def guard_statement(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """Option `test`, a template (see fix/template.py): where it does not hold the statement, which is the
+    call alone and has its line for itself, is passed over."""
+    statement = _statement_of(fact, page)
+    if not isinstance(statement, ir.ExprStmt):
+        return None
+    if (statement.value.start, statement.value.end) != fact.parts.get("call"):
+        return None
+    test = fill(str(options["test"]), page, fact, fact.span)
+    text, newline = page.source.text, page.module.newline
+    start, end = line_start(text, statement.start), line_end(text, statement.end)
+    rest = text[statement.end : end].strip()
+    indent = text[start : statement.start]
+    if (
+        test is None
+        or indent.strip()
+        or (rest and not rest.startswith("#"))
+        or newline in page.text(fact.span)
+    ):
+        return None
+    line = f"if {test.text}:"
+    added = page.edit(statement.start, statement.start, f"{line}{newline}{indent}{page.module.indent}")
+    return Draft(f"Put it under `{line}`", (*test.edits, added), test.creates)
 
 
 def _statement_of(fact: Fact, page: FixContext) -> ir.Stmt | None:

@@ -114,6 +114,9 @@ class Builtins:
         if first.kind == "tensor" and len(args.positional) == 1:
             things = [first]
         tensors = [t for t in things if t.kind == "tensor"]
+        pair = len(args.positional) == len(tensors) == 2 and not args.keywords
+        alike = pair and tensors[0].place == tensors[1].place
+        self.m.prove(node, two_scalars=alike and all(t.scalar for t in tensors))
         if tensors:
             surest = max(tensors, key=sureness)
             self.m.values.reads.host(node, surest, "builtin", name)

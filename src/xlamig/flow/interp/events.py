@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,6 +42,14 @@ class Recorder:
 
     def __init__(self) -> None:
         self.by_statement: dict[int, dict[tuple[Any, ...], Event]] = {}
+        self.proofs: dict[Span, dict[str, str]] = {}
+
+    def prove(self, node: ir.Node, told: Mapping[str, str]) -> None:
+        """What holds of a node this time; what does so each time is a proof that a fix may rely on."""
+        span = node.start, node.end
+        known = self.proofs.get(span)
+        same = told if known is None else {k: v for k, v in known.items() if told.get(k) == v}
+        self.proofs[span] = dict(same)
 
     def add(self, event: Event) -> None:
         found = self.by_statement.setdefault(event.statement, {})

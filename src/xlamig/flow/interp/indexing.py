@@ -32,6 +32,7 @@ class Indexing:
 
     def read(self, node: ir.Subscript, base: Thing) -> Thing:
         index = [self.m.values.of(part) for part in node.index]
+        self._prove(node, base, index)
         match base.kind:
             case "tensor":
                 return self._read_tensor(node, base, index)
@@ -110,6 +111,7 @@ class Indexing:
         self, target: ir.Subscript, base: Thing, thing: Thing, value: ir.Expr | None, operator: str
     ) -> None:
         index = [self.m.values.of(part) for part in target.index]
+        self._prove(target, base, index)
         if base.kind == "tensor":
             self._costs(target, base, index, "write", thing, value)
             if thing.kind == "tensor" and base.place != thing.place and thing.place == "device":
@@ -137,6 +139,13 @@ class Indexing:
                 changed = list(items)
                 changed[key] = thing
                 self.m.put(name, sequence(changed).but(tag=base.tag))
+
+    def _prove(self, node: ir.Subscript, base: Thing, index: list[Thing]) -> None:
+        """Whether a position in a tensor is a tensor of integers."""
+        for part, found in zip(node.index, index, strict=True):
+            if isinstance(part, ir.Name | ir.Attribute | ir.Call | ir.Binary):
+                integers = found.kind == "tensor" and found.dtype == "int"
+                self.m.prove(part, position=integers and base.kind == "tensor")
 
     # ------------------------------------------------------------------ costs
 

@@ -394,6 +394,10 @@ class Machine:
         self.recorder.add(event)
         return event
 
+    def prove(self, node: ir.Node, **told: bool) -> None:
+        """Says of a node what a fix may rely on, if it holds each time the node is met."""
+        self.recorder.prove(node, {name.replace("_", "-"): "true" for name, holds in told.items() if holds})
+
     def source(self, node: ir.Node) -> str:
         return self.analysis.source(node)
 

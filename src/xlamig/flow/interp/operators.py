@@ -74,6 +74,8 @@ class Operators:
 
     def combined(self, op: str, left: Thing, right: Thing, node: ir.Node) -> Thing:
         """What `left op right` gives."""
+        if op == "**":
+            self.m.prove(node, number_exponent=left.kind == "tensor" and right.kind == "number")
         kinds = {left.kind, right.kind}
         if "tensor" in kinds:
             if op == "%" and left.kind == "text":

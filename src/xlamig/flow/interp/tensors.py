@@ -354,6 +354,9 @@ class Tensors:
             return "int"
         if plain in table.names("torch", "floats"):
             return "float"
+        data = args.get(0, "data")
+        if plain in ("tensor", "as_tensor") and data is not None and type(data.const) in (int, float):
+            return type(data.const).__name__
         if first is None or plain in ("sum", "mean", "count_nonzero", "cumsum", "where", "tensor"):
             return ""
         return first.dtype

@@ -172,7 +172,9 @@ class TorchCalls:
         first = args.node(0, "data")
         if given is None or given.kind != "sequence" or not isinstance(first, ir.Sequence) or not given.items:
             return
+        scalars = all(thing.kind == "tensor" and thing.scalar for thing in given.items)
         for element, thing in zip(first.elements, given.items, strict=False):
+            self.m.prove(element, among_scalars=scalars)
             if thing.kind == "tensor":
                 self.m.values.reads.host(element, thing, "builtin", "torch.tensor", element)
 

@@ -1,0 +1,86 @@
+"""`torch.device("cuda", rank)`, `f"cuda:{rank}"`, `.to(rank)`, `.cuda(rank)`: the device of the process."""
+
+from __future__ import annotations
+
+import re
+
+from xlamig import ir
+from xlamig.facts import DeviceChoice, Fact
+from xlamig.findings import Edit
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.device import DeviceExpression, device_expression
+from xlamig.fix.scopes import path_to
+
+_FORMAT = re.compile(r"cuda:(%[ds]|\{\})")
+
+
+def device_of_rank(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """On CUDA the rank goes on choosing the GPU."""
+    if not isinstance(fact, DeviceChoice) or fact.via not in ("literal", "index"):
+        return None
+    node = path_to(page.module, *fact.span)[-1]
+    if not isinstance(node, ir.Expr) or "#" in page.text(fact.span):
+        return None
+    method = isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr == "cuda"
+    if isinstance(node, ir.Call) and method:
+        device = _device(node.args[0].value, fact, page) if node.args else None
+        edits = _moved(node, device.text, page) if device else None
+    else:
+        device = _device(node, fact, page)
+        written = device and (device.text if fact.result == "device" else f"str({device.text})")
+        edits = [page.edit(*fact.span, written)] if written else None
+    if device is None or edits is None:
+        return None
+    return Draft(f"Use `{device.text}`", (*device.edits, *edits), device.creates)
+
+
+def _device(node: ir.Expr, fact: Fact, page: FixContext) -> DeviceExpression | None:
+    index = _index(node, page)
+    return device_expression(page, fact, fact.span, index, from_scope=False) if index else None
+
+
+def _index(node: ir.Expr, page: FixContext) -> str | None:
+    """The text of the number; one that was made part of a text may be text itself."""
+    match node:
+        case ir.Call(func=ir.Attribute(attr="device") | ir.Name(id="device"), args=(one,)):
+            return _index(one.value, page)
+        case ir.Call(
+            func=ir.Attribute(attr="device") | ir.Name(id="device"), args=(ir.Arg(value=ir.Const()), number)
+        ) if number.keyword in (None, "index"):
+            return _text(number.value, page)
+        case ir.Call(func=ir.Attribute(value=ir.Const(value=str(form)), attr="format"), args=(one,)):
+            return f"int({_text(one.value, page)})" if _FORMAT.fullmatch(form) else None
+        case ir.Binary(left=ir.Const(value=str(form)), op="%", right=right):
+            numeral = _text(right, page)
+            return (numeral if "d" in form[5:] else f"int({numeral})") if _FORMAT.fullmatch(form) else None
+        case ir.Binary(left=ir.Const(value="cuda:"), op="+", right=right):
+            return f"int({_text(right, page)})"
+        case ir.FString():
+            return _in_f_string(node, page)
+        case ir.Name() | ir.Attribute() | ir.Subscript() | ir.Call():
+            return _text(node, page)
+    return None
+
+
+def _in_f_string(node: ir.FString, page: FixContext) -> str | None:
+    plain = re.fullmatch(r"f([\"'])cuda:\{([^{}!:\"'\r\n]+)\}\1", page.text((node.start, node.end)))
+    return f"int({plain[2].strip()})" if plain else None
+
+
+def _text(node: ir.Expr, page: FixContext) -> str:
+    return page.text((node.start, node.end))
+
+
+def _moved(call: ir.Call, device: str, page: FixContext) -> list[Edit] | None:
+    """`.cuda(rank, ...)` as `.to(device, ...)`."""
+    func, first, *rest = call.func, *call.args
+    assert isinstance(func, ir.Attribute)
+    if first.keyword not in (None, "device") or any(a.star for a in call.args) or len(rest) > 1:
+        return None
+    edits = [page.edit(func.attr_start, func.end, "to"), page.edit(first.start, first.end, device)]
+    for argument in rest:
+        if argument.keyword is None:  # the second position of `to` is the dtype
+            edits.append(page.edit(argument.start, argument.start, "non_blocking="))
+        elif argument.keyword not in ("non_blocking", "memory_format"):
+            return None
+    return edits

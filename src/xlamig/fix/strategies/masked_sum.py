@@ -1,0 +1,64 @@
+"""`x[mask].sum()` and `.mean()` become sums over all of `x` with zeros outside of the mask."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import DynamicShape, Fact, Span
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.imports import ensure_module
+from xlamig.fix.scopes import path_to
+from xlamig.fix.strategies.index_select import is_plain
+
+_REPEATABLE = (ir.Name, ir.Attribute, ir.Const, ir.Compare, ir.Unary, ir.Binary)
+
+
+def masked_sum(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """`x` is a name, and the mask computes nothing that matters twice. A mask that is not seen to have
+    the shape of `x` gets as many dimensions more as `x` has: it may be one of rows."""
+    if not isinstance(fact, DynamicShape) or fact.via != "mask-read":
+        return None
+    path = path_to(page.module, *fact.span)
+    read, reduced = path[-1], _reduction(path)
+    parts = _parts(read)
+    if reduced is None or parts is None:
+        return None
+    owner, mask = parts
+    whole, kind = reduced
+    repeatable = all(isinstance(n, _REPEATABLE) for n in ir.walk(mask))
+    torch = ensure_module(page, "torch", fact.span)
+    if torch is None or not repeatable or not is_plain(owner) or "#" in page.text(whole):
+        return None
+    x, m = page.text((owner.start, owner.end)), page.text((mask.start, mask.end))
+    once = m if isinstance(mask, ir.Name | ir.Attribute) else f"({m})"
+    shaped = m if fact.same_shape else f"{once}.view({once}.shape + (1,) * ({x}.dim() - {once}.dim()))"
+    new = f"{torch.name}.where({shaped}, {x}, 0).sum()"
+    if kind == "mean":
+        count = f"{once}.sum()"
+        new += f" / {count}" if fact.same_shape else f" / ({count} * ({x}.numel() // {once}.numel()))"
+        new = f"({new})"
+    return Draft(f"Use `{new}`", (*torch.edits, page.edit(*whole, new)))
+
+
+def _parts(node: ir.Node) -> tuple[ir.Expr, ir.Expr] | None:
+    """The tensor and the mask."""
+    match node:
+        case ir.Subscript(value=owner, index=(mask,)):
+            return owner, mask
+        case ir.Call(func=ir.Attribute(attr="masked_select"), args=(ir.Arg(value=owner), ir.Arg(value=mask))):
+            return owner, mask
+        case ir.Call(func=ir.Attribute(value=owner, attr="masked_select"), args=(ir.Arg(value=mask),)):
+            return owner, mask
+    return None
+
+
+def _reduction(path: list[ir.Node]) -> tuple[Span, str] | None:
+    """The call around what is read that gives one number of it: `.sum()`, `torch.mean(...)`."""
+    read, call = path[-1], next((n for n in reversed(path[:-1]) if isinstance(n, ir.Call)), None)
+    match call:
+        case ir.Call(func=ir.Attribute(value=value, attr="sum" | "mean" as kind), args=()):
+            reduced = value
+        case ir.Call(func=ir.Attribute(value=ir.Name(id="torch"), attr="sum" | "mean" as kind), args=(one,)):
+            reduced = one.value
+        case _:
+            return None
+    return ((call.start, call.end), kind) if reduced is read else None

@@ -1,0 +1,38 @@
+"""`x ** n` becomes `x ** torch.tensor(n, ...)`: the exponent is then an input of the graph."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import ChangingConstant, Fact
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.imports import ensure_module
+from xlamig.fix.scopes import path_to
+from xlamig.fix.strategies.index_select import is_plain
+
+_REPEATABLE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
+
+
+def tensor_exponent(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """Of the dtype that the result has with a number; the base, which is asked for it, is a name."""
+    if not isinstance(fact, ChangingConstant) or fact.operation != "**":
+        return None
+    match path_to(page.module, *fact.span)[-1]:
+        case ir.Binary(op="**", left=base, right=number):
+            pass
+        case ir.AugAssign(target=base, op="**" | "**=", value=number):
+            pass
+        case _:
+            return None
+    torch = ensure_module(page, "torch", fact.span)
+    exponent, tensor = page.text((number.start, number.end)), page.text((base.start, base.end))
+    repeated = isinstance(number, ir.Name | ir.Attribute | ir.Binary | ir.Unary) and is_plain(base)
+    if (
+        torch is None
+        or not repeated
+        or "#" in exponent
+        or any(isinstance(n, ir.Call) for n in ir.walk(number))
+    ):
+        return None
+    dtype = f"{torch.name}.result_type({tensor}, {exponent})"
+    new = f"{torch.name}.tensor({exponent}, dtype={dtype}, device={tensor}.device)"
+    return Draft(f"Use `{new}`", (*torch.edits, page.edit(number.start, number.end, new)))

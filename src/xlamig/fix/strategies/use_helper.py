@@ -1,0 +1,25 @@
+"""A call becomes that of a function of the helper, which does the same and knows XLA."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import ApiUse, Fact
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.helper import helper_function
+from xlamig.fix.scopes import path_to
+from xlamig.fix.strategies.index_select import is_plain
+
+
+def use_helper(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """Option `function`: which one. What the call is given it is given too, names and constants alone."""
+    if not isinstance(fact, ApiUse) or fact.via != "call" or not fact.complete:
+        return None
+    given = [path_to(page.module, *argument.value_span)[-1] for argument in fact.args]
+    if not all(isinstance(node, ir.Const) or is_plain(node) for node in given):
+        return None
+    callee = fact.parts["callee"]
+    function = helper_function(page, str(options["function"]), callee)
+    if function is None:
+        return None
+    edits = (*function.edits, page.edit(*callee, function.name))
+    return Draft(f"Use `{function.name}`, which knows XLA", edits, function.creates)

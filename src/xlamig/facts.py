@@ -321,7 +321,8 @@ class ChangingPath(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepBoundary(Fact):
-    """A loop each round of which is a step, and what ends the step. One fact per loop, at its header.
+    """A loop each round of which is a step, and what ends the step. One fact per loop, where its optimizer
+    steps, or at its header if none does.
 
     boundary  none: nothing runs the graph; read: a host read in every round does; sync: a step marker;
               several: more than one marker; loader: a device loader; framework: a library's own loop

@@ -284,6 +284,14 @@ class Calls:
             self.m.works += 1
             self.m.waiting = True
 
+    def updated(self, node: ir.Call, effect: str = "opt-step") -> None:
+        """An optimizer steps: in the loops around it, a step's boundary belongs after the call."""
+        effects = self.m.effects
+        effects.update((effect, f"{effect}-again") if effect in effects else (effect,))
+        for loop in self.m.loops:
+            if loop.node.start <= node.start < loop.node.end:
+                loop.update = node
+
     def held(self, args: Args) -> list[Thing]:
         """The tensors among arguments, also those in sequences."""
         found: list[Thing] = []

@@ -73,17 +73,17 @@ class Entry:
                 ran.frequencies.add(m.frequency)
                 ran.given = given
         result, effects = known
-        self._happens(effects)
+        self._happens(effects, node)
         return result
 
     def _any(self, ran: _Ran) -> tuple[Thing, set[str]]:
         results = list(ran.results.values())
         return join_all([thing for thing, _ in results]), set().union(*(effects for _, effects in results))
 
-    def _happens(self, effects: set[str]) -> None:
+    def _happens(self, effects: set[str], node: ir.Call | None) -> None:
         m = self.m
-        if "opt-step" in effects and "opt-step" in m.effects:
-            m.effects.add("opt-step-again")
+        if "opt-step" in effects and node is not None:
+            m.calls.updated(node)
         m.effects |= effects
         changed = {effect.partition(":")[2] for effect in effects if effect.startswith("sets:")}
         if changed:

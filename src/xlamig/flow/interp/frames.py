@@ -79,11 +79,13 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Loop:
-    """A loop that runs. `left` are the environments at its breaks, `again` at its continues."""
+    """A loop that runs. `left` are the environments at its breaks, `again` at its continues; `update` is
+    the last call in it that steps an optimizer."""
 
     node: ir.For | ir.While
     kind: LoopKind = "inner"
     over: str = ""
+    update: ir.Call | None = None
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)
 

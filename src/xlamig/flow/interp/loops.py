@@ -332,11 +332,14 @@ class Loops:
             optimizer = "several" if "opt-step-again" in effects else "plain"
         node = loop.node
         header = self._header(loop)
+        ends = loop.kind == "training" and boundary in ("none", "read")
+        at = loop.update if ends and loop.update is not None else header
+        in_loop = Why("each round of this loop is a step", (header.start, header.end))
         m.record(
             StepBoundary,
-            header,
+            at,
             LIKELY,
-            (),
+            () if at is header else (in_loop,),
             loop=loop.kind,
             boundary=boundary,
             optimizer=optimizer,

@@ -231,8 +231,11 @@ class Modules:
             )
         if name == "tie_weights":
             return NONE
-        if name in ("backward", "step"):  # of an engine that wraps a model
-            self.m.effects.add("backward" if name == "backward" else "opt-step")
+        if name == "backward":  # of an engine that wraps a model
+            self.m.effects.add("backward")
+            return NONE
+        if name == "step":
+            self.m.calls.updated(node)
             return NONE
         return None
 

@@ -44,7 +44,7 @@ class Objects:
                     self._format(args, node, "str.format")
                 return TEXT
             case "optimizer":
-                return self._of_optimizer(owner, name)
+                return self._of_optimizer(owner, name, node)
             case "scheduler":
                 if name == "step" and owner.tag == "plateau" and args.positional:
                     self.m.values.reads.host(
@@ -52,7 +52,7 @@ class Objects:
                     )
                 return UNKNOWN
             case "scaler":
-                return self._of_scaler(name, args)
+                return self._of_scaler(name, args, node)
             case "distribution":
                 if name in ("sample", "rsample", "log_prob", "entropy", "mean", "mode"):
                     self.m.calls.work(owner.place)
@@ -82,18 +82,17 @@ class Objects:
 
     # ------------------------------------------------------------------ training
 
-    def _of_optimizer(self, owner: Thing, name: str) -> Thing:
+    def _of_optimizer(self, owner: Thing, name: str, node: ir.Call) -> Thing:
         if name == "step":
-            again = "opt-step" in self.m.effects
-            self.m.effects.update(("opt-step", "opt-step-again") if again else ("opt-step",))
+            self.m.calls.updated(node)
             self.m.calls.work(owner.place or "either")
         elif name == "zero_grad":
             self.m.effects.add("zero-grad")
         return UNKNOWN
 
-    def _of_scaler(self, name: str, args: Args) -> Thing:
+    def _of_scaler(self, name: str, args: Args, node: ir.Call) -> Thing:
         if name == "step":
-            self.m.effects.add("opt-step")
+            self.m.calls.updated(node)
         if name == "scale" and args.positional:
             return args.positional[0]
         return UNKNOWN
@@ -220,7 +219,7 @@ class Objects:
             if made is not None:
                 return made
         if name in ("step", "zero_grad") and table.name_like("optimizer").search(last):
-            return self._of_optimizer(Thing("optimizer", "device", sure=LIKELY), name)
+            return self._of_optimizer(Thing("optimizer", "device", sure=LIKELY), name, node)
         if name in table.names("reads", "loggers") and ("log" in last.lower()):
             return NONE  # below its level nothing is read
         if name == "backward":

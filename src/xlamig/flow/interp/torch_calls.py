@@ -111,7 +111,7 @@ class TorchCalls:
             return Thing("none", tag="step")
         if name in table.names("boundaries", "xm-step"):
             barrier = args.keywords.get("barrier")
-            self.m.effects.add("xm-step")
+            self.m.calls.updated(node, "xm-step")
             if barrier is not None and barrier.const is True:
                 self.m.effects.add("sync")
                 self.m.synced = True

@@ -303,7 +303,7 @@ class ChangingShape(Fact):
 
     kind: ClassVar[str] = "changing-shape"
 
-    via: Literal["concat", "pad", "list", "size"]
+    via: Literal["concat", "pad", "list", "size", "cache"]
     operation: str
     tensor: str = ""
     cause: Cause

@@ -20,7 +20,8 @@ _IS_FIRST = re.compile(
 _ON_FIRST = re.compile(r"^rank_zero_only$|^on_(?:local_)?main_process$|^(?:main|master)_(?:process_)?only$")
 _ALONE = re.compile(r"dist|world|initiali[sz]ed|multi|gpu", re.IGNORECASE)  # `not distributed or rank == 0`
 _SELDOM = re.compile(r"^_?(?:should|do|must|time_to|is_time_to)_?(?:log|print|save|eval|report|sync|flush)")
-_MAY_BE_SELDOM = re.compile(r"%|log|print|save|eval|report|sync|flush")
+_MAY_BE_SELDOM = re.compile(r"%|log|print|save|eval|report|sync|flush|[!=]=\s*\d")
+_COUNTER = re.compile(r"(?:^|_)(?:steps?|iter|iteration|it|batch_(?:idx|index|nb|id|i))$", re.IGNORECASE)
 _FIRST = (0, -1)  # -1 stands for a run without ranks
 
 
@@ -97,6 +98,8 @@ class Occasions:
                 return False
             case ir.Compare(left=ir.Binary(op="%"), ops=("==" | "!=" as op,)):
                 return op == "=="
+            case ir.Compare(left=left, ops=("==" | "!=" as op,), comparators=(ir.Const(value=int()),)):
+                return op == "==" if _COUNTER.search(path_of(left).rpartition(".")[2]) else None
             case ir.Name() | ir.Attribute() | ir.Call():
                 path = path_of(test.func if isinstance(test, ir.Call) else test)
                 if _SELDOM.search(path.rpartition(".")[2]):

@@ -23,6 +23,25 @@ def returned(name: str) -> str:
 
 
 @cache
+def object_of(name: str) -> str:
+    """The kind of object of another library that a class of this name makes; "" if the table has none."""
+    kinds: dict[str, list[str]] = _document()["objects"]
+    fitting = [
+        (len(pattern), kind)
+        for kind, patterns in kinds.items()
+        for pattern in patterns
+        if pattern == name or ("*" in pattern and _glob(pattern).match(name))
+    ]
+    return max(fitting)[1] if fitting else ""
+
+
+def method_of(kind: str, name: str) -> str:
+    """What a method of such an object does; "" if the table does not say."""
+    found: str = _document()["methods"].get(kind, {}).get(name, "")
+    return found
+
+
+@cache
 def names(section: str, key: str) -> frozenset[str]:
     """A list of the table."""
     return frozenset(_document()[section][key])
@@ -51,9 +70,12 @@ def _globs() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     found: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
     for pattern in _document()["calls"]:
         if "*" in pattern:
-            search = re.compile(re.escape(pattern).replace(r"\*", ".*") + "$")
-            found.setdefault(pattern.partition(".")[0], []).append((pattern, search))
+            found.setdefault(pattern.partition(".")[0], []).append((pattern, _glob(pattern)))
     return found
+
+
+def _glob(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.escape(pattern).replace(r"\*", ".*") + "$")
 
 
 @cache

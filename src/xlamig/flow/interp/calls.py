@@ -110,6 +110,9 @@ class Calls:
         names = self.m.names
         export = names.project.resolve(dotted, names.module)
         if export is not None and export.kind == "class":
+            made = self.objects.libraries.made(dotted, node)
+            if made is not None:
+                return made
             if self.m.regions.makes_module(export):
                 return self.modules.imported(dotted, args, node)
             return Thing("unknown", ref=dotted, sure=POSSIBLE, tag="instance")
@@ -203,7 +206,7 @@ class Calls:
                 return Thing("function", ref=method)
         if owner.kind == "module":
             return self.modules.attribute(owner, name)
-        if name == "param_groups" and self._inherits(owner, "Optimizer"):
+        if name == "param_groups" and self.inherits(owner, "Optimizer"):
             return groups_of("device")
         return self.m.values.by_convention(name)
 
@@ -219,7 +222,7 @@ class Calls:
         return thing
 
     @staticmethod
-    def _inherits(owner: Thing, base: str) -> bool:
+    def inherits(owner: Thing, base: str) -> bool:
         return isinstance(owner.ref, ClassInfo) and any(
             name.endswith(base) for cls in owner.ref.lineage() for name in cls.outside
         )

@@ -124,6 +124,7 @@ class Costs:
         parameters = (*known.positional, *known.keywords) if known is not None else ()
         read = table.number_arguments(plain, "read-as-number") or ()
         of_numbers = plain in table.names("torch", "of-numbers")
+        told: set[str] = set()
         for i, (arg, thing) in enumerate(args.pairs):
             counted = not args.starred and i < len(parameters)
             parameter = arg.keyword or (parameters[i] if counted else "*")
@@ -135,7 +136,9 @@ class Costs:
                     if wanted and sureness(item) > POSSIBLE:
                         item = Thing("number", cause="read", sure=item.sure, why=item.why)
                 if (wanted or parameter in free) and sure and item.kind == "number":
-                    self._baked(part, item, name, sure)
+                    if item.cause not in told:  # `arange(n, n + 1)` is one program for each n
+                        self._baked(part, item, name, sure)
+                    told.add(item.cause)
                     if of_numbers and item.cause in VALUE_SIZES and item.sure > POSSIBLE:
                         result.cause = "dynamic"
 

@@ -188,6 +188,9 @@ class Modules:
             unknown = all(name not in cls.attributes for cls in module.ref.lineage())
             if unknown and path_of(node.func.value) == "self":  # a part that a base class or a table made
                 return self.output(args, node, LIKELY, module)
+        if name in ("log", "log_dict") and self.m.calls.inherits(module, "LightningModule"):
+            self.m.calls.objects.libraries.logged(name, args, node)
+            return NONE
         held = self.attribute(module, name)
         if isinstance(module.ref, ClassInfo):
             for cls in module.ref.lineage():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.things import (
     BOOL,
     FOREIGN,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 class Objects:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
+        self.libraries = Libraries(machine)
 
     def method(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
         match owner.kind:
@@ -62,8 +64,8 @@ class Objects:
                 return NONE  # below its level nothing is read
             case "parameters":
                 return owner
-            case "foreign" if owner.tag == "framework":
-                return self._of_framework(name, args)
+            case "foreign" if owner.tag:
+                return self.libraries.method(owner, name, args, node)
             case "foreign":
                 return self._of_foreign(name, args, node)
             case "number" | "bool":
@@ -96,23 +98,6 @@ class Objects:
         if name == "scale" and args.positional:
             return args.positional[0]
         return UNKNOWN
-
-    def _of_framework(self, name: str, args: Args) -> Thing:
-        """An Accelerator and its like: what it prepares is on the device, its backward pass is the step's."""
-        if name in ("prepare", "prepare_model"):
-            moved = [
-                t.but(place="device", sure=min(t.sure, LIKELY))
-                if t.kind == "module"
-                else t.but(place="device")
-                if t.kind == "loader"
-                else t
-                for t in args.positional
-            ]
-            return sequence(moved) if len(moved) != 1 else moved[0]
-        if name == "backward":
-            self.m.effects.add("backward")
-            self.m.effects.add("framework")
-        return FOREIGN
 
     # ------------------------------------------------------------------ containers
 
@@ -190,15 +175,18 @@ class Objects:
 
     # ------------------------------------------------------------------ others
 
-    def _decoded(self, name: str, args: Args, node: ir.Call) -> Thing:
+    def _is_tokenizer(self, name: str, receiver: str, args: Args) -> bool:
+        """Autoencoders have a `decode` too."""
+        named = name == "batch_decode" or table.name_like("tokenizer").search(receiver) is not None
+        return named and bool(self.m.calls.held(args))
+
+    def decoded(self, name: str, args: Args, node: ir.Call) -> Thing:
         """`tokenizer.batch_decode(ids)` makes lists of the numbers first."""
         for i, thing in enumerate(args.positional[:1]):
             self.m.values.reads.host(node, thing, "copy", name, args.node(i))
         return TEXT if name == "decode" else Thing("sequence", element=TEXT)
 
     def _of_foreign(self, name: str, args: Args, node: ir.Call) -> Thing:
-        if name in table.names("reads", "decoders"):
-            return self._decoded(name, args, node)
         if name in table.names("reads", "writers"):
             self._format(args, node, name)
         if name == "item":
@@ -212,8 +200,8 @@ class Objects:
         if owner.kind in ("writer", "unknown", "loader") and name in table.names("reads", "writers"):
             self._format(args, node, name)
             return NONE
-        if name in table.names("reads", "decoders") and self.m.calls.held(args):
-            return self._decoded(name, args, node)
+        if table.method_of("tokenizer", name) and self._is_tokenizer(name, last, args):
+            return self.decoded(name, args, node)
         if owner.kind == "unknown" and owner.place:
             made = self._of_unseen(owner, name, args, node)
             if made is not None:

@@ -32,7 +32,7 @@ _FOLD: dict[str, Callable[[float, float], float]] = {
     "-": operator.sub,
     "*": operator.mul,
 }
-_CHANGING = ("random", "read", "derived", "length", "step-counter", "position")
+_CHANGING = ("random", "read", "derived", "length", "step-counter", "position", "batch")
 
 
 class Operators:

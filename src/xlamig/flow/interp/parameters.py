@@ -104,16 +104,24 @@ class Parameters:
             case ir.Const(value=None):
                 return NONE
             case ir.Binary(op="|", left=left, right=right):
-                found = [self.annotated(side, place) for side in (left, right)]
-                kept = [thing for thing in found if thing is not None and thing.kind != "none"]
-                return kept[0] if len(kept) == 1 else None
+                return self._one_of((left, right), place)
             case ir.Subscript(value=value, index=index):
                 return self._subscript(path_of(value).rpartition(".")[2], index, place)
         return self._plain(node, place)
 
+    def _one_of(self, nodes: tuple[ir.Expr, ...], place: Place) -> Thing | None:
+        found = [self.annotated(node, place) for node in nodes]
+        kept = [thing for thing in found if thing is not None and thing.kind != "none"]
+        objects = [thing for thing in kept if thing.kind == "foreign" and thing.tag]
+        if objects:  # `Union[Cache, list[Tensor]]`: the list is what it was before
+            return objects[0]
+        return kept[0] if len(kept) == 1 else None
+
     def _subscript(self, name: str, index: tuple[ir.Expr, ...], place: Place) -> Thing | None:
         if name == "Optional":
             return self.annotated(index[0], place)
+        if name == "Union":
+            return self._one_of(index, place)
         if name in _CONTAINERS:
             inner = self.annotated(index[0], place)
             if inner is None:
@@ -143,6 +151,8 @@ class Parameters:
                 return FOREIGN
         if table.name_like("tensor-annotation").search(dotted):
             return Thing("tensor", place, sure=LIKELY)
+        if kind := table.object_of(self.m.names.canonical(dotted)):
+            return Thing("foreign", tag=kind)
         if dotted == "torch.device":
             return Thing("device", "device", sure=LIKELY)
         if dotted.startswith("torch.optim.") or path.endswith("Optimizer"):

@@ -19,6 +19,7 @@ _CAUSES = {
     "read": "it was read from a tensor",
     "derived": "its tensor has as many elements as the values say",
     "length": "it is the length of something that grows",
+    "batch": "each sample has its own",
 }
 
 _OVER = ("parameters", "state-dict")

@@ -43,7 +43,7 @@ _WORDS: dict[str, Thing] = {
     "none": NONE,
     "number": NUMBER,
     "ring": Thing("sequence", items=(), tag="ring"),
-    "tokenizer": FOREIGN,
+    "tokenizer": Thing("foreign", tag="tokenizer"),
     "foreign": FOREIGN,
 }
 _CHECKS = frozenset(
@@ -57,7 +57,7 @@ class TorchCalls:
         self.m = machine
 
     def call(self, name: str, args: Args, node: ir.Call) -> Thing:
-        made = self._special(name, args, node)
+        made = self._special(name, args, node) or self.m.calls.objects.libraries.made(name, node)
         if made is not None:
             return made
         word = table.returned(name)
@@ -314,13 +314,6 @@ class TorchCalls:
 
     def _unknown(self, name: str, args: Args, node: ir.Call) -> Thing:
         """A function of another library: given tensors, it may give tensors."""
-        framework = any(
-            name == known or (known.endswith("*") and name.startswith(known[:-1]))
-            for known in table.names("boundaries", "frameworks")
-        )
-        if framework:
-            self.m.effects.add("framework")
-            return Thing("foreign", tag="framework")
         if name.rpartition(".")[2][:1].isupper():
             return UNKNOWN
         return UNKNOWN if name.startswith(_ROOTS) else self.m.calls.unseen.result(node, args)

@@ -15,6 +15,7 @@ from xlamig import ir
 from xlamig.flow.project import Export
 from xlamig.flow.scopes import Scope, path_of
 from xlamig.flow.site import Analysis
+from xlamig.knowledge import values as table
 
 Words = frozenset[str]
 
@@ -227,6 +228,8 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
     if name == "forward":  # a base from elsewhere: what has this method is a module
         return FORWARD if bases - _NO_MODULE else NOWHERE
     if name == "step" and any(base.endswith("Optimizer") for base in bases):
+        return FORWARD
+    if table.method_of("cache", name) == "grows" and any(table.object_of(base) for base in bases):
         return FORWARD
     if not _EVERY_STEP.search(name):
         return NOWHERE

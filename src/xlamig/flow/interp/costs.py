@@ -38,6 +38,8 @@ class Costs:
             self._grows(name, args, node, result)
         if plain in ("index_add", "scatter_add", "index_copy"):
             self.m.effects.add("adds-rows")
+        if plain in table.names("torch", "indexed"):
+            self._follows(name, args)
         if plain in table.names("torch", "stack"):
             self.stacked(name, args.get(0, "tensors") or UNKNOWN, args, node)
         if plain == "pad" and first is not None and first.tag.startswith("carried:"):
@@ -74,6 +76,13 @@ class Costs:
             tensor=short(self.m.source(at)) if at is not None else "",
             mask=short(self.m.source(mask)) if mask is not None else "",
         )
+
+    def _follows(self, name: str, args: Args) -> None:
+        """An index with as many elements as values say: so many are taken, or written."""
+        for arg, thing in args.pairs:
+            if thing.kind == "tensor" and thing.cause == "dynamic" and sureness(thing):
+                self.m.values.reads.followed(arg.value, thing, name)
+                return
 
     @staticmethod
     def is_dynamic(plain: str, rest: list[Thing]) -> bool:
@@ -139,7 +148,7 @@ class Costs:
                     if item.cause not in told:  # `arange(n, n + 1)` is one program for each n
                         self._baked(part, item, name, sure)
                     told.add(item.cause)
-                    if of_numbers and item.cause in VALUE_SIZES and item.sure > POSSIBLE:
+                    if of_numbers and item.cause in (*VALUE_SIZES, "batch") and item.sure > POSSIBLE:
                         result.cause = "dynamic"
 
     @staticmethod

@@ -70,6 +70,18 @@ class Decisions:
         certain = thing.kind == "tensor" and not thing.loose and thing.sure > LIKELY
         return True if certain else None
 
+    def defaulted(self, test: ir.Expr, where: dict[str, Thing], otherwise: dict[str, Thing]) -> None:
+        """`if mask is None: mask = torch.ones(n)`: what stands in for a tensor is one."""
+        match test:
+            case ir.Compare(
+                left=ir.Name(id=name), ops=("is" | "is not" as op,), comparators=(ir.Const(value=None),)
+            ):
+                default, given = (where, otherwise) if op == "is" else (otherwise, where)
+                made, known = default.get(name), given.get(name)
+                if made is not None and made.kind == "tensor" and known is not None and known.kind == "unknown":
+                    sure = min(made.sure, LIKELY)
+                    given[name] = Thing("tensor", made.place, sure=sure, why=made.why)
+
     def narrow(self, test: ir.Expr, holds: bool) -> None:
         """What names hold where a test does, or does not."""
         match test:

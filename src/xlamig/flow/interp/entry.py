@@ -39,6 +39,9 @@ class Entry:
     def annotated(self, annotation: ir.Expr) -> Thing | None:
         return self.parameters.annotated(annotation)
 
+    def promised(self, name: str, annotation: ir.Expr) -> Thing | None:
+        return self.parameters.promised(name, annotation)
+
     def found(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> None:
         """A definition that is to be run in the end if nothing calls it."""
         self._found.setdefault(id(node), (node, frame, owner))

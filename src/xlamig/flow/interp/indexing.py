@@ -168,6 +168,9 @@ class Indexing:
                 self._masked(node, part, base, found, access, thing, value)
             elif found.kind == "tensor" and found.scalar:
                 self._read_number(part, found, base, "index")
+            elif found.kind == "tensor" and found.cause == "dynamic" and not masked:
+                masked = min(sureness(base), sureness(found)) > POSSIBLE
+                self.reads.followed(part, found, "[]", short(self.m.source(node.value)))
             elif found.kind == "number":
                 self._changing(part, found, node, base, access, "index")
         return masked

@@ -144,7 +144,11 @@ class Machine:
                 self.values.operators.augmented(node)
             case ir.AnnAssign(target=target, annotation=annotation, value=value):
                 if value is not None:
-                    self.assign(target, self.values.of(value), value)
+                    thing = self.values.of(value)
+                    if thing.kind == "unknown" and not thing.place:
+                        name = path_of(target).rpartition(".")[2]
+                        thing = self.calls.entry.promised(name, annotation) or thing
+                    self.assign(target, thing, value)
                 elif isinstance(target, ir.Name):
                     self.env.setdefault(target.id, self.calls.entry.annotated(annotation) or UNKNOWN)
             case ir.Return(value=value):
@@ -202,6 +206,8 @@ class Machine:
         if ends == [None, None]:
             self.frame.env = before
             return True
+        if None not in ends:
+            self.values.tests.defaulted(node.test, *ends)  # type: ignore[arg-type]
         self.frame.env = merged(*ends)
         return False
 

@@ -55,7 +55,7 @@ class Parameters:
         name = function.node.name if isinstance(function.node, ir.FunctionDef) else ""
         first = name.startswith("forward") and param in function.node.params[1:2]
         if param.annotation is not None:
-            known = self.annotated(param.annotation, place)
+            known = self.promised(param.name, param.annotation, place)
             if known is not None:
                 return known
         if param.default is not None and not (
@@ -94,6 +94,15 @@ class Parameters:
         return re.search(rf"(?<![\w.]){re.escape(name)}{_TENSORS_ONLY.pattern}", text) is not None
 
     # ------------------------------------------------------------------ annotations
+
+    def promised(self, name: str, annotation: ir.Expr, place: Place = "either") -> Thing | None:
+        """What the annotation of a name promises; of a list of lengths, that each is another number."""
+        known = self.annotated(annotation, place)
+        if known is None or known.kind != "sequence" or not table.name_like("lengths").search(name):
+            return known
+        if known.element is None or known.element.kind != "number":
+            return known
+        return known.but(element=Thing("number", cause="batch", sure=LIKELY))
 
     def annotated(self, node: ir.Expr, place: Place = "either") -> Thing | None:
         """What an annotation promises; None if it promises nothing of interest."""

@@ -119,6 +119,11 @@ class Reads:
         self.m.record(fact, node, number.sure, (*number.why, why), cause=number.cause, **fields)
         return True
 
+    def followed(self, part: ir.Node, index: Thing, operation: str, tensor: str = "") -> None:
+        """Says that as much is taken or written as an index has elements, which the values decide."""
+        number = Thing("number", cause="derived", sure=index.sure, why=index.why)
+        self.sized(part, part, number, sureness(index), operation, tensor)
+
     def sized(
         self, node: ir.Node, size: ir.Node, number: Thing, sure: int, operation: str, tensor: str = ""
     ) -> None:

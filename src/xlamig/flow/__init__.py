@@ -67,7 +67,7 @@ def facts_of(
     from xlamig.flow.options import command_line_options
     from xlamig.flow.parts import sizes_of
     from xlamig.flow.scopes import ScopeTable
-    from xlamig.flow.site import Analysis
+    from xlamig.flow.site import Analysis, has_torch
     from xlamig.flow.values import Values
     from xlamig.flow.walk import Walk
 
@@ -75,7 +75,7 @@ def facts_of(
     names = Names(interest, ProjectIndex(interfaces), name)
     values = Values(names, text)
     values.options.update(command_line_options(module, scopes, values))
-    analysis = Analysis(module, text, names, values, has_torch="torch" in text)
+    analysis = Analysis(module, text, names, values, has_torch(text))
     if "cuda" in text:
         context |= {"cuda-program"}
     walk = Walk(module, scopes, analysis, context, called)

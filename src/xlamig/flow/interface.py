@@ -12,7 +12,7 @@ from xlamig.flow.names import Names
 from xlamig.flow.project import Digest, Export, Interface, ProjectIndex
 from xlamig.flow.regions import Regions
 from xlamig.flow.scopes import Binding, ScopeTable, path_of
-from xlamig.flow.site import Analysis
+from xlamig.flow.site import Analysis, has_torch
 from xlamig.flow.values import Values
 
 _OUTSIDE = ProjectIndex({})
@@ -37,7 +37,7 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
             imports.update(b.dotted for b in bindings if b.kind == "import")
     calls: Mapping[str, tuple[str, ...]] = {}
     digests: Mapping[str, Digest] = {}
-    if "torch" in text:
+    if has_torch(text):
         analysis = Analysis(module, text, names, values, has_torch=True)
         regions = Regions(analysis)
         calls = calls_of(scopes, analysis, regions)

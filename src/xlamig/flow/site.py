@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypedDict
@@ -70,6 +71,15 @@ class Place:
             "guards": self.guards,
             "reasons": self.reasons,
         }
+
+
+_OF_MODULES = re.compile(r"\bdef\s+(?:forward|training_step)\s*\(")
+
+
+def has_torch(text: str) -> bool:
+    """Whether a module may work on tensors: it names torch, or has a forward pass for a base class that
+    does."""
+    return "torch" in text or _OF_MODULES.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,9 +78,10 @@ class Decisions:
             ):
                 default, given = (where, otherwise) if op == "is" else (otherwise, where)
                 made, known = default.get(name), given.get(name)
-                if made is not None and made.kind == "tensor" and known is not None and known.kind == "unknown":
-                    sure = min(made.sure, LIKELY)
-                    given[name] = Thing("tensor", made.place, sure=sure, why=made.why)
+                if made is None or known is None or (made.kind, known.kind) != ("tensor", "unknown"):
+                    return
+                sure = min(made.sure, LIKELY)
+                given[name] = Thing("tensor", made.place, sure=sure, why=made.why)
 
     def narrow(self, test: ir.Expr, holds: bool) -> None:
         """What names hold where a test does, or does not."""

@@ -40,8 +40,12 @@ class Unseen:
         return self._computed(node, args, owner)
 
     def _computed(self, node: ir.Call, args: Args, owner: Thing | None = None) -> Thing:
-        given = [*_given(args.all), *_given([owner] if owner is not None else [])]
-        tag = "module" if any(thing.kind == "module" or thing.tag == "module" for thing in given) else ""
+        handed = list(_given(args.all))
+        own = list(_given([owner] if owner is not None else []))
+        given = [*handed, *own]
+        # A model that is given tensors may compute anything but a model.
+        made_of = handed or own
+        tag = "module" if any(thing.kind == "module" or thing.tag == "module" for thing in made_of) else ""
         if not given:
             return UNKNOWN
         place: Place = "device" if any(t.place == "device" for t in given) else given[0].place

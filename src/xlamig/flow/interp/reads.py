@@ -110,7 +110,8 @@ class Reads:
         active = not number.loop or any(loop.id == number.loop for loop in self.m.loops)
         if not number.cause or number.cause == "dynamic" or not active or number.kind != "number":
             return False
-        if self.m.frequency not in ("step", "interval") and not number.loop:
+        each_call = number.cause == "batch"  # whoever calls, it is with the lengths of a batch
+        if self.m.frequency not in ("step", "interval") and not number.loop and not each_call:
             return False
         why = Why(
             f"`{short(self.m.source(node))}`: {_CAUSES.get(number.cause, 'it changes')}",

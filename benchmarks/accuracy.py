@@ -108,7 +108,7 @@ class Score:
         right, wrong = self["confirmed"], self["not observed"]
         found, missed = self["observed and predicted"], self["observed only"]
         return {
-            **{name: self[name] for name in ("confirmed", "not observed", "not reached")},
+            **{name: self[name] for name in ("confirmed", "not observed", "not told", "not reached")},
             "precision": interval(right, right + wrong),
             "observed": found + missed,
             "recall": interval(found, found + missed),
@@ -145,6 +145,11 @@ def compare(
     observed = events_by_row(traced, program.name)
     predicted: dict[str, set[int]] = defaultdict(set)
     loader = any(finding["code"] in OF_LOADERS for finding in findings)
+    # A trace names the first thing that differs between two steps: what else does, it cannot tell.
+    recompiles = any(
+        event["kind"] in KINDS and KINDS[event["kind"]] == "recompile" and event["compiles"] >= ENOUGH
+        for event in traced["events"]
+    )
     wrong: list[str] = []
     for finding in findings:
         mechanism = finding["mechanism"]
@@ -157,6 +162,8 @@ def compare(
         ran = max((lines.get(str(row), 0) for row in rows), default=0)
         shown = any(observed.get(row, set()) & SHOWN_BY[mechanism] for row in rows)
         verdict = "confirmed" if shown else "not observed" if ran >= ENOUGH else "not reached"
+        if verdict == "not observed" and mechanism == "recompile" and recompiles:
+            verdict = "not told"
         for key in (mechanism, finding["confidence"]):
             scores[key].counts[verdict] += 1
         if verdict == "not observed":
@@ -177,6 +184,7 @@ def report(scores: dict[str, Score]) -> Iterator[str]:
     heads = (
         ("confirmed", 10),
         ("not obs.", 10),
+        ("not told", 10),
         ("not reached", 13),
         ("precision", 22),
         ("lines", 8),
@@ -187,8 +195,8 @@ def report(scores: dict[str, Score]) -> Iterator[str]:
         row = score.row()
         told = [_share(row["precision"]), _share(row["recall"])]
         yield (
-            f"{name:<14}{row['confirmed']:>10}{row['not observed']:>10}{row['not reached']:>13}"
-            f"{told[0]:>22}{row['observed']:>8}{told[1]:>22}"
+            f"{name:<14}{row['confirmed']:>10}{row['not observed']:>10}{row['not told']:>10}"
+            f"{row['not reached']:>13}{told[0]:>22}{row['observed']:>8}{told[1]:>22}"
         )
 
 

@@ -1,0 +1,98 @@
+"""Objects of other libraries whose methods compute on tensors or read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.facts import ChangingShape, Why
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.things import FOREIGN, LIKELY, NONE, NUMBER, POSSIBLE, Thing, inside, sequence
+from xlamig.flow.known import short
+from xlamig.knowledge import values as table
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.machine import Machine
+
+
+class Libraries:
+    """Such an object is a foreign thing; its tag is its kind in the table."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    def made(self, name: str, node: ir.Call) -> Thing | None:
+        """What a class of this canonical name, or a method like its `from_pretrained`, makes; None if the
+        table has none such."""
+        owner, _, last = name.rpartition(".")
+        kind = table.object_of(owner if last.startswith("from_") else name)
+        if kind == "framework":
+            self.m.effects.add("framework")
+        elif kind == "growing-cache":
+            self._grows(node, owner.rpartition(".")[2] if last.startswith("from_") else last, node)
+        return Thing("foreign", tag=kind) if kind else None
+
+    def method(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+        if owner.tag == "framework":
+            made = self._of_framework(name, args)
+            if made is not None:
+                return made
+        word = table.method_of("cache" if owner.tag == "growing-cache" else owner.tag, name)
+        given = self.m.calls.held(args)
+        match word:
+            case "tensor" | "scalar":
+                text = short(self.m.source(node))
+                why = Why(f"`{text}` computes it from what is on the device", (node.start, node.end))
+                loose = word == "tensor"
+                return Thing("tensor", "device", sure=LIKELY, loose=loose, scalar=not loose, why=(why,))
+            case "format":
+                for arg, thing in args.pairs:
+                    self.m.values.reads.formatted(arg.value, thing, name, node)
+                return NONE
+            case "grows":
+                if any(tensor.place != "host" and tensor.sure > POSSIBLE for tensor in given):
+                    self._grows(node, f"{self._receiver(node)}.{name}", node)
+                return sequence([tensor.but(tag="") for tensor in given[:2]]) if len(given) > 1 else FOREIGN
+            case "position":
+                text = short(self.m.source(node))
+                why = Why(f"`{text}` is as large as the tokens so far", (node.start, node.end))
+                return Thing("number", cause="position", sure=LIKELY, why=(why,))
+            case "number":
+                return NUMBER
+            case "decodes":
+                return self.m.calls.objects.decoded(name, args, node)
+        return FOREIGN
+
+    def logged(self, name: str, args: Args, node: ir.Call) -> None:
+        """`self.log("loss", loss, prog_bar=True)` of a LightningModule: its progress bar shows every step."""
+        shown = args.keywords.get("prog_bar")
+        if shown is not None and shown.const is True:
+            for arg, thing in args.pairs:
+                held = inside(thing)
+                if held.kind == "tensor" and held.place == "device":
+                    thing = held.but(sure=max(held.sure, LIKELY))  # a metric, whatever it is made of
+                self.m.values.reads.formatted(arg.value, thing, f"LightningModule.{name}", node)
+
+    def _grows(self, node: ir.Call, operation: str, at: ir.Node) -> None:
+        self.m.record(
+            ChangingShape, at, LIKELY, (), via="cache", operation=operation, tensor="", cause="length"
+        )
+
+    def _receiver(self, node: ir.Call) -> str:
+        return self.m.source(node.func.value) if isinstance(node.func, ir.Attribute) else ""
+
+    def _of_framework(self, name: str, args: Args) -> Thing | None:
+        """An Accelerator and its like: what it prepares is on the device, its backward pass is the step's."""
+        if name in ("prepare", "prepare_model"):
+            moved = [
+                t.but(place="device", sure=min(t.sure, LIKELY))
+                if t.kind == "module"
+                else t.but(place="device")
+                if t.kind == "loader"
+                else t
+                for t in args.positional
+            ]
+            return sequence(moved) if len(moved) != 1 else moved[0]
+        if name == "backward":
+            self.m.effects.update(("backward", "framework"))
+        return None

@@ -163,6 +163,10 @@ def test_what_is_inside_a_step_is_part_of_it() -> None:
         "if i % 10 == 0: continue\n HERE",
         "x = a and HERE",
         "if log: HERE",
+        "if i == 0: HERE",
+        "if mode == 1: HERE",
+        "if step > 0: HERE",
+        "if step != 0: HERE",
     ],
 )
 def test_every_step(line: str) -> None:
@@ -178,6 +182,9 @@ def test_every_step(line: str) -> None:
         "if not i % 10: HERE",
         "if i % 10: pass\n else: HERE",
         "if i % 10: continue\n HERE",
+        "if step == 0: HERE",
+        "if self.scale and batch_idx == 0: HERE",
+        "if global_step != 0: pass\n else: HERE",
         "if should_log: HERE",
         "if self.control.should_save: HERE",
         "go = i % 10 == 0\n if go: HERE",

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from xlamig.facts import HostRead, Interest
+from xlamig.flow import facts_of
+from xlamig.syntax import module_from_text
+
 from .said import in_step
 
 HELPERS = "from helpers import evaluate, helper, Meter\n"
@@ -41,3 +45,12 @@ def test_it_may_be_anything(case: str) -> None:
 @pytest.mark.parametrize("code", SAID)
 def test_it_is_a_tensor(code: str) -> None:
     assert SAID[code] in in_step(HELPERS + code)
+
+
+def test_a_forward_pass_of_a_file_that_does_not_name_the_library() -> None:
+    text = "from base import Criterion\nimport utils\n\nclass Loss(Criterion):\n    def METHOD(self, model, x):\n"
+    text += "        return {'loss': utils.item(model(x).sum())}\n"
+    for method, found in (("forward", ["item"]), ("compute", [])):
+        whole = text.replace("METHOD", method)
+        facts = facts_of(module_from_text(whole), whole, "loss", False, Interest(), {}).facts
+        assert [fact.via for fact in facts if isinstance(fact, HostRead)] == found

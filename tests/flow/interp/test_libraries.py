@@ -1,0 +1,81 @@
+"""Objects of other libraries: caches that grow, collectives of frameworks, progress bars, tokenizers."""
+
+from __future__ import annotations
+
+import pytest
+
+from .said import in_step, said
+
+SILENT = {
+    "an autoencoder": "z = vae.decode(x); z = self_like.first_stage_model.decode(x)",
+    "a static cache": "from transformers import StaticCache\nc = StaticCache(4); c.update(1, 2)",
+    "numbers that are logged": "from accelerate import Accelerator\na = Accelerator(); a.log({'n': i}); a.print(i)",
+    "a gathered tensor that is not read": "from accelerate import Accelerator\nz = Accelerator().gather(x).mean()",
+    "text": "from transformers import AutoTokenizer\nt = AutoTokenizer.from_pretrained('a'); t.decode([1, 2])",
+}
+SAID = {
+    "from accelerate import Accelerator\na = Accelerator(); a.gather(x).mean().item()": (
+        "host-read item: a.gather(x).mean().item()"
+    ),
+    "from accelerate import Accelerator\nAccelerator().log({'loss': loss})": "host-read format: {'loss': loss}",
+    "from transformers import DynamicCache\nc = DynamicCache()": "changing-shape cache: DynamicCache()",
+    "from transformers import DynamicCache\nc = DynamicCache.from_legacy_cache(extra)": (
+        "changing-shape cache: DynamicCache.from_legacy_cache(extra)"
+    ),
+    "from transformers import DynamicCache\nc = DynamicCache(); torch.arange(c.get_seq_length(), device=device)": (
+        "changing-constant attribute: c.get_seq_length()"
+    ),
+    "tokenizer.batch_decode(x)": "host-read copy: tokenizer.batch_decode(x)",
+    "self_like.tokenizer.decode(x[0])": "host-read copy: self_like.tokenizer.decode(x[0])",
+}
+ATTENTION = """
+from transformers.cache_utils import Cache
+
+class Attention(nn.Module):
+    def forward(self, k: torch.Tensor, v: torch.Tensor, past: HINT = None):
+        if past is not None:
+            k, v = past.update(k, v, 0)
+        return k
+"""
+LIGHTNING = """
+import lightning as L
+
+class Model(L.LightningModule):
+    def training_step(self, batch, batch_idx):
+        loss = self.net(batch).mean()
+        LOG
+        return loss
+"""
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_nothing_is_read_and_nothing_grows(case: str) -> None:
+    assert in_step(SILENT[case]) == []
+
+
+@pytest.mark.parametrize("code", SAID)
+def test_what_methods_do(code: str) -> None:
+    assert SAID[code] in in_step(code)
+
+
+@pytest.mark.parametrize("hint", ["Cache", "Cache | None", "Optional[Union[Cache, list[torch.Tensor]]]"])
+def test_a_cache_by_its_annotation(hint: str) -> None:
+    assert said(ATTENTION.replace("HINT", hint), "changing") == ["changing-shape cache: past.update(k, v, 0)"]
+
+
+def test_a_dictionary_has_an_update_too() -> None:
+    assert said(ATTENTION.replace("HINT", "dict"), "changing") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('self.log("loss", loss)', []),
+        ('self.log("loss", loss, prog_bar=False)', []),
+        ('self.log("n", batch_idx, prog_bar=True)', []),
+        ('self.log("loss", loss, prog_bar=True)', ["host-read format: loss"]),
+        ('self.log_dict({"loss": loss}, prog_bar=True)', ['host-read format: {"loss": loss}']),
+    ],
+)
+def test_a_progress_bar_reads_what_it_shows(line: str, found: list[str]) -> None:
+    assert said(LIGHTNING.replace("LOG", line), "host-read") == found

@@ -6,23 +6,26 @@ import pytest
 
 from .said import in_step, said
 
+ACCELERATE = "from accelerate import Accelerator\n"
+CACHE = "from transformers import DynamicCache\n"
+TOKENIZER = "from transformers import AutoTokenizer\n"
 SILENT = {
     "an autoencoder": "z = vae.decode(x); z = self_like.first_stage_model.decode(x)",
     "a static cache": "from transformers import StaticCache\nc = StaticCache(4); c.update(1, 2)",
-    "numbers that are logged": "from accelerate import Accelerator\na = Accelerator(); a.log({'n': i}); a.print(i)",
-    "a gathered tensor that is not read": "from accelerate import Accelerator\nz = Accelerator().gather(x).mean()",
-    "text": "from transformers import AutoTokenizer\nt = AutoTokenizer.from_pretrained('a'); t.decode([1, 2])",
+    "numbers that are logged": ACCELERATE + "a = Accelerator(); a.log({'n': i}); a.print(i)",
+    "a gathered tensor that is not read": ACCELERATE + "z = Accelerator().gather(x).mean()",
+    "text": TOKENIZER + "t = AutoTokenizer.from_pretrained('a'); t.decode([1, 2])",
 }
 SAID = {
-    "from accelerate import Accelerator\na = Accelerator(); a.gather(x).mean().item()": (
+    ACCELERATE + "a = Accelerator(); a.gather(x).mean().item()": (
         "host-read item: a.gather(x).mean().item()"
     ),
-    "from accelerate import Accelerator\nAccelerator().log({'loss': loss})": "host-read format: {'loss': loss}",
-    "from transformers import DynamicCache\nc = DynamicCache()": "changing-shape cache: DynamicCache()",
-    "from transformers import DynamicCache\nc = DynamicCache.from_legacy_cache(extra)": (
+    ACCELERATE + "Accelerator().log({'loss': loss})": "host-read format: {'loss': loss}",
+    CACHE + "c = DynamicCache()": "changing-shape cache: DynamicCache()",
+    CACHE + "c = DynamicCache.from_legacy_cache(extra)": (
         "changing-shape cache: DynamicCache.from_legacy_cache(extra)"
     ),
-    "from transformers import DynamicCache\nc = DynamicCache(); torch.arange(c.get_seq_length(), device=device)": (
+    CACHE + "c = DynamicCache(); torch.arange(c.get_seq_length(), device=device)": (
         "changing-constant attribute: c.get_seq_length()"
     ),
     "tokenizer.batch_decode(x)": "host-read copy: tokenizer.batch_decode(x)",

@@ -48,7 +48,8 @@ def test_it_is_a_tensor(code: str) -> None:
 
 
 def test_a_forward_pass_of_a_file_that_does_not_name_the_library() -> None:
-    text = "from base import Criterion\nimport utils\n\nclass Loss(Criterion):\n    def METHOD(self, model, x):\n"
+    text = "from base import Criterion\nimport utils\n\n"
+    text += "class Loss(Criterion):\n    def METHOD(self, model, x):\n"
     text += "        return {'loss': utils.item(model(x).sum())}\n"
     for method, found in (("forward", ["item"]), ("compute", [])):
         whole = text.replace("METHOD", method)

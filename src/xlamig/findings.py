@@ -74,12 +74,14 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """All edits and creates together, or none. A display fix has a message and may have none."""
+    """All edits and creates together, or none. A display fix has a message and may have none; `held`
+    says why nothing could be written here."""
 
     message: str
     applicability: Applicability
     edits: tuple[Edit, ...] = ()
     creates: tuple[Create, ...] = ()
+    held: str = ""
 
 
 @dataclass(frozen=True, slots=True)

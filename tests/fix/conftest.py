@@ -13,7 +13,7 @@ from xlamig import ir
 from xlamig.config.settings import Settings
 from xlamig.facts import ApiUse, Argument, DeviceChoice, Fact, Value
 from xlamig.findings import Effort, Finding, Fix
-from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.context import Draft, FixContext, Held, Options
 from xlamig.fix.edits import apply_edits
 from xlamig.fix.strategies import STRATEGIES
 from xlamig.source.text import SourceText
@@ -78,7 +78,10 @@ class Page:
         )
 
     def draft(self, strategy: str, fact: Fact, **options: Any) -> Draft | None:
-        return STRATEGIES[strategy](fact, options, self.context)
+        try:
+            return STRATEGIES[strategy](fact, options, self.context)
+        except Held:
+            return None
 
     def fixed(self, strategy: str, fact: Fact, **options: Any) -> str | None:
         """The text after the fix; None when the strategy holds back. The result has to parse."""

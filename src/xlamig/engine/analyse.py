@@ -12,7 +12,7 @@ from xlamig.config.settings import Settings
 from xlamig.engine.load import Failure
 from xlamig.findings import FileReport
 from xlamig.flow import Interface
-from xlamig.flow.project import Imported
+from xlamig.flow.project import BY_NOBODY, Imported
 from xlamig.rulebook.program import UNSEEN, Program
 from xlamig.source.text import SourceText
 
@@ -29,7 +29,7 @@ class AnalyseJob:
     tree: bytes | None
     interfaces: Mapping[str, Interface]
     failure: Failure | None = None
-    imported: Imported = ""
+    imported: Imported = BY_NOBODY
     program: Program = UNSEEN
     called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
     native: tuple[Native, Links] | None = None  # of a C++ or CUDA source

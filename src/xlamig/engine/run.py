@@ -276,9 +276,11 @@ class Run:
         )
 
     def _imported_from(self, module: str) -> Imported:
+        depths = self.index.import_depths.get(module, frozenset())
+        above = next(iter(depths)) if len(depths) == 1 else None
         if module in self.index.imported_from_elsewhere:
-            return "elsewhere"
-        return "beside" if module in self.index.imported_beside else ""
+            return Imported("elsewhere", above)
+        return Imported("beside" if module in self.index.imported_beside else "", above)
 
     # ------------------------------------------------------------------ helpers
 

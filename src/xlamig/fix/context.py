@@ -11,21 +11,20 @@ from xlamig import ir
 from xlamig.config.settings import Settings
 from xlamig.facts import Fact, Span
 from xlamig.findings import Create, Edit
-from xlamig.flow.project import Imported
+from xlamig.flow.project import BY_NOBODY, Imported
 from xlamig.source.text import SourceText
 
 
 @dataclass(frozen=True, slots=True)
 class FixContext:
-    """The file a fix is for. `package_root` is the folder of its top package, None for a script;
-    `imported` says whether a file of another folder imports it, or one beside it."""
+    """The file a fix is for. `package_root` is the folder of its top package, None for a script."""
 
     source: SourceText
     module: ir.Module
     settings: Settings
     module_name: str = ""
     package_root: Path | None = None
-    imported: Imported = ""
+    imported: Imported = BY_NOBODY
 
     def text(self, span: Span) -> str:
         return self.source.text[span[0] : span[1]]
@@ -44,6 +43,10 @@ class Draft:
     creates: tuple[Create, ...] = ()
 
 
+class Held(Exception):
+    """Raised by a strategy that cannot write its fix at this place; the message says why, to people."""
+
+
 Options = Mapping[str, Any]
 Strategy = Callable[[Fact, Options, FixContext], Draft | None]
-"""None when the fix cannot be proven here."""
+"""None, or `Held`, when the fix cannot be proven here."""

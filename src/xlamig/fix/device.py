@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xlamig import ir
 from xlamig.facts import Fact, Span
 from xlamig.findings import Create, Edit
-from xlamig.fix.context import FixContext
+from xlamig.fix.context import FixContext, Held
 from xlamig.fix.helper import helper_function
 from xlamig.fix.imports import Imported, ensure_module
 from xlamig.fix.scopes import at_module_level, has_main_guard, holds_a_device, path_to, runs_at_import
@@ -28,17 +28,17 @@ class DeviceExpression:
 def device_expression(
     page: FixContext, fact: Fact, place: Span, index: str = "", from_scope: bool = True, known: bool = False
 ) -> DeviceExpression | None:
-    """What to write at `place`; None where nothing is proven to work. `index` is that of the CUDA
+    """What to write at `place`; None or `Held` where nothing is proven to work. `index` is that of the CUDA
     device that was meant, "" for the current one. A variable in scope serves if `from_scope`; it may be
     a string, unless it has to be `known` as a torch.device."""
-    if any(guard.kind in _UNREACHED for guard in fact.guards):
-        return None  # the target does not come here
+    if closed := next((guard for guard in fact.guards if guard.kind in _UNREACHED), None):
+        raise Held(f"only `{closed.text}` gets there")
     in_scope = fact.proofs.get("device-in-scope")
     serves = from_scope and not index and in_scope is not None
     if serves and in_scope and holds_a_device(page.module, in_scope, place, known):
         return DeviceExpression(in_scope)
     if not may_decide_here(page, place):
-        return None
+        raise Held("it is run when the file is imported, too early to choose a device")
     if page.settings.target == "torch_tpu":
         form = '{0}.device({0}.accelerator.current_accelerator() or "cpu")'
         return _imported(ensure_module(page, "torch", place), form)
@@ -75,4 +75,6 @@ def may_decide_here(page: FixContext, place: Span) -> bool:
 
 def _helper(page: FixContext, place: Span, index: str) -> DeviceExpression | None:
     found = helper_function(page, helpers.DEVICE, place)
-    return DeviceExpression(f"{found.name}({index})", found.edits, found.creates) if found else None
+    if found is None:
+        raise Held(f"no import of `{page.settings.helper}` is sure to work in this file")
+    return DeviceExpression(f"{found.name}({index})", found.edits, found.creates)

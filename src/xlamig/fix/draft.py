@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from xlamig.findings import Fix
-from xlamig.fix.context import FixContext
+from xlamig.fix.context import FixContext, Held
 from xlamig.fix.strategies import STRATEGIES
 from xlamig.rulebook.judgement import Judgement
 
 
 def draft(judgement: Judgement, page: FixContext) -> Fix | None:
     """The first row that can be carried out; None when nothing can be written or shown."""
+    held = ""
     for row in judgement.fixes:
         if row.style not in (None, page.settings.style):
             continue
         if not all(proof in judgement.fact.proofs for proof in row.requires):
             continue
         strategy = STRATEGIES.get(row.strategy)
-        proposed = strategy(judgement.fact, row.options, page) if strategy else None
+        try:
+            proposed = strategy(judgement.fact, row.options, page) if strategy else None
+        except Held as why:
+            held = held or str(why)
+            continue
         if proposed is None:
             continue
         message = row.title or proposed.message or judgement.finding.help
         if row.applicability == "display" or not proposed.edits:
-            return Fix(message, "display") if message else None
+            return Fix(message, "display", held=held) if message else None
         return Fix(message, row.applicability, proposed.edits, proposed.creates)
     return None

@@ -85,22 +85,32 @@ def _place(page: FixContext) -> tuple[PurePath, str] | None:
     unless the file does that already; it may also do as a loose one does, and import what lies beside
     it. A helper beside a loose file is found if that is a script or imported by one there, or lies
     where scripts are started; if a file of another folder imports it, the helper has to lie where it
-    imports the project's own modules from.
+    imports the project's own modules from, or where the others all find it from.
     """
     folder = PurePath(page.source.filename).parent
     if page.package_root is not None:
         top = page.package_root.name
         if not has_main_guard(page.module) or any(_imports_from(s, top) for s in page.module.body):
             return _like(page.source.filename, page.package_root), f"{top}."
-        beside = page.imported != "elsewhere" and _imports_out_of(page.module, Path(folder))
+        beside = page.imported.by != "elsewhere" and _imports_out_of(page.module, Path(folder))
         return (folder, "") if beside else None
-    if page.imported == "elsewhere":
+    if page.imported.by == "elsewhere":
         roots = (above for above in folder.parents if _imports_out_of(page.module, Path(above)))
-        return next(((root, "") for root in roots), None)
+        root = next(roots, None) or _found_from(page, folder)
+        return (root, "") if root is not None else None
     started_there = Path(folder).resolve() in (Path.cwd(), page.settings.root.resolve())
     is_notebook = page.source.filename.endswith(".ipynb")
-    found = started_there or is_notebook or page.imported == "beside" or is_script(page.module)
+    found = started_there or is_notebook or page.imported.by == "beside" or is_script(page.module)
     return (folder, "") if found else None
+
+
+def _found_from(page: FixContext, folder: PurePath) -> PurePath | None:
+    """The folder in which all that import the file look for it: they find a helper there as well. Not of
+    a file that may be started itself, with its own folder as the place to look."""
+    above = page.imported.above
+    if above is None or above > len(folder.parents) or is_script(page.module):
+        return None
+    return folder.parents[above - 1] if above else folder
 
 
 def _imports_out_of(module: ir.Module, folder: Path) -> bool:

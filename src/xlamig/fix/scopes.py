@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 from xlamig import ir
+from xlamig.fix.context import FixContext
 from xlamig.knowledge import helpers
 
 Function = ir.FunctionDef | ir.Lambda
@@ -224,3 +226,20 @@ def _is_no_accelerator(value: ir.Expr) -> bool:
         case ir.Call(func=ir.Attribute(attr="device") | ir.Name(id="device"), args=(first, *_)):
             return _is_no_accelerator(first.value)
     return False
+
+
+def described(page: FixContext, span: tuple[int, int]) -> str:
+    """What stands at `span`, for people: "`opt.gpu`, an argument"."""
+    text = " ".join(page.text(span).split())
+    name = re.match(r"[A-Za-z_]\w*", text)
+    path = path_to(page.module, *span)
+    owners = [node for node in reversed(path) if isinstance(node, Function)]
+    found = next((b for o in (*owners, page.module) if name and (b := bindings(o, name[0]))), [])
+    if any(isinstance(node, ir.Param) or _parses_arguments(node) for node in found):
+        return f"`{text}`, an argument"
+    return f"`{text}`"
+
+
+def _parses_arguments(node: ir.Node) -> bool:
+    func = node.value.func if isinstance(node, ir.Assign) and isinstance(node.value, ir.Call) else None
+    return isinstance(func, ir.Attribute) and func.attr.startswith("parse_")

@@ -7,10 +7,18 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-Imported = Literal["", "beside", "elsewhere"]
-"""Whether a file of another folder imports a module, or one of its own by its bare name."""
-
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
+
+
+class Imported(NamedTuple):
+    """Who imports a module: a file of another folder ("elsewhere"), or one of its own by its bare name
+    ("beside"). `above` is how many folders above its own all of them find it from, if they agree."""
+
+    by: Literal["", "beside", "elsewhere"] = ""
+    above: int | None = None
+
+
+BY_NOBODY = Imported()
 
 
 class Export(NamedTuple):
@@ -212,6 +220,17 @@ class ProjectIndex:
             if module.rpartition(".")[0] == interface.module.rpartition(".")[0]
             and any(name.partition(".")[0] == module.rpartition(".")[2] for name in interface.imports)
         )
+
+    @cached_property
+    def import_depths(self) -> Mapping[str, frozenset[int]]:
+        """By module, with how many names of folders in front the others import it."""
+        found: dict[str, set[int]] = {}
+        for interface in self._interfaces.values():
+            for name in (*interface.imports, *interface.stars):
+                if owner := self._owner(name, interface.module):
+                    module, rest = owner
+                    found.setdefault(module, set()).add(name.removesuffix(rest).strip(".").count("."))
+        return {module: frozenset(depths) for module, depths in found.items()}
 
     def needed_by(self, interface: Interface) -> Mapping[str, Interface]:
         """The interfaces that can change what `interface`'s module means: all it reaches."""

@@ -61,4 +61,5 @@ def _what_it_takes(finding: Finding, unsafe_fixes: bool) -> str:
     if fix is not None and fix.edits and fix.applicability != "display":
         return "its fix was held back"
     told = fix.message if fix is not None and fix.message else finding.help
-    return one_line(f"by hand: {told}") if told else "by hand"
+    held = f", {fix.held}" if fix is not None and fix.held else ""
+    return one_line(f"by hand{held}: {told}") if told else f"by hand{held}"

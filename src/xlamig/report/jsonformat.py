@@ -72,6 +72,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
         "applicability": fix.applicability,
         "edits": [_edit(edit) for edit in fix.edits],
         "creates": [asdict(create) for create in fix.creates],
+        "held": fix.held or None,
     }
 
 

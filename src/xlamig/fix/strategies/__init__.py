@@ -31,7 +31,7 @@ from xlamig.fix.strategies.rewrite_call import rewrite_call
 from xlamig.fix.strategies.scalars import stack_scalars
 from xlamig.fix.strategies.seed import seed_xla
 from xlamig.fix.strategies.statements import drop_assignment, drop_statement, guard_statement
-from xlamig.fix.strategies.step_boundary import step_boundary
+from xlamig.fix.strategies.step_boundary import step_boundary, xm_barrier
 from xlamig.fix.strategies.suppression import remove_suppression
 from xlamig.fix.strategies.tensor_exponent import tensor_exponent
 from xlamig.fix.strategies.tensor_index import tensor_index
@@ -73,6 +73,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "tensor-exponent": tensor_exponent,
         "tensor-index": tensor_index,
         "use-helper": use_helper,
+        "xm-barrier": xm_barrier,
     }
 )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xlamig.facts import ApiUse, Argument, Fact
 from xlamig.findings import Edit
-from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.context import Draft, FixContext, Held, Options
 from xlamig.fix.device import device_expression
+from xlamig.fix.scopes import described
 
 _DEFAULT_DEVICE = (None, 0, "cuda", "cuda:0")
 _SAME_IN_TO = {"non_blocking", "memory_format"}
@@ -42,7 +43,7 @@ def _arguments(fact: ApiUse, page: FixContext, device: str, start: int) -> list[
     if old_device is None:
         return [page.edit(start, start, f"{device}, " if fact.args else device), *edits]
     if old_device.value.kind not in ("constant", "device") or old_device.value.value not in _DEFAULT_DEVICE:
-        return None
+        raise Held(f"it depends on {described(page, old_device.value_span)}")
     if isinstance(old_device.value.value, bool):
         return None
     return [page.edit(*old_device.value_span, device), *edits]

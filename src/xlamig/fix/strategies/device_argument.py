@@ -6,17 +6,19 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact
-from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.context import Draft, FixContext, Held, Options
 from xlamig.fix.device import index_of, is_default_device
-from xlamig.fix.scopes import path_to
+from xlamig.fix.scopes import described, path_to
 from xlamig.fix.strategies.device_literal import replace_by_device
 
 
 def device_argument(fact: Fact, options: Options, page: FixContext) -> Draft | None:
     """Option `argument`: the argument that takes a device. A name is left to where it is set."""
     argument = fact.argument(str(options.get("argument", ""))) if isinstance(fact, ApiUse) else None
-    if argument is None or not isinstance(path_to(page.module, *argument.value_span)[-1], ir.Const):
+    if argument is None:
         return None
+    if not isinstance(path_to(page.module, *argument.value_span)[-1], ir.Const):
+        raise Held(f"it depends on {described(page, argument.value_span)}")
     device = str(argument.value.value)
     if not is_default_device(device, "constant"):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact, Span
-from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.context import Draft, FixContext, Held, Options
 from xlamig.fix.device import device_expression, index_of, is_default_device
 from xlamig.fix.scopes import path_to
 
@@ -15,7 +15,7 @@ def device_literal(fact: Fact, options: Options, page: FixContext) -> Draft | No
     if not isinstance(fact, DeviceChoice) or fact.via != "literal":
         return None
     if not is_default_device(fact.device, fact.index):
-        return None
+        raise Held(f"it means `{fact.device}`, not the first device")
     expected = fact.result == "device" or (fact.result == "unknown" and fact.position in _TAKE_ANY_DEVICE)
     if not expected and fact.result != "string":
         return None

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import Fact, Span, StepBoundary
-from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.context import Draft, FixContext, Held, Options
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.loops import ends_each_round, loop_of, updated_by
 from xlamig.fix.xla_calls import xla_statement
 from xlamig.knowledge import helpers
 
+_HELD = {
+    "accumulates": "gradients may be summed up over rounds: where a step ends is a choice",
+    "training": "not every round that computes gradients is seen to update the parameters",
+    "evaluation": "`continue` leaves rounds before their end",
+    "decoding": "`continue` leaves rounds before their end",
+}
+
 
 def step_boundary(fact: Fact, options: Options, page: FixContext) -> Draft | None:
     """After the statement that updates the parameters, where each backward pass is followed by it;
     in loops that only call a model, as the round's last statement."""
-    if not isinstance(fact, StepBoundary) or fact.optimizer not in ("plain", "none"):
+    if not isinstance(fact, StepBoundary):
         return None
+    if fact.optimizer not in ("plain", "none"):
+        raise Held("several optimizers step in the loop: where a step ends is a choice")
     loop = loop_of(page.module, fact.parts.get("body"))
     if loop is None:
         return None
@@ -25,7 +34,26 @@ def step_boundary(fact: Fact, options: Options, page: FixContext) -> Draft | Non
         at = updated_by(page.module, loop, fact.accumulates)
     else:
         at = loop.body[-1] if ends_each_round(loop) else None
-    return boundary_after(fact, page, at) if at is not None else None
+    if at is None:
+        raise Held(_HELD["accumulates" if fact.accumulates else fact.loop])
+    return boundary_after(fact, page, at)
+
+
+def xm_barrier(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+    """`xm.optimizer_step(optimizer)` ends the step too, with `barrier=True`."""
+    if not isinstance(fact, StepBoundary) or fact.optimizer != "xm" or fact.accumulates:
+        return None
+    loop = loop_of(page.module, fact.parts.get("body"))
+    calls = [n for n in ir.walk(loop) if isinstance(n, ir.Call) and _is_xm_step(n.func)] if loop else []
+    if len(calls) != 1 or len(calls[0].args) != 1 or calls[0].args[0].star:
+        return None
+    end = calls[0].args[0].end
+    return Draft("Add `barrier=True`", (page.edit(end, end, ", barrier=True"),))
+
+
+def _is_xm_step(func: ir.Expr) -> bool:
+    name = func.attr if isinstance(func, ir.Attribute) else getattr(func, "id", "")
+    return name == "optimizer_step"
 
 
 def boundary_after(fact: Fact, page: FixContext, statement: ir.Stmt) -> Draft | None:

@@ -76,7 +76,7 @@ class Moves:
         """An optimizer is given parameters that were collected one by one."""
         module = Thing("module", "host", ref=parameter.ref)
         moved = self._moves.get(identity(module))
-        if parameter.place != "host":
+        if parameter.place != "host" or self.swaps:
             return
         if moved is None:
             self.depends(module, "optimizer", optimizer)

@@ -138,7 +138,9 @@ class Evaluator:
             return BOOL if name.startswith("requires") else NUMBER
         if name.startswith("is_"):
             return BOOL
-        return owner.but(sure=min(owner.sure, LIKELY)) if owner.loose else UNKNOWN
+        if not owner.loose or table.name_like("setting").search(name):
+            return UNKNOWN
+        return owner.but(sure=min(owner.sure, LIKELY))
 
     def _of_unseen(self, owner: Thing, name: str) -> Thing:
         known = name in table.names("attributes", "shape") or name == "device"
@@ -305,6 +307,8 @@ class Evaluator:
         """The parts of a thing that is assigned to several names."""
         if thing.kind == "sequence" and thing.items is not None and len(thing.items) == count:
             return list(thing.items)
+        if thing.tag == "shape" and count > 1:  # what was selected, was so along the first dimension
+            return [self.indexing.dimension(thing, i) for i in range(count)]
         return [self.iterated(thing)] * count
 
     def _subscript(self, node: ir.Subscript) -> Thing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xlamig import ir
@@ -30,6 +30,7 @@ class Event:
     parts: dict[str, Span]
     context: frozenset[str]
     group: int = 0  # the loop or function whose round it is part of
+    arms: Mapping[int, bool] = field(default_factory=dict)  # see Machine
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -81,7 +82,10 @@ class Recorder:
                 distinct = {event.fields[name]: event for event in reversed(events)}
                 if len(distinct) < 2:
                     continue
-                first, second = sorted(distinct.values(), key=lambda e: e.node.start)[:2]
+                first, *others = sorted(distinct.values(), key=lambda e: e.node.start)
+                second = next((event for event in others if _both(first, event)), None)
+                if second is None:
+                    continue
                 if fact is HostRead:
                     self._change(first, nth="first")
                     self._change(second, nth="later")
@@ -98,6 +102,11 @@ class Recorder:
 
     def _change(self, event: Event, **fields: Any) -> None:
         self.by_statement[event.statement][event.key] = replace(event, fields={**event.fields, **fields})
+
+
+def _both(one: Event, other: Event) -> bool:
+    """Whether one round may come to both: they are not in different arms of one `if`."""
+    return all(other.arms.get(at, taken) is taken for at, taken in one.arms.items())
 
 
 def _weight(event: Event) -> tuple[int, int]:

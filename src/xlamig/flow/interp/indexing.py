@@ -15,6 +15,7 @@ from xlamig.flow.interp.things import (
     POSSIBLE,
     UNKNOWN,
     Thing,
+    constant,
     element_of,
     sequence,
 )
@@ -70,6 +71,8 @@ class Indexing:
     def _element(self, node: ir.Subscript, base: Thing, index: list[Thing]) -> Thing:
         first = index[0]
         if isinstance(node.index[0], ir.Slice):
+            if base.tag == "shape" and first.items[0].const not in (None, 0):
+                return Thing("sequence", element=self.dimension(base, first.items[0].const), tag="shape-rest")
             return Thing("sequence", element=element_of(base), cause=base.cause)
         if (
             base.items is not None
@@ -80,11 +83,20 @@ class Indexing:
             return found
         if first.kind == "tensor":
             self.reads.host(node.index[0], first, "builtin", "list index")
-        if base.tag == "shape" and (base.element is None or keeps(base.element.cause, first)):
-            return NUMBER
+        if base.tag == "shape":
+            return self.dimension(base, first.const)
         if base.element is None and base.items is None:
             return UNKNOWN
         return element_of(base)
+
+    @staticmethod
+    def dimension(shape: Thing, index: object) -> Thing:
+        """The size of a dimension; of one that is counted from the last it is not sure which it is."""
+        size = shape.element
+        if size is None or keeps(size.cause, constant(index) if isinstance(index, int) else UNKNOWN):
+            return NUMBER
+        last = isinstance(index, int) and index < 0
+        return size.but(sure=POSSIBLE) if last and size.cause == "derived" else size
 
     def _read_tensor(self, node: ir.Subscript, base: Thing, index: list[Thing]) -> Thing:
         if base.loose and isinstance(index[0].const, str):

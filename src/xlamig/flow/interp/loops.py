@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 _CAUSES = {"training": "step-counter", "evaluation": "step-counter", "decoding": "position"}
 _FEW = 4
-_ABSORBED = frozenset({"backward", "opt-step", "xm-step", "zero-grad", "model", "sync", "read", "batch"})
+_ABSORBED = frozenset(
+    {"backward", "opt-step", "xm-step", "zero-grad", "model", "sync", "read", "read-maybe", "batch"}
+)
 
 
 class Loops:
@@ -323,7 +325,7 @@ class Loops:
             boundary = "several" if "sync-again" in effects else "sync"
         elif "sync-inside" in effects or ("sync?" in effects and "opt-step" not in effects):
             boundary = "sync"
-        elif "read" in effects:
+        elif "read" in effects or ("read-maybe" in effects and loop.kind != "training"):
             boundary = "read"
         optimizer = "none"
         if "xm-step" in effects:

@@ -54,6 +54,7 @@ class Machine:
         self.logging = False  # inside the arguments of a logger's call
         self.caller: tuple[Why, ...] = ()  # who runs the current function in each step, if another module
         self.over: list[str] = []  # what the loops and comprehensions run over
+        self.arms: dict[int, bool] = {}  # the arms of `if` statements that run, by where these stand
         self.default_place: Place = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
         self.unfollowed: set[str] = set()  # functions that calls were no longer followed into
@@ -193,8 +194,10 @@ class Machine:
             self.frame.env = fork(before)
             self.values.tests.narrow(node.test, taken)
             often = self.once() if body and isinstance(body[-1], ir.Raise) else self.seldom(node.test, taken)
+            arms, self.arms = self.arms, {**self.arms, node.start: taken}
             with self.branch() as way, often:
                 ends.append(None if self.block(body) else self.env)
+            self.arms = arms
             ways.append(way)
         if self._asks_for_xla(node.test):
             self.effects |= ways[0]  # where it matters the branch is taken
@@ -395,6 +398,7 @@ class Machine:
             parts or {},
             context | hot,
             group,
+            self.arms,
         )
         assert sure in CONFIDENCES
         self.recorder.add(event)

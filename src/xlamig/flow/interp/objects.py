@@ -238,9 +238,9 @@ class Objects:
         if name in ("is_available", "exists"):
             return BOOL
         if name in ("parameters", "named_parameters"):
-            return Thing(
-                "parameters", "device", element=Thing("tensor", "device", sure=LIKELY, tag="parameter")
-            )
+            parameter = Thing("tensor", "device", sure=LIKELY, tag="parameter")
+            element = parameter if name == "parameters" else sequence((TEXT, parameter))
+            return Thing("parameters", "device", element=element)
         if name in ("forward", "generate"):
             return self.m.calls.modules.output(args, node, LIKELY)
         return self.m.calls.modules.by_name(node, args)

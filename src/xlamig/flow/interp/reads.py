@@ -44,7 +44,7 @@ class Reads:
         if thing.kind != "tensor" or not sure:
             return
         m = self.m
-        m.effects.add("read" if sure > POSSIBLE else "read?")
+        m.effects.update(("read",) if sure > POSSIBLE else ("read?", "read-maybe"))
         m.waiting = False
         tensor = short(m.source(of if of is not None else node))
         m.record(

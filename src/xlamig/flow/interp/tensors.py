@@ -222,7 +222,9 @@ class Tensors:
     def operation(self, name: str, last: str, owner: Thing | None, args: Args, node: ir.Call) -> Thing:
         """A method, with its `owner`, or a function of torch that computes on tensors."""
         operands = [owner] if owner is not None else []
-        operands += self.m.calls.held(args)
+        first = args.get(0)
+        copied = last == "tensor" and first is not None and first.kind == "unknown"
+        operands += self.m.calls.held(args) if not copied else []  # of a list, as a rule
         result = self._result(last, owner, operands, args, node)
         if owner is None and not operands:
             result = self._made(last, args, result, node)

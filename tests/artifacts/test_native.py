@@ -47,6 +47,11 @@ def test_c_plus_plus_of_something_else(text: str) -> None:
     assert native_of(text) is None
 
 
+def test_a_source_that_only_launches_is_read() -> None:
+    found = native_of('#include "ops.cuh"\nvoid f(float* x) { go<float, 4><<<1, 2>>>(x); }\n')
+    assert found is not None and [launch.kernel for launch in found.launches] == ["go"]
+
+
 def test_a_kernel_its_lines_its_launch_and_what_it_uses() -> None:
     found = scan(CUDA)
     (kernel,) = found.kernels
@@ -102,6 +107,47 @@ def test_operators_of_torch_ops_and_loaded_extensions() -> None:
     files = {"add.cu": scan(CUDA), "lib.cpp": scan(LIBRARY)}
     python = [("a.py", "import torch\ntorch.ops.mine.add(x)\ntorch.ops.theirs.add(x)\n")]
     assert [u.row for u in NativeIndex(files, python).links("add.cu").users] == [2]
+
+
+C_API = """\
+extern "C" {
+void cscale(float* x, int n) { scale_kernel<<<1, 256>>>(x, n); }
+#if BUILD_CUDA
+int cready() { return 1; }
+#endif
+}
+extern "C" void cadd(float* x) { scale_kernel<<<1, 1>>>(x, 1); }
+extern "C" __global__ void plain(float* x) { }
+void inner(float* x) { }
+"""
+SCALE = "__global__ void scale_kernel(float* x, int n) { x[0] = n; }\n"
+
+
+def test_what_ctypes_can_call() -> None:
+    assert sorted(name for name, _ in scan(C_API).exports) == ["cadd", "cready", "cscale"]
+
+
+@pytest.mark.parametrize(
+    ("python", "rows"),
+    [
+        ("import ctypes\nlib = ctypes.CDLL('x.so')\nlib.cscale(p, 3)\n", [3]),
+        ("from ctypes import cdll\nself._lib = cdll.LoadLibrary('x')\nself._lib.cscale(p, 3)\n", [3]),
+        ("import ctypes\nctypes.CDLL('x.so')\nmodel.cscale(p, 3)\n", []),
+        ("import lib\nlib.cscale(p, 3)\n", []),
+        ("import ctypes\nlib = ctypes.CDLL('x.so')\nlib.cscale_twice(p, 3)\n", []),
+    ],
+)
+def test_calls_by_way_of_ctypes_are_users(python: str, rows: list[int]) -> None:
+    index = NativeIndex({"api.cpp": scan(C_API), "scale.cu": scan(SCALE)}, [("use.py", python)])
+    links = index.links("scale.cu")
+    assert [user.row for user in links.users] == rows
+    assert [bound.operator for bound in links.operators] == (["cscale"] if rows else [])
+
+
+def test_an_alias_of_a_namespace_is_followed() -> None:
+    python = [("a.py", "import torch\nours = torch.ops.mine\nours.add(x)\n")]
+    links = NativeIndex({"add.cu": scan(CUDA), "lib.cpp": scan(LIBRARY)}, python).links("add.cu")
+    assert [user.row for user in links.users] == [3]
 
 
 def test_a_function_of_the_same_name_in_the_file_itself_is_meant() -> None:

@@ -125,3 +125,27 @@ def test_what_is_on_xla_already_is_no_finding(root: Path) -> None:
     (root / "a.py").write_text("import jax\nfrom flax import linen\nimport tensorflow as tf\n")
     report = engine.check([Path()], Options(isolated=True, jobs=1, cache=False))
     assert report.findings == () and report.files[0].on_xla == ("JAX", "TensorFlow")
+
+
+@pytest.mark.parametrize("folder", ["flash_attn", "src/flash_attn"])
+def test_a_package_that_the_program_is_itself_is_no_dependency(root: Path, folder: str) -> None:
+    (root / folder).mkdir(parents=True)
+    (root / folder / "__init__.py").write_text("")
+    (root / "requirements.txt").write_text("flash-attn\nxformers\n")
+    assert found(root, FILES, "XLA605") == []
+    assert [f.message for f in found(root, FILES, "XLA909")] == [
+        "`xformers` is required, which has no XLA path"
+    ]
+
+
+def test_a_vendored_copy_leaves_the_dependency(root: Path) -> None:
+    (root / "third_party/flash_attn").mkdir(parents=True)
+    (root / "third_party/flash_attn/__init__.py").write_text("")
+    assert len(found(root, FILES, "XLA605")) == 1
+
+
+def test_a_dependency_is_one_however_it_is_required(root: Path) -> None:
+    (root / "requirements.txt").write_text("torch==2.1\n")
+    (root / "requirements-dev.txt").write_text("torch==2.2+cu121\n")
+    (finding,) = found(root, {}, "XLA909")
+    assert any("also here: `torch" in reason.message for reason in finding.reasons)

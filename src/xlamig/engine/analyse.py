@@ -33,6 +33,7 @@ class AnalyseJob:
     program: Program = UNSEEN
     called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
     native: tuple[Native, Links] | None = None  # of a C++ or CUDA source
+    own: frozenset[str] = frozenset()  # packages that the program itself is
 
 
 def analyse(job: AnalyseJob) -> FileReport:

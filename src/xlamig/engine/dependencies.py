@@ -53,8 +53,9 @@ def _weight(finding: Finding) -> tuple[int, int, int]:
 
 
 def _also(finding: Finding, best: Finding) -> str:
-    """Another part of the package may be replaced by something else."""
-    return "also here" if finding.help == best.help else f"also here; {finding.help}"
+    """It may be required in another way there, and another part may be replaced by something else."""
+    how = "also here" if finding.message == best.message else f"also here: {finding.message}"
+    return how if finding.help in ("", best.help) else f"{how}; {finding.help}"
 
 
 def with_concerns(reports: Mapping[str, FileReport]) -> Mapping[str, FileReport]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -11,7 +11,7 @@ from xlamig import artifacts, ir
 from xlamig.engine.analyse import AnalyseJob
 from xlamig.engine.load import Failure
 from xlamig.engine.session import Session, session_for
-from xlamig.facts import Fact, ToolEvent
+from xlamig.facts import ApiUse, Fact, Package, ToolEvent
 from xlamig.findings import FileReport, Finding, Part, RuleError, Size, SkippedFile
 from xlamig.fix.context import FixContext
 from xlamig.fix.draft import draft
@@ -53,6 +53,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
                 facts = [*facts, *artifacts.setup_py_facts(job.source.text, context)]
         except RecursionError:
             skipped = SkippedFile(job.source.filename, "nested too deeply to be analysed")
+    facts = [fact for fact in facts if not _is_own(fact, job.own)]
     judged, outcome, errors = _judge(facts, job.source, session, job.program)
     return FileReport(
         job.source.filename,
@@ -68,6 +69,13 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
         found.unfollowed,
         session.rulebook.on_xla(facts),
     )
+
+
+def _is_own(fact: Fact, own: Collection[str]) -> bool:
+    """About a package that the program is itself: what it is made of counts, not that it uses it."""
+    if isinstance(fact, Package):
+        return fact.package.partition(".")[0] in own
+    return isinstance(fact, ApiUse) and fact.name.partition(".")[0] in own
 
 
 def _parts(found: Facts, source: SourceText) -> Iterator[Part]:
@@ -128,22 +136,26 @@ def _context(filename: str) -> frozenset[str]:
 def _with_fixes(
     judgements: Sequence[Judgement], job: AnalyseJob, module: ir.Module | None, session: Session
 ) -> list[Finding]:
-    empty = ir.Module(0, len(job.source.text), (), 0, "\n", "    ")
-    context = FixContext(
+    context: FixContext | None = None
+    findings = []
+    for judgement in judgements:
+        finding = judgement.finding
+        if judgement.fixes and finding.code in session.selection.fixable and job.source.exact:
+            context = context or _fix_context(job, module)
+            finding = replace(finding, fix=draft(judgement, context))
+        findings.append(finding)
+    return sorted(findings, key=lambda f: (f.place.start, f.code, f.place.end))
+
+
+def _fix_context(job: AnalyseJob, module: ir.Module | None) -> FixContext:
+    return FixContext(
         job.source,
-        module or empty,
+        module or ir.Module(0, len(job.source.text), (), 0, "\n", "    "),
         job.settings,
         module_name(job.path),
         _package_root(job.path),
         job.imported,
     )
-    findings = []
-    for judgement in judgements:
-        finding = judgement.finding
-        if judgement.fixes and finding.code in session.selection.fixable and job.source.exact:
-            finding = replace(finding, fix=draft(judgement, context))
-        findings.append(finding)
-    return sorted(findings, key=lambda f: (f.place.start, f.code, f.place.end))
 
 
 def _package_root(path: Path) -> Path | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from xlamig.config.paths import absolute
 from xlamig.engine.dependencies import once_per_dependency, with_concerns
 from xlamig.engine.load import Loaded
 from xlamig.engine.session import Session
@@ -15,6 +17,7 @@ from xlamig.flow import ProjectIndex
 from xlamig.knowledge.helpers import meaning
 from xlamig.rulebook import Program
 from xlamig.rulebook.program import word_of
+from xlamig.source.files import SourceFile
 
 
 class Survey:
@@ -124,3 +127,13 @@ def once_in_program(reports: Mapping[str, FileReport], once: Collection[str]) ->
 def silenced(reports: Iterable[FileReport], once: Collection[str]) -> frozenset[str]:
     """The rules in `once` that a comment somewhere suppresses."""
     return frozenset(code for report in reports for code in report.silenced if code in once)
+
+_LAYOUTS = ("src", "python", "lib")
+
+
+def own_packages(paths: Sequence[Path], files: Sequence[SourceFile]) -> frozenset[str]:
+    """The packages that the folders of a run hold at their top, or in `src`."""
+    tops = {absolute(path) for path in paths}
+    tops |= {top / name for top in tops for name in _LAYOUTS}
+    folders = (file.path.parent for file in files if file.path.name == "__init__.py")
+    return frozenset(folder.name for folder in folders if folder.parent in tops)

@@ -19,7 +19,7 @@ from xlamig.engine.contain import Lost, Work, run_all
 from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.load import Failure, Loaded, LoadJob, is_risky, load, module_identity
 from xlamig.engine.options import Options, UsageError, caught
-from xlamig.engine.program import Survey, once_in_program
+from xlamig.engine.program import Survey, once_in_program, own_packages
 from xlamig.engine.session import Session, forget_changed, session_for
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
 from xlamig.flow import ProjectIndex
@@ -60,6 +60,7 @@ class Run:
     survey: Survey = field(default_factory=lambda: Survey((), False, ProjectIndex({})))
     reports: dict[str, FileReport] = field(default_factory=dict)  # before `once_in_program`
     programs: dict[str, Program] = field(default_factory=dict)  # by the key of their session
+    own: frozenset[str] = frozenset()  # the packages at the top of the paths
     _total: int = 0
     _done: int = 0
 
@@ -85,6 +86,7 @@ class Run:
         self.reports = {
             skipped.filename: FileReport(skipped.filename, skipped=skipped) for skipped in found.skipped
         }
+        self.own = own_packages(self.paths, found.files)
         cache = Cache(self._cache_folder(found.files))
         try:
             with caught():
@@ -169,7 +171,7 @@ class Run:
             source.loaded = known.get(source.key) or fresh.get(source.key) or lost[source.key]
         self.natives = NativeIndex(
             {name: s.loaded.native for name, s in self.sources.items() if s.loaded and s.loaded.native},
-            ((name, s.source.text) for name, s in self.sources.items() if s.source.kind is None),
+            [(name, s.source.text) for name, s in self.sources.items() if s.source.kind is None],
         )
         self.index = ProjectIndex(
             {s.module: s.loaded.interface for s in self.sources.values() if s.loaded and s.loaded.interface}
@@ -204,6 +206,7 @@ class Run:
                 source.session.key,
                 job.program.key,
                 job.native and job.native[1],
+                sorted(job.own),
             )
         known: dict[str, FileReport] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
@@ -273,6 +276,7 @@ class Run:
             self.survey.program(source.session.key),
             self.index.called_in_steps.get(source.module, {}),
             (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,
+            self.own & source.session.outline.packages,
         )
 
     def _imported_from(self, module: str) -> Imported:

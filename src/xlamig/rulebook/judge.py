@@ -135,6 +135,7 @@ class Judge:
         message = _words(ruling.message or rule.message, decision)
         # A call is a place of its own, with an edit of its own.
         together = rule.once == "dependency" and not isinstance(fact, ApiUse)
+        title = decision.row.values.get("title", message) if decision.row else message
         return Finding(
             code=rule.code,
             name=rule.name,
@@ -165,7 +166,7 @@ class Judge:
             scope=fact.scope,
             statement=" ".join(source.text[slice(*fact.statement)].split()),
             concerns=tuple(said for gather in rule.gathers if (said := gather.concern(decision.row))),
-            dependency=message if together else "",
+            dependency=title if together else "",
         )
 
     def _reasons(self, decision: Decision, source: SourceView, views: Views) -> Iterator[Reason]:

@@ -34,6 +34,11 @@ class Outline:
         )
 
     @cached_property
+    def packages(self) -> frozenset[str]:
+        """Those that rules ask about, by their first name."""
+        return frozenset(name.partition(".")[0] for name in self.interest.packages)
+
+    @cached_property
     def may_matter(self) -> Callable[[str], bool]:
         loud = replace(self.interest, methods=self.interest.methods - self.quiet)
         asked = self.asked_by(self.active)

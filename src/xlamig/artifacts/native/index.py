@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from xlamig.artifacts.native.summary import Binding, Native
-from xlamig.artifacts.native.users import User, users_of
+from xlamig.artifacts.native.users import User, exports_called, users_of
+from xlamig.facts import Span
 
 _COMMON = 6  # a name that more files define is a helper's: it ties nothing together
 _MOST_USERS = 6
@@ -36,7 +37,7 @@ Node = tuple[str, str]
 class NativeIndex:
     """Over the native sources of a run, and the text of its Python files."""
 
-    def __init__(self, files: Mapping[str, Native], python: Iterable[tuple[str, str]] = ()) -> None:
+    def __init__(self, files: Mapping[str, Native], python: Collection[tuple[str, str]] = ()) -> None:
         self._defined = _defined(files)
         self._calls = self._edges(files)
         bound: dict[str, list[Bound]] = defaultdict(list)
@@ -53,6 +54,17 @@ class NativeIndex:
                 self._operators[name].append(operator)
         modules = {module for file in files.values() for module in file.modules}
         self._users = users_of(set(reached), modules, python) if reached else {}
+        self._join(files, exports_called(_exported(files), python))
+
+    def _join(self, files: Mapping[str, Native], called: Mapping[str, list[User]]) -> None:
+        """Functions of `extern "C"` that Python calls are operators like the others."""
+        for name in sorted(called):
+            for place, span in _exported(files)[name]:
+                self._bound.setdefault(name, []).append(Bound(name, place, span[0]))
+                for reached in sorted({place, *(file for file, _ in self._reach([(place, name)]))}):
+                    if name not in self._operators[reached]:
+                        self._operators[reached].append(name)
+            self._users.setdefault(name, []).extend(called[name])
 
     def links(self, filename: str) -> Links:
         operators = self._operators.get(filename, [])
@@ -92,6 +104,15 @@ class NativeIndex:
                 seen.add(node)
                 pending += self._calls.get(node, ())
         return seen
+
+
+def _exported(files: Mapping[str, Native]) -> dict[str, list[tuple[str, Span]]]:
+    """Where each function of `extern "C"` is."""
+    exported: dict[str, list[tuple[str, Span]]] = defaultdict(list)
+    for filename, file in files.items():
+        for name, span in file.exports:
+            exported[name].append((filename, span))
+    return exported
 
 
 def _defined(files: Mapping[str, Native]) -> dict[str, list[str]]:

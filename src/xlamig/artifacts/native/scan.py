@@ -18,7 +18,9 @@ _QUERY = """
 "__global__" @global
 "__device__" @device
 (kernel_call_syntax) @launch
-(call_expression) @call
+(call_expression function: (field_expression)) @call
+(translation_unit (_ (call_expression) @tie))
+(declaration_list (_ (call_expression) @tie))
 (function_definition) @function
 (class_specifier body: (_)) @class
 (struct_specifier body: (_)) @class
@@ -59,7 +61,8 @@ def scan(text: str) -> Native:
         launches=(*_launches(source, found.get("launch", [])), *_hidden_launches(source, macros)),
         bindings=(*_bindings(source, found.get("call", [])), *_hidden_bindings(source, macros)),
         functions=(*_functions(source, found.get("function", [])), *_classes(source, found.get("class", []))),
-        mentions=tuple(_ties(source, found.get("call", []))),
+        exports=tuple(_exports(source, found.get("function", []))),
+        mentions=tuple(_ties(source, found.get("tie", []))),
         device_lines=_device_lines(found),
         features=features_in(text) if "__global__" in text else (),
         includes_cuda=_INCLUDES.search(text) is not None,
@@ -255,6 +258,23 @@ def _functions(source: _Source, nodes: list[Node]) -> Iterator[tuple[str, frozen
             yield _base(source.text(name)), frozenset(_WORD.findall(source.text(body)))
 
 
+def _exports(source: _Source, nodes: list[Node]) -> Iterator[tuple[str, Span]]:
+    """Functions of `extern "C"`, which ctypes can call."""
+    for node in nodes:
+        above: Node | None = node.parent
+        while above is not None and above.type in _AROUND:
+            above = above.parent
+        name = _declared(node)
+        if name is None or above is None or above.type != "linkage_specification":
+            continue
+        host = "__global__" not in source.text(node)[:80]
+        if host and source.text(above)[:12].replace(" ", "").startswith('extern"C"'):
+            yield _base(source.text(name)), source.span(name)
+
+
+_AROUND = ("declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "ERROR")
+
+
 def _classes(source: _Source, nodes: list[Node]) -> Iterator[tuple[str, frozenset[str]]]:
     """A class stands for its methods: `ScatterSum::apply(x)` of an autograd function."""
     for node in nodes:
@@ -265,10 +285,7 @@ def _classes(source: _Source, nodes: list[Node]) -> Iterator[tuple[str, frozense
 
 def _ties(source: _Source, calls: list[Node]) -> Iterator[frozenset[str]]:
     """Macros at the top of the file: `REGISTER_DEVICE_IMPL(nms_impl, CUDA, nms_cuda)`."""
-    for call in calls:
-        above = call.parent.parent if call.parent is not None else None
-        if above is not None and above.type in ("translation_unit", "declaration_list"):
-            yield frozenset(_WORD.findall(source.text(call)))
+    return (frozenset(_WORD.findall(source.text(call))) for call in calls)
 
 
 def _device_lines(found: Mapping[str, list[Node]]) -> int:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from xlamig.facts import Span
 
 _TELLING = re.compile(
-    r"__global__|__device__|PYBIND11_MODULE|TORCH_LIBRARY|ATen/|torch/|c10/|cuda_runtime|pybind11|Tensor\b"
+    r"__global__|__device__|<<<|PYBIND11_MODULE|TORCH_LIBRARY|ATen/|torch/|c10/|cuda_runtime|pybind11|Tensor\b"
 )
 
 
@@ -40,13 +40,14 @@ class Binding(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Native:
     """`functions` are the functions defined here, with the identifiers in their bodies; `mentions` are
-    those of macros at the top, which may tie one function to another."""
+    those of macros at the top, which may tie one function to another; `exports` are those of `extern "C"`."""
 
     kernels: tuple[Kernel, ...] = ()
     launches: tuple[Launch, ...] = ()
     bindings: tuple[Binding, ...] = ()
     functions: tuple[tuple[str, frozenset[str]], ...] = ()
     mentions: tuple[frozenset[str], ...] = ()
+    exports: tuple[tuple[str, Span], ...] = ()
     device_lines: int = 0
     features: tuple[str, ...] = ()
     includes_cuda: bool = False

@@ -44,6 +44,27 @@ def users_of(
     return found
 
 
+_LOADS = re.compile(r"\bCDLL\b|\bcdll\b|LoadLibrary|load_library")
+_LIBRARY = r"[\w.]*(?:lib|dll|LIB|DLL)\w*"
+
+
+def exports_called(names: Collection[str], python: Iterable[tuple[str, str]]) -> dict[str, list[User]]:
+    """The places where a function of `extern "C"` is called by way of ctypes: as an attribute of what is
+    called a library, in a program that loads one."""
+    if not names:
+        return {}
+    files = [(filename, text) for filename, text in python if "lib" in text.lower() or "dll" in text.lower()]
+    if not any(_LOADS.search(text) for _, text in files):
+        return {}
+    words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    call = re.compile(rf"(?<![\w.]){_LIBRARY}\.({words})\s*\(")
+    found: dict[str, list[User]] = defaultdict(list)
+    for filename, text in files:
+        for match in call.finditer(text):
+            found[match[1]].append(User(match[1], filename, text.count("\n", 0, match.start()) + 1))
+    return found
+
+
 def _completed(name: str, short: Mapping[str, list[str]]) -> list[str]:
     """The operators whose name a macro completes to this one."""
     fitting = [key for key in short if key.endswith("*") and name.startswith(key[:-1])]

@@ -44,11 +44,12 @@ def _one_of(found: list[Finding]) -> tuple[Finding, Finding]:
     return best, replace(best, reasons=(*best.reasons, *reasons))
 
 
-def _weight(finding: Finding) -> tuple[int, int, int]:
+def _weight(finding: Finding) -> tuple[int, int, int, bool]:
     return (
         SEVERITIES.index(finding.severity),
         -LEVELS.index(finding.effort.level),
         CONFIDENCES.index(finding.confidence),
+        "/." in f"/{finding.filename}",  # a workflow of the tests is the last place to name
     )
 
 

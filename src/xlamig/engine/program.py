@@ -128,6 +128,7 @@ def silenced(reports: Iterable[FileReport], once: Collection[str]) -> frozenset[
     """The rules in `once` that a comment somewhere suppresses."""
     return frozenset(code for report in reports for code in report.silenced if code in once)
 
+
 _LAYOUTS = ("src", "python", "lib")
 
 

@@ -231,7 +231,8 @@ class Tensors:
         rest = args.all if owner is not None else args.all[1:]
         if self.costs.is_dynamic(last, rest):
             result = result.but(cause="dynamic", dtype="" if last == "masked_select" else "int")
-            if last == "where":
+            tupled = args.keywords.get("as_tuple")
+            if last == "where" or (tupled is not None and tupled.const is True):
                 result = Thing("sequence", element=result)
         self.costs.of(name, last, owner, args, node, result)
         if last not in ("detach", "requires_grad_"):  # these compute nothing

@@ -1,9 +1,10 @@
 """Real GPU training scripts, migrated by `xlamig check --fix --unsafe-fixes` and run untouched by hand.
 
 Each script runs seeded for a few steps: as it is on the CPU; after `--fix` alone on the CPU; after
-`--fix --unsafe-fixes` on torch_xla's CPU client and on the CPU. Compared are the losses handed to
-`backward()`, and what XLA did per step. Where random numbers were drawn on the device, losses are compared
-between two more runs with dropout off and noise from the CPU's generator on both sides.
+`--fix --unsafe-fixes` on torch_xla's CPU client and, unless the strategy is native, on the CPU. Compared are
+the losses handed to `backward()`, and what XLA did per step. Where random numbers were drawn on the device or
+autocast computed in bfloat16 there, losses are compared between two more runs with dropout and autocast off
+and noise from the CPU's generator on both sides.
 
 Scripts are files, or entries of a manifest, a JSON list of objects: `id`, `folder` (relative to the manifest;
 copied as a whole), `entry`, and optionally `cwd` (in the folder), `args`, `cpu_args` (of the original),
@@ -70,8 +71,8 @@ class Ran:
 
 
 class Bench:
-    def __init__(self, python: str, steps: int, limit: float, work: Path) -> None:
-        self.python, self.steps, self.limit, self.work = python, steps, limit, work
+    def __init__(self, python: str, steps: int, limit: float, work: Path, strategy: str) -> None:
+        self.python, self.steps, self.limit, self.work, self.strategy = python, steps, limit, work, strategy
 
     def run(
         self, script: Script, folder: Path, args: Sequence[str], xla: bool, controlled: bool = False
@@ -106,7 +107,7 @@ class Bench:
 
     def fix(self, folder: Path, *options: str) -> dict[str, Any]:
         """Fixes what lies in the folder; what `check` still says of it."""
-        check = [*XLAMIG, "check", "--isolated", "--no-cache", "--exit-zero"]
+        check = [*XLAMIG, "check", "--isolated", "--no-cache", "--exit-zero", "--strategy", self.strategy]
         subprocess.run([*check, "--fix", *options, "."], cwd=folder, capture_output=True, check=True)
         left = subprocess.run(
             [*check, "--output-format", "json", "."], cwd=folder, capture_output=True, check=True
@@ -125,7 +126,8 @@ class Bench:
         folder = script.copy(base / "fixed")
         left = self.fix(folder, "--unsafe-fixes")["findings"]
         ported = self.run(script, folder, script.gpu_args, xla=True)
-        portable = self.run(script, folder, script.cpu_args, xla=False)
+        native = self.strategy == "native"  # such code runs on XLA alone
+        portable = None if native else self.run(script, folder, script.cpu_args, xla=False)
         pair = plain, ported
         if ported.drawn and ported.code == 0:
             pair = (
@@ -144,7 +146,9 @@ class Bench:
             "controlled": ported.drawn,
             "per step": _steady(ported),
             "safe on the CPU": safe.code == 0 and safe.losses == plain.losses,
-            "fixed on the CPU": portable.code == 0 and (_difference(plain, portable) or [0.0])[0] <= FIRST,
+            "fixed on the CPU": portable is not None
+            and portable.code == 0
+            and (_difference(plain, portable) or [0.0])[0] <= FIRST,
             "left": dict(Counter(f["code"] for f in left if f["severity"] != "info")),
         }
 
@@ -235,20 +239,23 @@ def main() -> None:
     parser.add_argument("--manifest", type=Path)
     parser.add_argument("--python", default=sys.executable, help="one with torch and torch_xla")
     parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--strategy", choices=("portable", "native"), default="portable")
     parser.add_argument("--limit", type=float, default=150, help="seconds per run")
     parser.add_argument("--keep", type=Path, help="a folder for the copies, to look at them")
     args = parser.parse_args()
     chosen = args.scripts
     if not chosen and not args.manifest:
         chosen = sorted((HERE / "programs").glob("*.py"))
-    print("compilations/executions/reads per step; worst of the first losses (*: without chance);")
+    print(
+        "compilations/executions/reads per step; worst of the first losses (*: without chance and autocast);"
+    )
     print("CPU: losses unchanged by --fix, by --fix --unsafe-fixes")
     results = []
     with tempfile.TemporaryDirectory() as temporary:
         work = args.keep or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
         python = shutil.which(args.python) or args.python
-        bench = Bench(str(Path(python).absolute()), args.steps, args.limit, work.resolve())
+        bench = Bench(str(Path(python).absolute()), args.steps, args.limit, work.resolve(), args.strategy)
         for script in scripts([p.resolve() for p in chosen], args.manifest and args.manifest.resolve()):
             results.append(bench.migrate(script))
             print(_line(results[-1]), flush=True)

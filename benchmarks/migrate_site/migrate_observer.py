@@ -1,7 +1,7 @@
 """Writes down the losses of a program and, per step, what XLA did.
 
 Never imports torch_xla. Loss tensors are read when the program has ended, so that no step pays for it. A
-controlled run has no dropout, and noise comes from the CPU's generator, whatever the device.
+controlled run has no dropout and no autocast, and noise comes from the CPU's generator, whatever the device.
 """
 
 from __future__ import annotations
@@ -63,6 +63,17 @@ class Chance(TorchFunctionMode):
             if self.controlled:
                 return _on_the_host(func, args, kwargs)
         return func(*args, **kwargs)
+
+
+def watch_autocast(chance: Chance) -> None:
+    """Autocast to bfloat16 on XLA rounds in another order than on the CPU; `controlled`, there is none."""
+    make = torch.amp.autocast_mode.autocast.__init__
+
+    def made(self: Any, device_type: str, dtype: Any = None, enabled: bool = True, **more: Any) -> None:
+        chance.drawn = chance.drawn or (enabled and is_xla(device_type))
+        make(self, device_type, dtype, enabled and not chance.controlled, **more)
+
+    torch.amp.autocast_mode.autocast.__init__ = made
 
 
 def _on_the_host(func: Any, args: Any, kwargs: Any) -> Any:
@@ -147,6 +158,7 @@ def install(out: Path, most: int, controlled: bool) -> None:
         pass
     chance = Chance(controlled)
     observer = Observer(out, most, chance)
+    watch_autocast(chance)
     backward = torch.autograd.backward
 
     def watched(tensors: Any, *args: Any, **kwargs: Any) -> Any:

@@ -53,7 +53,12 @@ CASES = {
         "m = y[:, 0] > y[:, 0].min() - 1; y = y + 0.1 * y[m].mean() + 0.01 * y[m].sum()",
         "m = y < y.max(); y = y + 0.01 * torch.masked_select(y, m).sum() - torch.mean(y[m])",
     ],
-    "XLA203": ["y[y < 0.1] = 0.5", "y[(y < 0) | ~(y < 1)] = -1"],
+    "XLA203": [
+        "m = y[:, 0] > 0; y[m] = 0.5",
+        "m = (y > 0).T.contiguous().T; y[~m] = -1",
+        "y[y < 0.1] = 0.5",
+        "y[(y < 0) | ~(y < 1)] = -1",
+    ],
     "XLA204": [
         "k = (y > 0).long().flatten(); y = y * torch.bincount(k, minlength=3).float().mean()",
         "k = (y > 0).int().flatten(); y = y * k.bincount(minlength=2).float().std()",

@@ -5,15 +5,17 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.scopes import statement_at
+from xlamig.fix.scopes import bindings, statement_at
+from xlamig.fix.strategies.index_select import is_plain
 
+_REPEATABLE = (ir.Name, ir.Attribute, ir.Const, ir.Compare, ir.Unary, ir.Binary)
 _CHECKS = frozenset({"isnan", "isinf", "isfinite", "isneginf", "isposinf"})
 _NUMBERS = ("inf", "nan", "min", "max", "eps", "tiny")
 
 
 def masked_fill(fact: Fact, options: Options, page: FixContext) -> Draft | None:
-    """Where the mask is computed from the very tensor it is used on: one of another shape would not
-    index it, so their shapes are equal."""
+    """A mask that is computed from the very tensor it is used on has its shape: one of another would not
+    index it. Any other may be one of rows, and gets the dimensions that it lacks."""
     if not isinstance(fact, DynamicShape) or fact.via != "mask-write":
         return None
     statement = statement_at(page.module, fact.span)
@@ -24,14 +26,25 @@ def masked_fill(fact: Fact, options: Options, page: FixContext) -> Draft | None:
             tensor = page.text((owner.start, owner.end))
         case _:
             return None
-    if (
-        not _is_mask_of(tensor, mask, page)
-        or not _is_number(value)
-        or "#" in page.text((statement.start, statement.end))
-    ):
+    if not _is_number(value, page) or "#" in page.text((statement.start, statement.end)):
         return None
-    new = f"{tensor}.masked_fill_({page.text((mask.start, mask.end))}, {page.text((value.start, value.end))})"
+    shaped: str | None = page.text((mask.start, mask.end))
+    if not _is_mask_of(tensor, mask, page):
+        shaped = with_dimensions_of(owner, mask, page)
+    if shaped is None:
+        return None
+    new = f"{tensor}.masked_fill_({shaped}, {page.text((value.start, value.end))})"
     return Draft(f"Use `{new}`", (page.edit(statement.start, statement.end, new),))
+
+
+def with_dimensions_of(tensor: ir.Expr, mask: ir.Expr, page: FixContext) -> str | None:
+    """The mask with as many dimensions as the tensor that it indexes; None if it is more than may be
+    computed twice."""
+    if not is_plain(tensor) or not all(isinstance(n, _REPEATABLE) for n in ir.walk(mask)):
+        return None
+    x, m = page.text((tensor.start, tensor.end)), page.text((mask.start, mask.end))
+    m = m if isinstance(mask, ir.Name | ir.Attribute) else f"({m})"
+    return f"{m}.view({m}.shape + (1,) * ({x}.dim() - {m}.dim()))"
 
 
 def _is_mask_of(tensor: str, mask: ir.Expr, page: FixContext) -> bool:
@@ -50,14 +63,18 @@ def _is_mask_of(tensor: str, mask: ir.Expr, page: FixContext) -> bool:
     return False
 
 
-def _is_number(node: ir.Expr) -> bool:
+def _is_number(node: ir.Expr, page: FixContext) -> bool:
+    """Also a name that is set once, to a number."""
     match node:
         case ir.Const(value=value):
             return isinstance(value, int | float) and not isinstance(value, bool)
         case ir.Unary(op="-", operand=operand):
-            return _is_number(operand)
+            return _is_number(operand, page)
         case ir.Call(func=ir.Name(id="float"), args=(ir.Arg(value=ir.Const(value=str())),)):
             return True
         case ir.Attribute(attr=attr):
             return attr in _NUMBERS
+        case ir.Name(id=name):
+            bound = bindings(page.module, name)
+            return len(bound) == 1 and isinstance(bound[0], ir.Assign) and _is_number(bound[0].value, page)
     return False

@@ -7,9 +7,7 @@ from xlamig.facts import DynamicShape, Fact, Span
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
 from xlamig.fix.scopes import path_to
-from xlamig.fix.strategies.index_select import is_plain
-
-_REPEATABLE = (ir.Name, ir.Attribute, ir.Const, ir.Compare, ir.Unary, ir.Binary)
+from xlamig.fix.strategies.masked_fill import with_dimensions_of
 
 
 def masked_sum(fact: Fact, options: Options, page: FixContext) -> Draft | None:
@@ -24,13 +22,12 @@ def masked_sum(fact: Fact, options: Options, page: FixContext) -> Draft | None:
         return None
     owner, mask = parts
     whole, kind = reduced
-    repeatable = all(isinstance(n, _REPEATABLE) for n in ir.walk(mask))
-    torch = ensure_module(page, "torch", fact.span)
-    if torch is None or not repeatable or not is_plain(owner) or "#" in page.text(whole):
+    torch, longer = ensure_module(page, "torch", fact.span), with_dimensions_of(owner, mask, page)
+    if torch is None or longer is None or "#" in page.text(whole):
         return None
     x, m = page.text((owner.start, owner.end)), page.text((mask.start, mask.end))
     once = m if isinstance(mask, ir.Name | ir.Attribute) else f"({m})"
-    shaped = m if fact.same_shape else f"{once}.view({once}.shape + (1,) * ({x}.dim() - {once}.dim()))"
+    shaped = m if fact.same_shape else longer
     new = f"{torch.name}.where({shaped}, {x}, 0).sum()"
     if kind == "mean":
         count = f"{once}.sum()"

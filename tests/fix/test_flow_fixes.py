@@ -149,3 +149,13 @@ def test_a_module_moves_before_its_optimizer_is_built() -> None:
 
 def test_a_module_that_is_used_between() -> None:
     assert fixed(MOVE.format("net.eval()"), "XLA405") == [FLAG]
+
+
+def test_a_boundary_on_a_shared_line_stands_right_behind_the_update() -> None:
+    loop = """
+    for x in loader:
+        loss = model(x.to(device)).sum()
+        loss.backward()
+        optimizer.step(); seen = len(x)
+    """
+    assert fixed(loop, "XLA401") == ["optimizer.step(); step_boundary(); seen = len(x)"]

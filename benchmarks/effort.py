@@ -1,11 +1,13 @@
-"""Compare the lines and hours a plan estimates with what public ports really changed.
+"""Compare the lines a plan estimates with what public ports really changed.
 
-usage: effort.py --mirror DIR [--half fit|held-out] [--only ID ...] [--json FILE]
+usage: effort.py --mirror DIR [--half fit|held-out] [--only ID ...] [--json FILE] [--recount]
 
-DIR holds git directories as OWNER+NAME/repo or OWNER+NAME/repo/.git. Of every port in
-effort_ports.json the files that the port changed are taken as they were before, and planned alone.
-Prints a row per port, then Pearson (of logarithms), the median ratio and baselines for each half,
-and one line of JSON. Uses the network for nothing.
+DIR holds git directories as OWNER+NAME/repo or OWNER+NAME/repo/.git. Every repository in
+effort_ports.json is checked whole, as it was before its port; the estimate is of the files that the
+port changed, and the whole repository's beside it. Prints a row per port, then for each half
+Pearson of logarithms with a bootstrap interval, the median ratio and what other predictors reach.
+--recount counts the changed lines anew from git and says where they differ from the data.
+Uses the network for nothing.
 """
 
 from __future__ import annotations
@@ -13,65 +15,106 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from effort_collect import count_port, git_directory
+
+from xlamig import engine
+from xlamig.config.settings import EffortSettings
+from xlamig.effort import Plan, estimate
+from xlamig.findings import Report
+
 PORTS = Path(__file__).with_name("effort_ports.json")
-ESTIMATES: dict[str, Callable[[dict[str, Any]], float]] = {
-    "lines": lambda plan: plan["effort"]["lines_to_change"] + plan["fixed_effort"]["lines_to_change"],
-    "hours": lambda plan: plan["effort"]["likely_hours"],
-    "findings": lambda plan: plan["findings_summary"]["findings"],
-    "files": lambda plan: plan["coverage"]["files"],
-    "lines of code": lambda plan: plan["coverage"]["lines"],
+KINDS = ("*.py", "*requirements*.txt", "*.toml", "*.sh", "*.yaml", "*.yml", "*Dockerfile*", "*.cu", "*.cpp")
+RESAMPLES = 4000
+BEFOREHAND: dict[str, Callable[[Plan], float]] = {
+    "lines": lambda plan: plan.lines.likely,
+    "hours": lambda plan: plan.hours.likely,
+    "work items": lambda plan: sum(item.sites for phase in plan.phases for item in phase.items),
+    "lines of code": lambda plan: plan.coverage.lines,
 }
 
 
-def git_directory(mirror: Path, repo: str) -> Path | None:
-    base = mirror / repo.replace("/", "+") / "repo"
-    return next((path for path in (base / ".git", base) if (path / "objects").is_dir()), None)
+def check_out(git: Path, commit: str, folder: Path) -> None:
+    """Write what of a repository xlamig reads, as it was at a commit."""
+    base = ["git", "-c", "safe.directory=*", f"--git-dir={git}", f"--work-tree={folder}"]
+    listed = subprocess.run([*base, "ls-tree", "-r", "--name-only", commit], capture_output=True, check=True)
+    names = listed.stdout.decode(errors="replace").splitlines()
+    kinds = [kind for kind in KINDS if any(fnmatch(name, kind) for name in names)]
+    env = {**os.environ, "GIT_INDEX_FILE": str(folder) + ".index"}
+    command = [*base, "checkout", "-q", commit, "--", *kinds]
+    subprocess.run(command, env=env, cwd=folder, capture_output=True, check=True)
 
 
-def before(git: Path, port: dict[str, Any], folder: Path) -> None:
-    """Write the port's files as they were."""
-    for name in port["files"]:
-        blob = f"{port['before']}:{name}"
-        command = ["git", "-c", "safe.directory=*", f"--git-dir={git}", "show", blob]
-        shown = subprocess.run(command, capture_output=True, check=True)
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(shown.stdout)
+def measure(git: Path, port: dict[str, Any]) -> dict[str, Any]:
+    """What the plan of the port's files says, within the whole repository."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made, "before")
+        folder.mkdir()
+        check_out(git, port["before"], folder)
+        back = Path.cwd()
+        os.chdir(folder)
+        try:
+            report = engine.check((Path(),), engine.Options(isolated=True, cache=False))
+        finally:
+            os.chdir(back)
+    return told(report, port)
 
 
-def plan_of(folder: Path) -> dict[str, Any]:
-    start = "from xlamig.cli import main; main()"
-    command = [sys.executable, "-c", start, "plan", ".", "--isolated", "-n", "--output-format", "json"]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    if not run.stdout.startswith("{"):
-        raise SystemExit(f"xlamig plan failed: {run.stderr.strip()[-500:]}")
-    found: dict[str, Any] = json.loads(run.stdout)
-    return found
+def told(report: Report, port: dict[str, Any]) -> dict[str, Any]:
+    files = set(port["files"])
+    part = replace(report, files=tuple(file for file in report.files if file.filename in files))
+    plan, whole = estimate(part, EffortSettings()), estimate(report, EffortSettings())
+    changed = port["deleted"] + port["added"]
+    return {
+        "id": port["id"],
+        "half": port["half"],
+        "changed": changed,
+        **{name: rate(plan) for name, rate in BEFOREHAND.items()},
+        "files touched": len(files),
+        "files in all": len(report.files),
+        "whole": whole.lines.likely,
+        "in_range": plan.lines.low <= changed <= plan.lines.high,
+    }
 
 
 def pearson(xs: Sequence[float], ys: Sequence[float]) -> float:
     return statistics.correlation(xs, ys) if len(set(xs)) > 1 and len(set(ys)) > 1 else math.nan
 
 
-def compare(rows: Sequence[dict[str, Any]], name: str) -> dict[str, float]:
-    """Estimate against the lines really changed, both plus one, in logarithms."""
-    told = [math.log1p(row[name]) for row in rows]
-    real = [math.log1p(row["changed"]) for row in rows]
-    ratios = sorted(math.exp(a - b) for a, b in zip(told, real, strict=True))
+def compare(rows: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
+    """One predictor against the lines really changed, both plus one, in logarithms."""
+    pairs = [(math.log1p(row[name]), math.log1p(row["changed"])) for row in rows]
+    ratios = [math.exp(one - real) for one, real in pairs]
+    chance = random.Random(0)
+    again = sorted(
+        value
+        for _ in range(RESAMPLES)
+        if not math.isnan(value := pearson(*zip(*chance.choices(pairs, k=len(pairs)), strict=True)))
+    )
     return {
-        "pearson": round(pearson(told, real), 2),
+        "pearson": round(pearson(*zip(*pairs, strict=True)), 2),
+        "interval": [round(again[int(len(again) * share)], 2) for share in (0.025, 0.975)],
         "median_ratio": round(statistics.median(ratios), 2),
         "within_2x": round(sum(0.5 <= ratio <= 2 for ratio in ratios) / len(ratios), 2),
         "within_3x": round(sum(1 / 3 <= ratio <= 3 for ratio in ratios) / len(ratios), 2),
     }
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    names = (*BEFOREHAND, "files touched", "whole")
+    inside = sum(row["in_range"] for row in rows)
+    return {"ports": len(rows), "in_range": inside} | {name: compare(rows, name) for name in names}
 
 
 def main() -> None:
@@ -80,6 +123,7 @@ def main() -> None:
     parser.add_argument("--half", choices=("fit", "held-out"))
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--recount", action="store_true")
     args = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for port in json.loads(PORTS.read_text("utf-8")):
@@ -89,32 +133,24 @@ def main() -> None:
         if git is None:
             print(f"{port['id']}: no copy of {port['repo']}", file=sys.stderr)
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            before(git, port, Path(folder))
-            plan = plan_of(Path(folder))
-        changed = port["added"] + port["deleted"]
-        row = {"id": port["id"], "half": port["half"], "changed": changed}
-        row |= {name: estimate(plan) for name, estimate in ESTIMATES.items()}
-        low, high = plan["effort"]["lines_low"], plan["effort"]["lines_high"]
-        fixed = plan["fixed_effort"]["lines_to_change"]
-        row["in_range"] = low <= changed <= high + fixed
-        rows.append(row)
-        ratio = (1 + row["lines"]) / (1 + changed)
-        told = f"{row['lines']:6.0f} lines {row['hours']:6.1f} h"
-        print(f"{row['half']:9} {row['id']:32} changed {changed:5}  estimated {told}  ratio {ratio:5.2f}")
-    summary: dict[str, Any] = {}
-    for half in ("fit", "held-out"):
-        part = [row for row in rows if row["half"] == half]
-        if len(part) < 3:
+        if args.recount:
+            found = count_port(args.mirror, port)
+            kept = {name: port[name] for name in found}
+            print(
+                f"{port['id']:32} {'as in the data' if found == kept else f'{found}, not {kept}'}", flush=True
+            )
             continue
-        summary[half] = {"ports": len(part), "in_range": sum(row["in_range"] for row in part)}
-        print(f"\n{half}: {len(part)} ports, {summary[half]['in_range']} of them inside the range")
-        for name in ESTIMATES:
-            summary[half][name] = figures = compare(part, name)
-            print(f"  {name:14}" + "  ".join(f"{key} {value:5.2f}" for key, value in figures.items()))
+        rows.append(row := measure(git, port))
+        numbers = f"changed {row['changed']:5}  estimated {row['lines']:5}  whole {row['whole']:6}"
+        print(f"{row['half']:9} {row['id']:32} {numbers}", flush=True)
+    halves = {half: [row for row in rows if row["half"] == half] for half in ("fit", "held-out")}
+    told_of = {half: summary(part) for half, part in halves.items() if len(part) > 2}
+    for half, figures in told_of.items():
+        print(f"\n{half}: {figures['ports']} ports, {figures['in_range']} of them inside the range")
+        for name in (*BEFOREHAND, "files touched", "whole"):
+            print(f"  {name:14}" + "  ".join(f"{key} {value}" for key, value in figures[name].items()))
     if args.json:
-        args.json.write_text(json.dumps({"rows": rows, "summary": summary}, indent=1) + "\n", "utf-8")
-    print(json.dumps(summary))
+        args.json.write_text(json.dumps({"rows": rows, "summary": told_of}, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -120,12 +120,19 @@ def test_levels_and_exponent_can_be_set() -> None:
     assert minutes(*findings, levels={"simple": (0, 7)}, exponent=1.0) == pytest.approx(14)
 
 
-def test_lines_are_those_of_the_sites_and_some_in_every_file() -> None:
-    findings = [a_finding(level="complex", row=row) for row in (1, 2)]
-    assert plan(*findings).hours.lines_to_change == 2 * 8 + 10
-    assert plan(*findings, lines={"complex": 3}, lines_per_file=5).hours.lines_to_change == 2 * 3 + 5
+def test_a_rules_first_site_in_a_file_takes_more_lines_than_the_others() -> None:
+    findings = [a_finding(level="complex", row=row) for row in (1, 2, 3)]
+    assert plan(*findings).hours.lines_to_change == 17 + 2 * 1.5
+    assert plan(*findings, lines={"complex": 5}, lines_further=2).hours.lines_to_change == 5 + 2 * 2
     elsewhere = a_finding(level="complex", filename="b.py")
-    assert plan(*findings, elsewhere).hours.lines_to_change == 3 * 8 + 2 * 10
+    assert plan(*findings, elsewhere).hours.lines_to_change == 2 * 17 + 2 * 1.5
+
+
+def test_lines_to_make_it_fast_are_apart() -> None:
+    found = plan(a_finding(level="complex"), a_finding("XLA2", "complex", phase="fast", row=2))
+    assert (found.hours.lines_to_change, found.hours.lines_fast) == (17, 17)
+    assert (found.lines.low, found.lines.likely, found.lines.high) == (17, 43, 108)
+    assert (found.lines.fixed, found.lines.fast) == (26, 17)
 
 
 def test_tests_and_examples_weigh_less_and_are_shown_apart() -> None:

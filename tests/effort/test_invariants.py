@@ -99,7 +99,7 @@ def test_info_and_optional_work_add_nothing(findings: list[Finding], extra: Find
 def test_the_range_holds_the_likely_value_and_fixes_only_save(findings: list[Finding]) -> None:
     hours = plan_of(findings).hours
     assert 0 <= hours.low <= hours.likely <= hours.high
-    assert 0 <= hours.lines_low <= hours.lines_to_change <= hours.lines_high
+    assert hours.lines_to_change >= 0 <= hours.lines_fast
     assert 0 <= hours.after_unsafe_fix <= hours.after_fix + 1e-9
     assert hours.after_fix <= hours.likely + 1e-9
 

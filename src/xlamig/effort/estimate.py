@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import ceil, floor
 
 from xlamig.config.settings import EffortSettings
 from xlamig.effort.fill import fills
-from xlamig.effort.model import DOMINANT_SITES, FAMILIES, LARGE, PHASES, VERIFY
+from xlamig.effort.model import DOMINANT_SITES, FAMILIES, LARGE, LINES_SPREAD, PHASES, VERIFY
 from xlamig.effort.order import in_order
 from xlamig.effort.placement import crossings, place
-from xlamig.effort.plan import Coverage, Dominance, Family, Item, PhasePlan, Plan, Side
+from xlamig.effort.plan import (
+    Coverage,
+    Dominance,
+    Family,
+    Hours,
+    Item,
+    Lines,
+    PhasePlan,
+    Plan,
+    Side,
+)
 from xlamig.effort.sides import side_of, weigher
 from xlamig.effort.sites import credit, distinct, is_optional, is_work
 from xlamig.effort.stacks import stacks
@@ -43,7 +54,7 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
         sides=_sides(parts, settings),
         fixed_low=settings.overhead_low_hours,
         fixed_high=settings.overhead_high_hours,
-        fixed_lines=settings.fixed_lines,
+        lines=_all_lines(hours, settings.fixed_lines),
         hours_per_day=settings.hours_per_day,
         dominant=_dominant(needed, parts, settings.dominant_share),
         terms=tuple(part.term() for part in parts),
@@ -53,6 +64,12 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
         stacks=stacks(report),
         on_xla=tuple(sorted({name for file in report.files for name in file.on_xla})),
     )
+
+
+def _all_lines(hours: Hours, fixed: float) -> Lines:
+    lines = hours.lines_to_change + fixed
+    low, high = LINES_SPREAD
+    return Lines(floor(lines * low), round(lines), ceil(lines * high), fixed, hours.lines_fast)
 
 
 def _phase(phase: Phase, title: str, needed: Sequence[Finding], parts: Sequence[Addend]) -> PhasePlan:

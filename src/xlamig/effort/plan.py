@@ -19,16 +19,27 @@ Verdict = Literal["ready", "easy", "moderate", "hard", "blocked"]
 class Hours:
     """Hours of work as the code stands; `after_fix` is what `--fix` leaves, `after_unsafe_fix`
     what `--fix --unsafe-fixes` leaves, reading the changes included. Lines are deleted and added
-    ones; parts that touch the same files do not add up to the lines of the whole."""
+    ones, those to make it fast apart, and add up to those of the whole where parts share no file."""
 
     low: float = 0.0
     likely: float = 0.0
     high: float = 0.0
     lines_to_change: int = 0
-    lines_low: int = 0
-    lines_high: int = 0
+    lines_fast: int = 0
     after_fix: float = 0.0
     after_unsafe_fix: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines to delete and add until it runs, is correct and scales. `fixed` of the `likely` ones are
+    in any port; those to make it `fast` are not among them."""
+
+    low: int
+    likely: int
+    high: int
+    fixed: float
+    fast: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +164,7 @@ class Plan:
     sides: tuple[Side, ...]
     fixed_low: float
     fixed_high: float
-    fixed_lines: float
+    lines: Lines
     hours_per_day: float
     dominant: Dominance | None
     terms: tuple[Term, ...]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from math import ceil, floor, fsum, hypot
+from math import fsum, hypot
 
 from xlamig.config.settings import EffortSettings
 from xlamig.effort.model import (
@@ -13,7 +13,6 @@ from xlamig.effort.model import (
     CHANCE,
     CORRELATED,
     LINES,
-    LINES_SPREAD,
     SPREAD,
     UNKNOWN_SPREAD,
     Anchor,
@@ -66,14 +65,8 @@ class Addend:
 
     @property
     def lines(self) -> float:
-        own = self.settings.lines.get(self.level)
-        return self.expected() * (LINES[self.level] if own is None else own)
-
-    def touched(self) -> Iterator[tuple[str, float]]:
-        """Every file with work, and how sure that is."""
-        for site in self.sites:
-            sure = chance(site, self.settings) * site.weight
-            yield from ((finding.filename, sure) for finding in site.findings)
+        """Per site, where it is the first of its rule in a file."""
+        return self.settings.lines.get(self.level, LINES[self.level])
 
     def term(self) -> Term:
         return Term(
@@ -116,18 +109,16 @@ def addends(sites: Iterable[Site], settings: EffortSettings) -> tuple[Addend, ..
 
 def total(parts: Sequence[Addend]) -> Hours:
     """Sum of the likely values; ranges combine in quadrature, down to a correlated floor. Lines
-    are those of the sites, and in each file the same few around them."""
+    to make it fast are apart: people leave them out of a port."""
     likely = sum(part.minutes for part in parts)
     down = hypot(*(part.minutes * (1 - part.spread[0]) for part in parts))
     up = hypot(*(part.minutes * (part.spread[1] - 1) for part in parts))
-    lines = fsum(part.lines for part in parts) + _lines_around(parts)
     return Hours(
         low=(likely - max(down, CORRELATED * likely)) / 60,
         likely=likely / 60,
         high=(likely + max(up, CORRELATED * likely)) / 60,
-        lines_to_change=round(lines),
-        lines_low=floor(lines * LINES_SPREAD[0]),
-        lines_high=ceil(lines * LINES_SPREAD[1]),
+        lines_to_change=round(_lines([part for part in parts if part.phase != "fast"])),
+        lines_fast=round(_lines([part for part in parts if part.phase == "fast"])),
         after_fix=sum(part.minutes_after_fix for part in parts) / 60,
         after_unsafe_fix=sum(part.minutes_after_unsafe_fix for part in parts) / 60,
     )
@@ -140,12 +131,16 @@ def difference(whole: Hours, rest: Hours) -> Hours:
     return replace(left, low=min(left.low, left.likely), high=max(left.high, left.likely))
 
 
-def _lines_around(parts: Sequence[Addend]) -> float:
-    files: dict[str, float] = {}
+def _lines(parts: Sequence[Addend]) -> float:
+    """In each file a rule's largest site in full, and little for each that repeats it."""
+    places: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for part in parts:
-        for filename, sure in part.touched():
-            files[filename] = max(sure, files.get(filename, 0.0))
-    return parts[0].settings.lines_per_file * fsum(files.values()) if parts else 0.0
+        further = min(part.settings.lines_further, part.lines)
+        for site in part.sites:
+            sure = chance(site, part.settings) * site.weight
+            places[site.finding.filename, part.code].append((sure * part.lines, sure * further))
+    gains = (max(first - further for first, further in sites) for sites in places.values())
+    return fsum(gains) + fsum(further for sites in places.values() for _, further in sites)
 
 
 def _charge_offset(members: Sequence[Addend]) -> None:

@@ -28,7 +28,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
             yield _row(
                 (
                     phase, item.code, item.name, item.sites, len(item.filenames), item.findings,
-                    *(f"{figure:.2f}" for figure in figures), hours.lines_to_change,
+                    *(f"{figure:.2f}" for figure in figures), hours.lines_to_change + hours.lines_fast,
                     " ".join(item.needs), " ".join(item.unblocks), item.verify, item.command,
                     " ".join(item.filenames),
                 )

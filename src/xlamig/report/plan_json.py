@@ -37,8 +37,9 @@ def document(plan: Plan, report: Report) -> dict[str, Any]:
         "fixed_effort": {
             "low_hours": plan.fixed_low,
             "high_hours": plan.fixed_high,
-            "lines_to_change": plan.fixed_lines,
+            "lines_to_change": plan.lines.fixed,
         },
+        "lines": asdict(plan.lines),
         "hours_per_day": plan.hours_per_day,
         "phases": [
             {
@@ -137,8 +138,7 @@ def _hours(hours: Hours) -> dict[str, float]:
         "likely_hours": round(hours.likely, 2),
         "high_hours": round(hours.high, 2),
         "lines_to_change": hours.lines_to_change,
-        "lines_low": hours.lines_low,
-        "lines_high": hours.lines_high,
+        "lines_fast": hours.lines_fast,
         "after_fix_hours": round(hours.after_fix, 2),
         "after_unsafe_fix_hours": round(hours.after_unsafe_fix, 2),
     }

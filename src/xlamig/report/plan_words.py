@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from xlamig.effort import MODEL_VERSION, Plan
 from xlamig.effort.model import FIXED_WORK
-from xlamig.effort.plan import Hours, Item, Term
+from xlamig.effort.plan import Hours, Item, Lines, Term
 from xlamig.report.numbers import between, figure, number, percent
 from xlamig.report.summary import days
 
@@ -18,7 +18,7 @@ _BAR = 24  # characters of the longest bar
 def head(plan: Plan) -> Iterator[tuple[str, list[str]]]:
     """The figures at the top: a label and its lines."""
     yield "Estimate", [*_estimate(plan), UNSURE]
-    yield "Lines", [_lines(plan.hours)]
+    yield "Lines", [*_lines(plan.lines)]
     yield "On top", [_on_top(plan)]
     yield "Coverage", [*coverage(plan), _files(plan)]
     if plan.sides:
@@ -124,14 +124,15 @@ def _saved(hours: Hours, left: float, flags: str) -> Iterator[str]:
         yield f"{span}, likely {figure(left)} h after {flags}, which saves {figure(hours.likely - left)} h"
 
 
-def _lines(hours: Hours) -> str:
-    about = f"about {hours.lines_to_change} deleted and added"
-    return f"{about}, {hours.lines_low}-{hours.lines_high} (estimate)" if hours.lines_to_change else "0"
+def _lines(lines: Lines) -> Iterator[str]:
+    purpose = "deleted and added so that it runs, is correct and scales"
+    yield f"{lines.low}-{lines.high}, likely {lines.likely} {purpose} (estimate)"
+    if lines.fast:
+        yield f"about {lines.fast} more to make it fast (estimate, compared with no port)"
 
 
 def _on_top(plan: Plan) -> str:
-    lines = f" and about {plan.fixed_lines:g} lines" if plan.fixed_lines else ""
-    return f"{between(plan.fixed_low, plan.fixed_high)} h{lines} that no finding shows: {FIXED_WORK.lower()}"
+    return f"{between(plan.fixed_low, plan.fixed_high)} h that no finding shows: {FIXED_WORK.lower()}"
 
 
 def _files(plan: Plan) -> str:

@@ -27,7 +27,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from effort_collect import count_port, git_directory
+from effort_collect import count_port, directory_of
 
 from xlamig import engine
 from xlamig.config.settings import EffortSettings
@@ -129,7 +129,7 @@ def main() -> None:
     for port in json.loads(PORTS.read_text("utf-8")):
         if (args.half and port["half"] != args.half) or (args.only and port["id"] not in args.only):
             continue
-        git = git_directory(args.mirror, port["repo"])
+        git = directory_of(args.mirror, port)
         if git is None:
             print(f"{port['id']}: no copy of {port['repo']}", file=sys.stderr)
             continue

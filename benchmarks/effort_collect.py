@@ -30,6 +30,13 @@ def git_directory(mirror: Path, repo: str) -> Path | None:
     return next((path for path in (base / ".git", base) if (path / "objects").is_dir()), None)
 
 
+def directory_of(mirror: Path, port: dict[str, Any]) -> Path | None:
+    """Where git finds both ends of a port, also what only a fork's upstream has."""
+    upstream = git_directory(mirror, port["upstream"]) if "upstream" in port else None
+    os.environ["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = str(upstream / "objects") if upstream else ""
+    return git_directory(mirror, port["repo"])
+
+
 def find(directory: Path, head: str = "HEAD") -> dict[str, Any]:
     """The commits before and after, and those of the port between them; or `why` there is none."""
     first = next(iter(_log(directory, head, "-G", _IMPORT)), None)
@@ -69,14 +76,12 @@ def _share(directory: Path, commit: str) -> float:
 
 def count_port(mirror: Path, port: dict[str, Any]) -> dict[str, Any]:
     """Lines deleted and added that count, those of them in new files, and the files that were there."""
-    directory = git_directory(mirror, port["repo"])
-    upstream = git_directory(mirror, port["upstream"]) if port.get("upstream") else None
+    directory, upstream = directory_of(mirror, port), "upstream" in port
     if directory is None:
         raise SystemExit(f"no copy of {port['repo']}")
-    os.environ["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = str(upstream / "objects") if upstream else ""
     before, after, commits = port["before"], port["after"], set(port["commits"])
     between = git(directory, "log", "--no-merges", "--format=%H", f"{before}..{after}", "--", "*.py").split()
-    whole = upstream is not None or len(between) <= len(commits)
+    whole = upstream or len(between) <= len(commits)
     seen: list[tuple[Change, str, Mine]] = []
     for change in changes(directory, before, after):
         if change.new is None or SIDES.search(change.new) or not change.new.endswith(".py"):

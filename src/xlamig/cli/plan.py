@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import click
@@ -32,6 +33,10 @@ from xlamig.report.plans import FORMATS
     "--history-points", type=click.IntRange(2, 200), default=12, show_default=True, metavar="COUNT",
     help="At how many commits.",
 )  # fmt: skip
+@click.option(
+    "--history-from", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="FOLDER",
+    help="What was left to do in stored JSON plans and check reports with a day in their names.",
+)  # fmt: skip
 @money_options
 @output_options
 @click.pass_context
@@ -47,6 +52,7 @@ def command(
     max_effort: float | None,
     history: bool,
     history_points: int,
+    history_from: Path | None,
 ) -> None:
     """Estimate the effort of a migration, in phases, and say what belongs where.
 
@@ -67,13 +73,20 @@ def command(
         out.note(NOTHING)
     settings = engine.show_settings(where[0], options).effort
     plan = money.add_to(estimate(report, settings), settings)
+    points: list[Point] = []
     if history:
-        points = []
         for commit, then in engine.history(where, options, history_points):
             out.detail(f"{commit.date} {commit.revision} {commit.subject}")
             left = estimate(then, settings)
             points.append(Point(commit.revision, commit.date, commit.subject, left.verdict, left.hours))
-        plan = replace(plan, history=tuple(points))
+    if history_from is not None:
+        from xlamig.report.stored import points as stored
+
+        told, left_out = stored(history_from, settings)
+        now = Point("now", date.today().isoformat(), "this run", plan.verdict, plan.hours)
+        points = sorted([*points, *told, now], key=lambda point: point.date)
+        out.complain(*(f"Not in the history: {name}" for name in left_out))
+    plan = replace(plan, history=tuple(points))
     out.write(render(output_format, plan, report, out.context(engine.text_of(options)), explain))
     unread = [finding for finding in report.findings if finding.code == "XLA000"]
     out.complain(*(f"Not in the plan: {finding.filename}: {finding.message}" for finding in unread))

@@ -55,7 +55,8 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "end_location": _location(finding.place.end_location),
         "url": finding.url,
         "fix": _fix(finding.fix) if finding.fix else None,
-        "effort": {"level": effort.level, "unit": effort.unit, "group": effort.group},
+        "effort": asdict(effort),
+        "scope": finding.scope,
         "fingerprint": finding.fingerprint,
         "observed": finding.observed or None,
     }

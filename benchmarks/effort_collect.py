@@ -1,6 +1,6 @@
 """Find ports in git histories: the criterion of docs/effort.md.
 
-usage: effort_collect.py --mirror DIR OWNER/NAME ...
+usage: effort_collect.py --mirror DIR [--head REF] OWNER/NAME ...
 
 Prints one JSON object a repository: the port, or why it has none. The port is what the commits that
 name XLA did from the first one that imports torch_xla until none came for 30 days, at most 180.
@@ -126,12 +126,15 @@ def why_not(directory: Path, port: dict[str, Any]) -> str | None:
         not subprocess.run([*named, word, port["before"], "--", "*.py"], capture_output=True).returncode
         for word in ("cuda", "torch_xla")
     )
+    diff = git(directory, "diff", "-U0", "-w", port["before"], port["after"], "--", "*.py")
+    named_lines = sum(line[:1] == "+" and bool(XLA.search(line)) for line in diff.split("\n"))
     ported = port["deleted"] + port["added"] - port["new"]
     reasons = (
         (xla, "torch_xla is there before"),
         (not cuda, "no CUDA before"),
         (ported < 5, "fewer than 5 lines in code that was there"),
         (port["new"] > ported, "mostly new files"),
+        (named_lines < 3, "names XLA in fewer than 3 lines"),
     )
     return next((reason for holds, reason in reasons if holds), None)
 
@@ -139,11 +142,14 @@ def why_not(directory: Path, port: dict[str, Any]) -> str | None:
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mirror", type=Path, required=True)
+    parser.add_argument("--head", default="HEAD", help="a branch or pull request instead")
     parser.add_argument("repos", nargs="+")
     args = parser.parse_args(words)
     for repo in args.repos:
         directory = git_directory(args.mirror, repo)
-        port: dict[str, Any] = {"repo": repo} | (find(directory) if directory else {"why": "no copy"})
+        port: dict[str, Any] = {"repo": repo} | (
+            find(directory, args.head) if directory else {"why": "no copy"}
+        )
         if directory and "why" not in port:
             port |= count_port(args.mirror, port)
             port["why"] = why_not(directory, port)

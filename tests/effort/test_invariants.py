@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from making import a_finding, a_fix, a_range, a_report
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import Plan, estimate
-from xlamig.effort.model import ANCHORS
+from xlamig.effort.model import ANCHORS, LINES
 from xlamig.findings import FileReport, Finding
 
 SETTINGS = EffortSettings()
@@ -87,12 +87,32 @@ def test_order_changes_nothing(findings: list[Finding]) -> None:
     assert likely(findings[::-1]) == pytest.approx(likely(findings))
 
 
+@given(FINDINGS, finding(unit="site"))
+def test_one_more_site_never_lowers_the_lines_and_adds_at_most_its_own(
+    findings: list[Finding], new: Finding
+) -> None:
+    new = replace(new, scope="elsewhere", place=a_range(99))
+    told, more = plan_of(findings).hours, plan_of([*findings, new]).hours
+    most = max(LINES.values())
+    assert told.lines_to_change <= more.lines_to_change <= told.lines_to_change + most + 1
+    assert told.lines_fast <= more.lines_fast <= told.lines_fast + most + 1
+
+
+@given(FINDINGS, finding())
+def test_a_duplicate_and_a_move_leave_the_lines(findings: list[Finding], twice: Finding) -> None:
+    once = plan_of([*findings, twice]).lines
+    assert plan_of([*findings, twice, twice]).lines == once
+    moved = [replace(one, filename=f"src/{one.filename}") for one in (*findings, twice)]
+    assert plan_of(moved).lines == once
+
+
 NO_WORK = st.one_of(finding(severity="info"), finding(level="info"), finding(optional=True))
 
 
 @given(FINDINGS, NO_WORK)
 def test_info_and_optional_work_add_nothing(findings: list[Finding], extra: Finding) -> None:
     assert likely([*findings, extra]) == pytest.approx(likely(findings))
+    assert plan_of([*findings, extra]).lines == plan_of(findings).lines
 
 
 @given(FINDINGS)

@@ -19,10 +19,15 @@ Decide = Callable[..., str]
 @pytest.fixture
 def decide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Decide:
     def run(
-        *, xla: bool, cuda: bool = False, env: str | None = None, pci: tuple[str, str] | None = None
+        *,
+        xla: bool,
+        cuda: bool = False,
+        env: str | None = None,
+        pci: tuple[str, str] | None = None,
+        index: int | str | None = None,
     ) -> str:
         torch = ModuleType("torch")
-        torch.device = lambda name: name  # type: ignore[attr-defined]
+        torch.device = lambda *name: ":".join(map(str, name))  # type: ignore[attr-defined]
         torch.cuda = SimpleNamespace(is_available=lambda: cuda)  # type: ignore[attr-defined]
         torch_xla = ModuleType("torch_xla")
         torch_xla.device = lambda: "xla:0"  # type: ignore[attr-defined]
@@ -40,7 +45,7 @@ def decide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Decide:
         space: dict[str, object] = {"__name__": "xla_compat"}
         text = helper.TEXT.replace("/sys/bus/pci/devices", tmp_path.as_posix())
         exec(compile(text, "xla_compat.py", "exec"), space)
-        return space[helpers.DEVICE]()  # type: ignore[operator]
+        return space[helpers.DEVICE](*([] if index is None else [index]))  # type: ignore[operator]
 
     return run
 
@@ -72,3 +77,10 @@ def test_text_starts_with_the_marker() -> None:
 def test_a_folder_of_that_name_stands_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "xla_compat").mkdir()
     assert helper.helper_place(tmp_path, "", "xla_compat") is None
+
+
+@pytest.mark.parametrize("index", [1, "cuda:1"])
+def test_what_chose_a_gpu_still_does(decide: Decide, index: int | str) -> None:
+    assert decide(xla=False, cuda=True, index=index) == "cuda:1"
+    assert decide(xla=True, env="TPU", index=index) == "xla:0"
+    assert decide(xla=False, index=index) == "cpu"

@@ -21,8 +21,8 @@ _GOOGLE = "0x1ae0"
 _TPU_CHIPS = {{"0x0027", "0x0056", "0x005e", "0x0062", "0x0063", "0x006f", "0x0076"}}  # v2 ... 7x
 
 
-def default_device(cuda_index: int | None = None) -> torch.device:
-    """The device of this process. `cuda_index` matters on CUDA alone, None is the current device.
+def default_device(cuda_index: int | str | torch.device | None = None) -> torch.device:
+    """The device of this process. `cuda_index`, or a device, matters on CUDA alone; None is the current one.
 
     Call it where the program starts, in the process that uses the device: not while a library is
     imported, and not in a launcher that starts one process per device.
@@ -33,7 +33,9 @@ def default_device(cuda_index: int | None = None) -> torch.device:
         return torch_xla.device()
     if not torch.cuda.is_available():
         return torch.device("cpu")
-    return torch.device("cuda") if cuda_index is None else torch.device("cuda", cuda_index)
+    if cuda_index is None:
+        return torch.device("cuda")
+    return torch.device("cuda", cuda_index) if isinstance(cuda_index, int) else torch.device(cuda_index)
 
 
 def current_accelerator(check_available: bool = False) -> torch.device | None:

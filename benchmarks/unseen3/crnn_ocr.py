@@ -25,8 +25,8 @@ parser.add_argument("--beta1", type=float, default=0.5)
 parser.add_argument("--alphabet", type=str, default="0123456789abcdef")
 parser.add_argument("--expr_dir", default="", help="where to store samples and models")
 parser.add_argument("--displayInterval", type=int, default=3)
-parser.add_argument("--n_test_disp", type=int, default=2)
-parser.add_argument("--valInterval", type=int, default=8)
+parser.add_argument("--n_test_disp", type=int, default=1)
+parser.add_argument("--valInterval", type=int, default=4)
 parser.add_argument("--saveInterval", type=int, default=6)
 parser.add_argument("--manualSeed", type=int, default=1234)
 opt = parser.parse_args()
@@ -95,7 +95,7 @@ class WordDataset(torch.utils.data.Dataset):
         glyphs = np.random.RandomState(0).rand(len(opt.alphabet), opt.imgH, 6) > 0.5
         self.items = []
         for _ in range(n):
-            word = rng.randint(0, len(opt.alphabet), rng.randint(3, 6))
+            word = rng.randint(0, len(opt.alphabet), rng.randint(3, 5))
             img = np.concatenate([glyphs[c] for c in word], axis=1).astype(np.float32)
             img += 0.2 * rng.randn(*img.shape).astype(np.float32)
             self.items.append((img, "".join(opt.alphabet[c] for c in word)))
@@ -177,7 +177,7 @@ crnn.cuda()
 criterion = criterion.cuda()
 loss_avg = averager()
 optimizer = optim.Adam(crnn.parameters(), lr=opt.lr, betas=(opt.beta1, 0.999))
-train_loader, test_loader = make_loader(64, 1, True), make_loader(4, 2, False)
+train_loader, test_loader = make_loader(64, 1, True), make_loader(2, 2, False)
 
 
 def val(net):

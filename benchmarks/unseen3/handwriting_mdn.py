@@ -17,16 +17,16 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 # -----------------------------------------------------------------------------
 # hyperparameters, small enough for a laptop
 out_every = 2
-eval_interval = 5
-max_iters = 10
-batch_size = 12
+eval_interval = 4
+max_iters = 8
+batch_size = 6
 num_mixtures = 4
 hidden_size = 32
 learning_rate = 3e-3
 min_lr = 3e-4
 warmup_iters = 3
 grad_clip = 10.0
-sample_steps = 12
+sample_steps = 8
 bias = 0.75
 seed = 1337
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -49,8 +49,8 @@ class MDNConfig:
 
 def make_stroke():
     """Loops of varying width: (dx, dy, pen lifted)."""
-    n = int(rng.integers(9, 14))
-    t = np.linspace(0, n / 5 * 2 * np.pi, n + 1)
+    n = int(rng.integers(6, 10))
+    t = np.linspace(0, n / 4 * 2 * np.pi, n + 1)
     radius = rng.uniform(0.6, 1.4)
     x = radius * np.cos(t) + 0.25 * t + rng.normal(0, 0.03, n + 1)
     y = radius * np.sin(t) * rng.uniform(0.7, 1.2) + rng.normal(0, 0.03, n + 1)

@@ -14,11 +14,11 @@ torch.manual_seed(0)
 H = W = 12
 FOCAL = 18.0
 NEAR, FAR = 2.0, 6.0
-N_RAND = 96
-N_SAMPLES, N_IMPORTANCE = 12, 12
-N_ITERS = 12
-CHUNK, NETCHUNK = 96, 4096
-GRID = 12
+N_RAND = 64
+N_SAMPLES, N_IMPORTANCE = 8, 8
+N_ITERS = 9
+CHUNK, NETCHUNK = 72, 4096
+GRID = 8
 GRID_UPDATE = 4
 I_PRINT, I_TEST = 3, 8
 
@@ -82,9 +82,9 @@ class Embedder:
 
 
 class NeRF(nn.Module):
-    def __init__(self, depth=3, width=32, skips=(1,)):
+    def __init__(self, depth=2, width=32, skips=(0,)):
         super().__init__()
-        self.embed, self.embed_dirs, self.skips = Embedder(4), Embedder(2), skips
+        self.embed, self.embed_dirs, self.skips = Embedder(3), Embedder(1), skips
         ch = self.embed.out_dim
         self.pts_linears = nn.ModuleList(
             [nn.Linear(ch if i == 0 else width + ch * (i - 1 in skips), width) for i in range(depth)]
@@ -141,12 +141,10 @@ def run_network(model, grid, pts, dirs):
     """Only the occupied points go through the network."""
     flat, flat_dirs = pts.reshape(-1, 3), dirs[:, None].expand(pts.shape).reshape(-1, 3)
     rgb, sigma = torch.zeros_like(flat), torch.zeros_like(flat[:, 0])
-    keep = grid.query(flat)
-    if keep.any():
-        found = [
-            model(p, d)
-            for p, d in zip(flat[keep].split(NETCHUNK), flat_dirs[keep].split(NETCHUNK), strict=True)
-        ]
+    keep = grid.query(flat).nonzero().squeeze(-1)
+    if keep.numel() > 0:
+        chunks = zip(flat[keep].split(NETCHUNK), flat_dirs[keep].split(NETCHUNK), strict=True)
+        found = [model(p, d) for p, d in chunks]
         rgb[keep] = torch.cat([c for c, _ in found])
         sigma[keep] = torch.cat([s for _, s in found])
     return rgb.view(pts.shape), sigma.view(pts.shape[:-1])

@@ -1,7 +1,8 @@
-"""Waveform denoising with a masking network and a multi-resolution STFT loss."""
+"""Waveform denoising with a small Demucs-like network and a multi-resolution STFT loss."""
 
 import argparse
 import itertools
+import math
 import os
 import time
 
@@ -27,12 +28,12 @@ CONFIG = AttrDict(
     adam_b2=0.99,
     lr_decay=0.98,
     seed=1234,
-    segment_size=1024,
-    n_fft=128,
-    hop_size=64,
-    win_size=128,
+    segment_size=512,
     sampling_rate=8000,
-    hidden=24,
+    hidden=8,
+    depth=3,
+    kernel_size=8,
+    stride=4,
     resolutions=[(64, 16, 64), (128, 32, 128), (256, 64, 200)],
 )
 
@@ -45,7 +46,7 @@ class NoisySpeech(Dataset):
         rng = np.random.default_rng(seed)
         self.pairs = []
         for _ in range(n):
-            length = int(rng.integers(1000, 2000))
+            length = int(rng.integers(500, 800))
             t = np.arange(length) / h.sampling_rate
             f0 = rng.uniform(90, 250) * (1 + 0.05 * np.sin(2 * np.pi * 3 * t))
             phase = 2 * np.pi * np.cumsum(f0) / h.sampling_rate
@@ -98,34 +99,51 @@ class MultiResolutionSTFTLoss(nn.Module):
         return self.factor_sc * sc_loss / n, self.factor_mag * mag_loss / n
 
 
-class MaskNet(nn.Module):
-    """GRU over the compressed magnitude; the phase of the noisy signal is kept."""
+class WaveUNet(nn.Module):
+    """Strided encoder, LSTM, transposed decoder with skips, all on the normalised waveform."""
 
     def __init__(self, h):
         super().__init__()
         self.h = h
-        bins = h.n_fft // 2 + 1
-        self.encoder = nn.Sequential(
-            nn.Conv1d(bins, h.hidden, 3, padding=1), nn.BatchNorm1d(h.hidden), nn.PReLU(h.hidden)
-        )
-        self.gru = nn.GRU(h.hidden, h.hidden, batch_first=True, bidirectional=True)
-        self.mask = nn.Sequential(nn.Linear(2 * h.hidden, bins), nn.Sigmoid())
-        self.register_buffer("window", torch.hann_window(h.win_size), persistent=False)
+        self.encoder, self.decoder = nn.ModuleList(), nn.ModuleList()
+        chin, hidden = 1, h.hidden
+        for index in range(h.depth):
+            self.encoder.append(
+                nn.Sequential(
+                    nn.Conv1d(chin, hidden, h.kernel_size, h.stride), nn.ReLU(),
+                    nn.Conv1d(hidden, 2 * hidden, 1), nn.GLU(1),
+                )
+            )  # fmt: skip
+            decode = [nn.Conv1d(hidden, 2 * hidden, 1), nn.GLU(1)]
+            decode.append(nn.ConvTranspose1d(hidden, chin, h.kernel_size, h.stride))
+            if index > 0:
+                decode.append(nn.ReLU())
+            self.decoder.insert(0, nn.Sequential(*decode))
+            chin, hidden = hidden, 2 * hidden
+        self.lstm = nn.LSTM(chin, chin)
+
+    def valid_length(self, length):
+        for _ in range(self.h.depth):
+            length = max(math.ceil((length - self.h.kernel_size) / self.h.stride) + 1, 1)
+        for _ in range(self.h.depth):
+            length = (length - 1) * self.h.stride + self.h.kernel_size
+        return length
 
     def forward(self, wav):
-        h = self.h
-        norm = torch.sqrt(wav.size(-1) / torch.sum(wav**2.0, dim=-1, keepdim=True))
-        spec = torch.stft(
-            wav * norm, h.n_fft, h.hop_size, h.win_size, self.window, center=True, return_complex=True
-        )
-        mag, phase = spec.abs(), spec.angle()
-        hidden, _ = self.gru(self.encoder(mag.pow(0.3)).transpose(1, 2))
-        mag = mag * 1.2 * self.mask(hidden).transpose(1, 2)
-        spec = torch.complex(mag * torch.cos(phase), mag * torch.sin(phase))
-        out = torch.istft(
-            spec, h.n_fft, h.hop_size, h.win_size, self.window, center=True, length=wav.size(-1)
-        )
-        return out / norm, mag
+        length = wav.shape[-1]
+        std = wav.std(dim=-1, keepdim=True)
+        x = (wav / (1e-3 + std)).unsqueeze(1)
+        x = F.pad(x, (0, self.valid_length(length) - length))
+        skips = []
+        for encode in self.encoder:
+            x = encode(x)
+            skips.append(x)
+        x, _ = self.lstm(x.permute(2, 0, 1))
+        x = x.permute(1, 2, 0)
+        for decode in self.decoder:
+            skip = skips.pop(-1)
+            x = decode(x + skip[..., : x.shape[-1]])
+        return x[:, 0, :length] * std
 
 
 def si_sdr(estimate, reference, eps=1e-8):
@@ -157,7 +175,7 @@ def validate(generator, mrstft, loader, device):
     with torch.no_grad():
         for clean, noisy in loader:
             clean, noisy = clean.to(device), noisy.to(device)
-            enhanced, _ = generator(noisy)
+            enhanced = generator(noisy)
             sc, mag = mrstft(enhanced, clean)
             err += (sc + mag).item()
             sdr.append(si_sdr(enhanced, clean))
@@ -170,7 +188,7 @@ def train(rank, a, h):
     torch.cuda.set_device(rank)
     torch.cuda.manual_seed(h.seed)
     device = torch.device(f"cuda:{rank:d}")
-    generator = MaskNet(h).to(device)
+    generator = WaveUNet(h).to(device)
     print(f"Total Parameters: {sum(p.numel() for p in generator.parameters()) / 1e3:.1f}K")
     mrstft = MultiResolutionSTFTLoss(h.resolutions).to(device)
     optim_g = torch.optim.AdamW(generator.parameters(), h.learning_rate, betas=[h.adam_b1, h.adam_b2])
@@ -190,12 +208,10 @@ def train(rank, a, h):
             noisy = noisy.to(device, non_blocking=True)
 
             optim_g.zero_grad()
-            enhanced, mag = generator(noisy)
-            clean_mag = stft_magnitude(clean, h.n_fft, h.hop_size, h.win_size)
+            enhanced = generator(noisy)
             loss_sc, loss_mag = mrstft(enhanced, clean)
             loss_time = F.l1_loss(enhanced, clean)
-            loss_l2 = F.mse_loss(mag.clamp(min=1e-7).pow(0.3), clean_mag.pow(0.3))
-            loss_all = loss_sc + loss_mag + 10 * loss_time + 0.1 * loss_l2
+            loss_all = loss_sc + loss_mag + 10 * loss_time
             if not torch.isfinite(loss_all):
                 print(f"skipping step {steps}: loss is {loss_all}")
                 continue

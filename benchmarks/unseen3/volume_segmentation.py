@@ -42,7 +42,7 @@ class Phantoms(Dataset):
 
     def __init__(self, count: int, seed: int):
         rng = np.random.default_rng(seed)
-        self.cases = [self._draw(rng, (int(rng.integers(15, 20)), 16, 16)) for _ in range(count)]
+        self.cases = [self._draw(rng, (int(rng.integers(14, 17)), 16, 16)) for _ in range(count)]
 
     @staticmethod
     def _draw(rng: np.random.Generator, shape: Sequence[int]) -> dict[str, Tensor]:
@@ -62,6 +62,12 @@ class Phantoms(Dataset):
         return self.cases[index]
 
 
+def normalise(image: Tensor) -> Tensor:
+    """Z-score over the body, as the acquisition leaves a background of zeros."""
+    body = image[image > image.mean()]
+    return (image - body.mean()) / body.std().clamp(min=1e-5)
+
+
 def random_crop(item: dict[str, Tensor], size: Sequence[int], pos: float = 0.67) -> dict[str, Tensor]:
     """Centred on foreground with a probability of `pos`."""
     foreground = (item["label"][0] > 0).nonzero()
@@ -76,6 +82,7 @@ def random_crop(item: dict[str, Tensor], size: Sequence[int], pos: float = 0.67)
 
 
 def collate_crops(items: list[dict[str, Tensor]], size: Sequence[int], num: int) -> dict[str, Tensor]:
+    items = [{**item, "image": normalise(item["image"])} for item in items]
     crops = [random_crop(item, size) for item in items for _ in range(num)]
     return {key: torch.stack([crop[key] for crop in crops]) for key in crops[0]}
 
@@ -90,7 +97,7 @@ class ConvBlock(nn.Sequential):
 
 
 class UNet3D(nn.Module):
-    def __init__(self, num_classes: int, widths: Sequence[int] = (4, 8, 16)):
+    def __init__(self, num_classes: int, widths: Sequence[int] = (4, 8)):
         super().__init__()
         self.down = nn.ModuleList(ConvBlock(i, o) for i, o in itertools.pairwise((1, *widths)))
         self.up = nn.ModuleList(ConvBlock(i + o, o) for i, o in itertools.pairwise(reversed(widths)))
@@ -164,7 +171,7 @@ def windows(shape: Sequence[int], roi: Sequence[int], overlap: float) -> Iterato
         yield tuple(slice(c, c + size) for c, size in zip(corner, roi, strict=True))
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def sliding_window_inference(image: Tensor, model: nn.Module, cfg: Config) -> Tensor:
     importance = gaussian_map(cfg.roi, image.device)
     todo = list(windows(image.shape[2:], cfg.roi, cfg.overlap))
@@ -177,12 +184,6 @@ def sliding_window_inference(image: Tensor, model: nn.Module, cfg: Config) -> Te
             output[(slice(None), *w)] += prediction * importance
             weight[(slice(None), *w)] += importance
     return output / weight
-
-
-def normalise(image: Tensor) -> Tensor:
-    """Z-score over the body, as the acquisition leaves a background of zeros."""
-    body = image[image > image.mean()]
-    return (image - body.mean()) / body.std().clamp(min=1e-5)
 
 
 def main(cfg: Config) -> None:
@@ -205,7 +206,7 @@ def main(cfg: Config) -> None:
         running = 0.0
         model.train()
         for step, batch in enumerate(train, 1):
-            image = normalise(batch["image"].to(device, non_blocking=True))
+            image = batch["image"].to(device, non_blocking=True)
             label = batch["label"].to(device, non_blocking=True)
             optimizer.zero_grad(set_to_none=True)
             with torch.autocast(device.type, enabled=amp):

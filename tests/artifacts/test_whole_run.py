@@ -175,3 +175,35 @@ def test_mechanical_rewrites_and_unused_suppressions_are_written(project: Path) 
 def test_what_keeps_cuda_running_is_all_that_portable_fixes_write(project: Path) -> None:
     options = Options(isolated=True, cache=False)
     assert engine.fix([Path()], options, {"safe", "unsafe"}, write=True).files == ()
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "data.yaml", "ds_config.json", "uv.lock", "table.cu"])
+def test_a_large_file_is_never_read(project: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(name).write_text("flash-attn\n" * 200)
+    read: list[str] = []
+    whole = Path.read_bytes
+
+    def read_bytes(path: Path) -> bytes:
+        read.append(path.name)
+        return whole(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    report = run(overrides={"max-file-size": 1000})
+    assert name not in read and "train.sh" in read
+    assert name in {skipped.filename for skipped in report.skipped}
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "model.pt", "images.bin", "table.csv", "records.json"])
+def test_a_file_of_data_is_not_opened(project: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(name).write_bytes(b"cuda\0" * 100)
+    opened: list[str] = []
+    plain = Path.open
+    monkeypatch.setattr(Path, "open", lambda path, *a, **k: opened.append(path.name) or plain(path, *a, **k))
+    assert name not in {skipped.filename for skipped in run().skipped}
+    assert name not in opened
+
+
+def test_a_binary_file_of_a_known_name_is_told(project: Path) -> None:
+    Path("requirements.txt").write_bytes(b"\x00\x01\xff" * 50)
+    (finding,) = [f for f in run().findings if f.filename == "requirements.txt"]
+    assert finding.code == "XLA000"

@@ -54,7 +54,8 @@ def scan(text: str) -> Native:
     """Never raises: what the grammar does not know becomes an error node, and the rest is read."""
     data = text.encode("utf-8", "surrogatepass")
     source = _Source(text, data)
-    found = QueryCursor(_query()).captures(_parser().parse(data).root_node)
+    captures = QueryCursor(_query()).captures(_parser().parse(data).root_node)
+    found = {name: sorted(nodes, key=_start) for name, nodes in captures.items()}
     macros = found.get("macro", [])
     return Native(
         kernels=(*_kernels(source, found), *_hidden_kernels(source, found)),
@@ -71,6 +72,10 @@ def scan(text: str) -> Native:
             m[2] for m in _LIBRARY.finditer(text) if m[1] == "PYBIND11_MODULE" and not m[2].isupper()
         ),
     )
+
+
+def _start(node: Node) -> int:
+    return node.start_byte
 
 
 class _Source:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 _NO_EXTENSION = frozenset({
     "self", "cls", "super", "torch", "F", "nn", "np", "numpy", "math", "os", "tf", "jnp", "module", "model",
 })  # fmt: skip
+_OWNER = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*$")
+_LONGEST = 120  # characters of a dotted name
 _LOADED = r"(?:load\w*\s*\(|import_module|get_plugin|_ext\b|torch\.ops|OpBuilder|\.load\(|_C\b)"
 
 
@@ -28,7 +30,7 @@ def users_of(
     for operator in operators:
         short[operator.rpartition("::")[2]].append(operator)
     names = "|".join(re.escape(name).replace(r"\*", r"\w*") for name in sorted(short, key=len, reverse=True))
-    call = re.compile(rf"(?<![\w.])([A-Za-z_][\w.]*?)\.({names})(?:\.default)?\s*\(")
+    call = re.compile(rf"\.({names})(?:\.default)?\s*\(")
     found: dict[str, list[User]] = defaultdict(list)
     for filename, text in python:
         if not any(name.rstrip("*") in text for name in short):
@@ -36,10 +38,12 @@ def users_of(
         row, at = 1, 0
         owners: dict[str, bool] = {}
         for match in call.finditer(text):
+            before = _OWNER.search(text, max(0, match.start() - _LONGEST), match.start())
+            if before is None:
+                continue
             row, at = row + text.count("\n", at, match.start()), match.start()
-            owner = match[1]
-            for operator in short.get(match[2]) or _completed(match[2], short):
-                if _is_called(operator, owner, text, owners, modules):
+            for operator in short.get(match[1]) or _completed(match[1], short):
+                if _is_called(operator, before[0], text, owners, modules):
                     found[operator].append(User(operator, filename, row))
     return found
 

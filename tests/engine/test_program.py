@@ -195,3 +195,35 @@ def test_a_fix_can_bring_a_finding_elsewhere(program: Path) -> None:
     options = Options({**OPTIONS, "select": ["XLA777", "XLA778"]}, jobs=1)
     outcome = engine.fix([Path()], options, {"safe"}, write=False)
     assert [f.filename for f in outcome.after.findings] == ["0.py"]
+
+
+# --------------------------------------------------------------------------------- scripts
+
+
+MAIN = '\nif __name__ == "__main__":\n    print()\n'
+
+
+def test_each_script_reports_once(program: Path) -> None:
+    scripts = {"a.py": SEED + MAIN, "b.py": SEED + "for i in range(3):\n    print(i)\n", "e.py": SEED}
+    assert reported(program, ONCE, scripts) == ["a.py", "b.py", "e.py"]
+
+
+def test_a_script_is_not_asked_what_another_does(program: Path) -> None:
+    other = {"a.py": "import torch\ntorch.manual_seed(1)\n" + SEED + MAIN, "b.py": SEED + MAIN}
+    assert reported(program, ABSENT, other) == ["b.py"]
+    assert reported(program, ABSENT, {"z.py": "import torch\ntorch.manual_seed(1)\n"}) == []
+
+
+def test_a_module_is_part_of_all_scripts(program: Path) -> None:
+    files = {"a.py": SEED, "b.py": "import torch\n\ntorch.manual_seed(1)\n" + MAIN}
+    assert reported(program, ABSENT, files) == []
+
+
+def test_a_script_that_is_imported_is_a_module(program: Path) -> None:
+    files = {"a.py": "import torch\ntorch.manual_seed(1)\n" + MAIN, "b.py": "import a\n" + SEED + MAIN}
+    assert reported(program, ABSENT, files) == []
+
+
+def test_scripts_are_fixed_one_by_one(program: Path) -> None:
+    write({"a.py": SEED + MAIN, "b.py": SEED + MAIN}, program)
+    assert fixed(program, with_fix(ABSENT)) == (["a.py", "b.py"], [])

@@ -64,7 +64,9 @@ class _Fixer:
         report = self._report(source, text)
         once = self.run.survey.once
         if any(finding.code in once for finding in report.findings):
-            reported = once_in_program({**self.reports, report.filename: report}, once)
+            reported = once_in_program(
+                {**self.reports, report.filename: report}, once, self.run.survey.scripts
+            )
             report = next(r for r in reported if r.filename == report.filename)
         return [finding for finding in report.findings if self.is_chosen(finding)]
 
@@ -86,7 +88,8 @@ class _Fixer:
 
     def program_changed(self, source: Source) -> bool:
         """Whether fixes have changed what rules ask of the program."""
-        return self.run.survey.program(source.session.key) != self.run.programs[source.session.key]
+        name = source.file.name
+        return self.run.survey.program(source.session.key, name) != self.run.programs[name]
 
     def settle(self, texts: Mapping[str, SourceText]) -> None:
         """Report anew on the files whose findings may depend on a program that has changed."""
@@ -146,7 +149,7 @@ def fix(
         )
     made = tuple(FixedFile(name, "", content, {}) for name, content in sorted(created.items()))
     fixer.settle(texts)
-    after = replace(before, files=once_in_program(fixer.reports, run.survey.once))
+    after = replace(before, files=once_in_program(fixer.reports, run.survey.once, run.survey.scripts))
     return FixOutcome(shown, narrow(after, paths, options), tuple(files), made, tuple(problems), stdin)
 
 

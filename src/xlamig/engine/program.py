@@ -14,6 +14,7 @@ from xlamig.engine.load import Loaded
 from xlamig.engine.session import Session
 from xlamig.findings import FileReport
 from xlamig.flow import ProjectIndex
+from xlamig.flow.scripts import MARK
 from xlamig.knowledge.helpers import meaning
 from xlamig.rulebook import Program
 from xlamig.rulebook.program import word_of
@@ -22,7 +23,9 @@ from xlamig.source.files import SourceFile
 
 class Survey:
     """What the files of a program use of the names that rulebooks ask about. Files come and change
-    one by one; `complete` says that in the end they are all of the program."""
+    one by one; `complete` says that in the end they are all of the program. Each script that no other
+    module imports is a program with the modules that are no scripts; what another script does, it
+    does not."""
 
     def __init__(self, sessions: Collection[Session], complete: bool, index: ProjectIndex) -> None:
         self._names = {session.key: _Names(session, complete, index) for session in sessions}
@@ -35,9 +38,13 @@ class Survey:
                 names.put_unread(text)
             names.put(filename, module, loaded.uses)
 
-    def program(self, key: str) -> Program:
-        """The program as the book of this key asks for it."""
-        return self._names[key].program
+    def program(self, key: str, filename: str) -> Program:
+        """The program that a file is part of, as the book of this key asks for it."""
+        return self._names[key].program(filename)
+
+    @property
+    def scripts(self) -> frozenset[str]:
+        return frozenset().union(*(names.scripts.keys() for names in self._names.values()))
 
 
 class _Names:
@@ -48,9 +55,10 @@ class _Names:
         self._complete = complete
         self._index = index
         self._files: dict[str, frozenset[str]] = {}
+        self.scripts: dict[str, frozenset[str]] = {}
         self._counts: Counter[str] = Counter()
         self._unsure: set[str] = set()
-        self._program: Program | None = None
+        self._programs: dict[str, Program] = {}  # by script, "" that of all
         names = self._asked.uses | self._asked.absent
         self._helper = session.outline.interest.helper
         aliases = session.outline.interest.aliases
@@ -60,10 +68,15 @@ class _Names:
         self._globs = [(name, _line_like(name)) for name in names if "*" in name]
 
     def put(self, filename: str, module: str, uses: str) -> None:
-        self._program = None
-        self._counts.subtract(self._files.get(filename, ()))
-        found = self._files[filename] = frozenset(self._found(module, uses))
-        self._counts.update(found)
+        self._programs.clear()
+        self._counts.subtract(self._files.pop(filename, ()))
+        self.scripts.pop(filename, None)
+        found = frozenset(self._found(module, uses))
+        if f"\n{MARK}\n" in uses and module not in self._index.import_depths:
+            self.scripts[filename] = found
+        else:
+            self._files[filename] = found
+            self._counts.update(found)
 
     def put_unread(self, text: str) -> None:
         """Of a file that cannot be analysed, what it may use is not known to be absent."""
@@ -88,13 +101,14 @@ class _Names:
         if export is not None and export.kind == "name" and export.value in self._exact:
             yield self._exact[export.value]
 
-    @property
-    def program(self) -> Program:
-        if self._program is None:
+    def program(self, filename: str) -> Program:
+        own = filename if filename in self.scripts else ""
+        if own not in self._programs:
             used = {name for name, count in self._counts.items() if count > 0}
+            used |= self.scripts[own] if own else set().union(*self.scripts.values())
             absent = self._asked.absent - used - self._unsure if self._complete else frozenset()
-            self._program = Program(self._asked.uses & used, absent)
-        return self._program
+            self._programs[own] = Program(self._asked.uses & used, absent)
+        return self._programs[own]
 
 
 def _line_like(name: str) -> Callable[[str], object]:
@@ -103,16 +117,21 @@ def _line_like(name: str) -> Callable[[str], object]:
     return re.compile("\n" + r"[^\n]*".join(map(re.escape, name.split("*"))) + "\n").search
 
 
-def once_in_program(reports: Mapping[str, FileReport], once: Collection[str]) -> tuple[FileReport, ...]:
-    """The reports by file name. Of a rule in `once` the first finding stays, and none at all where a
-    comment suppresses any. Findings about one dependency become one, and those that
+def once_in_program(
+    reports: Mapping[str, FileReport], once: Collection[str], scripts: Collection[str]
+) -> tuple[FileReport, ...]:
+    """The reports by file name. Of a rule in `once` the first finding stays, that of each script, and none
+    at all where a comment suppresses any. Findings about one dependency become one, and those that
     concern others name their places."""
     reports = once_per_dependency(reports)
-    said = set(silenced(reports.values(), once))
+    silent = silenced(reports.values(), once)
+    before: set[str] = set()
     kept: list[FileReport] = []
     for name in sorted(reports):
         report = reports[name]
         findings = []
+        said = set() if name in scripts else before
+        said |= silent
         for finding in report.findings:
             if finding.code not in said or finding.effort.unit == "dependency":
                 findings.append(finding)

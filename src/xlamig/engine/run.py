@@ -59,7 +59,7 @@ class Run:
     natives: NativeIndex = field(default_factory=lambda: NativeIndex({}))
     survey: Survey = field(default_factory=lambda: Survey((), False, ProjectIndex({})))
     reports: dict[str, FileReport] = field(default_factory=dict)  # before `once_in_program`
-    programs: dict[str, Program] = field(default_factory=dict)  # by the key of their session
+    programs: dict[str, Program] = field(default_factory=dict)  # by file
     own: frozenset[str] = frozenset()  # the packages at the top of the paths
     _total: int = 0
     _done: int = 0
@@ -98,7 +98,7 @@ class Run:
         finally:
             cache.close()
         target = found.files[0].settings.target if found.files else self._default().target
-        return Report(target, once_in_program(self.reports, self.survey.once))
+        return Report(target, once_in_program(self.reports, self.survey.once, self.survey.scripts))
 
     # ------------------------------------------------------------------ stages
 
@@ -184,7 +184,9 @@ class Run:
         survey = Survey(sessions.values(), self._complete and not unread, self.index)
         for name, source in self.sources.items():
             survey.note(name, source.module, source.source.text, source.loaded or Loaded())
-        self.programs = {key: survey.program(key) for key in sessions}
+        self.programs = {
+            name: survey.program(source.session.key, name) for name, source in self.sources.items()
+        }
         return survey
 
     def _analyse(self, cache: Cache) -> Mapping[str, FileReport]:
@@ -273,7 +275,7 @@ class Run:
             needed,
             loaded.failure,
             self._imported_from(source.module),
-            self.survey.program(source.session.key),
+            self.survey.program(source.session.key, source.file.name),
             self.index.called_in_steps.get(source.module, {}),
             (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,
             self.own & source.session.outline.packages,

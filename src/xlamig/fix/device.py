@@ -10,7 +10,8 @@ from xlamig.findings import Create, Edit
 from xlamig.fix.context import FixContext, Held
 from xlamig.fix.helper import helper_function
 from xlamig.fix.imports import Imported, ensure_module
-from xlamig.fix.scopes import at_module_level, has_main_guard, holds_a_device, path_to, runs_at_import
+from xlamig.fix.scopes import at_module_level, holds_a_device, path_to, runs_at_import
+from xlamig.flow.scripts import has_main_guard
 from xlamig.knowledge import helpers
 
 _UNREACHED = {"cuda", "no-xla", "other-device", "never"}

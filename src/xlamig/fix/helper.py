@@ -11,7 +11,7 @@ from xlamig.findings import Create, Edit
 from xlamig.fix.context import FixContext
 from xlamig.fix.helper_text import MARKER, TEXT
 from xlamig.fix.imports import ensure_name
-from xlamig.fix.scopes import has_main_guard, is_script
+from xlamig.flow.scripts import has_main_guard, is_script
 from xlamig.knowledge import helpers
 
 

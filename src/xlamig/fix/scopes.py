@@ -147,30 +147,6 @@ def only_read(module: ir.Module, node: ir.Expr, depth: int = 3) -> bool:
     return False
 
 
-def has_main_guard(module: ir.Module) -> bool:
-    """`if __name__ == "__main__":` stands at module level."""
-    return any(
-        isinstance(statement, ir.If)
-        and reads(statement.test, "__name__")
-        and any(isinstance(n, ir.Const) and n.value == "__main__" for n in ir.walk(statement.test))
-        for statement in module.body
-    )
-
-
-def is_script(module: ir.Module) -> bool:
-    """It does its work when it is run: a main guard, or a loop at module level."""
-    return has_main_guard(module) or _loops(module.body)
-
-
-def _loops(block: ir.Block) -> bool:
-    for statement in block:
-        if isinstance(statement, ir.For | ir.While):
-            return True
-        if isinstance(statement, ir.If | ir.With | ir.Try) and any(map(_loops, blocks_of(statement))):
-            return True
-    return False
-
-
 def holds_a_device(module: ir.Module, name: str, place: tuple[int, int], known: bool = False) -> bool:
     """No assignment or default makes `name` ("device", "self.device") the CPU or None, and the
     place does not ask about it, as `device or "cuda"` does. `known`: each of them makes a torch.device."""

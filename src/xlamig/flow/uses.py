@@ -7,13 +7,15 @@ from collections.abc import Iterable
 
 from xlamig import ir
 from xlamig.flow.scopes import Scope, ScopeTable, path_of
+from xlamig.flow.scripts import MARK, is_script
 
 _BUILTINS = frozenset(dir(builtins))
 _ALIASES_OF_ALIASES = 2
 
 
 def uses_of(module: ir.Module, scopes: ScopeTable) -> str:
-    """The names, sorted, one a line, with a line end before the first and after the last.
+    """The names, sorted, one a line, with a line end before the first and after the last; of a script
+    "__main__" is one of them.
 
     A name that is imported anywhere in the module is taken to mean the import everywhere in it: what
     shadows it would have to have the same attribute too.
@@ -29,6 +31,8 @@ def uses_of(module: ir.Module, scopes: ScopeTable) -> str:
         if stars and root not in bound:
             owners = [f"{star}.{root}" for star in stars]
         used.update(owner + dot + rest for owner in owners)
+    if used and is_script(module):
+        used.add(MARK)
     return "\n".join(("", *sorted(used | modules), "")) if used else ""
 
 

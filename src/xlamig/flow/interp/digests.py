@@ -30,14 +30,16 @@ _GIVES = {"number": "number", "bool": "number", "text": "text", "none": "none", 
 def digests_of(scopes: ScopeTable, analysis: Analysis, regions: Regions) -> Mapping[str, Digest]:
     """By name ("f", "C.f"), the functions and methods that read a tensor they are given on the host."""
     found: dict[str, Digest] = {}
-    wanted = [
+    short = [
         (owner, node)
         for owner, node in _defined(analysis.module.body)
-        if node.name != "__init__"
-        and node.end - node.start < _MAX_LENGTH
-        and _MAY_READ.search(analysis.text, node.start, node.end)
+        if node.name != "__init__" and node.end - node.start < _MAX_LENGTH
     ]
-    if wanted:
+    text = analysis.text
+    reading = {node.name for _, node in short if _MAY_READ.search(text, node.start, node.end)}
+    if reading:
+        calls = re.compile(rf"{_MAY_READ.pattern}|\b(?:{'|'.join(map(re.escape, reading))})\s*\(")
+        wanted = [(owner, node) for owner, node in short if calls.search(text, node.start + 4, node.end)]
         maker = _Maker(scopes, analysis, regions)
         for owner, node in wanted:
             digest = maker.digest(owner, node)

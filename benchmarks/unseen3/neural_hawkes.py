@@ -45,7 +45,7 @@ class EventSequences(Dataset):
     def __init__(self, count: int, num_types: int, seed: int):
         rng = np.random.default_rng(seed)
         self.num_types = num_types
-        self.sequences = [simulate_hawkes(rng, num_types, 3.5) for _ in range(count)]
+        self.sequences = [simulate_hawkes(rng, num_types, 2.5) for _ in range(count)]
         self.sequences = [s for s in self.sequences if len(s[0]) >= 2]
 
     def __len__(self) -> int:
@@ -196,13 +196,13 @@ class EarlyStopping:
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--num-types", type=int, default=3)
-    parser.add_argument("--dim", type=int, default=16)
+    parser.add_argument("--dim", type=int, default=8)
     parser.add_argument("--batch-size", type=int, default=8)
-    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--lr", type=float, default=5e-3)
     parser.add_argument("--num-mc", type=int, default=5)
     parser.add_argument("--patience", type=int, default=2)
-    parser.add_argument("--sample", type=int, default=3)
+    parser.add_argument("--sample", type=int, default=2)
     parser.add_argument("--seed", type=int, default=2024)
     args = parser.parse_args(argv)
     logging.basicConfig(level=logging.INFO, format="%(levelname).1s %(message)s")
@@ -210,7 +210,7 @@ def main(argv: list[str] | None = None) -> None:
     torch.manual_seed(args.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
-    train_set, dev_set = EventSequences(30, args.num_types, 1), EventSequences(10, args.num_types, 2)
+    train_set, dev_set = EventSequences(40, args.num_types, 1), EventSequences(10, args.num_types, 2)
     train_loader = DataLoader(train_set, args.batch_size, shuffle=True, collate_fn=train_set.collate)
     dev_loader = DataLoader(dev_set, args.batch_size, collate_fn=dev_set.collate)
     model = NeuralHawkes(args.num_types, args.dim).to(device)

@@ -142,6 +142,15 @@ def test_a_plan_to_pass_on(invoke: Any, name: str) -> None:
     assert "XLA005" in invoke("plan", "--output-format", name).stdout
 
 
+def test_a_plan_with_stored_reports(invoke: Any, tmp_path: Path) -> None:
+    for name in ("2026-11-01.json", "undated.json"):
+        (tmp_path / name).write_text(invoke("plan", "--output-format", "json").stdout, "utf-8")
+    shown = invoke("plan", "--history-from", str(tmp_path))
+    assert "2026-11-01  plan" in shown.stdout
+    assert "  now  " in shown.stdout
+    assert "Not in the history: undated.json" in shown.stderr
+
+
 def test_a_plan_with_its_history(engine: Any, invoke: Any) -> None:
     commit = types.SimpleNamespace(revision="a1b2c3d", date="2026-11-21", subject="a commit")
     engine.history = lambda paths, options, points: iter([(commit, engine.report)] * points)

@@ -128,6 +128,11 @@ def test_a_rules_first_site_in_a_file_takes_more_lines_than_the_others() -> None
     assert plan(*findings, elsewhere).hours.lines_to_change == 2 * 17 + 2 * 1.5
 
 
+def test_a_script_takes_few_lines() -> None:
+    assert plan(a_finding(level="complex", filename="run.sh")).hours.lines_to_change == 2
+    assert plan(a_finding(level="complex", filename="run.ipynb")).hours.lines_to_change == 17
+
+
 def test_lines_to_make_it_fast_are_apart() -> None:
     found = plan(a_finding(level="complex"), a_finding("XLA2", "complex", phase="fast", row=2))
     assert (found.hours.lines_to_change, found.hours.lines_fast) == (17, 17)

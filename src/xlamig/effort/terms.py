@@ -13,6 +13,7 @@ from xlamig.effort.model import (
     CHANCE,
     CORRELATED,
     LINES,
+    PYTHON,
     SPREAD,
     UNKNOWN_SPREAD,
     Anchor,
@@ -138,7 +139,9 @@ def _lines(parts: Sequence[Addend]) -> float:
         further = min(part.settings.lines_further, part.lines)
         for site in part.sites:
             sure = chance(site, part.settings) * site.weight
-            places[site.finding.filename, part.code].append((sure * part.lines, sure * further))
+            name = site.finding.filename
+            first = part.lines if name.endswith(PYTHON) else further
+            places[name, part.code].append((sure * first, sure * further))
     gains = (max(first - further for first, further in sites) for sites in places.values())
     return fsum(gains) + fsum(further for sites in places.values() for _, further in sites)
 

@@ -17,20 +17,21 @@ from xlamig.config.settings import EffortSettings
 from xlamig.effort.model import BLOCKING, LARGE
 from xlamig.effort.plan import Hours, Verdict
 from xlamig.effort.sites import Site
+from xlamig.findings import Finding
 
 
 def judge(sites: Sequence[Site], hours: Hours, settings: EffortSettings) -> tuple[Verdict, str]:
     """The verdict and the reason for it."""
     likely = [site.finding for site in sites if site.finding.confidence != "possible"]
     blockers = [
-        finding.code
+        _named(finding)
         for finding in likely
         if finding.severity == "error"
         and finding.effort.level in BLOCKING
         and not finding.help
         and not finding.fix
     ]
-    large = [finding.code for finding in likely if finding.effort.level in LARGE]
+    large = [_named(finding) for finding in likely if finding.effort.level in LARGE]
     days = hours.likely / settings.hours_per_day
     if blockers:
         return "blocked", f"no alternative is known for {_codes(blockers)}"
@@ -44,6 +45,10 @@ def judge(sites: Sequence[Site], hours: Hours, settings: EffortSettings) -> tupl
     if sites:
         return "easy", f"an estimate of up to {limit} of work, no redesign"
     return "ready", "no finding asks for a change"
+
+
+def _named(finding: Finding) -> str:
+    return f"{finding.code} {finding.name}"
 
 
 def _days(days: float) -> str:

@@ -18,7 +18,7 @@ _BAR = 24  # characters of the longest bar
 def head(plan: Plan) -> Iterator[tuple[str, list[str]]]:
     """The figures at the top: a label and its lines."""
     yield "Estimate", [*_estimate(plan), UNSURE]
-    yield "Lines", [*_lines(plan.lines)]
+    yield "Lines", [*_lines(plan.lines, plan.coverage.files_affected)]
     yield "On top", [_on_top(plan)]
     yield "Coverage", [*coverage(plan), _files(plan)]
     if plan.sides:
@@ -124,9 +124,11 @@ def _saved(hours: Hours, left: float, flags: str) -> Iterator[str]:
         yield f"{span}, likely {figure(left)} h after {flags}, which saves {figure(hours.likely - left)} h"
 
 
-def _lines(lines: Lines) -> Iterator[str]:
+def _lines(lines: Lines, files: int) -> Iterator[str]:
     purpose = "deleted and added so that it runs, is correct and scales"
     yield f"{lines.low}-{lines.high}, likely {lines.likely} {purpose} (estimate)"
+    if files > 1:
+        yield f"for all {files} affected files: most ports leave some out, so plan those you mean to port"
     if lines.fast:
         yield f"about {lines.fast} more to make it fast (estimate, compared with no port)"
 

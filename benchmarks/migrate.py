@@ -121,13 +121,16 @@ class Bench:
         result: dict[str, Any] = {"id": script.id, "losses": len(plain.losses)}
         if plain.code != 0:
             return {**result, "verdict": "original fails", "why": _last(plain)}
-        self.fix(script.copy(base / "safe"))
-        safe = self.run(script, base / "safe", script.cpu_args, xla=False)
+        native = self.strategy == "native"  # such code runs on XLA alone
+        safe, portable = None, None
+        if not native:
+            self.fix(script.copy(base / "safe"))
+            safe = self.run(script, base / "safe", script.cpu_args, xla=False)
         folder = script.copy(base / "fixed")
         left = self.fix(folder, "--unsafe-fixes")["findings"]
         ported = self.run(script, folder, script.gpu_args, xla=True)
-        native = self.strategy == "native"  # such code runs on XLA alone
-        portable = None if native else self.run(script, folder, script.cpu_args, xla=False)
+        if not native:
+            portable = self.run(script, folder, script.cpu_args, xla=False)
         pair = plain, ported
         if ported.drawn and ported.code == 0:
             pair = (
@@ -145,8 +148,8 @@ class Bench:
             "difference": difference,
             "controlled": ported.drawn,
             "per step": _steady(ported),
-            "safe on the CPU": safe.code == 0 and safe.losses == plain.losses,
-            "fixed on the CPU": portable is not None
+            "safe on the CPU": safe and safe.code == 0 and safe.losses == plain.losses,
+            "fixed on the CPU": portable
             and portable.code == 0
             and (_difference(plain, portable) or [0.0])[0] <= FIRST,
             "left": dict(Counter(f["code"] for f in left if f["severity"] != "info")),
@@ -225,7 +228,8 @@ def _line(result: dict[str, Any]) -> str:
     steady = result.get("per step")
     costs = "/".join(f"{steady[k]:g}" for k in ("compiles", "executions", "reads")) if steady else "-"
     worst = f"{max(result['difference']):.1e}" if result.get("difference") else "-"
-    cpu = "".join("y" if result.get(k) else "n" for k in ("safe on the CPU", "fixed on the CPU"))
+    asked = (result.get(k) for k in ("safe on the CPU", "fixed on the CPU"))
+    cpu = "".join("-" if said is None else "y" if said else "n" for said in asked)
     worst += "*" if result.get("controlled") else ""
     told = f"{result['id']:28} {result['verdict']:14} {costs:>9} {worst:>9}  {cpu:4}"
     return f"{told} {result.get('why', '')}"
@@ -263,8 +267,8 @@ def main() -> None:
     ran = [r for r in results if r["verdict"] != "original fails"]
     print(json.dumps({
         "scripts": len(results), "verdicts": verdicts,
-        "unchanged by safe fixes": sum(r["safe on the CPU"] for r in ran),
-        "portable": sum(r["fixed on the CPU"] for r in ran), "results": results,
+        "unchanged by safe fixes": sum(bool(r["safe on the CPU"]) for r in ran),
+        "portable": sum(bool(r["fixed on the CPU"]) for r in ran), "results": results,
     }))  # fmt: skip
 
 

@@ -53,6 +53,12 @@ def read_by(kind: str, name: str) -> str:
     return found
 
 
+def single_draw(name: str) -> int:
+    """How many arguments of a function of numpy.random say what is drawn, not how much of it."""
+    found: int = _document()["numpy-random"].get(name, 0)
+    return found
+
+
 def number_arguments(name: str, section: str = "numbers") -> tuple[str, ...] | None:
     """The arguments of a function or method that have to be numbers, "*" for all positional ones."""
     found = _document()[section].get(name)

@@ -75,3 +75,21 @@ def test_reads_in_different_arms_are_not_several(body: str, several: bool) -> No
 def test_what_may_be_read_ends_a_round_of_an_evaluation(body: str, boundary: str) -> None:
     found = said(EVALUATION.replace("BODY", body), "step-boundary")
     assert [line.partition(":")[0] for line in found] == [f"step-boundary {boundary}"]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "changes"),
+    [
+        ("np.random.randint(0, 9)", True),
+        ("np.random.randint(0, 9, size=4)", False),
+        ("np.random.randint(0, 9, 4)", False),
+        ("np.random.randint(0, 9, size=None)", True),
+        ("np.random.permutation(4)", False),
+        ("np.random.choice(9)", True),
+        ("np.random.choice(9, 4)", False),
+        ("int(np.random.uniform())", True),
+    ],
+)
+def test_an_index_that_is_an_array(drawn: str, changes: bool) -> None:
+    found = in_step(f"import numpy as np\nx[{drawn}]", "changing")
+    assert bool(found) is changes

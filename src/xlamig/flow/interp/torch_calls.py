@@ -221,12 +221,23 @@ class TorchCalls:
                 return together(args.positional)
             case "compiled":
                 return first.but(tag="compiled") if first.kind in ("function", "module") else first
+            case "random" if name.startswith("numpy.") and self._is_array(name, args):
+                return FOREIGN
             case "random":
                 return Thing("number", cause="random", loop=self.m.loops[-1].id if self.m.loops else 0)
             case "mapping":
                 of_lists = first.kind == "api" and first.ref == "list"
                 return Thing("mapping", items=None if of_lists else {}, element=_EMPTY if of_lists else None)
         return UNKNOWN
+
+    @staticmethod
+    def _is_array(name: str, args: Args) -> bool:
+        """Whether numpy draws several numbers: it is told how many, where or by name."""
+        size = args.keywords.get("size")
+        given = len(args.positional)
+        if size is not None:
+            return size.kind != "none"
+        return args.starred or given > table.single_draw(name.rpartition(".")[2])
 
     def _module(self, name: str, node: ir.Call) -> Thing:
         if not name.startswith("torch.nn."):

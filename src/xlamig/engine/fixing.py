@@ -63,7 +63,7 @@ class _Fixer:
     def _findings(self, source: Source, text: SourceText) -> Sequence[Finding]:
         report = self._report(source, text)
         once = self.run.survey.once
-        if any(finding.code in once for finding in report.findings):
+        if any(finding.code in once and _is_shared(finding) for finding in report.findings):
             reported = once_in_program(
                 {**self.reports, report.filename: report}, once, self.run.survey.scripts
             )
@@ -151,6 +151,12 @@ def fix(
     fixer.settle(texts)
     after = replace(before, files=once_in_program(fixer.reports, run.survey.once, run.survey.scripts))
     return FixOutcome(shown, narrow(after, paths, options), tuple(files), made, tuple(problems), stdin)
+
+
+def _is_shared(finding: Finding) -> bool:
+    """Whether other places decide if the finding is fixed here: not for a call, nor without a fix."""
+    alone = finding.effort.unit == "dependency" and not finding.dependency
+    return finding.fix is not None and bool(finding.fix.edits) and not alone
 
 
 def _fixable(finding: Finding, applicabilities: Collection[Applicability]) -> bool:

@@ -8,7 +8,7 @@ from .said import facts, in_step, said
 
 SILENT = {
     "names of parameters": "[n for n, p in extra.named_parameters() if n in names or 'b' in n]",
-    "a tensor of a list from elsewhere": "z = torch.tensor(extra.decode(x).tokens); z[0].item(); z.tolist()",
+    "a tensor of a given list": "z = torch.tensor(extra.decode(x).tokens); z[0].item(); z.tolist()",
     "sizes that are no tensors": "for h, w in extra.to(device).image_sizes: float(h)",
     "settings of what was moved": "net = extra['G'].to(device)\nif net.c_dim or net.num_classes: pass",
     "indices by dimension": "k = torch.nonzero(x > 0, as_tuple=True)[0].shape",

@@ -77,7 +77,7 @@ class Definitions:
                 self.m.calls.entry.found(statement, outer, info)
             elif not isinstance(statement, ir.ClassDef):
                 self.m.statement = statement
-                self.m.run(statement)
+                self.m.statements.run(statement)
             else:
                 self.class_of(statement)
         self.m.frame = outer

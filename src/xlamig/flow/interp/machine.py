@@ -13,21 +13,18 @@ from xlamig.flow.interp.calls import Calls
 from xlamig.flow.interp.definitions import Definitions
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
-from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Loop, fork, merged
+from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Loop
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.moves import Moves
-from xlamig.flow.interp.things import NONE, UNKNOWN, Place, Thing, element_of, join
+from xlamig.flow.interp.statements import Leaves, Statements
+from xlamig.flow.interp.things import Place, Thing, element_of, join
 from xlamig.flow.occasions import Occasions
 from xlamig.flow.regions import Regions
 from xlamig.flow.scopes import Scope, ScopeTable, path_of
-from xlamig.flow.selection import XLA_ARM
 from xlamig.flow.site import Analysis
 
 _PER_STATEMENT = 40  # how often each is run on the average before calls are no longer followed
 _AT_LEAST = 4000
-
-Leaves = bool
-"""Whether a block never gets to its end."""
 
 
 class Machine:
@@ -62,7 +59,8 @@ class Machine:
         self.calls = Calls(self)
         self.moves = Moves(self)
         self.definitions = Definitions(self)
-        self._loops = Loops(self)
+        self.rounds = Loops(self)
+        self.statements = Statements(self)
         self.guards = Guards(analysis.values, analysis.text)
         self._left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
         self._sized: set[int] = set()
@@ -77,7 +75,7 @@ class Machine:
         for node in body:
             self.statement = node
             self._left -= 1
-            if self.run(node):
+            if self.statements.run(node):
                 return True
         return False
 
@@ -110,115 +108,6 @@ class Machine:
 
     # ------------------------------------------------------------------ statements
 
-    def run(self, node: ir.Stmt) -> Leaves:
-        """Runs a statement; whether what follows it in its block is not reached."""
-        match node:
-            case ir.If():
-                return self._if(node)
-            case ir.For():
-                self._loops.run_for(node)
-            case ir.While():
-                self._loops.run_while(node)
-            case ir.With():
-                return self._with(node)
-            case ir.Try():
-                return self._try(node)
-            case ir.Match():
-                return self._match(node)
-            case ir.FunctionDef():
-                self.definitions.function_of(node)
-            case ir.ClassDef():
-                self.definitions.class_of(node)
-            case _:
-                return self._simple(node)
-        return False
-
-    def _simple(self, node: ir.Stmt) -> Leaves:
-        match node:
-            case ir.ExprStmt(value=value):
-                self.values.of(value)
-            case ir.Assign(targets=targets, value=value):
-                thing = self.values.of(value)
-                for target in targets:
-                    self.assign(target, thing, value)
-            case ir.AugAssign():
-                self.values.operators.augmented(node)
-            case ir.AnnAssign(target=target, annotation=annotation, value=value):
-                if value is not None:
-                    thing = self.values.of(value)
-                    if thing.kind == "unknown" and not thing.place:
-                        name = path_of(target).rpartition(".")[2]
-                        thing = self.calls.entry.promised(name, annotation) or thing
-                    self.assign(target, thing, value)
-                elif isinstance(target, ir.Name):
-                    self.env.setdefault(target.id, self.calls.entry.annotated(annotation) or UNKNOWN)
-            case ir.Return(value=value):
-                thing = self.values.of(value) if value is not None else NONE
-                before = self.frame.returned
-                self.frame.returned = thing if before is None else join(before, thing)
-                return True
-            case ir.Raise(value=value):
-                if value is not None:
-                    with self.once(message=True):
-                        self.values.of(value)
-                return True
-            case ir.Assert(test=test, message=message):
-                self.values.tests.truth(test, "assert")
-                if message is not None:
-                    with self.branch() as way, self.once(message=True):
-                        self.values.of(message)
-                    self.maybe(way, set())
-            case ir.Jump(kind=kind) if kind != "pass":
-                if self.loops:
-                    ended = self.loops[-1].left if kind == "break" else self.loops[-1].again
-                    ended.append(fork(self.env))
-                return True
-            case ir.Import(names=names) | ir.ImportFrom(names=names):
-                self.definitions.imported(names)
-            case ir.Delete(targets=targets):
-                for target in targets:
-                    self.env.pop(path_of(target), None)
-            case _:
-                pass
-        return False
-
-    def _if(self, node: ir.If) -> Leaves:
-        holds = self.values.tests.decided(node.test)
-        tested = self.values.tests.truth(node.test, "if")
-        if holds is not None:
-            return self.block(node.body if holds else node.orelse)
-        before = fork(self.env)
-        ways: list[set[str]] = []
-        ends: list[Env | None] = []
-        for body, taken in ((node.body, True), (node.orelse, False)):
-            self.frame.env = fork(before)
-            self.values.tests.narrow(node.test, taken)
-            often = self.once() if body and isinstance(body[-1], ir.Raise) else self.seldom(node.test, taken)
-            arms, self.arms = self.arms, {**self.arms, node.start: taken}
-            with self.branch() as way, often:
-                ends.append(None if self.block(body) else self.env)
-            self.arms = arms
-            ways.append(way)
-        if self._asks_for_xla(node.test):
-            self.effects |= ways[0]  # where it matters the branch is taken
-        self.statement = node
-        chosen = any(_works(way) for way in ways) or any(_picks(end, before) for end in ends)
-        if tested.cause == "random" and chosen:
-            self.values.reads.branched(node.test, tested)
-        self.maybe(*ways)
-        if ends == [None, None]:
-            self.frame.env = before
-            return True
-        if None not in ends:
-            self.values.tests.defaulted(node.test, *ends)  # type: ignore[arg-type]
-        self.frame.env = merged(*ends)
-        return False
-
-    def _asks_for_xla(self, test: ir.Expr) -> bool:
-        if isinstance(test, ir.Name | ir.Attribute | ir.Call) and XLA_ARM.search(self.source(test)):
-            return True
-        return any(guard.kind == "xla" for guard in self.guards.of(test, self.frame.scope, True))
-
     @contextmanager
     def seldom(self, test: ir.Expr, taken: bool) -> Iterator[None]:
         """`if step % 100 == 0`: what is inside runs in some steps only."""
@@ -239,66 +128,6 @@ class Machine:
             yield
         finally:
             self.frequency, self.message = before
-
-    def _match(self, node: ir.Match) -> Leaves:
-        self.values.of(node.subject)
-        before, ends, ways = fork(self.env), [fork(self.env)], [set[str]()]
-        for case in node.cases:
-            self.frame.env = fork(before)
-            self.env.update(dict.fromkeys(case.captures, UNKNOWN))
-            if case.guard is not None:
-                self.values.tests.truth(case.guard, "if")
-            with self.branch() as way:
-                if not self.block(case.body):
-                    ends.append(self.env)
-            ways.append(way)
-        self.maybe(*ways)
-        env = ends[0]
-        for end in ends[1:]:
-            env = merged(env, end)
-        self.frame.env = env
-        return False
-
-    def _with(self, node: ir.With) -> Leaves:
-        ends_step = False
-        place = self.default_place
-        for item in node.items:
-            thing = self.values.of(item.value)
-            ends_step = ends_step or thing.tag == "step"
-            if thing.kind == "device" and thing.tag == "made":
-                self.default_place = "host" if thing.place == "host" else "device"
-            if item.target is not None:
-                self.assign(item.target, thing, item.value)
-        leaves = self.block(node.body)
-        self.default_place = place
-        if ends_step:
-            self.effects.add("sync")
-            self.synced = True
-        return leaves
-
-    def _try(self, node: ir.Try) -> Leaves:
-        before = fork(self.env)
-        leaves = self.block(node.body)
-        after = None if leaves else self.env
-        if after is not None and node.orelse:
-            leaves = self.block(node.orelse)
-            after = None if leaves else self.env
-        ends, ways = [after], [set[str]()]
-        for handler in node.handlers:
-            self.frame.env = fork(merged(before, after))
-            if handler.name:
-                self.env[handler.name] = UNKNOWN
-            with self.branch() as way:
-                ends.append(None if self.block(handler.body) else self.env)
-            ways.append(way)
-        self.maybe(*ways)
-        alive = [env for env in ends if env is not None]
-        env = alive[0] if alive else before
-        for other in alive[1:]:
-            env = merged(env, other)
-        self.frame.env = env
-        ended = self.block(node.final)
-        return ended or not alive
 
     # ------------------------------------------------------------------ assignment
 
@@ -359,7 +188,7 @@ class Machine:
     def grew(self, thing: Thing, name: str) -> None:
         """`self.keys = torch.cat([self.keys, k])`: longer after each step."""
         if thing.kind == "tensor" and thing.tag == f"grown:{name}" and thing.ref and self.frequency == "step":
-            self._loops.told(thing, thing.sure, (), "in each step")
+            self.rounds.told(thing, thing.sure, (), "in each step")
 
     # ------------------------------------------------------------------ what is met
 
@@ -415,15 +244,3 @@ class Machine:
         """Starts a frame; the caller puts the old one back."""
         self.frame = Frame(scope, parent, owner)
         return self.frame
-
-
-def _works(effects: set[str]) -> bool:
-    return "work" in effects or "work?" in effects
-
-
-def _picks(end: Env | None, before: Env) -> bool:
-    """Whether a branch leaves the block, or gives a name another tensor of the device."""
-    if end is None:
-        return True
-    tensors = ((name, t) for name, t in end.items() if t.kind == "tensor" and t.place != "host")
-    return any(before.get(name) is not thing for name, thing in tensors)

@@ -1,0 +1,205 @@
+"""Statements: what running each kind of them does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.flow.interp.frames import Env, fork, merged
+from xlamig.flow.interp.things import NONE, UNKNOWN, join
+from xlamig.flow.scopes import path_of
+from xlamig.flow.selection import XLA_ARM
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.machine import Machine
+
+Leaves = bool
+"""Whether a block never gets to its end."""
+
+
+class Statements:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    def run(self, node: ir.Stmt) -> Leaves:
+        """Runs a statement; whether what follows it in its block is not reached."""
+        match node:
+            case ir.If():
+                return self._if(node)
+            case ir.For():
+                self.m.rounds.run_for(node)
+            case ir.While():
+                self.m.rounds.run_while(node)
+            case ir.With():
+                return self._with(node)
+            case ir.Try():
+                return self._try(node)
+            case ir.Match():
+                return self._match(node)
+            case ir.FunctionDef():
+                self.m.definitions.function_of(node)
+            case ir.ClassDef():
+                self.m.definitions.class_of(node)
+            case _:
+                return self._simple(node)
+        return False
+
+    def _simple(self, node: ir.Stmt) -> Leaves:
+        match node:
+            case ir.ExprStmt(value=value):
+                self.m.values.of(value)
+            case ir.Assign(targets=targets, value=value):
+                thing = self.m.values.of(value)
+                for target in targets:
+                    self.m.assign(target, thing, value)
+            case ir.AugAssign():
+                self.m.values.operators.augmented(node)
+            case ir.AnnAssign(target=target, annotation=annotation, value=value):
+                if value is not None:
+                    thing = self.m.values.of(value)
+                    if thing.kind == "unknown" and not thing.place:
+                        name = path_of(target).rpartition(".")[2]
+                        thing = self.m.calls.entry.promised(name, annotation) or thing
+                    self.m.assign(target, thing, value)
+                elif isinstance(target, ir.Name):
+                    self.m.env.setdefault(target.id, self.m.calls.entry.annotated(annotation) or UNKNOWN)
+            case ir.Return(value=value):
+                thing = self.m.values.of(value) if value is not None else NONE
+                before = self.m.frame.returned
+                self.m.frame.returned = thing if before is None else join(before, thing)
+                return True
+            case ir.Raise(value=value):
+                if value is not None:
+                    with self.m.once(message=True):
+                        self.m.values.of(value)
+                return True
+            case ir.Assert(test=test, message=message):
+                self.m.values.tests.truth(test, "assert")
+                if message is not None:
+                    with self.m.branch() as way, self.m.once(message=True):
+                        self.m.values.of(message)
+                    self.m.maybe(way, set())
+            case ir.Jump(kind=kind) if kind != "pass":
+                if self.m.loops:
+                    ended = self.m.loops[-1].left if kind == "break" else self.m.loops[-1].again
+                    ended.append(fork(self.m.env))
+                return True
+            case ir.Import(names=names) | ir.ImportFrom(names=names):
+                self.m.definitions.imported(names)
+            case ir.Delete(targets=targets):
+                for target in targets:
+                    self.m.env.pop(path_of(target), None)
+            case _:
+                pass
+        return False
+
+    def _if(self, node: ir.If) -> Leaves:
+        holds = self.m.values.tests.decided(node.test)
+        tested = self.m.values.tests.truth(node.test, "if")
+        if holds is not None:
+            return self.m.block(node.body if holds else node.orelse)
+        before = fork(self.m.env)
+        ways: list[set[str]] = []
+        ends: list[Env | None] = []
+        for body, taken in ((node.body, True), (node.orelse, False)):
+            self.m.frame.env = fork(before)
+            self.m.values.tests.narrow(node.test, taken)
+            often = (
+                self.m.once() if body and isinstance(body[-1], ir.Raise) else self.m.seldom(node.test, taken)
+            )
+            arms, self.m.arms = self.m.arms, {**self.m.arms, node.start: taken}
+            with self.m.branch() as way, often:
+                ends.append(None if self.m.block(body) else self.m.env)
+            self.m.arms = arms
+            ways.append(way)
+        if self._asks_for_xla(node.test):
+            self.m.effects |= ways[0]  # where it matters the branch is taken
+        self.m.statement = node
+        chosen = any(_works(way) for way in ways) or any(_picks(end, before) for end in ends)
+        if tested.cause == "random" and chosen:
+            self.m.values.reads.branched(node.test, tested)
+        self.m.maybe(*ways)
+        if ends == [None, None]:
+            self.m.frame.env = before
+            return True
+        if None not in ends:
+            self.m.values.tests.defaulted(node.test, *ends)  # type: ignore[arg-type]
+        self.m.frame.env = merged(*ends)
+        return False
+
+    def _asks_for_xla(self, test: ir.Expr) -> bool:
+        if isinstance(test, ir.Name | ir.Attribute | ir.Call) and XLA_ARM.search(self.m.source(test)):
+            return True
+        return any(guard.kind == "xla" for guard in self.m.guards.of(test, self.m.frame.scope, True))
+
+    def _match(self, node: ir.Match) -> Leaves:
+        self.m.values.of(node.subject)
+        before, ends, ways = fork(self.m.env), [fork(self.m.env)], [set[str]()]
+        for case in node.cases:
+            self.m.frame.env = fork(before)
+            self.m.env.update(dict.fromkeys(case.captures, UNKNOWN))
+            if case.guard is not None:
+                self.m.values.tests.truth(case.guard, "if")
+            with self.m.branch() as way:
+                if not self.m.block(case.body):
+                    ends.append(self.m.env)
+            ways.append(way)
+        self.m.maybe(*ways)
+        env = ends[0]
+        for end in ends[1:]:
+            env = merged(env, end)
+        self.m.frame.env = env
+        return False
+
+    def _with(self, node: ir.With) -> Leaves:
+        ends_step = False
+        place = self.m.default_place
+        for item in node.items:
+            thing = self.m.values.of(item.value)
+            ends_step = ends_step or thing.tag == "step"
+            if thing.kind == "device" and thing.tag == "made":
+                self.m.default_place = "host" if thing.place == "host" else "device"
+            if item.target is not None:
+                self.m.assign(item.target, thing, item.value)
+        leaves = self.m.block(node.body)
+        self.m.default_place = place
+        if ends_step:
+            self.m.effects.add("sync")
+            self.m.synced = True
+        return leaves
+
+    def _try(self, node: ir.Try) -> Leaves:
+        before = fork(self.m.env)
+        leaves = self.m.block(node.body)
+        after = None if leaves else self.m.env
+        if after is not None and node.orelse:
+            leaves = self.m.block(node.orelse)
+            after = None if leaves else self.m.env
+        ends, ways = [after], [set[str]()]
+        for handler in node.handlers:
+            self.m.frame.env = fork(merged(before, after))
+            if handler.name:
+                self.m.env[handler.name] = UNKNOWN
+            with self.m.branch() as way:
+                ends.append(None if self.m.block(handler.body) else self.m.env)
+            ways.append(way)
+        self.m.maybe(*ways)
+        alive = [env for env in ends if env is not None]
+        env = alive[0] if alive else before
+        for other in alive[1:]:
+            env = merged(env, other)
+        self.m.frame.env = env
+        ended = self.m.block(node.final)
+        return ended or not alive
+
+
+def _works(effects: set[str]) -> bool:
+    return "work" in effects or "work?" in effects
+
+
+def _picks(end: Env | None, before: Env) -> bool:
+    """Whether a branch leaves the block, or gives a name another tensor of the device."""
+    if end is None:
+        return True
+    tensors = ((name, t) for name, t in end.items() if t.kind == "tensor" and t.place != "host")
+    return any(before.get(name) is not thing for name, thing in tensors)

@@ -29,7 +29,7 @@ class Libraries:
         if kind == "framework":
             self.m.effects.add("framework")
         elif kind == "growing-cache":
-            self._grows(node, owner.rpartition(".")[2] if last.startswith("from_") else last, node)
+            self._grows(node, owner.rpartition(".")[2] if last.startswith("from_") else last)
         return Thing("foreign", tag=kind) if kind else None
 
     def method(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
@@ -51,7 +51,7 @@ class Libraries:
                 return NONE
             case "grows":
                 if any(tensor.place != "host" and tensor.sure > POSSIBLE for tensor in given):
-                    self._grows(node, f"{self._receiver(node)}.{name}", node)
+                    self._grows(node, f"{self._receiver(node)}.{name}")
                 return sequence([tensor.but(tag="") for tensor in given[:2]]) if len(given) > 1 else FOREIGN
             case "position":
                 text = short(self.m.source(node))
@@ -73,10 +73,8 @@ class Libraries:
                     thing = held.but(sure=max(held.sure, LIKELY))  # a metric, whatever it is made of
                 self.m.values.reads.formatted(arg.value, thing, f"LightningModule.{name}", node)
 
-    def _grows(self, node: ir.Call, operation: str, at: ir.Node) -> None:
-        self.m.record(
-            ChangingShape, at, LIKELY, (), via="cache", operation=operation, tensor="", cause="length"
-        )
+    def _grows(self, node: ir.Call, operation: str) -> None:
+        self.m.record(ChangingShape, node, LIKELY, via="cache", operation=operation, cause="length")
 
     def _receiver(self, node: ir.Call) -> str:
         return self.m.source(node.func.value) if isinstance(node.func, ir.Attribute) else ""

@@ -67,6 +67,7 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
 
 
 def _all_lines(hours: Hours, fixed: float) -> Lines:
+    fixed = fixed if hours.lines_to_change else 0.0  # where nothing is found nothing has to be set up
     lines = hours.lines_to_change + fixed
     low, high = LINES_SPREAD
     return Lines(floor(lines * low), round(lines), ceil(lines * high), fixed, hours.lines_fast)

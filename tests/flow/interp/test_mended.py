@@ -10,6 +10,8 @@ SILENT = {
     "names of parameters": "[n for n, p in extra.named_parameters() if n in names or 'b' in n]",
     "a tensor of a given list": "z = torch.tensor(extra.decode(x).tokens); z[0].item(); z.tolist()",
     "sizes that are no tensors": "for h, w in extra.to(device).image_sizes: float(h)",
+    "members of a set": "memo = set()\nmemo.add(x)\nif x in memo or x in {loss}: pass",
+    "numbers with names of their own": "extra.accuracy.item(); extra.lossless.item()",
     "settings of what was moved": "net = extra['G'].to(device)\nif net.c_dim or net.num_classes: pass",
     "indices by dimension": "k = torch.nonzero(x > 0, as_tuple=True)[0].shape",
 }
@@ -93,3 +95,8 @@ def test_what_may_be_read_ends_a_round_of_an_evaluation(body: str, boundary: str
 def test_an_index_that_is_an_array(drawn: str, changes: bool) -> None:
     found = in_step(f"import numpy as np\nx[{drawn}]", "changing")
     assert bool(found) is changes
+
+
+def test_what_is_called_a_loss_is_one() -> None:
+    assert "host-read item: extra.total_loss.item()" in in_step("extra.total_loss.item()")
+    assert said("def show(loss):\n    print(loss.item())\n", "host-read") == []

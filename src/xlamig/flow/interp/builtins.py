@@ -142,6 +142,8 @@ class Builtins:
         return made
 
     def _copied(self, name: str, first: Thing) -> Thing:
+        if name == "set" and first.kind in ("sequence", "unknown"):
+            return Thing("sequence", items=first.items or (), element=first.element, tag="set")
         if first.kind in ("sequence", "loader"):
             return first.but(tag="") if first.tag == "appended" else first
         if first.kind == "tensor":

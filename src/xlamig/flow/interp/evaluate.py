@@ -175,7 +175,7 @@ class Evaluator:
                 thing = element_of(thing)
             found.append(thing)
         if starred or node.kind == "set":
-            return Thing("sequence", element=join_all(found))
+            return Thing("sequence", element=join_all(found), tag="set" if node.kind == "set" else "")
         return sequence(found) if found else Thing("sequence", items=(), ref=node.start)
 
     def _dict(self, node: ir.Dict) -> Thing:

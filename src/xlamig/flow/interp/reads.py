@@ -99,10 +99,10 @@ class Reads:
             self.host(part, thing, "log" if self.m.logging else "format", operation, part)
 
     def membership(self, node: ir.Compare, left: Thing, right: Thing) -> None:
-        """`x in y`: the tensor is compared with each element, and each answer is read."""
+        """`x in y`: the tensor is compared with each element, and each answer is read; not by a set."""
         if right.kind == "tensor" and not (right.loose and left.kind == "text"):
             self.host(node, right, "builtin", "in", node.comparators[0])
-        elif left.kind == "tensor" and right.kind == "sequence":
+        elif left.kind == "tensor" and right.kind == "sequence" and right.tag != "set":
             self.host(node, left, "builtin", "in", node.left)
 
     def changing(self, node: ir.Node, number: Thing, fact: type[Fact], /, **fields: Any) -> bool:

@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from xlamig.fix import helper
+from xlamig.fix import helper, helper_text
 from xlamig.knowledge import helpers
 
 Decide = Callable[..., str]
@@ -71,7 +71,7 @@ def test_which_device(decide: Decide, host: dict[str, object], device: str) -> N
 
 
 def test_text_starts_with_the_marker() -> None:
-    assert helper.TEXT.splitlines()[0] == helper.MARKER
+    assert helper.TEXT.splitlines()[0] == helper_text.MARKER
 
 
 def test_a_folder_of_that_name_stands_in_the_way(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from xlamig.facts import ApiUse, Fact, Package, ToolEvent
 from xlamig.findings import FileReport, Finding, Part, RuleError, Size, SkippedFile
 from xlamig.fix.context import FixContext
 from xlamig.fix.draft import draft
-from xlamig.fix.helper_text import MARKER
+from xlamig.fix.helper_text import is_helper
 from xlamig.flow import Facts, facts_of
 from xlamig.rulebook import Judgement, Program
 from xlamig.rulebook.filter import codes_for, is_shown, keep
@@ -54,8 +54,8 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
                 facts = [*facts, *artifacts.setup_py_facts(job.source.text, context)]
         except RecursionError:
             skipped = SkippedFile(job.source.filename, "nested too deeply to be analysed")
-    ours = job.source.text.startswith(f"{MARKER}\n")  # the helper that fixes write
-    facts = [fact for fact in facts if not ours and not _is_own(fact, job.own)]
+    ours = is_helper(job.source.text)
+    facts = [] if ours else [fact for fact in facts if not _is_own(fact, job.own)]
     judged, outcome, errors = _judge(facts, job.source, session, job.program)
     return FileReport(
         job.source.filename,

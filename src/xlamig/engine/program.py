@@ -125,13 +125,12 @@ def once_in_program(
     concern others name their places."""
     reports = once_per_dependency(reports)
     silent = silenced(reports.values(), once)
-    before: set[str] = set()
+    before = set(silent)
     kept: list[FileReport] = []
     for name in sorted(reports):
         report = reports[name]
         findings = []
-        said = set() if name in scripts else before
-        said |= silent
+        said = set(silent) if name in scripts else before
         for finding in report.findings:
             if finding.code not in said or finding.effort.unit == "dependency":
                 findings.append(finding)

@@ -43,6 +43,15 @@ class Draft:
     creates: tuple[Create, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """What to write at a place. `edits` and `creates` are what the text needs to work."""
+
+    text: str
+    edits: tuple[Edit, ...] = ()
+    creates: tuple[Create, ...] = ()
+
+
 class Held(Exception):
     """Raised by a strategy that cannot write its fix at this place; the message says why, to people."""
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xlamig import ir
 from xlamig.facts import Fact, Span
-from xlamig.findings import Create, Edit
-from xlamig.fix.context import FixContext, Held
+from xlamig.fix.context import Expression, FixContext, Held
 from xlamig.fix.helper import helper_function
 from xlamig.fix.imports import Imported, ensure_module
 from xlamig.fix.scopes import at_module_level, holds_a_device, path_to, runs_at_import
@@ -17,18 +14,9 @@ from xlamig.knowledge import helpers
 _UNREACHED = {"cuda", "no-xla", "other-device", "never"}
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceExpression:
-    """`edits` and `creates` are what the text needs to work."""
-
-    text: str
-    edits: tuple[Edit, ...] = ()
-    creates: tuple[Create, ...] = ()
-
-
 def device_expression(
     page: FixContext, fact: Fact, place: Span, index: str = "", from_scope: bool = True, known: bool = False
-) -> DeviceExpression | None:
+) -> Expression | None:
     """What to write at `place`; None or `Held` where nothing is proven to work. `index` is that of the CUDA
     device that was meant, "" for the current one. A variable in scope serves if `from_scope`; it may be
     a string, unless it has to be `known` as a torch.device."""
@@ -37,7 +25,7 @@ def device_expression(
     in_scope = fact.proofs.get("device-in-scope")
     serves = from_scope and not index and in_scope is not None
     if serves and in_scope and holds_a_device(page.module, in_scope, place, known):
-        return DeviceExpression(in_scope)
+        return Expression(in_scope)
     if not may_decide_here(page, place):
         raise Held("it is run when the file is imported, too early to choose a device")
     if page.settings.target == "torch_tpu":
@@ -58,10 +46,10 @@ def index_of(device: str) -> str:
     return device.partition(":")[2]
 
 
-def _imported(imported: Imported | None, form: str) -> DeviceExpression | None:
+def _imported(imported: Imported | None, form: str) -> Expression | None:
     if imported is None:
         return None
-    return DeviceExpression(form.format(imported.name), imported.edits)
+    return Expression(form.format(imported.name), imported.edits)
 
 
 def may_decide_here(page: FixContext, place: Span) -> bool:
@@ -74,8 +62,8 @@ def may_decide_here(page: FixContext, place: Span) -> bool:
     return at_module_level(page.module, *place) and (page.package_root is None or has_main_guard(page.module))
 
 
-def _helper(page: FixContext, place: Span, index: str) -> DeviceExpression | None:
+def _helper(page: FixContext, place: Span, index: str) -> Expression | None:
     found = helper_function(page, helpers.DEVICE, place)
     if found is None:
         raise Held(f"no import of `{page.settings.helper}` is sure to work in this file")
-    return DeviceExpression(f"{found.name}({index})", found.edits, found.creates)
+    return Expression(f"{found.name}({index})", found.edits, found.creates)

@@ -9,7 +9,7 @@ from xlamig import ir
 from xlamig.facts import Span
 from xlamig.findings import Create, Edit
 from xlamig.fix.context import FixContext
-from xlamig.fix.helper_text import MARKER, TEXT
+from xlamig.fix.helper_text import TEXT, is_helper
 from xlamig.fix.imports import ensure_name
 from xlamig.flow.scripts import has_main_guard, is_script
 from xlamig.knowledge import helpers
@@ -69,7 +69,7 @@ def _state(path: Path) -> bool | None:
         if path.with_suffix("").is_dir():
             return None
         text = path.read_text(encoding="utf-8")
-        ours = text.startswith(f"{MARKER}\n") and all(f"def {name}(" in text for name in helpers.FUNCTIONS)
+        ours = is_helper(text) and all(f"def {name}(" in text for name in helpers.FUNCTIONS)
         return True if ours else None
     except FileNotFoundError:
         return False

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 MARKER = "# Written by xlamig: one place that decides which device this project runs on."
 
+
+def is_helper(text: str) -> bool:
+    """Whether xlamig wrote the module, perhaps an earlier one."""
+    return text.startswith(f"{MARKER}\n")
+
+
 TEXT = f'''{MARKER}
 """The device to run on: TPU through torch_xla, then CUDA, then CPU."""
 

@@ -35,6 +35,15 @@ def statement_at(module: ir.Module, span: tuple[int, int]) -> ir.Stmt | None:
     return next((n for n in reversed(path_to(module, *span)) if isinstance(n, ir.Stmt)), None)
 
 
+def subscript_at(module: ir.Module, span: tuple[int, int]) -> tuple[ir.Subscript, ir.Node] | None:
+    """The innermost subscript around a span, and the node that holds it."""
+    path = path_to(module, *span)
+    for parent, node in zip(reversed(path[:-1]), reversed(path), strict=False):
+        if isinstance(node, ir.Subscript):
+            return node, parent
+    return None
+
+
 def block_of(module: ir.Module, statement: ir.Stmt) -> ir.Block | None:
     """The list of statements that holds `statement`."""
     return next((block for block in blocks(module) if any(s is statement for s in block)), None)

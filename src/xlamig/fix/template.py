@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from string import Formatter
 
 from xlamig import ir
 from xlamig.facts import Fact, Span
 from xlamig.findings import Create, Edit
-from xlamig.fix.context import FixContext
+from xlamig.fix.context import Expression, FixContext
 from xlamig.fix.device import device_expression
 from xlamig.fix.imports import Imported, ensure_module
 
@@ -18,18 +17,9 @@ _XLA = "torch_xla"
 _NONE: Mapping[str, str | None] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """`edits` and `creates` are what the text needs to work."""
-
-    text: str
-    edits: tuple[Edit, ...] = ()
-    creates: tuple[Create, ...] = ()
-
-
 def fill(
     source: str, page: FixContext, fact: Fact, place: Span, texts: Mapping[str, str | None] = _NONE
-) -> Filled | None:
+) -> Expression | None:
     """`source` for a use at `place`: `{name}` is that of `texts`, `{import x.y}` what the module is called
     here, `{torch}` short for torch itself, `{device}` the project's torch.device. Braces of the text are
     doubled. None where one of these is not to be had."""
@@ -53,7 +43,7 @@ def fill(
         if text is None:
             return None
         written.append(text)
-    return Filled("".join(written), together(edits), creates)
+    return Expression("".join(written), together(edits), creates)
 
 
 def _module(page: FixContext, name: str, place: Span) -> Imported | None:

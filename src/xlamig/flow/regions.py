@@ -101,7 +101,7 @@ class Regions:
         calls = list(_own_calls(body))
         if any(self._trains(call, scope) for call in calls):
             return TRAINING
-        loops = [s for s in _own_statements(body) if isinstance(s, ir.For | ir.While)]
+        loops = [s for s in own_statements(body) if isinstance(s, ir.For | ir.While)]
         if any(self._may_train(loop.start, loop.end) for loop in loops):
             return NOWHERE
         return TRAINING if any(_method(call) == "zero_grad" for call in calls) else NOWHERE
@@ -254,7 +254,7 @@ def _method(call: ir.Call) -> str:
     return call.func.attr if isinstance(call.func, ir.Attribute) else ""
 
 
-def _own_statements(body: ir.Block) -> Iterator[ir.Stmt]:
+def own_statements(body: ir.Block) -> Iterator[ir.Stmt]:
     """The statements that each round of a loop may run, loops in it unopened."""
     for statement in body:
         yield statement
@@ -268,11 +268,11 @@ def _own_statements(body: ir.Block) -> Iterator[ir.Stmt]:
             case _:
                 inner = [getattr(statement, name, ()) for name in _BLOCKS]
         for block in inner:
-            yield from _own_statements(block)
+            yield from own_statements(block)
 
 
 def _own_calls(body: ir.Block) -> Iterator[ir.Call]:
-    for statement in _own_statements(body):
+    for statement in own_statements(body):
         if isinstance(statement, ir.For | ir.While | ir.FunctionDef | ir.ClassDef):
             continue
         for child in ir.children(statement):

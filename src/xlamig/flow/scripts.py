@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
+from xlamig.flow.regions import own_statements
 
 MARK = "__main__"
 
@@ -14,28 +15,12 @@ def has_main_guard(module: ir.Module) -> bool:
 
 def is_script(module: ir.Module) -> bool:
     """A main guard, or a loop at module level."""
-    return has_main_guard(module) or _loops(module.body)
+    return has_main_guard(module) or any(
+        isinstance(s, ir.For | ir.While) for s in own_statements(module.body)
+    )
 
 
 def _asks_for_main(test: ir.Expr) -> bool:
     nodes = list(ir.walk(test))
     named = any(isinstance(node, ir.Name) and node.id == "__name__" for node in nodes)
     return named and any(isinstance(node, ir.Const) and node.value == MARK for node in nodes)
-
-
-def _loops(block: ir.Block) -> bool:
-    for statement in block:
-        match statement:
-            case ir.For() | ir.While():
-                return True
-            case ir.If(body=body, orelse=orelse):
-                inner = [body, orelse]
-            case ir.With(body=body):
-                inner = [body]
-            case ir.Try(body=body, handlers=handlers, orelse=orelse, final=final):
-                inner = [body, *(handler.body for handler in handlers), orelse, final]
-            case _:
-                continue
-        if any(map(_loops, inner)):
-            return True
-    return False

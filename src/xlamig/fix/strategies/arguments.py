@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 from xlamig.facts import ApiUse, Argument, Fact, Span
-from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.context import Draft, Expression, FixContext, Options
 from xlamig.fix.imports import after_newline, line_start
-from xlamig.fix.template import Filled, fill
+from xlamig.fix.template import fill
 
 _COMMA = re.compile(r"\s*,[ \t]*")
 _BLANK = re.compile(r"[ \t]*(?=[\r\n])")
@@ -37,7 +37,7 @@ def replace_argument(fact: Fact, options: Options, page: FixContext) -> Draft | 
     if argument is None:
         return None
     old = page.text(argument.value_span)
-    filled = Filled(_literal(options.get("value"), old))
+    filled = Expression(_literal(options.get("value"), old))
     if "source" in options:
         made = fill(str(options["source"]), page, fact, argument.value_span, {argument.name: old})
         if made is None:

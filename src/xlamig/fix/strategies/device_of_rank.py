@@ -7,8 +7,8 @@ import re
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact
 from xlamig.findings import Edit
-from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.device import DeviceExpression, device_expression
+from xlamig.fix.context import Draft, Expression, FixContext, Options
+from xlamig.fix.device import device_expression
 from xlamig.fix.scopes import path_to
 
 _FORMAT = re.compile(r"cuda:(%[ds]|\{\})")
@@ -34,7 +34,7 @@ def device_of_rank(fact: Fact, options: Options, page: FixContext) -> Draft | No
     return Draft(f"Use `{device.text}`", (*device.edits, *edits), device.creates)
 
 
-def _device(node: ir.Expr, fact: Fact, page: FixContext) -> DeviceExpression | None:
+def _device(node: ir.Expr, fact: Fact, page: FixContext) -> Expression | None:
     index = _index(node, page)
     return device_expression(page, fact, fact.span, index, from_scope=False) if index else None
 

@@ -6,7 +6,7 @@ from xlamig import ir
 from xlamig.facts import ChangingConstant, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
-from xlamig.fix.scopes import path_to
+from xlamig.fix.scopes import subscript_at
 
 _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
 
@@ -16,12 +16,10 @@ def index_select(fact: Fact, options: Options, page: FixContext) -> Draft | None
     What a slice takes is what it takes of a `range`, so that ends beyond the tensor are cut alike."""
     if not isinstance(fact, ChangingConstant) or fact.access != "read":
         return None
-    path = path_to(page.module, *fact.span)
-    place = next((i for i in reversed(range(len(path))) if isinstance(path[i], ir.Subscript)), None)
-    if place is None:
+    found = subscript_at(page.module, fact.span)
+    if found is None:
         return None
-    node, parent = path[place], path[place - 1]
-    assert isinstance(node, ir.Subscript)
+    node, parent = found
     if not is_plain(node.value) or _is_changed(node, parent):
         return None
     dimension = _dimension(node.index)

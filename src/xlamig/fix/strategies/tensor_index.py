@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import Fact, HostRead
 from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.scopes import only_read, path_to
+from xlamig.fix.scopes import only_read, subscript_at
 
 _ATOMS = (ir.Name, ir.Attribute, ir.Call, ir.Subscript)
 
@@ -15,12 +15,10 @@ def tensor_index(fact: Fact, options: Options, page: FixContext) -> Draft | None
     copy. A write has the position as its first and only index, as its value counts from the last one."""
     if not isinstance(fact, HostRead) or fact.operation != "index":
         return None
-    path = path_to(page.module, *fact.span)
-    place = next((i for i in reversed(range(len(path))) if isinstance(path[i], ir.Subscript)), None)
-    if place is None:
+    found = subscript_at(page.module, fact.span)
+    if found is None:
         return None
-    node, parent = path[place], path[place - 1]
-    assert isinstance(node, ir.Subscript)
+    node, parent = found
     others = [part for part in node.index if (part.start, part.end) != fact.span]
     position = next((i for i, p in enumerate(node.index) if (p.start, p.end) == fact.span), None)
     if position is None or not all(isinstance(part, ir.Slice) for part in others):

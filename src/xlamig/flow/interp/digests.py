@@ -39,7 +39,7 @@ def digests_of(scopes: ScopeTable, analysis: Analysis, regions: Regions) -> Mapp
     reading = {node.name for _, node in short if _MAY_READ.search(text, node.start, node.end)}
     if reading:
         calls = re.compile(rf"{_MAY_READ.pattern}|\b(?:{'|'.join(map(re.escape, reading))})\s*\(")
-        wanted = [(owner, node) for owner, node in short if calls.search(text, node.start + 4, node.end)]
+        wanted = [(owner, node) for owner, node in short if calls.search(text, node.start, node.end)]
         maker = _Maker(scopes, analysis, regions)
         for owner, node in wanted:
             digest = maker.digest(owner, node)

@@ -15,7 +15,6 @@ from xlamig.flow.interp.things import (
     POSSIBLE,
     UNKNOWN,
     Thing,
-    constant,
     element_of,
     sequence,
 )
@@ -93,7 +92,7 @@ class Indexing:
     def dimension(shape: Thing, index: object) -> Thing:
         """The size of a dimension; of one that is counted from the last it is not sure which it is."""
         size = shape.element
-        if size is None or keeps(size.cause, constant(index) if isinstance(index, int) else UNKNOWN):
+        if size is None or keeps(size.cause, index):
             return NUMBER
         last = isinstance(index, int) and index < 0
         return size.but(sure=POSSIBLE) if last and size.cause == "derived" else size

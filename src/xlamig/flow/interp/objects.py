@@ -258,17 +258,15 @@ class Objects:
         """`x.item()` of something that nothing is known of: no other type has the method, or few do."""
         assert isinstance(node.func, ir.Attribute)
         via = table.read_by("methods", name)
+        tensor = Thing("tensor", "", sure=POSSIBLE, why=owner.why)
         called = path_of(node.func.value).rpartition(".")[2]
         if name == "item" and self.m.frequency == "step" and table.name_like("loss").search(called):
             why = Why(f"`{called}` is the loss of a step, by its name", (node.start, node.end))
-            loss = Thing("tensor", "either", sure=LIKELY, why=(why,))
-            self.m.values.reads.host(node, loss, via, "Tensor.item", node.func.value)
-            return Thing("number", cause="read", sure=LIKELY)
-        tensor = Thing("tensor", "", sure=POSSIBLE, why=owner.why)
+            tensor = Thing("tensor", "either", sure=LIKELY, why=(why,))
         self.m.values.reads.host(node, tensor, via, f"Tensor.{name}", node.func.value)
         if name == "cpu":
             return Thing("tensor", "host", sure=POSSIBLE)
-        return Thing("number", cause="read", sure=POSSIBLE)
+        return Thing("number", cause="read", sure=tensor.sure)
 
     def _moved(self, owner: Thing, args: Args, node: ir.Call, last: str) -> Thing:
         """`x.to(device)` of something unknown: a module by its name, else a tensor or a batch of them."""

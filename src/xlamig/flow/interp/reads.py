@@ -29,9 +29,9 @@ VALUE_SIZES = frozenset({"read", "derived"})
 """Of numbers that depend on the values of tensors: read from one, or the size of one with such a shape."""
 
 
-def keeps(cause: str, dimension: Thing) -> bool:
+def keeps(cause: str, dimension: object) -> bool:
     """Whether a dimension has the same size whatever was selected: that is done along the first."""
-    return cause == "derived" and isinstance(dimension.const, int) and dimension.const > 0
+    return cause == "derived" and isinstance(dimension, int) and dimension > 0
 
 
 class Reads:

@@ -110,7 +110,7 @@ class Tensors:
 
     def _size(self, owner: Thing, name: str, args: Args) -> Thing:
         cause = SIZES.get(owner.cause, "") if name != "dim" else ""
-        if name == "size" and args.positional and keeps(cause, args.positional[0]):
+        if name == "size" and args.positional and keeps(cause, args.positional[0].const):
             cause = ""
         number = Thing("number", cause=cause, loop=owner.loop if cause else 0, sure=owner.sure, why=owner.why)
         if name == "size" and not args.all:

@@ -21,6 +21,12 @@ from effort_lines import SIDES, XLA, Change, Mine, authors, changes, count, git,
 
 GAP, LONGEST = 30 * 86400, 180 * 86400  # seconds
 SHARE = 0.05  # of a commit's changed Python lines that name XLA, if its message does not
+# A complete port runs on XLA by itself: it takes a device, and steps or launches.
+DEVICE = re.compile(r"xla_device\(|torch_xla\.device\(|device\(.xla|get_xla_supported_devices|xla:")
+STEP = re.compile(
+    r"mark_step|optimizer_step|MpDeviceLoader|ParallelLoader|torch_xla\.(sync|step)\(|openxla|step_closure"
+)
+LAUNCH = re.compile(r"xmp\.spawn|torch_xla\.launch|xla_multiprocessing|use_spmd|xla_backend")
 _IMPORT = r"(import|from)[[:space:]]+torch_xla"
 _NAMED = r"(^|[^a-z])(torch_xla|xla|xm\.|xmp\.|tpu)"
 
@@ -119,6 +125,14 @@ def _show(directory: Path, commit: str, name: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, errors="replace").stdout
 
 
+def is_complete(directory: Path, port: dict[str, Any]) -> bool:
+    """Whether the files that the port changed, as they are after it, run on XLA by themselves."""
+    names = [change.new for change in changes(directory, port["before"], port["after"])]
+    kept = [name for name in names if name and name.endswith(".py") and not SIDES.search(name)]
+    text = "\n".join(_show(directory, port["after"], name) for name in kept)
+    return bool(DEVICE.search(text) and (STEP.search(text) or LAUNCH.search(text)))
+
+
 def why_not(directory: Path, port: dict[str, Any]) -> str | None:
     """Why a port is not one of existing GPU code, if it is not."""
     named = ["git", "-c", "safe.directory=*", f"--git-dir={directory}", "grep", "-qIE"]
@@ -153,6 +167,7 @@ def main(words: Sequence[str] | None = None) -> None:
         if directory and "why" not in port:
             port |= count_port(args.mirror, port)
             port["why"] = why_not(directory, port)
+            port["complete"] = is_complete(directory, port)
         print(json.dumps(port), flush=True)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -120,24 +121,26 @@ def test_levels_and_exponent_can_be_set() -> None:
     assert minutes(*findings, levels={"simple": (0, 7)}, exponent=1.0) == pytest.approx(14)
 
 
-def test_a_rules_first_site_in_a_file_takes_more_lines_than_the_others() -> None:
-    findings = [a_finding(level="complex", row=row) for row in (1, 2, 3)]
-    assert plan(*findings).hours.lines_to_change == 17 + 2 * 1.5
+def test_the_first_site_of_a_class_or_function_takes_more_lines_than_the_others() -> None:
+    findings = [a_finding("XLA1", "complex", row=1), *(a_finding(level="complex", row=row) for row in (2, 3))]
+    assert plan(*findings).hours.lines_to_change == 30 + 2 * 1
     assert plan(*findings, lines={"complex": 5}, lines_further=2).hours.lines_to_change == 5 + 2 * 2
-    elsewhere = a_finding(level="complex", filename="b.py")
-    assert plan(*findings, elsewhere).hours.lines_to_change == 2 * 17 + 2 * 1.5
+    method = replace(findings[0], scope="Trainer.step")
+    assert plan(method, replace(findings[1], scope="Trainer.save")).hours.lines_to_change == 30 + 1
+    for elsewhere in (replace(method, filename="b.py"), replace(method, scope="main")):
+        assert plan(method, elsewhere).hours.lines_to_change == 2 * 30
 
 
 def test_a_script_takes_few_lines() -> None:
-    assert plan(a_finding(level="complex", filename="run.sh")).hours.lines_to_change == 2
-    assert plan(a_finding(level="complex", filename="run.ipynb")).hours.lines_to_change == 17
+    assert plan(a_finding(level="complex", filename="run.sh")).hours.lines_to_change == 1
+    assert plan(a_finding(level="complex", filename="run.ipynb")).hours.lines_to_change == 30
 
 
 def test_lines_to_make_it_fast_are_apart() -> None:
     found = plan(a_finding(level="complex"), a_finding("XLA2", "complex", phase="fast", row=2))
-    assert (found.hours.lines_to_change, found.hours.lines_fast) == (17, 17)
-    assert (found.lines.low, found.lines.likely, found.lines.high) == (10, 43, 129)
-    assert (found.lines.fixed, found.lines.fast) == (26, 17)
+    assert (found.hours.lines_to_change, found.hours.lines_fast) == (30, 30)
+    assert (found.lines.low, found.lines.likely, found.lines.high) == (10, 40, 120)
+    assert (found.lines.fixed, found.lines.fast) == (10, 30)
 
 
 def test_tests_and_examples_weigh_less_and_are_shown_apart() -> None:

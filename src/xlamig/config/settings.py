@@ -46,8 +46,8 @@ class EffortSettings:
     hard_days: float = 10.0
     dominant_share: float = 0.4
     lines: Mapping[str, float] = field(default_factory=dict)
-    lines_further: float = 1.5
-    fixed_lines: float = 26.0
+    lines_further: float = 1.0
+    fixed_lines: float = 10.0
     hardware: Path | None = None  # the user's own table of hardware and prices
     hourly_rate: float | None = None  # of the people who migrate, in the table's currency
 

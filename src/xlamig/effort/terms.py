@@ -66,7 +66,7 @@ class Addend:
 
     @property
     def lines(self) -> float:
-        """Per site, where it is the first of its rule in a file."""
+        """Per site, where it is the first of a class or function at the top of a file."""
         return self.settings.lines.get(self.level, LINES[self.level])
 
     def term(self) -> Term:
@@ -133,7 +133,8 @@ def difference(whole: Hours, rest: Hours) -> Hours:
 
 
 def _lines(parts: Sequence[Addend]) -> float:
-    """In each file a rule's largest site in full, and little for each that repeats it."""
+    """In each class or function at the top of a file, and among the file's own statements, the
+    largest site in full and little for each other one: what is ported is read and changed as one."""
     places: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
     for part in parts:
         further = min(part.settings.lines_further, part.lines)
@@ -141,7 +142,7 @@ def _lines(parts: Sequence[Addend]) -> float:
             sure = chance(site, part.settings) * site.weight
             name = site.finding.filename
             first = part.lines if name.endswith(PYTHON) else further
-            places[name, part.code].append((sure * first, sure * further))
+            places[name, site.finding.scope.split(".")[0]].append((sure * first, sure * further))
     gains = (max(first - further for first, further in sites) for sites in places.values())
     return fsum(gains) + fsum(further for sites in places.values() for _, further in sites)
 

@@ -18,8 +18,12 @@ def part(name: str, bases: tuple[str, ...] = (), kind: str = "class", **values: 
 
 
 def stages(*parts: Part, findings: tuple[Finding, ...] = (), filename: str = "train.py") -> dict[str, Stage]:
-    report = Report("torch_xla", (FileReport(filename, findings, parts=parts),))
+    report = Report("torch_xla", (FileReport(filename, findings, parts=parts, sites=1),))
     return {stage.key: stage for stage in place(report)}
+
+
+def members(stage: Stage) -> list[str]:
+    return [piece.scope for piece in stage.pieces]
 
 
 @pytest.mark.parametrize(
@@ -37,6 +41,12 @@ def stages(*parts: Part, findings: tuple[Finding, ...] = (), filename: str = "tr
         (part("generate_stream", kind="function"), "decoding", "TPU"),
         (part("PostProcess", MODULE), "post-processing", "CPU"),
         (part("softmax", kind="function", decorators=("triton.jit",)), "kernels", "GPU"),
+        (part("HungarianMatcher", MODULE), "loss", "TPU"),
+        (part("Tower", ("timm.models.beit.Beit",)), "core", "TPU"),
+        (part("Ours", ("transformers.LlamaForCausalLM",)), "core", "TPU"),
+        (part("Head", ("mmseg.decode_heads.BaseDecodeHead",), members=("forward",)), "core", "TPU"),
+        (part("main", kind="function", calls=(("torch.optim.AdamW", 1),)), "training", "TPU"),
+        (part("", kind="module", calls=(("torch.Tensor.backward", 1),)), "training", "TPU"),
     ],
 )
 def test_stage_and_device(made: Part, stage: str, device: str) -> None:
@@ -44,10 +54,70 @@ def test_stage_and_device(made: Part, stage: str, device: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "made", [part("Config"), part("main", kind="function"), part("", kind="module"), part("encode_text")]
+    "made",
+    [
+        part("Config"),
+        part("main", kind="function"),
+        part("", kind="module"),
+        part("encode_text"),
+        part("build_loss", kind="function"),
+        part("build_optimizer", kind="function", calls=(("torch.optim.AdamW", 1),)),
+        part("on_postprocess_end", kind="function"),
+        part("generate_anchors", kind="function"),
+        part("Scale", ("torch.autograd.Function",), members=("forward", "backward")),
+        part("Handler", ("abc.ABC",), members=("forward",)),
+    ],
 )
 def test_what_says_nothing_is_in_no_stage(made: Part) -> None:
-    assert stages(made) == {}
+    assert stages(made, filename="net.py") == {}
+
+
+def test_names_say_nothing_in_files_without_torch() -> None:
+    parts = (part("evaluate", kind="function"), part("DetectionTrainer"), part("decode", kind="function"))
+    assert place(Report("torch_xla", (FileReport("score.py", parts=parts),))) == ()
+
+
+def test_a_mixin_of_a_model_that_uses_torch_is_a_model() -> None:
+    def named(calls: tuple[tuple[str, int], ...]) -> list[str]:
+        mixin = part("MetaForCausalLM", ("abc.ABC",), calls=calls)
+        return members(stages(mixin, part("Ours", (*MODULE, "arch.MetaForCausalLM")))["core"])
+
+    assert named((("torch.cat", 2),)) == ["MetaForCausalLM", "Ours"]
+    assert named(()) == ["Ours"]
+
+
+@pytest.mark.parametrize(
+    ("filename", "made", "stage"),
+    [
+        ("repo/datasets/crop.py", part("crop", kind="function", calls=(("torch.flip", 1),)), "data"),
+        ("repo/losses/perceptual.py", part("LPIPS", MODULE), "loss"),
+        ("repo/clip_encoder.py", part("Tower", MODULE), "encoders"),
+        ("repo/eval/heads.py", part("Head", MODULE), "core"),
+        ("repo/eval/models/points.py", part("points", kind="function", calls=(("torch.stack", 1),)), None),
+        ("repo/data/lists.py", part("names", kind="function"), None),
+        ("data/model.py", part("crop", kind="function", calls=(("torch.flip", 1),)), None),
+    ],
+)
+def test_the_folder_speaks_where_names_do_not(filename: str, made: Part, stage: str | None) -> None:
+    other = filename.partition("/")[0] + "/setup.py"
+    files = (FileReport(filename, parts=(made,), sites=1), FileReport(other))
+    assert [found.key for found in place(Report("torch_xla", files))] == ([stage] if stage else [])
+
+
+def test_a_script_goes_by_the_name_of_its_file() -> None:
+    own = part("", kind="module", calls=(("torch.load", 1),))
+    assert list(stages(own, filename="sample.py")) == ["decoding"]
+    assert stages(own, filename="convert.py") == {}
+
+
+def test_on_the_host_device_work_falls_away_and_the_rest_is_said() -> None:
+    made = part("PostProcess", MODULE)
+    mask = a_finding("XLA202", "complex", scope="PostProcess.forward", group="dynamic-shapes")
+    stage = stages(made, findings=(mask,))["post-processing"]
+    assert stage.reasons[-1].startswith("no work on the host: XLA202")
+    moved = a_finding("XLA002", "simple", scope="PostProcess.forward", group="device-placement")
+    stage = stages(made, findings=(moved,))["post-processing"]
+    assert stage.reasons[-1].startswith("to be changed there: XLA002")
 
 
 def test_a_base_class_of_the_project_is_followed() -> None:
@@ -91,7 +161,7 @@ def test_a_finding_counts_for_the_innermost_piece_only() -> None:
 def test_tests_are_no_stage_of_the_program() -> None:
     files = (
         FileReport("net.py", parts=(part("Net", MODULE),)),
-        FileReport("tests/a.py", parts=(part("evaluate", kind="function"),)),
+        FileReport("tests/a.py", parts=(part("evaluate", kind="function"),), sites=1),
     )
     assert [stage.key for stage in place(Report("torch_xla", files))] == ["core"]
 

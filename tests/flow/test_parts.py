@@ -38,6 +38,13 @@ def test_parts_say_what_they_are_made_of() -> None:
     assert (own.name, own.kind, own.calls) == ("", "module", (("torch.manual_seed", 1),))
 
 
+def test_a_backward_pass_is_a_call() -> None:
+    (part,) = read("import torch\ndef step(loss):\n    loss.sum().backward()\n").parts
+    assert part.calls == (("torch.Tensor.backward", 1),)
+    (part,) = read("def rewind(tape):\n    tape.backward()\n").parts
+    assert part.calls == ()
+
+
 def sizes(text: str) -> list[tuple[str, int, str]]:
     return [(size.kind, size.value, size.owner) for size in read("import torch\n" + text).sizes]
 

@@ -10,6 +10,7 @@ from typing import Any
 from xlamig.effort.model import BLOCKING, LARGE
 from xlamig.effort.sites import is_optional, is_work
 from xlamig.effort.stages import Piece, matrix_calls, pieces, stage_table
+from xlamig.effort.tables import table
 from xlamig.findings import Finding, Report
 
 _MOST_CODES = 4
@@ -67,8 +68,13 @@ def _stage(row: dict[str, Any], own: tuple[Piece, ...], inside: Sequence[Finding
         reasons = [f"{_told(dynamic)}: shapes that depend on values or steps, until that is rewritten"]
         reasons.append(f"then TPU: {row['why']}")
     rest = [one for one in inside if one not in blockers and one not in dynamic]
-    if rest and device == "TPU":
-        reasons.append(f"to be changed there: {_told(rest)}")
+    settled = [
+        one for one in rest if device == "CPU" and one.effort.group in table("stages")["host"]["groups"]
+    ]
+    if work := [one for one in rest if one not in settled]:
+        reasons.append(f"to be changed there: {_told(work)}")
+    if settled:
+        reasons.append(f"no work on the host: {_told(settled)}")
     if device == "TPU" and (dense := matrix_calls(own)):
         reasons.append(f"matrix operations in the source: {dense}")
     codes = tuple(sorted({one.code for one in inside}))

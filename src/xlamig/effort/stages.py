@@ -1,17 +1,19 @@
-"""Which stage of the program a piece of code belongs to: by its bases, what it calls and its name."""
+"""Which stage of the program a piece of code belongs to: by its bases, what it calls, its name and place."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import translate
-from functools import cache
+from itertools import takewhile
+from pathlib import PurePosixPath
 from typing import Any
 
+from xlamig.effort.classes import Classes, fits
 from xlamig.effort.sides import side_of
 from xlamig.effort.tables import table
 from xlamig.findings import FileReport, Part, Report
+
+_PROGRAM = ("", "main")  # a file's own statements, and the function that stands for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,61 +31,85 @@ def pieces(report: Report) -> tuple[Piece, ...]:
     """What of the program, tests and examples apart, belongs to a stage."""
     own = [file for file in report.files if side_of(file.filename) is None]
     files = own if any(file.parts for file in own) else list(report.files)
-    bases = {part.name: part.bases for file in files for part in file.parts if part.kind == "class"}
-    return tuple(piece for file in files for piece in _pieces(file, bases))
+    sorter = _Sorter(files)
+    return tuple(piece for file in files for piece in sorter.pieces(file))
 
 
-def _pieces(file: FileReport, bases: Mapping[str, tuple[str, ...]]) -> Iterator[Piece]:
-    for part in file.parts:
-        above = _ancestors(part, bases)
-        stage = _stage_of(part, above)
-        if stage is not None:
-            yield Piece(stage, file.filename, part.name, part.first_row, part.calls)
-        for member in part.members if _is_module(above) else ():
-            found = _stage_by_name(member)
-            if found is not None and found != stage:
-                yield Piece(found, file.filename, f"{part.name}.{member}", part.first_row)
+class _Sorter:
+    def __init__(self, files: Sequence[FileReport]) -> None:
+        self.classes = Classes(files)
+        # What the folder of the program itself is called says nothing about its parts.
+        folders = [PurePosixPath(file.filename).parts[:-1] for file in files]
+        shared = takewhile(lambda names: len(set(names)) == 1, zip(*folders, strict=False))
+        self.common = len(list(shared))
 
+    def pieces(self, file: FileReport) -> Iterator[Piece]:
+        for part in file.parts:
+            is_model = self.classes.is_model(part)
+            stage = self._by_name(file, part, is_model) or self._by_place(file, part, is_model)
+            if stage is not None:
+                yield Piece(stage, file.filename, part.name, part.first_row, part.calls)
+            for member in part.members if is_model else ():
+                found = _of_method(member)
+                if found is not None and found != stage:
+                    yield Piece(found, file.filename, f"{part.name}.{member}", part.first_row)
 
-def _ancestors(part: Part, bases: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
-    """The names of all base classes, those of the project followed by their last name."""
-    seen: set[str] = set()
-    waiting = list(part.bases)
-    while waiting:
-        name = waiting.pop()
-        if name not in seen:
-            seen.add(name)
-            waiting.extend(bases.get(name.rpartition(".")[2], ()))
-    return frozenset(seen)
-
-
-def _stage_of(part: Part, above: frozenset[str]) -> str | None:
-    is_module = _is_module(above)
-    for stage in table("stages")["stage"]:
-        if stage.get("no-module" if is_module else "module-only"):
-            continue
-        called = (name for name, _ in part.calls)
-        if (
-            _fits(above, stage["bases"])
-            or _fits(part.decorators, stage["decorators"])
-            or (not is_module and _fits(called, stage["calls"]))
-            or (part.name and _fits([part.name], stage["names"]))
-            or (is_module and stage.get("module"))
-        ):
-            return str(stage["key"])
-    return None
-
-
-def _is_module(above: frozenset[str]) -> bool:
-    return _fits(above, table("stages")["module"]["bases"])
-
-
-def _stage_by_name(member: str) -> str | None:
-    """Of a method: a class may be a model and hold its own sampling loop."""
-    if member in table("stages")["module"]["switches"]:
+    def _by_name(self, file: FileReport, part: Part, is_model: bool) -> str | None:
+        bases = self.classes.above(part)
+        named = is_model or file.sites > 0 or self.classes.uses_torch(file, part)
+        for stage in _open_to(is_model):
+            called = (name for name, _ in part.calls)
+            if (
+                fits(bases, stage.get("bases", ()))
+                or fits(part.decorators, stage.get("decorators", ()))
+                or (not is_model and not _only_builds(part, stage) and fits(called, stage.get("calls", ())))
+                or (named and _is_named(file, part, stage))
+            ):
+                return str(stage["key"])
         return None
-    for stage in table("stages")["stage"]:
-        if stage.get("methods") and _fits([member.lstrip("_")], stage["names"]):
+
+    def _by_place(self, file: FileReport, part: Part, is_model: bool) -> str | None:
+        if not is_model and (part.name in _PROGRAM or not self.classes.uses_torch(file, part)):
+            return None
+        path = PurePosixPath(file.filename)
+        for name in (path.stem, *path.parts[self.common : -1][-1:]):
+            for stage in _open_to(is_model):
+                folders = stage.get("model-folders" if is_model else "folders", ())
+                if fits([name], folders) and not _only_builds(part, stage):
+                    return str(stage["key"])
+        return next((str(stage["key"]) for stage in _open_to(is_model) if stage.get("module")), None)
+
+
+def _open_to(is_model: bool) -> Iterator[dict[str, Any]]:
+    yield from (
+        row
+        for row in stage_table()
+        if not row.get("no-module" if is_model else "module-only") and (is_model or not row.get("module"))
+    )
+
+
+def _is_named(file: FileReport, part: Part, stage: dict[str, Any]) -> bool:
+    if part.kind == "class":
+        return fits([part.name.lstrip("_")], stage.get("classes", ()))
+    if part.name in _PROGRAM:
+        return fits([PurePosixPath(file.filename).stem], stage.get("scripts", ()))
+    return not _only_builds(part, stage) and fits([part.name.lstrip("_")], stage.get("functions", ()))
+
+
+def _only_builds(part: Part, stage: dict[str, Any]) -> bool:
+    return part.kind == "function" and not stage.get("builders") and _builds(part.name)
+
+
+def _builds(name: str) -> bool:
+    return fits([name.lstrip("_")], table("stages")["builders"]["functions"])
+
+
+def _of_method(member: str) -> str | None:
+    """A class may be a model and hold its own sampling loop."""
+    if member in table("stages")["module"]["switches"] or _builds(member):
+        return None
+    for stage in stage_table():
+        if stage.get("methods") and fits([member.lstrip("_")], stage.get("functions", ())):
             return str(stage["key"])
     return None
 
@@ -91,19 +117,9 @@ def _stage_by_name(member: str) -> str | None:
 def matrix_calls(found: Sequence[Piece]) -> int:
     """How many calls in the source are matrix work."""
     globs: list[str] = table("stages")["matmul"]["calls"]
-    return sum(count for piece in found for name, count in piece.calls if _fits([name], globs))
+    return sum(count for piece in found for name, count in piece.calls if fits([name], globs))
 
 
 def stage_table() -> list[dict[str, Any]]:
     stages: list[dict[str, Any]] = table("stages")["stage"]
     return stages
-
-
-def _fits(names: Iterable[str], globs: Sequence[str]) -> bool:
-    pattern = _pattern(tuple(globs))
-    return pattern is not None and any(pattern.fullmatch(name.lower()) for name in names)
-
-
-@cache
-def _pattern(globs: tuple[str, ...]) -> re.Pattern[str] | None:
-    return re.compile("|".join(translate(glob.lower()) for glob in globs)) if globs else None

@@ -63,6 +63,8 @@ class Expressions:
         if dotted is not None and dotted.startswith("torch."):
             self.sites += 1
             self.calls[owner_of(place.scope)][dotted] += 1
+        elif self.analysis.has_torch and isinstance(node.func, ir.Attribute) and node.func.attr == "backward":
+            self.calls[owner_of(place.scope)]["torch.Tensor.backward"] += 1
         for arg in node.args:
             if isinstance(arg.value, ir.IfExp | ir.Bool):
                 takes_index = is_device or arg.keyword == "device"

@@ -17,8 +17,9 @@ _MOST_SIZES = 8
 
 
 def named(stage: Stage) -> str:
-    """What a stage is made of: `GPT, Block and 3 more`."""
-    names = list(dict.fromkeys(piece.scope or PurePosixPath(piece.filename).name for piece in stage.pieces))
+    """What a stage is made of, what calls torch most first: `GPT, Block and 3 more`."""
+    ranked = sorted(stage.pieces, key=lambda piece: -sum(count for _, count in piece.calls))
+    names = list(dict.fromkeys(piece.scope or PurePosixPath(piece.filename).name for piece in ranked))
     more = len(names) - _MOST_NAMED
     return one_line(", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else ""))
 

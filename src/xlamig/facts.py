@@ -128,8 +128,8 @@ class ApiUse(Fact):
     """A known API is imported, named, called, assigned to or caught.
 
     `name` is canonical: "torch.cuda.synchronize"; a method has its receiver's class in front,
-    "Tensor.cuda", "Module.cuda", "unknown.cuda"; the callee of a call matched by a keyword alone
-    may be "unknown". `spelled` is the source text.
+    "Tensor.cuda", "Module.cuda", "unknown.cuda"; a setting that is read is "setting.gpus". The
+    callee of a call matched by a keyword alone may be "unknown". `spelled` is the source text.
     """
 
     kind: ClassVar[str] = "api-use"

@@ -80,6 +80,13 @@ class Apis:
         fields["reasons"] = (*place.reasons, *self._spelling(node, name))
         yield ApiUse(**fields, name=name, spelled=short(self.analysis.source(node)), via=via)
 
+    def setting(self, key: str, node: ir.Expr, place: Place) -> Iterator[ApiUse]:
+        """`args.gpus`, `config["gpus"]`, `"gpus" in config`: something is read that others set."""
+        name = f"setting.{key}"
+        if name in self.interest.names:
+            spelled = short(self.analysis.source(node))
+            yield ApiUse(**place.fields(node), name=name, spelled=spelled, via="reference")
+
     def imported(self, dotted: str, alias: ir.Alias, place: Place) -> Iterator[ApiUse]:
         name = self.analysis.names.canonical(dotted)
         if self.interest.wants(name):
@@ -178,7 +185,8 @@ class Apis:
     def _spelled(self, node: ir.Expr) -> str:
         """The callee's text, a long receiver left out: "(...).cuda"."""
         text = " ".join(self.analysis.source(node).split())
-        if len(text) <= _LONG or not isinstance(node, ir.Attribute):
+        short_enough = len(text) <= _LONG or (path_of(node) == text and text.count(".") == 1)
+        if short_enough or not isinstance(node, ir.Attribute):
             return short(text)
         tail = re.search(r"\.\w+(?:\([^()]{0,12}\)\.\w+)*$", text)
         return f"(...){tail[0]}" if tail and len(tail[0]) <= _LONG else f"(...).{node.attr}"

@@ -81,7 +81,8 @@ class Expressions:
         elif not isinstance(node.func, ir.Name):
             self.visit(node.func, place)
         for i, arg in enumerate(node.args):
-            self.visit(arg.value, self._given(node, i, place))
+            if not isinstance(arg.value, ir.Attribute) or arg.value.attr != arg.keyword:  # handed on
+                self.visit(arg.value, self._given(node, i, place))
 
     @staticmethod
     def _given(node: ir.Call, index: int, place: Place) -> Place:
@@ -97,9 +98,14 @@ class Expressions:
         """Below the called name itself, which the call has dealt with."""
         inner: ir.Expr = node.value
         while isinstance(inner, ir.Attribute):
+            self._setting(inner, place)
             inner = inner.value
         if not isinstance(inner, ir.Name):
             self.visit(inner, place)
+
+    def _setting(self, node: ir.Attribute, place: Place) -> None:
+        if path_of(node.value) != "self":
+            self.add(self.apis.setting(node.attr, node, place))
 
     def visit(self, node: ir.Node, place: Place) -> None:
         match node:
@@ -109,10 +115,7 @@ class Expressions:
             case ir.Call():
                 self.call(node, place)
             case ir.Attribute():
-                self.add(self.apis.reference(node, place))
-                if node.attr == "type":  # torch.device("cuda").type is compared, not used
-                    self.devices.cover(node.value)
-                self._callee(node, place)
+                self._attribute(node, place)
             case ir.Dict():
                 for key, value in zip(node.keys, node.values, strict=True):
                     self.add(self.apis.entry(key, value, place))
@@ -131,15 +134,29 @@ class Expressions:
                 self.visit(node.body, replace(place, scope=scope_inside(node, place.scope)))
             case ir.Comprehension():
                 self._comprehension(node, place)
+            case ir.Subscript(index=(ir.Const(value=str(key)),)):
+                self.add(self.apis.setting(key, node, place))
+                self.visit(node.value, place)
             case ir.Compare():
-                compared = place.within("comparison")
-                for child in ir.children(node):
-                    self.visit(child, compared)
+                self._compare(node, place.within("comparison"))
             case ir.BigLiteral():
                 return
             case _:
                 for child in ir.children(node):
                     self.visit(child, place)
+
+    def _attribute(self, node: ir.Attribute, place: Place) -> None:
+        self.add(self.apis.reference(node, place))
+        self._setting(node, place)
+        if node.attr == "type":  # torch.device("cuda").type is compared, not used
+            self.devices.cover(node.value)
+        self._callee(node, place)
+
+    def _compare(self, node: ir.Compare, place: Place) -> None:
+        if isinstance(node.left, ir.Const) and node.ops[0] in ("in", "not in"):
+            self.add(self.apis.setting(str(node.left.value), node, place))
+        for child in ir.children(node):
+            self.visit(child, place)
 
     def _comprehension(self, node: ir.Comprehension, place: Place) -> None:
         first, *later = node.generators

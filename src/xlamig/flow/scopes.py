@@ -113,6 +113,8 @@ def absolute(module: str, is_package: bool, node: ir.ImportFrom) -> str:
     parts = module.split(".") if module else []
     drop = node.level - (1 if is_package else 0)
     base = parts[: len(parts) - drop] if drop <= len(parts) else [""]  # above the project: no name
+    if base[:1] == ["src"] and (len(base) > 1 or node.module):  # a source root is no package
+        base = base[1:]
     return ".".join([*base, node.module] if node.module else base)
 
 

@@ -129,10 +129,10 @@ def _check_glob(kind: str, field: str, text: str, where: Where) -> None:
         raise where.error('the name of a method cannot hold "*"')
 
 
-RECEIVERS = frozenset({"Tensor", "Module", "unknown"})
+RECEIVERS = frozenset({"Tensor", "Module", "unknown", "setting"})
 
 
 def is_method(name: str) -> bool:
     """Whether a canonical name is a receiver's class and a method: "Tensor.cuda"."""
     receiver, _, method = name.partition(".")
-    return bool(method) and "." not in method and (receiver == "unknown" or receiver[:1].isupper())
+    return bool(method) and "." not in method and (receiver in RECEIVERS or receiver[:1].isupper())

@@ -41,6 +41,17 @@ def test_a_variable_is_what_its_annotation_says() -> None:
     assert "changing-constant slice: lengths[k]" in in_step(body)
 
 
+def test_padded_to_the_longest() -> None:
+    body = "k = [r[r > 0] for r in x]\nn = max(r.shape[0] for r in k)\nm = max(n, 8)\nmax(r.ndim for r in k)"
+    assert in_step(body, "dynamic")[1:] == ["dynamic-shape derived: max(r.shape[0] for r in k)"]
+
+
+@pytest.mark.parametrize(("device", "sure"), [("extra.device", True), ("'cpu'", False)])
+def test_who_names_a_device_seldom_means_the_host(device: str, sure: bool) -> None:
+    body = f"n = int(x.sum().item())\ntorch.zeros(n, device={device})"
+    assert ("dynamic-shape size: n" in in_step(body, "dynamic")) == sure
+
+
 @pytest.mark.parametrize("code", FOLLOWS)
 def test_an_index_with_as_many_elements_as_the_values_say(code: str) -> None:
     assert FOLLOWS[code] in in_step(code)

@@ -8,12 +8,15 @@ from .said import in_step, said
 
 ACCELERATE = "from accelerate import Accelerator\n"
 CACHE = "from transformers import DynamicCache\n"
+PICTURES = "import wandb\nfrom torchvision.utils import make_grid, save_image\n"
 TOKENIZER = "from transformers import AutoTokenizer\n"
 SILENT = {
     "an autoencoder": "z = vae.decode(x); z = self_like.first_stage_model.decode(x)",
     "a static cache": "from transformers import StaticCache\nc = StaticCache(4); c.update(1, 2)",
     "numbers that are logged": ACCELERATE + "a = Accelerator(); a.log({'n': i}); a.print(i)",
     "a gathered tensor that is not read": ACCELERATE + "z = Accelerator().gather(x).mean()",
+    "pictures of the host": PICTURES + "save_image(torch.zeros(3, 4, 4), 'a.png')",
+    "a grid that is kept": PICTURES + "kept.append(make_grid(x))",
     "text": TOKENIZER + "t = AutoTokenizer.from_pretrained('a'); t.decode([1, 2])",
 }
 SAID = {
@@ -28,6 +31,9 @@ SAID = {
     CACHE + "c = DynamicCache(); torch.arange(c.get_seq_length(), device=device)": (
         "changing-constant attribute: c.get_seq_length()"
     ),
+    PICTURES + "save_image(x, 'a.png')": "host-read copy: save_image(x, 'a.png')",
+    PICTURES + "save_image([x, loss], 'a.png')": "host-read copy: save_image([x, loss], 'a.png')",
+    PICTURES + "wandb.log({'a': wandb.Image(make_grid(x))})": "host-read copy: wandb.Image(make_grid(x))",
     "tokenizer.batch_decode(x)": "host-read copy: tokenizer.batch_decode(x)",
     "self_like.tokenizer.decode(x[0])": "host-read copy: self_like.tokenizer.decode(x[0])",
 }

@@ -10,6 +10,7 @@ from xlamig.flow.interp.reads import SIZES, sureness
 from xlamig.flow.interp.things import (
     BOOL,
     FOREIGN,
+    LIKELY,
     NONE,
     NUMBER,
     TEXT,
@@ -127,6 +128,8 @@ class Builtins:
             return Thing("sequence", element=element_of(first)) if first.kind == "sequence" else FOREIGN
         for thing in things:
             if thing.kind == "number" and thing.cause:
+                if name == "max" and thing.cause == "derived" and len(args.positional) == 1:
+                    self.m.values.reads.sized(node, node, thing, LIKELY, name)  # what they are padded to
                 return thing.but(const=UNKNOWN.const)
         return NUMBER if all(t.kind in ("number", "bool") for t in things) else UNKNOWN
 

@@ -330,8 +330,8 @@ class Tensors:
         """Where the result is, and the operand that says so."""
         given = args.keywords.get("device")
         if given is not None and given.kind != "none":
-            if given.kind == "device":
-                return given.place or "either", given
+            if given.kind == "device":  # who names one seldom means the host
+                return given.place or "either", given.but(sure=max(given.sure, LIKELY))
             if given.kind == "text":
                 return (given.place or "device"), None
             return "device", Thing("device", "device", sure=LIKELY)

@@ -21,6 +21,7 @@ from xlamig.flow.interp.things import (
     Place,
     Thing,
     element_of,
+    inside,
     join_all,
     together,
 )
@@ -122,6 +123,12 @@ class TorchCalls:
             for arg, thing in args.pairs:
                 self.m.values.reads.formatted(arg.value, thing, name, node)
             return NONE
+        if name in table.names("reads", "copies"):
+            for arg, thing in args.pairs:
+                held = inside(thing)
+                if held.kind == "tensor":
+                    self.m.values.reads.host(node, held, "copy", name, arg.value)
+            return FOREIGN
         return None
 
     def _checked(self, name: str, args: Args, node: ir.Call) -> Thing:

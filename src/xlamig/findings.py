@@ -164,19 +164,23 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Size:
     """A literal size of a model: `kind` is hidden, heads, head, feed-forward or vocabulary; `owner`
-    the part it stands in, "" for the file itself."""
+    the part it stands in, "" for the file itself. `given` says how: "value", "default" of a parameter
+    of the owner's, or "call", an argument of `callee`."""
 
     kind: str
     name: str
     value: int
     owner: str
     row: int
+    given: str = "value"
+    callee: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
     """What one file gave. `sites` counts torch and CUDA API uses seen, for coverage; `silenced`
-    are the codes of findings that comments suppress, `unfollowed` the functions that not all calls were
+    are the codes of findings that comments suppress, `unsure` the findings left out because they are less
+    sure than asked for, `unfollowed` the functions that not all calls were
     followed into, because there were too many, `on_xla` what it uses that computes with XLA already."""
 
     filename: str
@@ -191,6 +195,7 @@ class FileReport:
     sizes: tuple[Size, ...] = ()
     unfollowed: tuple[str, ...] = ()
     on_xla: tuple[str, ...] = ()
+    unsure: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from making import a_finding, a_fix, a_report
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import Plan, estimate
 from xlamig.effort.tables import table
-from xlamig.findings import Concern, FileReport, Finding, Report, SkippedFile
+from xlamig.findings import Concern, FileReport, Finding, Part, Report, SkippedFile
 
 
 def plan(*findings: Finding, **settings: object) -> Plan:
@@ -24,7 +24,17 @@ def minutes(*findings: Finding, **settings: object) -> float:
 
 def test_nothing_costs_nothing() -> None:
     made = plan()
-    assert (made.hours.likely, made.hours.high, made.terms, made.verdict) == (0, 0, (), "ready")
+    assert (made.hours.likely, made.hours.high, made.terms, made.verdict) == (0, 0, (), "nothing")
+
+
+def test_where_nothing_uses_torch_there_is_no_work_on_top() -> None:
+    without = estimate(Report("torch_xla", (FileReport("a.py", lines=3),)), EffortSettings())
+    assert (without.verdict, without.fixed_low, without.fixed_high) == ("nothing", 0, 0)
+    used = estimate(Report("torch_xla", (FileReport("a.py", lines=3, sites=1),)), EffortSettings())
+    assert (used.verdict, used.fixed_low) == ("ready", EffortSettings().overhead_low_hours)
+    module = Part("Net", "class", ("torch.nn.Module",), (), (), (), 1, 2)
+    inherits = estimate(Report("torch_xla", (FileReport("a.py", parts=(module,)),)), EffortSettings())
+    assert inherits.verdict == "ready"
 
 
 def test_an_info_adds_nothing_and_is_listed_as_optional() -> None:

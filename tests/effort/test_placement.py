@@ -8,6 +8,7 @@ from making import a_finding
 from xlamig.effort.fill import fills, poor
 from xlamig.effort.placement import Stage, crossings, place
 from xlamig.findings import FileReport, Finding, Part, Report, Size
+from xlamig.report import plan_placement
 
 MODULE = ("torch.nn.Module",)
 
@@ -186,6 +187,22 @@ def test_a_width_that_fills_is_not_poor() -> None:
     found = fills(sizes(Size("hidden", "d_model", 768, "", 3)))
     assert len(found) == 1
     assert poor(found) == ()
+
+
+def test_calls_come_before_the_default_that_they_replace() -> None:
+    default = Size("hidden", "embed_dim", 1024, "ViT", 3, "default")
+    call = Size("hidden", "embed_dim", 768, "vit_base", 9, "call", "ViT")
+    assert [(fill.value, fill.given) for fill in fills(sizes(default, call))] == [(768, "call")]
+    other = Size("hidden", "embed_dim", 768, "vit_base", 9, "call", "ResNet")
+    assert [fill.value for fill in fills(sizes(default, other))] == [1024, 768]
+
+
+def test_a_default_is_named_as_one_unless_it_is_also_given() -> None:
+    default = Size("hidden", "embed_dim", 96, "ViT", 3, "default")
+    (found,) = fills(sizes(default, Size("hidden", "width", 96, "", 9)))
+    assert (found.given, found.row) == ("value", 9)
+    (found,) = fills(sizes(default))
+    assert ":3, a default)" in plan_placement.fill(found)
 
 
 @pytest.mark.parametrize(

@@ -25,4 +25,4 @@ def test_parts_and_sizes_with_their_rows(tmp_path: Path, monkeypatch: pytest.Mon
         (file,) = engine.check([Path()], engine.Options(isolated=True, jobs=1)).files
         calls = (("torch.nn.Linear", 1),)
         assert file.parts == (Part("Net", "class", ("torch.nn.Module",), ("__init__",), (), calls, 3, 5),)
-        assert file.sizes == (Size("hidden", "d_model", 768, "Net", 4),)
+        assert file.sizes == (Size("hidden", "d_model", 768, "Net", 4, "default"),)

@@ -49,6 +49,12 @@ def sizes(text: str) -> list[tuple[str, int, str]]:
     return [(size.kind, size.value, size.owner) for size in read("import torch\n" + text).sizes]
 
 
+def test_a_size_says_how_it_is_given() -> None:
+    text = "import torch\nd_model = 64\ndef f(d_model=128): ...\nnn.Net(1, d_model=256)\n"
+    found = [(size.value, size.given, size.callee) for size in read(text).sizes]
+    assert found == [(64, "value", ""), (128, "default", ""), (256, "call", "Net")]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

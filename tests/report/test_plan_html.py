@@ -126,7 +126,7 @@ def test_it_says(part: str) -> None:
 def test_a_plan_of_nothing_is_a_page_too() -> None:
     empty = Report("torch_tpu")
     found = Page(page(estimate(empty, EffortSettings()), empty))
-    assert "Migration to torch_tpu ready" in found.text
+    assert "Migration to torch_tpu nothing" in found.text
     assert "Placement" not in found.text
 
 

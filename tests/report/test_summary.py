@@ -25,6 +25,12 @@ def test_what_was_left_out_is_said() -> None:
     ]
 
 
+def test_what_is_less_sure_is_said_with_the_option_that_shows_it() -> None:
+    report = Report("torch_xla", (FileReport("a.py", unsure=2), FileReport("b.py", unsure=1)))
+    assert "3 less sure not shown: --confidence possible shows them." in summary(report, unsure=True)
+    assert len(list(summary(report))) == 1
+
+
 def test_only_unsafe_fixes() -> None:
     assert (
         list(summary(a_report(a_finding(fix=a_fix("unsafe")))))[-1] == "1 fixable with --fix --unsafe-fixes."
@@ -88,7 +94,7 @@ def test_a_rule_that_shares_its_statements_says_so() -> None:
 def test_an_empty_plan() -> None:
     report = Report("torch_xla")
     lines = list(plan_text.render(estimate(report, EffortSettings()), report, Context()))
-    assert lines[0] == "torch_xla: ready (no finding asks for a change)"
+    assert lines[0] == "torch_xla: nothing (no use of PyTorch or CUDA was found, so there is nothing to port)"
     assert not any(line.startswith("1.") for line in lines)
 
 

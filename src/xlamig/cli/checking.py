@@ -13,7 +13,7 @@ import click
 from xlamig.cli import exits
 from xlamig.cli.output import Output, progress
 from xlamig.findings import Applicability, Report
-from xlamig.report import render, statistics
+from xlamig.report import FOR_PEOPLE, render, statistics
 from xlamig.report.changes import applied, diff, left
 from xlamig.report.numbers import number
 from xlamig.report.summary import effort_line, over_budget, summary, troubles
@@ -164,7 +164,8 @@ class Checking:
         if unpredicted:
             self.out.note("Observed, and not predicted:", *(f"  {line}" for line in unpredicted), "")
         if report.files:
-            self.out.note(*summary(report, self.wanted.unsafe_fixes, fixed))
+            unsure = not self.wanted.hook and self.wanted.output_format in FOR_PEOPLE
+            self.out.note(*summary(report, self.wanted.unsafe_fixes, fixed, unsure))
         elif not self.wanted.hook:
             self.out.note(NOTHING)
         return max(exits.of_report(report, settings.fail_on), self._effort(report, settings))

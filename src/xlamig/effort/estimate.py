@@ -26,7 +26,7 @@ from xlamig.effort.sites import credit, distinct, is_optional, is_work
 from xlamig.effort.stacks import stacks
 from xlamig.effort.tables import table
 from xlamig.effort.terms import Addend, addends, difference, total
-from xlamig.effort.verdict import judge
+from xlamig.effort.verdict import judge, uses_torch
 from xlamig.findings import Finding, Phase, Report
 
 
@@ -39,7 +39,8 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
     hours = total(parts)
     extra = [finding for finding in work if is_optional(finding)]
     extra_parts = addends(distinct(extra, weight_of), settings)
-    verdict, reason = judge([site for part in parts for site in part.sites], hours, settings)
+    found = uses_torch(report)
+    verdict, reason = judge([site for part in parts for site in part.sites], hours, settings, found)
     phases = tuple(_phase(phase, title, needed, parts) for phase, title in PHASES.items())
     stages = place(report)
     return Plan(
@@ -52,8 +53,8 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
         families=_families(parts),
         optional=_items(extra, extra_parts),
         sides=_sides(parts, settings),
-        fixed_low=settings.overhead_low_hours,
-        fixed_high=settings.overhead_high_hours,
+        fixed_low=settings.overhead_low_hours if found else 0.0,
+        fixed_high=settings.overhead_high_hours if found else 0.0,
         lines=_all_lines(hours, settings.fixed_lines),
         hours_per_day=settings.hours_per_day,
         dominant=_dominant(needed, parts, settings.dominant_share),
@@ -63,6 +64,7 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
         fills=fills(report),
         stacks=stacks(report),
         on_xla=tuple(sorted({name for file in report.files for name in file.on_xla})),
+        without_work=len(report.findings) - len(work),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xlamig.effort.sides import side_of
@@ -14,7 +14,8 @@ _NEAR = 10  # rows between a width and the number of heads that share it
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A size of a model on matrix units of 128 and 256. `shares` is the part that is no padding."""
+    """A size of a model on matrix units of 128 and 256. `shares` is the part that is no padding,
+    `given` how the size is given: as in `findings.Size`."""
 
     kind: str
     name: str
@@ -23,15 +24,21 @@ class Fill:
     row: int
     padded: tuple[int, ...]
     shares: tuple[float, ...]
+    given: str
 
 
 def fills(report: Report) -> tuple[Fill, ...]:
-    """Every distinct size once, where it stands first; the size of a head also from width and heads."""
+    """Every distinct size once, where it stands first; the size of a head also from width and heads.
+    A default gives way to what calls of its class or function give in its place."""
+    files = [file for file in report.files if side_of(file.filename) is None]
+    called = {(size.callee, size.name) for file in files for size in file.sizes if size.given == "call"}
     found: dict[tuple[str, int], Fill] = {}
-    for file in report.files:
-        if side_of(file.filename) is None:
-            for kind, name, value, row in _values(file.sizes):
-                found.setdefault((kind, value), _fill(kind, name, value, file.filename, row))
+    for file in files:
+        sizes = [one for one in file.sizes if one.given != "default" or (one.owner, one.name) not in called]
+        for kind, name, value, size in _values(sizes):
+            known = found.get((kind, value))
+            if known is None or (known.given == "default" != size.given):
+                found[kind, value] = _fill(kind, name, value, file.filename, size)
     return tuple(found.values())
 
 
@@ -40,18 +47,19 @@ def poor(found: Iterable[Fill]) -> tuple[Fill, ...]:
     return tuple(fill for fill in found if min(fill.shares) < 1)
 
 
-def _values(sizes: Iterable[Size]) -> Iterator[tuple[str, str, int, int]]:
+def _values(sizes: Sequence[Size]) -> Iterator[tuple[str, str, int, Size]]:
     widths = [size for size in sizes if size.kind == "hidden"]
     for size in sizes:
         if size.kind != "heads":
-            yield size.kind, size.name, size.value, size.row
+            yield size.kind, size.name, size.value, size
             continue
         near = [one for one in widths if one.owner == size.owner and abs(one.row - size.row) <= _NEAR]
         width = min(near, key=lambda one: abs(one.row - size.row), default=None)
         if width is not None and width.value % size.value == 0:
-            yield "head", f"{width.name} / {size.name}", width.value // size.value, size.row
+            yield "head", f"{width.name} / {size.name}", width.value // size.value, size
 
 
-def _fill(kind: str, name: str, value: int, filename: str, row: int) -> Fill:
+def _fill(kind: str, name: str, value: int, filename: str, size: Size) -> Fill:
     padded = tuple(-(-value // unit) * unit for unit in MXU_SIZES)
-    return Fill(kind, name, value, filename, row, padded, tuple(value / whole for whole in padded))
+    shares = tuple(value / whole for whole in padded)
+    return Fill(kind, name, value, filename, size.row, padded, shares, size.given)

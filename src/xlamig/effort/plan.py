@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from xlamig.effort.fill import Fill
     from xlamig.effort.placement import Stage
 
-Verdict = Literal["ready", "easy", "moderate", "hard", "blocked"]
+Verdict = Literal["nothing", "ready", "easy", "moderate", "hard", "blocked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +175,4 @@ class Plan:
     history: tuple[Point, ...] = ()  # oldest first
     stacks: tuple[Stack, ...] = ()
     on_xla: tuple[str, ...] = ()  # nothing of these has to be ported
+    without_work: int = 0  # findings that ask for nothing

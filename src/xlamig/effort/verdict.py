@@ -5,6 +5,7 @@ hard      work at level redesign or above, or more than `hard-days` of work
 moderate  more than `moderate-days` of work
 easy      some work
 ready     none
+nothing   no use of PyTorch or CUDA was found, so there is nothing to port
 
 What is only possible blocks nothing and makes nothing hard.
 """
@@ -17,11 +18,27 @@ from xlamig.config.settings import EffortSettings
 from xlamig.effort.model import BLOCKING, LARGE
 from xlamig.effort.plan import Hours, Verdict
 from xlamig.effort.sites import Site
-from xlamig.findings import Finding
+from xlamig.findings import Finding, Part, Report
 
 
-def judge(sites: Sequence[Site], hours: Hours, settings: EffortSettings) -> tuple[Verdict, str]:
-    """The verdict and the reason for it."""
+def uses_torch(report: Report) -> bool:
+    """Whether anything of PyTorch or CUDA was found in the program."""
+    return any(
+        file.findings or file.sites or file.on_xla or any(map(_is_of_torch, file.parts))
+        for file in report.files
+    )
+
+
+def _is_of_torch(part: Part) -> bool:
+    return bool(part.calls) or any(name.startswith("torch.") for name in (*part.bases, *part.decorators))
+
+
+def judge(
+    sites: Sequence[Site], hours: Hours, settings: EffortSettings, found: bool = True
+) -> tuple[Verdict, str]:
+    """The verdict and the reason for it; `found` says whether the program uses PyTorch at all."""
+    if not found:
+        return "nothing", "no use of PyTorch or CUDA was found, so there is nothing to port"
     likely = [site.finding for site in sites if site.finding.confidence != "possible"]
     blockers = [
         _named(finding)

@@ -18,7 +18,7 @@ from xlamig.fix.draft import draft
 from xlamig.fix.helper_text import is_helper
 from xlamig.flow import Facts, facts_of
 from xlamig.rulebook import Judgement, Program
-from xlamig.rulebook.filter import codes_for, is_shown, keep
+from xlamig.rulebook.filter import codes_for, is_shown, is_unsure, keep
 from xlamig.rulebook.places import count_statements_once
 from xlamig.rulebook.suppressed import Outcome, apply, silence
 from xlamig.source.files import module_name
@@ -56,7 +56,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
             skipped = SkippedFile(job.source.filename, "nested too deeply to be analysed")
     ours = is_helper(job.source.text)
     facts = [] if ours else [fact for fact in facts if not _is_own(fact, job.own)]
-    judged, outcome, errors = _judge(facts, job.source, session, job.program)
+    judged, outcome, errors, unsure = _judge(facts, job.source, session, job.program)
     return FileReport(
         job.source.filename,
         tuple(_with_fixes(judged, job, module, session)),
@@ -70,6 +70,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
         tuple(_sizes(found, job.source)),
         found.unfollowed,
         session.rulebook.on_xla(facts),
+        unsure,
     )
 
 
@@ -89,17 +90,19 @@ def _parts(found: Facts, source: SourceText) -> Iterator[Part]:
 
 def _sizes(found: Facts, source: SourceText) -> Iterator[Size]:
     for size in found.sizes:
-        yield Size(size.kind, size.name, size.value, size.owner, source.locate(size.span[0]).row)
+        row = source.locate(size.span[0]).row
+        yield Size(size.kind, size.name, size.value, size.owner, row, size.given, size.callee)
 
 
 def _judge(
     facts: Sequence[Fact], source: SourceText, session: Session, program: Program
-) -> tuple[Sequence[Judgement], Outcome, tuple[RuleError, ...]]:
-    """The judgements to report, what comments did to them, and the rules that raised."""
+) -> tuple[Sequence[Judgement], Outcome, tuple[RuleError, ...], int]:
+    """The judgements to report, what comments did to them, the rules that raised, and how many are left
+    out because they are not sure enough."""
     book, selection, settings = session.rulebook, session.selection, session.settings
     comments = suppressions(source)
     if not facts and not comments.entries:
-        return (), Outcome((), 0, (), ()), ()
+        return (), Outcome((), 0, (), ()), (), 0
     codes = codes_for(source.filename, book.active, selection.enabled, selection.ignored_for)
     errors: list[RuleError] = []
     judged = book.judge(facts, source, codes, program=program, on_error=errors.append)
@@ -108,7 +111,8 @@ def _judge(
     about_comments = book.judge(outcome.events, source, codes, on_error=errors.append)
     kept = (*outcome.kept, *silence(about_comments, comments).kept)
     shown = keep(kept, settings, codes, selection.ignored_for)
-    return count_statements_once(shown), outcome, tuple(errors)
+    unsure = sum(is_unsure(judgement.finding, settings) for judgement in kept)
+    return count_statements_once(shown), outcome, tuple(errors), unsure
 
 
 def failure_fact(source: SourceText, failure: Failure) -> ToolEvent:

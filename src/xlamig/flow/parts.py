@@ -28,13 +28,16 @@ class RawPart(NamedTuple):
 
 
 class RawSize(NamedTuple):
-    """A literal size: `kind` as in `knowledge.sizes`, `owner` the part it stands in."""
+    """A literal size: `kind` as in `knowledge.sizes`, `owner` the part it stands in, `given` and `callee`
+    as in `findings.Size`."""
 
     kind: str
     name: str
     value: int
     owner: str
     span: Span
+    given: str
+    callee: str
 
 
 Calls = Mapping[str, Counter[str]]
@@ -101,27 +104,29 @@ def sizes_of(module: ir.Module, text: str) -> tuple[RawSize, ...]:
     for statement in module.body:
         owner = statement.name if isinstance(statement, ir.ClassDef | ir.FunctionDef) else ""
         for node in ir.walk(statement):
-            for name, value in _given(node):
+            for name, value, given, callee in _given(node):
                 known = size_names().get(name)
                 if known is None or not isinstance(value, ir.Const):
                     continue
                 size = value.value
                 if isinstance(size, int) and not isinstance(size, bool) and size >= known.least:
-                    found.append(RawSize(known.kind, name, size, owner, (value.start, value.end)))
+                    span = (value.start, value.end)
+                    found.append(RawSize(known.kind, name, size, owner, span, given, callee))
     return tuple(sorted(found, key=lambda size: size.span))
 
 
-def _given(node: ir.Node) -> Iterator[tuple[str, ir.Expr]]:
+def _given(node: ir.Node) -> Iterator[tuple[str, ir.Expr, str, str]]:
     match node:
-        case ir.Arg(keyword=str(name), value=value):
-            yield name, value
+        case ir.Call(func=func, args=args):
+            callee = path_of(func).rpartition(".")[2]
+            yield from ((arg.keyword, arg.value, "call", callee) for arg in args if arg.keyword)
         case ir.Param(name=name, default=ir.Expr() as value):
-            yield name, value
+            yield name, value, "default", ""
         case ir.Assign(targets=(target,), value=value):
-            yield path_of(target).rpartition(".")[2], value
+            yield path_of(target).rpartition(".")[2], value, "value", ""
         case ir.AnnAssign(target=target, value=ir.Expr() as value):
-            yield path_of(target).rpartition(".")[2], value
+            yield path_of(target).rpartition(".")[2], value, "value", ""
         case ir.Dict(keys=keys, values=values):
             for key, value in zip(keys, values, strict=True):
                 if isinstance(key, ir.Const) and isinstance(key.value, str):
-                    yield key.value, value
+                    yield key.value, value, "value", ""

@@ -23,6 +23,7 @@ FORMATS: Mapping[str, str] = {
     "junit": "junit",
     "markdown": "markdown",
 }
+FOR_PEOPLE = ("full", "concise", "grouped")  # at a terminal
 
 
 def render(name: str, report: Report, context: Context) -> Iterator[str]:

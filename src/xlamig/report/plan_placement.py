@@ -32,7 +32,9 @@ def fill(found: Fill) -> str:
         for unit, padded, share in units
         if share < 1
     ]
-    return f"{_kind(found)} {found.value} ({one_line(found.filename)}:{found.row}): {'; '.join(parts)}"
+    given = ", a default" if found.given == "default" else ""
+    where = f"{one_line(found.filename)}:{found.row}{given}"
+    return f"{_kind(found)} {found.value} ({where}): {'; '.join(parts)}"
 
 
 def sizes(plan: Plan) -> Iterator[str]:

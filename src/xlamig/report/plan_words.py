@@ -17,9 +17,15 @@ _BAR = 24  # characters of the longest bar
 
 def head(plan: Plan) -> Iterator[tuple[str, list[str]]]:
     """The figures at the top: a label and its lines."""
+    if plan.verdict == "nothing":
+        yield "Read", [_files(plan)]
+        return
     yield "Estimate", [*_estimate(plan), UNSURE]
-    yield "Lines", [*_lines(plan.lines, plan.coverage.files_affected)]
-    yield "On top", [_on_top(plan)]
+    if plan.lines.likely or plan.lines.fast:
+        yield "Lines", [*_lines(plan.lines, plan.coverage.files_affected)]
+    if plan.fixed_high:
+        yield "On top", [_on_top(plan)]
+    yield "Findings", [findings(plan)]
     yield "Coverage", [*coverage(plan), _files(plan)]
     if plan.sides:
         parts = [
@@ -45,9 +51,27 @@ def span(hours: Hours) -> str:
 
 
 def places(item: Item) -> str:
-    if not item.sites:
-        return _SHARED
-    return f"{number(item.sites, 'site')} in {number(len(item.filenames), 'file')}"
+    """`3 sites in 2 files`; where findings share their work, so that both add up to their totals:
+    `5 findings in 3 files, 2 sites`."""
+    files = number(len(item.filenames), "file")
+    if item.sites == item.findings:
+        return f"{number(item.sites, 'site')} in {files}"
+    sites = number(item.sites, "site") if item.sites else _SHARED
+    return f"{number(item.findings, 'finding')} in {files}, {sites}"
+
+
+def findings(plan: Plan) -> str:
+    """`65 in all: 33 ask for work at 27 sites, 22 are optional, 10 ask for none`."""
+    needed = [item for phase in plan.phases for item in phase.items]
+    asking = sum(item.findings for item in needed)
+    optional = sum(item.findings for item in plan.optional)
+    sites = number(sum(item.sites for item in needed), "site")
+    parts = [f"{asking} ask{'s' if asking == 1 else ''} for work at {sites} (work done once)"]
+    if optional:
+        parts.append(f"{optional} optional")
+    if plan.without_work:
+        parts.append(f"{plan.without_work} without work")
+    return f"{asking + optional + plan.without_work} in all: {', '.join(parts)}"
 
 
 def check(item: Item) -> str:

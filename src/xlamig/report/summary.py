@@ -11,8 +11,11 @@ from xlamig.report.counts import Counts, count
 from xlamig.report.numbers import between, figure, number
 
 
-def summary(report: Report, unsafe_fixes: bool = False, fixed: int = 0) -> Iterator[str]:
-    """Skipped files, failed rules, then the totals. `fixed` findings are gone from the report."""
+def summary(
+    report: Report, unsafe_fixes: bool = False, fixed: int = 0, unsure: bool = False
+) -> Iterator[str]:
+    """Skipped files, failed rules, then the totals. `fixed` findings are gone from the report;
+    `unsure` adds how many were left out because they are less sure."""
     yield from troubles(report)
     counts = count(report)
     files = number(counts.files, "file")
@@ -25,6 +28,8 @@ def summary(report: Report, unsafe_fixes: bool = False, fixed: int = 0) -> Itera
         yield f"No problems found in {files}."
     if report.hidden:
         yield f"{number(report.hidden, 'problem')} not shown: known or on unchanged lines."
+    if unsure and (less := sum(file.unsure for file in report.files)):
+        yield f"{less} less sure not shown: --confidence possible shows them."
     if hint := _fixable(counts, unsafe_fixes):
         yield hint
 

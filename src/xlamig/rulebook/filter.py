@@ -21,9 +21,20 @@ def codes_for(
 
 def is_shown(finding: Finding, settings: Settings) -> bool:
     """Whether the finding is serious and sure enough for the settings."""
-    return SEVERITIES.index(finding.severity) <= SEVERITIES.index(settings.severity) and CONFIDENCES.index(
-        finding.confidence
-    ) <= CONFIDENCES.index(settings.confidence)
+    return _is_serious(finding, settings) and _is_sure(finding, settings)
+
+
+def is_unsure(finding: Finding, settings: Settings) -> bool:
+    """Whether it is left out only because it is not sure enough."""
+    return _is_serious(finding, settings) and not _is_sure(finding, settings)
+
+
+def _is_serious(finding: Finding, settings: Settings) -> bool:
+    return SEVERITIES.index(finding.severity) <= SEVERITIES.index(settings.severity)
+
+
+def _is_sure(finding: Finding, settings: Settings) -> bool:
+    return CONFIDENCES.index(finding.confidence) <= CONFIDENCES.index(settings.confidence)
 
 
 def keep(

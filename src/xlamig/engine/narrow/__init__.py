@@ -33,6 +33,8 @@ def narrow(report: Report, paths: Sequence[Path], options: Options) -> Report:
 
 
 def _keep(report: Report, is_new: Callable[[Finding], bool]) -> Report:
-    files = tuple(replace(file, findings=tuple(filter(is_new, file.findings))) for file in report.files)
+    files = tuple(
+        replace(file, findings=tuple(filter(is_new, file.findings)), unsure=0) for file in report.files
+    )
     kept = sum(len(file.findings) for file in files)
     return replace(report, files=files, hidden=report.hidden + len(report.findings) - kept)

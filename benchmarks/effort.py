@@ -1,11 +1,12 @@
 """Compare the lines a plan estimates with what public ports really changed.
 
-usage: effort.py --mirror DIR [--half fit|held-out] [--only ID ...] [--json FILE] [--recount]
+usage: effort.py --mirror DIR [--half seen|fresh] [--only ID ...] [--json FILE] [--recount]
 
 DIR holds git directories as OWNER+NAME/repo or OWNER+NAME/repo/.git. Every repository in
 effort_ports.json is checked whole, as it was before its port; the estimate is of the files that the
-port changed, and the whole repository's beside it. Prints a row per port, then for each half
-Pearson of logarithms with a bootstrap interval, the median ratio and what other predictors reach.
+port changed, and the whole repository's beside it. Prints a row per port, then for the complete
+ports of each half Pearson of logarithms with a bootstrap interval, the median ratio and what other
+predictors reach. Real are the lines changed in code that was there.
 --recount counts the changed lines anew from git and says where they differ from the data.
 Uses the network for nothing.
 """
@@ -75,10 +76,11 @@ def told(report: Report, port: dict[str, Any]) -> dict[str, Any]:
     files = set(port["files"])
     part = replace(report, files=tuple(file for file in report.files if file.filename in files))
     plan, whole = estimate(part, EffortSettings()), estimate(report, EffortSettings())
-    changed = port["deleted"] + port["added"]
+    changed = port["deleted"] + port["added"] - port["new"]
     return {
         "id": port["id"],
         "half": port["half"],
+        "complete": port["complete"],
         "changed": changed,
         **{name: rate(plan) for name, rate in BEFOREHAND.items()},
         "files touched": len(files),
@@ -120,7 +122,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mirror", type=Path, required=True)
-    parser.add_argument("--half", choices=("fit", "held-out"))
+    parser.add_argument("--half", choices=("seen", "fresh"))
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--json", type=Path)
     parser.add_argument("--recount", action="store_true")
@@ -142,11 +144,13 @@ def main() -> None:
             continue
         rows.append(row := measure(git, port))
         numbers = f"changed {row['changed']:5}  estimated {row['lines']:5}  whole {row['whole']:6}"
-        print(f"{row['half']:9} {row['id']:32} {numbers}", flush=True)
-    halves = {half: [row for row in rows if row["half"] == half] for half in ("fit", "held-out")}
+        print(f"{row['half']:5} {row['id']:40} {numbers}", flush=True)
+    halves = {
+        half: [row for row in rows if row["half"] == half and row["complete"]] for half in ("seen", "fresh")
+    }
     told_of = {half: summary(part) for half, part in halves.items() if len(part) > 2}
     for half, figures in told_of.items():
-        print(f"\n{half}: {figures['ports']} ports, {figures['in_range']} of them inside the range")
+        print(f"\n{half}: {figures['ports']} complete ports, {figures['in_range']} of them inside the range")
         for name in (*BEFOREHAND, "files touched", "whole"):
             print(f"  {name:14}" + "  ".join(f"{key} {value}" for key, value in figures[name].items()))
     if args.json:

@@ -43,9 +43,11 @@ def directory_of(mirror: Path, port: dict[str, Any]) -> Path | None:
     return git_directory(mirror, port["repo"])
 
 
-def find(directory: Path, head: str = "HEAD") -> dict[str, Any]:
-    """The commits before and after, and those of the port between them; or `why` there is none."""
-    first = next(iter(_log(directory, head, "-G", _IMPORT)), None)
+def find(directory: Path, head: str = "HEAD", start: str = "") -> dict[str, Any]:
+    """The commits before and after, and those of the port between them; or `why` there is none.
+    `start` is the commit that begins a later stretch of the same history."""
+    rows = _log(directory, head, "-G", _IMPORT)
+    first = next((row for row in rows if row[0].startswith(start)), None)
     if first is None:
         return {"why": "no commit imports torch_xla"}
     parents = git(directory, "show", "-s", "--format=%P", first[0]).split()
@@ -137,14 +139,14 @@ def why_not(directory: Path, port: dict[str, Any]) -> str | None:
     """Why a port is not one of existing GPU code, if it is not."""
     named = ["git", "-c", "safe.directory=*", f"--git-dir={directory}", "grep", "-qIE"]
     cuda, xla = (
-        not subprocess.run([*named, word, port["before"], "--", "*.py"], capture_output=True).returncode
-        for word in ("cuda", "torch_xla")
+        not subprocess.run([*named, word, port["before"], "--", *names], capture_output=True).returncode
+        for word, names in (("cuda", ("*.py",)), ("torch_xla", port["files"] or ("*.py",)))
     )
     diff = git(directory, "diff", "-U0", "-w", port["before"], port["after"], "--", "*.py")
     named_lines = sum(line[:1] == "+" and bool(XLA.search(line)) for line in diff.split("\n"))
     ported = port["deleted"] + port["added"] - port["new"]
     reasons = (
-        (xla, "torch_xla is there before"),
+        (xla, "its files name torch_xla before"),
         (not cuda, "no CUDA before"),
         (ported < 5, "fewer than 5 lines in code that was there"),
         (port["new"] > ported, "mostly new files"),
@@ -157,12 +159,13 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mirror", type=Path, required=True)
     parser.add_argument("--head", default="HEAD", help="a branch or pull request instead")
+    parser.add_argument("--start", default="", help="the commit that begins a later stretch")
     parser.add_argument("repos", nargs="+")
     args = parser.parse_args(words)
     for repo in args.repos:
         directory = git_directory(args.mirror, repo)
         port: dict[str, Any] = {"repo": repo} | (
-            find(directory, args.head) if directory else {"why": "no copy"}
+            find(directory, args.head, args.start) if directory else {"why": "no copy"}
         )
         if directory and "why" not in port:
             port |= count_port(args.mirror, port)

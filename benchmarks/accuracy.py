@@ -3,9 +3,12 @@
 Each program runs as it stands on torch_xla's CPU client (`--as-cuda`). Only what that client shows is
 compared (host reads, changing graphs, operators on the CPU), and only on lines that ran in at least
 three steps. Precision is of what is predicted for each step or every few; recall is of the lines that cost
-something in several steps, whatever frequency was predicted for them. A batch whose shape changes is the
-loader's doing, and is predicted where a finding is at the loader. With `--fixtures` the programs are those of
-`fixtures/`, written by the hand that wrote the rules: a regression test and no evidence of accuracy.
+something in several steps, whatever frequency was predicted for them. A batch whose shape changes is seen
+where it enters the graph, and is predicted where a finding (XLA904) says that batches have shapes of their
+own, which stands where they are made; it is confirmed at a line of its reasons, such as where the batch is
+put on the device. A finding about a number that is read to be an index (XLA109) says both that the host waits
+and that each value compiles. With `--fixtures` the programs are those of `fixtures/`, written by the hand
+that wrote the rules: a regression test and no evidence of accuracy.
 Stores nothing unless asked to keep the traces.
 """
 
@@ -30,7 +33,8 @@ PROGRAMS = Path(__file__).parent / "programs"
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 # A program run as if on CUDA gets a boundary after each optimizer step: that there is none is not seen.
 NOT_SEEN = ("XLA401", "XLA402", "XLA403")
-OF_LOADERS = ("XLA901", "XLA904")
+OF_LOADERS = ("XLA904",)
+OF_BOTH = ("XLA109",)  # a read by its mechanism, and each value that is read compiles
 ENOUGH = 3  # steps in which a line has to run
 KINDS = {
     "input": "recompile",
@@ -137,6 +141,10 @@ def events_by_row(traced: dict[str, Any], name: str) -> dict[int, set[str]]:
     return found
 
 
+def shown_by(mechanism: str) -> frozenset[str]:
+    return SHOWN_BY[mechanism] | ({"input"} if mechanism == "recompile" else frozenset())
+
+
 def compare(
     program: Path, traced: dict[str, Any], findings: Sequence[dict[str, Any]], scores: dict[str, Score]
 ) -> list[str]:
@@ -157,10 +165,15 @@ def compare(
             continue
         rows = range(finding["location"]["row"], finding["end_location"]["row"] + 1)
         predicted[mechanism].update(rows)
+        if finding["code"] in OF_BOTH:
+            predicted["recompile"].update(rows)
         if finding["frequency"] not in ("step", "interval"):
             continue
         ran = max((lines.get(str(row), 0) for row in rows), default=0)
-        shown = any(observed.get(row, set()) & SHOWN_BY[mechanism] for row in rows)
+        places = [*rows]
+        if finding["code"] in OF_LOADERS:
+            places += [reason["location"]["row"] for reason in finding["reasons"] if reason["location"]]
+        shown = any(observed.get(row, set()) & shown_by(mechanism) for row in places)
         verdict = "confirmed" if shown else "not observed" if ran >= ENOUGH else "not reached"
         if verdict == "not observed" and mechanism == "recompile" and recompiles:
             verdict = "not told"
@@ -172,7 +185,7 @@ def compare(
         if lines.get(str(row), 0) < ENOUGH:
             continue
         for mechanism in {KINDS[kind] for kind in kinds}:
-            said = any(row in rows for name, rows in predicted.items() if kinds & SHOWN_BY[name])
+            said = any(row in rows for name, rows in predicted.items() if kinds & shown_by(name))
             said = said or (loader and "input" in kinds and mechanism == "recompile")
             scores[mechanism].counts["observed and predicted" if said else "observed only"] += 1
             if not said:

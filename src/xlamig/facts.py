@@ -303,7 +303,7 @@ class ChangingShape(Fact):
 
     kind: ClassVar[str] = "changing-shape"
 
-    via: Literal["concat", "pad", "list", "size", "cache"]
+    via: Literal["concat", "pad", "list", "size", "cache", "batch"]  # batch: put on the device in each step
     operation: str
     tensor: str = ""
     cause: Cause

@@ -104,6 +104,24 @@ def test_what_runs_for_the_first_time_later_is_no_changing_path(tmp_path: Path) 
     assert kinds == {"host-read", "step-boundary", "transfer"}
 
 
+def test_a_step_in_parts_is_compared_with_the_same_part_of_other_steps(tmp_path: Path) -> None:
+    body = "kept = model(batch).sum(1); kept[kept < 9].sum().backward()"
+    text = loop(body, rows="2 + i % 3")
+    _, found, _ = trace(tmp_path, text)
+    changed = [event for event in found["events"] if event["kind"].startswith("changing")]
+    assert {(event["kind"], event["location"]["row"]) for event in changed} == {
+        ("changing-shape", line_of(text, "batch ="))
+    }
+
+
+def test_as_many_elements_as_a_mask_holds_are_a_shape_and_numbers_are_none(tmp_path: Path) -> None:
+    body = "y = torch.rand(8, 8).to(device); y[y > 0.5] = 0; table = table + y[0, 0] / (i + 3)"
+    text = loop(body, steps=12)
+    _, found, _ = trace(tmp_path, text)
+    changed = {(e["kind"], e["via"]) for e in found["events"] if e["kind"].startswith("changing")}
+    assert changed == {("changing-shape", "mask")}
+
+
 def test_what_falls_back_in_the_backward_pass_is_named_where_its_forward_is(tmp_path: Path) -> None:
     body = "torch.zeros(4, device=device).masked_scatter(table[0] > 0, model(batch)[0]).sum().backward()"
     text = loop(body)

@@ -13,6 +13,7 @@ from xlamig.observe.steps import Steps
 
 _CAUSES: dict[str, tuple[EventKind, str]] = {
     "shape": ("changing-shape", "input"),
+    "mask": ("changing-shape", "mask"),
     "constant": ("changing-constant", "argument"),
     "number": ("changing-constant", "number"),
     "path": ("changing-path", "branch"),

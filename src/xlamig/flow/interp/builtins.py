@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.reads import SIZES, sureness
+from xlamig.flow.interp.sizes import DRAWN, LENGTH, varies
 from xlamig.flow.interp.things import (
     BOOL,
     FOREIGN,
@@ -68,6 +69,8 @@ class Builtins:
                 return Thing(
                     "sequence", element=sequence((start, inner)), cause=_rounds(first), tag=first.tag
                 )
+            case "zip" if args.rest is not None and args.rest.items and len(args.positional) == 1:
+                return sequence([Thing("sequence", element=item) for item in args.rest.items])
             case "zip":
                 parts = [self.m.values.iterated(thing) for thing in args.positional]
                 return Thing("sequence", element=sequence(parts))
@@ -93,6 +96,9 @@ class Builtins:
     def _number(self, name: str, first: Thing, node: ir.Call, args: Args) -> Thing:
         if first.kind == "tensor":
             self.m.values.reads.host(node, first, "item", name, args.node(0))
+            longest = self.m.calls.tensors.sizes.read(first, node)
+            if longest is not None:
+                return longest
             cause = "read" if sureness(first) else ""
             return Thing("number", sure=first.sure, cause=cause, why=first.why)
         if first.kind == "number":
@@ -126,6 +132,10 @@ class Builtins:
             return Thing("sequence", element=TEXT)
         if name == "sorted":
             return Thing("sequence", element=element_of(first)) if first.kind == "sequence" else FOREIGN
+        if name == "max" and len(args.positional) == 1:
+            longest = self.m.calls.tensors.sizes.longest(things[0], node)
+            if longest is not None:
+                return longest
         for thing in things:
             if thing.kind == "number" and thing.cause:
                 if name == "max" and thing.cause == "derived" and len(args.positional) == 1:
@@ -142,6 +152,7 @@ class Builtins:
         made = Thing("sequence", element=counter, tag="range")
         if cause is not None:
             made = made.but(cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
+            made = made.but(tag=DRAWN) if varies(cause) else made
         return made
 
     def _copied(self, name: str, first: Thing) -> Thing:
@@ -167,7 +178,9 @@ class Builtins:
             return Thing("number", cause=SIZES[first.cause], loop=first.loop, sure=first.sure, why=first.why)
         if first.tag == "grows":
             return Thing("number", cause="length", loop=first.loop)
-        return NUMBER
+        if first.kind == "sequence" and first.cause == "batch":
+            return Thing("number", cause="batch", sure=LIKELY, why=first.why, tag=LENGTH)
+        return Thing("number", tag=LENGTH)
 
     def _sum(self, first: Thing, args: Args, node: ir.Call) -> Thing:
         self.m.calls.tensors.costs.stacked("sum", first, args, node)
@@ -187,12 +200,16 @@ class Builtins:
         if len(args.positional) < 2:
             return UNKNOWN
         callee = args.positional[0]
+        if callee.kind == "api" and callee.ref in ("list", "tuple") and args.positional[1].items:
+            return args.positional[1]
         inner = [self.m.values.iterated(thing) for thing in args.positional[1:]]
         if callee.kind == "function":
             return Thing("sequence", element=self.m.calls.entry.call(callee.ref, Args(inner), node))
         if callee.kind == "api" and callee.ref in ("float", "int", "str") and inner[0].kind == "tensor":
             self.m.values.reads.host(node, inner[0], "item", str(callee.ref), args.node(1))
             return Thing("sequence", element=NUMBER)
+        if callee.kind == "api" and callee.ref == "len":
+            return Thing("sequence", element=self._len(inner[0]))
         return Thing("sequence", element=UNKNOWN)
 
 

@@ -164,11 +164,11 @@ class Calls:
                 self.entry.call(init, args, node)
                 break
         else:
-            self._fields(info, args)
+            made = made.but(items=self._fields(info, args) or None)
         return made
 
     @staticmethod
-    def _fields(info: ClassInfo, args: Args) -> None:
+    def _fields(info: ClassInfo, args: Args) -> dict[str, Thing]:
         """A dataclass keeps its arguments under the names of its fields."""
         fields = [
             s.target.id
@@ -178,8 +178,13 @@ class Calls:
         positional = args.positional
         if args.starred and len(positional) == 1:
             positional = positional * len(fields)
-        info.attributes.update(zip(fields, positional, strict=False))
-        info.attributes.update((name, thing) for name, thing in args.keywords.items() if name in fields)
+        given = dict(zip(fields, positional, strict=False))
+        given.update((name, thing) for name, thing in args.keywords.items() if name in fields)
+        known = info.attributes
+        if any(name not in known or known[name].key() != thing.key() for name, thing in given.items()):
+            info.version += 1
+        info.attributes.update(given)
+        return given
 
     def method_of(self, owner: Thing, name: str) -> Function | None:
         """A method that the project defines, bound to the object."""
@@ -196,6 +201,8 @@ class Calls:
     def member(self, owner: Thing, name: str, node: ir.Expr) -> Thing:
         """An attribute of an object or module."""
         if isinstance(owner.ref, ClassInfo):
+            if owner.items and name in owner.items and name not in owner.ref.assigned:
+                return self._kept(owner.items[name], name)
             for cls in owner.ref.lineage():
                 if name in cls.attributes:
                     return self._kept(self.placed(cls.attributes[name], owner), name)

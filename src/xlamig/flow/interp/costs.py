@@ -144,6 +144,8 @@ class Costs:
                     self.m.values.reads.host(part, item, "number", name)
                     if wanted and sureness(item) > POSSIBLE:
                         item = Thing("number", cause="read", sure=item.sure, why=item.why)
+                if wanted and not sure:
+                    self.m.calls.tensors.sizes.sized(result, item, name, node)
                 if (wanted or parameter in free) and sure and item.kind == "number":
                     if item.cause not in told:  # `arange(n, n + 1)` is one program for each n
                         self._baked(part, item, name, sure)

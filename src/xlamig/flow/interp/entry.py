@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
 
 _MAX_DEPTH = 24
+_MAX_RECURSION = 2  # `to_device(x)` calls itself for what is in `x`
 _MAX_CONTEXTS = 8  # of one function; then what the others gave is taken
 
 
@@ -33,7 +34,8 @@ class Entry:
         self.m = machine
         self.parameters = Parameters(machine)
         self._ran: dict[int, _Ran] = {}
-        self._running: set[int] = set()
+        self._running: list[int] = []
+        self._keys: list[tuple[int, Any]] = []  # of the calls that run
         self._found: dict[int, tuple[ir.FunctionDef, Frame, ClassInfo | None]] = {}
 
     def annotated(self, annotation: ir.Expr) -> Thing | None:
@@ -61,10 +63,14 @@ class Entry:
         given = self._bound(function, args)
         ran = self._ran.setdefault(id(function.node), _Ran())
         version = function.owner.version if function.owner is not None else 0
-        key = (m.frequency, m.brief, m.synced, version, tuple(thing.key() for thing in given.values()))
+        state = (m.frequency, m.brief, m.synced, m.repeating, m.batching, version)
+        key = (*state, tuple(thing.key() for thing in given.values()))
         known = ran.results.get(key)
         if known is None:
-            if id(function.node) in self._running:
+            if (
+                self._running.count(id(function.node)) > _MAX_RECURSION
+                or (id(function.node), key) in self._keys
+            ):
                 return NOTHING
             if len(self._running) > _MAX_DEPTH or m.exhausted:
                 m.unfollowed.add(function.node.name)
@@ -72,7 +78,9 @@ class Entry:
             if len(ran.results) >= _MAX_CONTEXTS * 2:
                 known = self._any(ran)
             else:
+                self._keys.append((id(function.node), key))
                 known = ran.results[key] = self._run(function, given)
+                self._keys.pop()
                 ran.frequencies.add(m.frequency)
                 ran.given = given
         result, effects = known
@@ -102,12 +110,13 @@ class Entry:
         outer, statement, synced = m.frame, m.statement, m.synced
         frame = m.enter(function.scope, function.frame, function.owner)
         frame.env.update(given)
-        self._running.add(id(function.node))
+        frame.yields = "yield" in m.source(function.node)
+        self._running.append(id(function.node))
         loops, m.loops = m.loops, list(m.loops)
         with m.branch() as effects:
             leaves = m.block(function.node.body)
         m.loops = loops
-        self._running.discard(id(function.node))
+        self._running.pop()
         m.frame, m.statement, m.synced = outer, statement, synced
         result = frame.returned
         if frame.yielded is not None:
@@ -128,9 +137,9 @@ class Entry:
         if id(function.node) in self._running or len(self._running) > _MAX_DEPTH:
             m.frame = outer
             return UNKNOWN
-        self._running.add(id(function.node))
+        self._running.append(id(function.node))
         result = m.values.of(function.node.body)
-        self._running.discard(id(function.node))
+        self._running.pop()
         m.frame = outer
         return result
 

@@ -14,6 +14,7 @@ from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.loops import over as over_of
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import SIZES, Reads
+from xlamig.flow.interp.sizes import LASTING
 from xlamig.flow.interp.things import (
     BOOL,
     FOREIGN,
@@ -217,23 +218,28 @@ class Evaluator:
 
     def _comprehension(self, node: ir.Comprehension) -> Thing:
         outer = fork(self.m.env)
-        cause = ""
+        lead: Thing | None = None
         over = self.m.over
         for generator in node.generators:
             iterable = self.of(generator.iter)
             self.m.over = [*self.m.over, over_of(iterable)]
-            cause = cause or (iterable.cause if iterable.kind == "sequence" else "")
+            lead = lead or (iterable if iterable.kind == "sequence" and iterable.cause else None)
             element = self.iterated(iterable)
             self.m.assign(generator.target, element.but(tag="") if element.tag == "counter" else element)
             for test in generator.ifs:
                 self.tests.truth(test, "if")
+        self.m.repeats += 1
         element = self.of(node.element)
         value = self.of(node.value) if node.value is not None else None
+        self.m.repeats -= 1
         self.m.over = over
         self.m.frame.env = outer
         if node.kind == "dict":
             return Thing("mapping", element=value)
-        return Thing("sequence", element=element, cause=cause)
+        if lead is None:
+            return Thing("sequence", element=element)
+        tag = lead.tag if lead.tag in LASTING else ""
+        return Thing("sequence", element=element, cause=lead.cause, tag=tag, why=lead.why)
 
     # ------------------------------------------------------------------ choices
 

@@ -29,6 +29,7 @@ class ClassInfo:
     bases: tuple[ClassInfo, ...] = ()
     outside: frozenset[str] = frozenset()  # names of bases that are not the module's
     attributes: Env = field(default_factory=dict)
+    assigned: set[str] = field(default_factory=set)  # outside of the constructor that a dataclass has
     methods: dict[str, ir.FunctionDef] = field(default_factory=dict)
     is_module: bool = False
     version: int = 0  # grows when an attribute becomes something else
@@ -67,6 +68,7 @@ class Frame:
     env: Env = field(default_factory=dict)
     returned: Thing | None = None
     yielded: Thing | None = None
+    yields: bool = False  # of a generator
     paths: set[str] = field(default_factory=set)  # the dotted ones among the names so far
 
     @property
@@ -85,6 +87,7 @@ class Loop:
     node: ir.For | ir.While
     kind: LoopKind = "inner"
     over: str = ""
+    test: Thing | None = None  # of a while loop
     update: ir.Call | None = None
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)

@@ -104,7 +104,7 @@ class Indexing:
         # What indexes something else is mostly a vector, and an element of it a 0-d tensor.
         scalar = len(index) == 1 and index[0].kind == "number" and base.dtype == "int" and not base.loose
         whole = all(isinstance(part, ir.Slice) or self._full(part) for part in node.index)
-        return base.but(
+        result = base.but(
             scalar=scalar,
             cause="dynamic" if masked else base.cause,
             sure=min(base.sure, LIKELY) if scalar else base.sure,
@@ -113,6 +113,7 @@ class Indexing:
             source="",
             ref=None,
         )
+        return self.m.calls.tensors.sizes.picked(base, result, index, node)
 
     @staticmethod
     def _full(part: ir.Expr) -> bool:

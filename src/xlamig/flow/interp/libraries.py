@@ -59,6 +59,8 @@ class Libraries:
                 return Thing("number", cause="position", sure=LIKELY, why=(why,))
             case "number":
                 return NUMBER
+            case "draws" if not self.m.calls.torch.is_array(name, args):
+                return self.m.calls.tensors.sizes.drawn()
             case "decodes":
                 return self.m.calls.objects.decoded(name, args, node)
         return FOREIGN

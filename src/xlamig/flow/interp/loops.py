@@ -46,7 +46,7 @@ class Loops:
 
     def run_while(self, node: ir.While) -> None:
         def test(loop: Loop) -> None:
-            self.m.values.tests.truth(node.test, "while")
+            loop.test = self.m.values.tests.truth(node.test, "while")
 
         self._loop(node, UNKNOWN, test)
 
@@ -108,6 +108,8 @@ class Loops:
         m.frame.env = merged(before, first)
         for env in loop.left:
             m.frame.env = merged(m.env, env)
+        if loop.kind in ("inner", "cut", "decoding"):
+            m.frame.env.update(m.calls.tensors.sizes.collected(loop, iterable, before))
         self._absorb(effects, loop, iterable)
         m.block(node.orelse)
 
@@ -116,8 +118,10 @@ class Loops:
         if not inside:
             m.loops.append(loop)
         m.over.append(loop.over)
+        m.batches += m.frame.yields
         start(loop)
         leaves = m.block(loop.node.body)
+        m.batches -= m.frame.yields
         m.over.pop()
         if not inside:
             m.loops.pop()

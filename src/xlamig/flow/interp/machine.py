@@ -50,6 +50,8 @@ class Machine:
         self.message = False  # inside what is raised or asserted
         self.logging = False  # inside the arguments of a logger's call
         self.caller: tuple[Why, ...] = ()  # who runs the current function in each step, if another module
+        self.repeats = 0  # comprehensions that run
+        self.batches = 0  # what a loader calls for each batch, and loops that yield them
         self.over: list[str] = []  # what the loops and comprehensions run over
         self.arms: dict[int, bool] = {}  # the arms of `if` statements that run, by where these stand
         self.default_place: Place = "host"
@@ -83,6 +85,16 @@ class Machine:
     def exhausted(self) -> bool:
         """Whether so much was run that calls are no longer followed."""
         return self._left < 0
+
+    @property
+    def repeating(self) -> bool:
+        """Whether what runs now runs again, for another sample, batch or step."""
+        return bool(self.loops) or self.repeats > 0 or self.batching
+
+    @property
+    def batching(self) -> bool:
+        """Whether it runs again for another batch or step."""
+        return self.batches > 0 or self.frequency == "step"
 
     def allow(self, body: ir.Block) -> None:
         """Each function that is found adds to what may be run."""
@@ -179,6 +191,7 @@ class Machine:
             self.put(path, thing)
         self.effects.add(f"sets:{target.attr}")
         if owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo):
+            owner.ref.assigned.add(target.attr)
             known = owner.ref.attributes.get(target.attr)
             both = thing if known is None else join(known, thing)
             owner.ref.attributes[target.attr] = both

@@ -163,7 +163,10 @@ class Objects:
             case "copy":
                 return owner
             case "to":
-                moved = element.but(place="device") if element.kind == "tensor" else element
+                held = owner.items.values() if isinstance(owner.items, dict) else (element,)
+                for item in held:
+                    self.m.calls.tensors.sizes.moved(item, node)
+                moved = element.but(place="device", cause="") if element.kind == "tensor" else element
                 return Thing("mapping", element=moved)
         return UNKNOWN
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant
+from xlamig.flow.interp.sizes import LASTING, LENGTH, VARIED, joined, times
 from xlamig.flow.interp.things import (
     BOOL,
     FOREIGN,
@@ -77,6 +78,10 @@ class Operators:
         if op == "**":
             self.m.prove(node, number_exponent=left.kind == "tensor" and right.kind == "number")
         kinds = {left.kind, right.kind}
+        if op == "+" and "sequence" in kinds and _may_be_list(left) and _may_be_list(right):
+            made = joined(Thing("sequence", element=UNKNOWN), left, right)
+            if made.cause:
+                return made
         if "tensor" in kinds:
             if op == "%" and left.kind == "text":
                 self.m.values.reads.formatted(node, right, "%", node)
@@ -100,8 +105,9 @@ class Operators:
         if kinds == {"sequence"}:
             return self._joined(op, left, right)
         if "sequence" in kinds and op == "*":
-            held = left if left.kind == "sequence" else right
-            return Thing("sequence", element=element_of(held), place=held.place)
+            held, number = (left, right) if left.kind == "sequence" else (right, left)
+            made = Thing("sequence", element=element_of(held), place=held.place)
+            return times(made, number)
         if "text" in kinds:
             return Thing("text", place=left.place)
         return UNKNOWN
@@ -110,7 +116,7 @@ class Operators:
     def _joined(op: str, left: Thing, right: Thing) -> Thing:
         if op == "+" and left.items is not None and right.items is not None:
             return sequence((*left.items, *right.items))
-        return Thing("sequence", element=join(element_of(left), element_of(right)))
+        return joined(Thing("sequence", element=join(element_of(left), element_of(right))), left, right)
 
     @staticmethod
     def _number(op: str, left: Thing, right: Thing) -> Thing:
@@ -119,8 +125,9 @@ class Operators:
             return Thing("number", const=fold(left.const, right.const))
         for side in (left, right):
             if side.cause:
-                return Thing("number", sure=side.sure, cause=side.cause, loop=side.loop, why=side.why)
-        return NUMBER
+                made = Thing("number", sure=side.sure, cause=side.cause, loop=side.loop, why=side.why)
+                return made.but(tag=next((s.tag for s in (side, left, right) if s.tag in LASTING), ""))
+        return Thing("number", tag=LENGTH) if LENGTH in (left.tag, right.tag) else NUMBER
 
     def _of_tensors(self, op: str, left: Thing, right: Thing, node: ir.Node) -> Thing:
         one, other = (left, right) if left.kind == "tensor" else (right, left)
@@ -137,7 +144,7 @@ class Operators:
                 tag=one.tag if one.tag == "nan" else "",
                 source="",
                 const=UNKNOWN.const,
-                ref=None,
+                ref=one.ref if one.cause == VARIED else None,
             )
         place = joined_place(left.place, right.place)
         if place == "device" and self.m.frequency == "step":
@@ -151,6 +158,7 @@ class Operators:
             dtype=left.dtype if left.dtype == right.dtype else "",
             scalar=left.scalar and right.scalar,
             cause=left.cause or right.cause,
+            ref=next((side.ref for side in (left, right) if side.cause == VARIED), None),
             tag="nan" if "nan" in (left.tag, right.tag) and op in "&|" else "",
             source=left.source if left.source == right.source else "",
             why=lead.why,
@@ -183,6 +191,10 @@ class Operators:
         tensor = self._of_tensors(op, left, right, node)
         source = self.m.source(node.left) if left.kind == "tensor" else ""
         return tensor.but(dtype="bool", source=source, tag="", const=UNKNOWN.const)
+
+
+def _may_be_list(thing: Thing) -> bool:
+    return thing.kind in ("sequence", "unknown", "foreign") or thing.loose
 
 
 def joined_place(one: Place, other: Place) -> Place:

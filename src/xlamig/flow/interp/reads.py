@@ -23,7 +23,7 @@ _CAUSES = {
 }
 
 _OVER = ("parameters", "state-dict")
-SIZES = {"dynamic": "derived", "growing": "length"}
+SIZES = {"dynamic": "derived", "growing": "length", "varied": "batch"}
 """What makes a size of a tensor change, by what its shape depends on."""
 VALUE_SIZES = frozenset({"read", "derived"})
 """Of numbers that depend on the values of tensors: read from one, or the size of one with such a shape."""

@@ -9,6 +9,7 @@ from xlamig.facts import Transfer, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.reads import SIZES, keeps, sureness
+from xlamig.flow.interp.sizes import VARIED, Sizes
 from xlamig.flow.interp.things import (
     BOOL,
     CERTAIN,
@@ -49,6 +50,7 @@ class Tensors:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
         self.costs = Costs(machine)
+        self.sizes = Sizes(machine)
 
     # ------------------------------------------------------------------ methods
 
@@ -105,7 +107,7 @@ class Tensors:
         if name == "is_nonzero":
             return BOOL
         cause = "read" if sureness(owner) else ""
-        number = Thing("number", sure=owner.sure, cause=cause, why=owner.why)
+        number = self.sizes.read(owner, node) or Thing("number", sure=owner.sure, cause=cause, why=owner.why)
         return number if name != "tolist" or owner.scalar else Thing("sequence", element=number, cause="")
 
     def _size(self, owner: Thing, name: str, args: Args) -> Thing:
@@ -113,6 +115,8 @@ class Tensors:
         if name == "size" and args.positional and keeps(cause, args.positional[0].const):
             cause = ""
         number = Thing("number", cause=cause, loop=owner.loop if cause else 0, sure=owner.sure, why=owner.why)
+        if owner.place == "host" and name == "size":
+            number = number.but(tag="length")
         if name == "size" and not args.all:
             return Thing("sequence", element=number, tag="shape")
         return number
@@ -132,6 +136,9 @@ class Tensors:
         if owner.place == "host":
             self.m.effects.add("transfer")
             self._transfer(owner, node)
+            self.sizes.moved(owner, node)
+            if owner.cause == VARIED:
+                owner = owner.but(cause="", ref=None, why=())
         self.m.calls.work("device")
         span = (node.start, node.end)
         why = Why(f"`{short(self.m.source(node))}` puts it on the device", span)
@@ -234,6 +241,7 @@ class Tensors:
             tupled = args.keywords.get("as_tuple")
             if last == "where" or (tupled is not None and tupled.const is True):
                 result = Thing("sequence", element=result)
+        result = self.sizes.shaped(result, last, owner, operands, args, node)
         self.costs.of(name, last, owner, args, node, result)
         if last not in ("detach", "requires_grad_"):  # these compute nothing
             self.m.calls.work(result.place if result.kind == "tensor" else element_of(result).place)

@@ -35,7 +35,8 @@ class Thing:
     scalar   a 0-d tensor
     loose    may as well be a container of such things: a batch, a model's output
     ref      api: its dotted name; function, class, instance: what defines it; module, optimizer: an identity
-    items    of a sequence or mapping whose elements are all known; `element` joins the others
+    items    of a sequence or mapping whose elements are all known; `element` joins the others; the fields of
+             an instance of a dataclass
     cause    of a number: why it differs between graph runs ("" not); of a tensor: "dynamic" shape
     loop     the loop in which `cause` or `tag` holds, 0 everywhere
     tag      what else matters: "nan" of a tensor computed by isnan and the like; "carried:x", "grown:x"
@@ -97,7 +98,7 @@ class Thing:
         const = self.const if isinstance(self.const, str | int | float | bool | None) else None
         inside: Any = None
         if depth:
-            if self.kind == "mapping" and self.items is not None:
+            if isinstance(self.items, dict):
                 inside = tuple((name, item.key(depth - 1)) for name, item in self.items.items())
             elif self.items is not None:
                 inside = tuple(item.key(depth - 1) for item in self.items)
@@ -195,7 +196,9 @@ def join(one: Thing, other: Thing) -> Thing:
         known = one if one.why else other
         return known if one.place == other.place else known.but(place="")
     items, element = one.items, one.element
-    if one.kind in ("sequence", "mapping") and (items is not other.items or element is not other.element):
+    if one.kind in ("sequence", "mapping", "instance") and (
+        items is not other.items or element is not other.element
+    ):
         items, element = _join_items(one, other)
     const = one.const if type(one.const) is type(other.const) and one.const == other.const else MISSING
     place = join_place(one.place, other.place)
@@ -262,6 +265,8 @@ def _join_kinds(one: Thing, other: Thing) -> Thing:
 
 
 def _join_items(one: Thing, other: Thing) -> tuple[Any, Thing | None]:
+    if one.kind == "instance" and (one.items is None or other.items is None):
+        return None, None
     if one.items is not None and other.items is not None and len(one.items) == len(other.items):
         if one.kind == "sequence":
             return tuple(join(a, b) for a, b in zip(one.items, other.items, strict=True)), None

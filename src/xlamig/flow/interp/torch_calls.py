@@ -194,7 +194,8 @@ class TorchCalls:
         first = args.get(0) or UNKNOWN
         match word:
             case "host-tensor":
-                return Thing("tensor", "host", tag="constant" if self._is_global(args) else "")
+                made = Thing("tensor", "host", tag="constant" if self._is_global(args) else "")
+                return self.m.calls.tensors.sizes.shaped(made, "tensor", None, [], args, node)
             case "module":
                 return self._parts(self._module(name, node), args)
             case "wrapped-module":
@@ -228,17 +229,17 @@ class TorchCalls:
                 return together(args.positional)
             case "compiled":
                 return first.but(tag="compiled") if first.kind in ("function", "module") else first
-            case "random" if name.startswith("numpy.") and self._is_array(name, args):
+            case "random" if name.startswith("numpy.") and self.is_array(name, args):
                 return FOREIGN
             case "random":
-                return Thing("number", cause="random", loop=self.m.loops[-1].id if self.m.loops else 0)
+                return self.m.calls.tensors.sizes.drawn()
             case "mapping":
                 of_lists = first.kind == "api" and first.ref == "list"
                 return Thing("mapping", items=None if of_lists else {}, element=_EMPTY if of_lists else None)
         return UNKNOWN
 
     @staticmethod
-    def _is_array(name: str, args: Args) -> bool:
+    def is_array(name: str, args: Args) -> bool:
         """Whether numpy draws several numbers: it is told how many, where or by name."""
         size = args.keywords.get("size")
         given = len(args.positional)
@@ -301,11 +302,15 @@ class TorchCalls:
         collate = args.keywords.get("collate_fn")
         if collate is None or collate.kind not in ("function", "instance"):
             return None
+        self.m.batches += 1
         sample = Thing("tensor", "host", sure=LIKELY, loose=True)
         method = self.m.calls.method_of(dataset, "__getitem__")
-        if method is not None:
+        if dataset.kind == "sequence":
+            sample = element_of(dataset)
+        elif method is not None:
             sample = self.m.calls.entry.call(method, Args([NUMBER]), node)
         made = self.m.calls.reach(collate, node, Args([Thing("sequence", element=sample)]))
+        self.m.batches -= 1
         return None if made.kind == "unknown" else made
 
     # ------------------------------------------------------------------ by signature

@@ -108,16 +108,17 @@ class Recorder:
         tally.device_to_host += now.device_to_host - before.device_to_host
         tally.host_to_device += now.host_to_device - before.host_to_device
         tally.seconds += time.perf_counter() - started
-        differs = self.log.since_last(site) if now.executions != before.executions else None
-        if now.compiles != before.compiles:
-            compiled = counters.compile_seconds()
-            tally.compile_seconds += compiled - self.compiled
+        compiled = now.compiles != before.compiles
+        differs = self.log.ran(site, compiled) if now.executions != before.executions else None
+        if compiled:
+            seconds = counters.compile_seconds()
+            tally.compile_seconds += seconds - self.compiled
             if differs is not None:
-                self._explain(differs, now.compiles - before.compiles, compiled - self.compiled)
-            self.compiled = compiled
+                self._explain(differs, now.compiles - before.compiles, seconds - self.compiled)
+            self.compiled = seconds
 
     def _explain(self, found: steplog.Difference, compiles: int, seconds: float) -> None:
-        """Which line made the graph another one than when the same line last ran one."""
+        """Which line made the graph another one than those that the same line ran before."""
         tally = self.tally("recompile", f"{found.cause} {found.operator}", found.site)
         tally.compiles += compiles
         tally.compile_seconds += seconds
@@ -129,6 +130,7 @@ class Recorder:
         ended = self.boundaries[-1][2].executions if self.boundaries else 0
         if self.last.executions == ended:
             return
+        self.log.end_step()
         number = self.places.setdefault(site, len(self.places))
         self.boundaries.append((number, depth, self.last))
         if time.monotonic() - self.written > EVERY:

@@ -6,7 +6,9 @@ list of operators with shapes and constants does, and each has its line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,6 +17,8 @@ import torch
 from .frames import Site
 
 LONGEST = 200_000  # operators that are remembered at least
+RECENT = 8  # windows of a line
+_MASKS = (torch.bool, torch.uint8)
 
 
 class Entry(NamedTuple):
@@ -28,7 +32,8 @@ class Entry(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The first entry that two steps do not share. `cause` is path, shape, constant or number."""
+    """The first entry that two windows do not share. `cause` is path, shape, constant or number; mask, if
+    all are alike and one writes at a mask."""
 
     cause: str
     site: Site | None
@@ -48,38 +53,47 @@ def _described(value: Any, shapes: list[Any]) -> Any:
 
 
 @cache
-def _scalars(func: Any) -> tuple[frozenset[int], frozenset[str]]:
-    """Positions and names of the parameters of type Scalar."""
-    found = [(i, a.name) for i, a in enumerate(func._schema.arguments) if "number" in str(a.type).lower()]
-    return frozenset(i for i, _ in found), frozenset(name for _, name in found)
+def _scalars(func: Any) -> tuple[frozenset[int | str], frozenset[int | str]]:
+    """Positions and names of the parameters of type Scalar, and of those that are one tensor."""
+    arguments = [(i, a.name, str(a.type)) for i, a in enumerate(func._schema.arguments)]
+    return tuple(
+        frozenset(key for i, name, kind in arguments if part in kind.lower() for key in (i, name))
+        for part in ("number", "tensor")
+    )  # type: ignore[return-value]
 
 
 def entry(func: Any, site: Site | None, args: Sequence[Any], kwargs: dict[str, Any]) -> Entry:
-    positions, names = _scalars(func)
+    scalars, tensors = _scalars(func)
     shapes: list[Any] = []
     baked: list[Any] = []
     lifted: list[Any] = []
-    for i, value in enumerate(args):
+    for key, value in (*enumerate(args), *kwargs.items()):
         if isinstance(value, torch.Tensor):
             shapes.append((value.shape, value.dtype))
-        elif i in positions:
+        elif key in scalars or (key in tensors and isinstance(value, int | float)):  # as in `x / 3`
             lifted.append(value)
         else:
             baked.append(_described(value, shapes))
-    for name, value in kwargs.items():
-        (lifted if name in names else baked).append(_described(value, shapes))
     return Entry(func, site, shapes, baked, lifted)
 
 
+def _writes_at_mask(at: Entry) -> bool:
+    """Whether so many elements are written as a mask holds, which no shape shows."""
+    name = at.operator.name()
+    return "index_put" in name and any(dtype in _MASKS for _, dtype in at.shapes[1:])
+
+
 class Log:
-    """All operators in order. A window is what came between two times that the same line ran a graph;
-    the first holds what was done before the loop, so the second and the third are the first compared."""
+    """All operators in order. A window is what came before a line ran a graph, since the end of the step
+    before or since that line ran one last, and is compared with others of its kind. The first of a line
+    holds what was done before the loop, and is left out."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.dropped = 0
+        self.boundary = 0
         self.ends: dict[Site | None, int] = {}
-        self.windows: dict[Site | None, list[Entry]] = {}
+        self.windows: dict[tuple[Site | None, bool], deque[list[Entry]]] = {}
 
     def add(self, func: Any, site: Site | None, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         if len(self.entries) >= 2 * LONGEST:
@@ -87,19 +101,36 @@ class Log:
             del self.entries[:LONGEST]
         self.entries.append(entry(func, site, args, kwargs))
 
-    def since_last(self, site: Site | None) -> Difference | None:
-        """Ends the window of `site`; how it differs from the one before, None if there was none."""
+    def end_step(self) -> None:
+        self.boundary = self.dropped + len(self.entries)
+
+    def ran(self, site: Site | None, compiled: bool) -> Difference | None:
+        """Ends the window of `site`; of a graph that was new, where it leaves the closest of those that
+        the line ran before, None if there was none."""
         end = self.dropped + len(self.entries)
-        start = self.ends.get(site)
+        last = self.ends.get(site)
         self.ends[site] = end
-        if start is None or start < self.dropped:
-            self.windows.pop(site, None)
+        start = max(last or 0, self.boundary)
+        if last is None or start < self.dropped:
             return None
         now = self.entries[start - self.dropped :]
-        before, self.windows[site] = self.windows.get(site), now
-        if before is None:
-            return None
-        return difference(before, now) or Difference("unknown", site, "", "", "")
+        earlier = self.windows.setdefault((site, start == last), deque(maxlen=RECENT))
+        found = _closest(earlier, now) if compiled and earlier else None
+        earlier.append(now)
+        return found and (found.difference or Difference("unknown", site, "", "", ""))
+
+
+class _Parting(NamedTuple):
+    """`shared` entries are alike in two windows."""
+
+    shared: float
+    difference: Difference | None
+
+
+def _closest(earlier: Iterable[Sequence[Entry]], now: Sequence[Entry]) -> _Parting:
+    """Of several, the one that is left last; where that is, a shape or constant tells more than a path."""
+    found = [_parted(before, now) for before in reversed(list(earlier))]
+    return max(found, key=lambda f: (f.shared, f.difference is None or f.difference.cause != "path"))
 
 
 def _first(before: Sequence[Entry], now: Sequence[Entry], same: Callable[[Entry, Entry], bool]) -> int | None:
@@ -109,25 +140,31 @@ def _first(before: Sequence[Entry], now: Sequence[Entry], same: Callable[[Entry,
     return None
 
 
-def difference(before: Sequence[Entry], now: Sequence[Entry]) -> Difference | None:
+def _parted(before: Sequence[Entry], now: Sequence[Entry]) -> _Parting:
     """Where `now` leaves `before`. Numbers count only if nothing else differs."""
     at = _first(before, now, lambda a, b: a[:4] == b[:4])
     if at is not None:
         old, new = before[at], now[at]
         name = str(new.operator)
         if old.operator is not new.operator or old.site != new.site:
-            return Difference("path", new.site, name, str(old.operator), name)
+            return _Parting(at, Difference("path", new.site, name, str(old.operator), name))
         if old.shapes != new.shapes:
-            return Difference("shape", new.site, name, _shown(old.shapes), _shown(new.shapes))
-        return Difference("constant", new.site, name, _shown(old.baked), _shown(new.baked))
+            return _Parting(at, Difference("shape", new.site, name, _shown(old.shapes), _shown(new.shapes)))
+        return _Parting(at, Difference("constant", new.site, name, _shown(old.baked), _shown(new.baked)))
     if len(before) != len(now):
-        extra = max(before, now, key=len)[min(len(before), len(now))]
-        return Difference("path", extra.site, str(extra.operator), f"{len(before)} operators", f"{len(now)}")
+        at = min(len(before), len(now))
+        extra = max(before, now, key=len)[at]
+        sizes = f"{len(before)} operators", f"{len(now)}"
+        return _Parting(at, Difference("path", extra.site, str(extra.operator), *sizes))
+    masked = next((one for one in now if _writes_at_mask(one)), None)
+    if masked is not None:
+        return _Parting(len(now), Difference("mask", masked.site, str(masked.operator), "", ""))
     at = _first(before, now, lambda a, b: a.lifted == b.lifted)
-    if at is not None:
-        old, new = before[at], now[at]
-        return Difference("number", new.site, str(new.operator), _shown(old.lifted), _shown(new.lifted))
-    return None
+    if at is None:
+        return _Parting(math.inf, None)
+    old, new = before[at], now[at]
+    shown = _shown(old.lifted), _shown(new.lifted)
+    return _Parting(len(now), Difference("number", new.site, str(new.operator), *shown))
 
 
 def _shown(values: Sequence[Any]) -> str:

@@ -1,0 +1,241 @@
+"""Tensors of the host whose shapes differ from batch to batch: how that comes about, and where it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.facts import ChangingShape, Why
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.things import LIKELY, UNKNOWN, Thing, element_of
+from xlamig.flow.known import short
+from xlamig.knowledge import values as table
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.frames import Env, Loop
+    from xlamig.flow.interp.machine import Machine
+
+VARIED = "varied"
+"""The cause of a tensor of the host whose shape is another one for each sample or batch."""
+LENGTH, LONGEST, DRAWN = "length", "longest", "drawn"
+"""Tags of numbers: the length of something, the greatest in a batch, random and drawn again and again."""
+LASTING = (LONGEST, DRAWN, LENGTH)
+PADDING = "padding"
+
+
+def varies(thing: Thing) -> bool:
+    """Whether a number, or the length of a sequence, is another one for each sample."""
+    if thing.kind not in ("number", "sequence") or thing.sure < LIKELY:
+        return False
+    return thing.cause == "batch" or (thing.cause == "random" and thing.tag == DRAWN)
+
+
+def times(made: Thing, number: Thing) -> Thing:
+    """`[PAD] * (longest - len(s))`"""
+    if not varies(number):
+        return made
+    return _as_long_as(made.but(tag=PADDING), number)
+
+
+def joined(made: Thing, left: Thing, right: Thing) -> Thing:
+    """`s + [PAD] * (n - len(s))`: as long as `n` says."""
+    varied = [side for side in (left, right) if varies(side)]
+    if not varied or (len(varied) > 1 and any(side.tag == PADDING for side in varied)):
+        return made
+    return _as_long_as(made, next((side for side in varied if side.tag == LONGEST), varied[0]))
+
+
+def _as_long_as(made: Thing, lead: Thing) -> Thing:
+    tag = LONGEST if lead.tag == LONGEST else made.tag
+    return made.but(cause="batch", sure=LIKELY, tag=tag, why=lead.why)
+
+
+def _breaks(body: ir.Block) -> bool:
+    return any(isinstance(s, ir.Jump) and s.kind == "break" for s in body)
+
+
+class Sizes:
+    """A varied tensor has as `ref` the node, statement and operation that made it what it is."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+
+    # ------------------------------------------------------------------ numbers
+
+    def drawn(self) -> Thing:
+        """A random number, drawn again and again or once for the whole run."""
+        loops = self.m.loops
+        tag = DRAWN if self.m.repeating else ""
+        return Thing("number", cause="random", loop=loops[-1].id if loops else 0, tag=tag)
+
+    def longest(self, given: Thing, node: ir.Node) -> Thing | None:
+        """`max(len(s) for s in batch)`: nobody asks for the longest of what is equally long."""
+        if given.kind != "number" or not self.m.batching or (given.tag != LENGTH and given.cause != "batch"):
+            return None
+        why = Why(f"`{short(self.m.source(node))}` is the longest of a batch", (node.start, node.end))
+        return Thing("number", cause="batch", sure=LIKELY, tag=LONGEST, why=(why,))
+
+    def read(self, tensor: Thing, node: ir.Node) -> Thing | None:
+        """A number out of a tensor of the host: the greatest of some lengths, or a random one."""
+        if tensor.place != "host":
+            return None
+        if tensor.tag == LONGEST and tensor.scalar:
+            return self.longest(Thing("number", tag=LENGTH), node)
+        return self.drawn() if tensor.tag == DRAWN else None
+
+    def collected(self, loop: Loop, iterable: Thing, before: Env) -> Env:
+        """The lists that a loop appends to, if it has another number of rounds each time."""
+        if not (self.m.repeating and (varies(iterable) or self._ends_early(loop))):
+            return {}
+        node = loop.node
+        header = (node.start, node.iter.end if isinstance(node, ir.For) else node.test.end)
+        why = (Why("this loop has another number of rounds each time", header),)
+        return {
+            name: thing.but(cause="batch", sure=LIKELY, why=why)
+            for name, thing in self.m.env.items()
+            if thing.tag in ("appended", "grows")
+            and thing.loop in (0, loop.id)
+            and before.get(name, thing) is not thing
+        }
+
+    def _ends_early(self, loop: Loop) -> bool:
+        """A loop that chance ends, or the end of an episode."""
+        ends = table.name_like("ends")
+        if isinstance(loop.node, ir.While):
+            random = loop.test is not None and loop.test.cause == "random"
+            return random or (self.m.batching and ends.search(self.m.source(loop.node.test)) is not None)
+        return self.m.batching and any(
+            isinstance(s, ir.If) and _breaks(s.body) and ends.search(self.m.source(s.test))
+            for s in loop.node.body
+        )
+
+    # ------------------------------------------------------------------ tensors
+
+    def shaped(
+        self, result: Thing, last: str, owner: Thing | None, operands: list[Thing], args: Args, node: ir.Call
+    ) -> Thing:
+        """The result of an operation on the host, which may have a shape of its own each time."""
+        plain = last.rstrip("_")
+        first = args.get(0)
+        if result.place == "device" and owner is None and first is not None:
+            self.listed(plain, first, node)
+        if result.kind != "tensor" or result.place != "host":
+            return result
+        if plain in table.names("sizes", "random") and owner is None:
+            return result.but(tag=DRAWN)
+        if plain == "max" and owner is not None and owner.tag == "lengths" and result.scalar:
+            return result.but(tag=LONGEST)
+        if result.scalar:
+            return result
+        if owner is None and first is not None and first.kind == "sequence":
+            return self._of_sequence(result, plain, first, node)
+        if plain in table.names("sizes", "by-values") or (
+            plain == "repeat_interleave" and any(arg.kind == "tensor" for arg in args.all[owner is None :])
+        ):
+            return self._marked(result, last, node) if self.m.batching else result
+        if plain == "pad":
+            return self._padded(
+                result, args.get(0 if owner is not None else 1, "pad") or UNKNOWN, operands, node
+            )
+        given = len(args.positional) - (owner is None)
+        reduced = plain in table.names("torch", "reductions") and (given > 0 or bool(args.keywords))
+        if plain in table.names("sizes", "fixing") or reduced:
+            return result
+        return self._kept(result, operands)
+
+    @staticmethod
+    def _kept(result: Thing, operands: list[Thing]) -> Thing:
+        lead = next((o for o in operands if o.cause == VARIED and o.place == "host"), None)
+        if lead is None:
+            return result
+        return result.but(
+            cause=VARIED, ref=lead.ref, why=lead.why, tag=lead.tag if lead.tag == LONGEST else ""
+        )
+
+    def _of_sequence(self, result: Thing, plain: str, given: Thing, node: ir.Node) -> Thing:
+        """`torch.cat([g.x for g in graphs])`, `torch.tensor([s + [PAD] * n for s in batch])`"""
+        held: Sequence[Thing] = given.items or (element_of(given),)
+        alike = plain in table.names("sizes", "of-one-shape")
+        joins = alike or plain in table.names("torch", "concat") or plain in table.names("sizes", "joins")
+        varied = [t for t in held if t.cause == VARIED and (t.tag == LONGEST or not alike)]
+        if varies(given) or (joins and varied):
+            lead = given if varies(given) else varied[0]
+            return self._marked(result.but(why=lead.why), plain, node)
+        if plain in table.names("sizes", "from-lists"):
+            if any(map(varies, held)) and all(thing.kind == "sequence" for thing in held):
+                return self._marked(result, plain, node)
+            if all(thing.tag == LENGTH for thing in held):
+                return result.but(tag="lengths")
+        return result
+
+    def _padded(self, result: Thing, amounts: Thing, operands: list[Thing], node: ir.Node) -> Thing:
+        """By what is missing to a constant, or to the longest of the batch."""
+        varied = [part for part in amounts.items or (amounts,) if varies(part)]
+        longest = next((part for part in varied if part.tag == LONGEST), None)
+        if longest is not None:
+            return self._marked(result.but(why=longest.why), "pad", node).but(tag=LONGEST)
+        return result if varied else self._kept(result, operands)
+
+    def sized(self, result: Thing, number: Thing, operation: str, node: ir.Node) -> None:
+        """`torch.zeros(n)` on the host, of another size for each sample."""
+        if result.kind == "tensor" and result.place == "host" and varies(number):
+            made = self._marked(result.but(why=number.why), operation.rpartition(".")[2], node)
+            result.cause, result.ref, result.why, result.sure = made.cause, made.ref, made.why, made.sure
+            result.tag = LONGEST if number.tag == LONGEST else ""
+
+    def picked(self, base: Thing, result: Thing, index: list[Thing], node: ir.Subscript) -> Thing:
+        """What an index gives of a tensor of the host."""
+        if base.place != "host":
+            return result
+        if any(part.kind == "tensor" and part.dtype == "bool" for part in index) and self.m.batching:
+            return self._marked(result, "[]", node)
+        bounds = [part.items for part in index if part.tag == "slice" and part.items]
+        cut = [(varies(lower), varies(upper)) for lower, upper, _ in bounds]
+        if any(lower != upper for lower, upper in cut):  # of `x[i : i + n]` the ends move together
+            return self._marked(result, "[]", node)
+        whole = all(all(bound.kind == "none" for bound in bounds) for bounds in bounds)
+        same = all(part.tag == "slice" or part.kind in ("none", "text") for part in index)
+        if base.cause == VARIED and (not whole or not same):
+            return result.but(cause="", ref=None)
+        return result.but(ref=base.ref) if base.cause == VARIED else result
+
+    def _marked(self, result: Thing, operation: str, node: ir.Node) -> Thing:
+        text = short(self.m.source(node))
+        why = Why(f"`{text}`: each sample or batch has a shape of its own", (node.start, node.end))
+        made = node, self.m.statement, operation
+        return result.but(
+            cause=VARIED, sure=min(result.sure, LIKELY), ref=made, why=(*result.why[-2:], why), tag=""
+        )
+
+    # ------------------------------------------------------------------ what it costs
+
+    def listed(self, plain: str, given: Thing, node: ir.Node) -> None:
+        """`torch.stack(log_probs)`, `torch.tensor(rewards, device=device)` of a list with another length in
+        each step."""
+        takes = plain in table.names("torch", "stack") or plain in table.names("sizes", "from-lists")
+        if takes and given.kind == "sequence" and varies(given) and self.m.frequency == "step":
+            self._told(node, self.m.statement, plain, LIKELY, given.why)
+
+    def moved(self, tensor: Thing, node: ir.Call) -> None:
+        """Such a tensor is put on the device in each step."""
+        if tensor.cause != VARIED or tensor.ref is None or self.m.frequency != "step":
+            return
+        why = Why("it is put on the device here in each step", (node.start, node.end))
+        made, statement, operation = tensor.ref
+        self._told(made, statement, operation, tensor.sure, (*tensor.why, why))
+
+    def _told(
+        self, made: ir.Node, statement: ir.Stmt, operation: str, sure: int, why: tuple[Why, ...]
+    ) -> None:
+        self.m.record(
+            ChangingShape,
+            made,
+            min(sure, LIKELY),
+            why,
+            at=statement,
+            via="batch",
+            operation=operation,
+            tensor=short(self.m.source(made)),
+            cause="batch",
+        )

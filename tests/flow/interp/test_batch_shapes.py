@@ -1,0 +1,180 @@
+"""Batches of the host that have another shape each time, and those that have not."""
+
+from __future__ import annotations
+
+import pytest
+
+from .said import said
+
+TRAIN = """
+from torch.utils.data import DataLoader, Dataset
+from dataclasses import dataclass
+device = torch_xla.device()
+model = nn.Linear(8, 8).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+SETUP
+
+for batch in BATCHES:
+    BODY
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ONCE = "loss = model(batch.to(device)).sum()"
+
+
+def shapes(setup: str, batches: str, body: str = ONCE) -> list[str]:
+    lines = body.strip("\n").replace("\n", "\n    ")
+    text = TRAIN.replace("SETUP", setup).replace("BATCHES", batches).replace("BODY", lines)
+    return [line for line in said(text, "changing-shape") if line.startswith("changing-shape batch")]
+
+
+def collated(body: str) -> list[str]:
+    lines = "\n    ".join(body.splitlines())
+    return shapes(f"def collate(batch):\n    {lines}", "DataLoader(data, 4, collate_fn=collate)")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return torch.stack([torch.tensor(s) for s in batch])",
+        "return torch.tensor([s + [0] * (16 - len(s)) for s in batch])",
+        "out = torch.zeros(len(batch), 16)\nfor i, s in enumerate(batch): out[i, : len(s)] = s\nreturn out",
+        "return torch.stack([F.pad(s, (0, 16 - len(s))) for s in batch])",
+        "return torch.stack([s[:16] for s in batch])",
+        "i = random.randint(0, 4)\nreturn torch.stack([s[i : i + 16] for s in batch])",
+        "return torch.randint(0, random.randint(2, 9), (4, 8))",
+        "return torch.stack([s.mean(0) for s in batch])",
+    ],
+)
+def test_batches_of_one_shape(body: str) -> None:
+    assert collated(body) == []
+
+
+LONGEST = "n = max(len(s) for s in batch)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "at"),
+    [
+        (LONGEST + "return torch.tensor([s + [0] * (n - len(s)) for s in batch])", "torch.tensor("),
+        (LONGEST + "return torch.stack([F.pad(s, (0, n - len(s))) for s in batch])", "torch.stack("),
+        (LONGEST + "return torch.zeros(len(batch), n)", "torch.zeros("),
+        ("n = max(map(len, batch))\nreturn torch.zeros(len(batch), n).long()", "torch.zeros("),
+        (
+            "n = torch.tensor([len(s) for s in batch])\nreturn torch.zeros(len(batch), n.max().item())",
+            "torch.zeros(",
+        ),
+        ("n = random.randint(2, 9)\nreturn torch.randn(4, n) * 2", "torch.randn("),
+        ("n = int(torch.randint(2, 9, (1,)))\nreturn torch.stack(batch)[:, :n]", "torch.stack(batch)[:, :n]"),
+    ],
+)
+def test_batches_as_long_as_their_longest(body: str, at: str) -> None:
+    (found,) = collated(body)
+    assert found.startswith(f"changing-shape batch: {at}")
+
+
+SAMPLES = """
+def make(n):
+    return {"x": torch.randn(n, 8), "kind": torch.tensor(1)}
+
+samples = [make(COUNT) for _ in range(100)]
+def batches():
+    for i in range(0, 100, 4):
+        yield BATCH
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "batch"),
+    [
+        ("32", 'torch.cat([s["x"] for s in samples[i : i + 4]])'),
+        ("random.randint(3, 9)", 'torch.stack([s["kind"] for s in samples[i : i + 4]])'),
+        ("random.randint(3, 9)", 'torch.stack([s["x"].sum(0) for s in samples[i : i + 4]])'),
+    ],
+)
+def test_samples_of_one_shape(count: str, batch: str) -> None:
+    assert shapes(SAMPLES.replace("COUNT", count).replace("BATCH", batch), "batches()") == []
+
+
+@pytest.mark.parametrize("rng", ["random", "random.Random(0)"])
+def test_samples_with_shapes_of_their_own(rng: str) -> None:
+    setup = f"rng = {rng}\n" + SAMPLES.replace("COUNT", "rng.randint(3, 9)")
+    found = shapes(setup.replace("BATCH", 'torch.cat([s["x"] for s in samples[i : i + 4]])'), "batches()")
+    assert found == ['changing-shape batch: torch.cat([s["x"] for s in samples[i : i + 4]])']
+
+
+def test_a_size_that_is_drawn_once_is_one() -> None:
+    assert shapes("n = random.randint(3, 9)\ndata = [torch.randn(n, 8)] * 100", "data") == []
+
+
+def test_the_longest_of_all_samples_is_one() -> None:
+    setup = "n = max(len(s) for s in texts)\ndata = [torch.tensor(s + [0] * (n - len(s))) for s in texts]"
+    assert shapes(setup, "data") == []
+
+
+def test_each_field_of_an_instance_is_its_own() -> None:
+    setup = """
+@dataclass
+class Batch:
+    x: torch.Tensor
+    y: torch.Tensor
+
+    def to(self, device):
+        return Batch(self.x.to(device), self.y.to(device))
+
+def batches():
+    for i in range(9):
+        yield Batch(torch.randn(random.randint(3, 9), 8), torch.ones(8))
+"""
+    found = shapes(setup, "batches()", "batch = batch.to(device)\nloss = model(batch.x).sum()")
+    assert found == ["changing-shape batch: torch.randn(random.randint(3, 9), 8)"]
+
+
+def test_a_function_that_calls_itself_for_what_is_inside() -> None:
+    setup = f"""
+def collate(batch):
+    {LONGEST.strip()}
+    return {{"x": {{"ids": torch.zeros(4, n)}}}}
+
+def move(x):
+    if isinstance(x, dict):
+        return {{k: move(v) for k, v in x.items()}}
+    return x.to(device)
+"""
+    body = 'loss = model(move(batch)["x"]["ids"]).sum()'
+    found = shapes(setup, "DataLoader(data, 4, collate_fn=collate)", body)
+    assert found == ["changing-shape batch: torch.zeros(4, n)"]
+
+
+EPISODE = """
+values, rewards = [], []
+state, done = env.reset(), False
+LOOP:
+    value = model(torch.tensor(state).to(device))
+    state, reward, done = env.step()
+    values.append(value)
+    rewards.append(reward)
+    END
+loss = torch.stack(values).sum() - torch.tensor(rewards).to(device).sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "end", "ends"),
+    [
+        ("for t in range(64)", "pass", False),
+        ("while len(rewards) < 64", "pass", False),
+        ("for t in range(64)", "if t == last: break", False),
+        ("while not done", "pass", True),
+        ("for t in range(64)", "if done: break", True),
+        ("while True", "if random.random() < 0.1: break", False),
+    ],
+)
+def test_an_episode_is_as_long_as_it_takes(loop: str, end: str, ends: bool) -> None:
+    found = shapes("env = make()", "range(100)", EPISODE.replace("LOOP", loop).replace("END", end))
+    assert found == (
+        ["changing-shape batch: torch.stack(values)", "changing-shape batch: torch.tensor(rewards)"]
+        if ends
+        else []
+    )

@@ -42,7 +42,15 @@ class Walk:
     def run(self) -> list[Fact]:
         self._block(self.module.body, self.place)
         consumed = self.seen.apis.consumed
-        return [f for f in self.seen.facts if f.kind != "launch" or f.span not in consumed]
+        found = (f for f in self.seen.facts if f.kind != "launch" or f.span not in consumed)
+        return [self._placed(f) if f.kind == "api-use" else f for f in found]
+
+    def _placed(self, fact: Fact) -> Fact:
+        """With the proof that all tensors of a call are on the host, where that is so."""
+        proofs = self.ran.recorder.proofs.get(fact.span, {})
+        if "on-host" not in proofs:
+            return fact
+        return replace(fact, proofs={**fact.proofs, "on-host": proofs["on-host"]})
 
     @property
     def sites(self) -> int:

@@ -156,3 +156,19 @@ for x, i in Batches(torch.ones(9, 8)):
 def test_a_class_that_yields_batches_is_a_loader() -> None:
     assert boundaries(OWN_LOADER) == ["evaluation none"]
     assert boundaries(OWN_LOADER.replace("__iter__", "rows")) == ["decoding none"]
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("model(x[i])", ["evaluation none"]),
+        ("module(x[i])", ["evaluation none"]),
+        ("module(features=x[i], depth=i)", []),
+        ("mask_generator(int(i * 2))", []),
+        ("mask_generator(x[i])", ["evaluation none"]),
+    ],
+)
+def test_what_makes_something_of_settings_is_no_model(call: str, found: list[str]) -> None:
+    head = "def f(model, module, mask_generator, x: torch.Tensor):\n    made = []\n"
+    loop = f"{head}    for i in range(9):\n        made.append({call})\n"
+    assert boundaries(loop) == found

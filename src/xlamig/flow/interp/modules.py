@@ -28,19 +28,8 @@ if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
 
 _SAME = frozenset(
-    {
-        "train",
-        "eval",
-        "requires_grad_",
-        "apply",
-        "half",
-        "float",
-        "double",
-        "bfloat16",
-        "share_memory",
-        "compile",
-        "type",
-    }
+    {"train", "eval", "requires_grad_", "apply", "half", "float", "double", "bfloat16"}
+    | {"share_memory", "compile", "type"}
 )
 _STATE = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 _PARTS = frozenset({"modules", "named_modules", "children", "named_children"})
@@ -55,6 +44,8 @@ class Modules:
     def call(self, module: Thing, args: Args, node: ir.Call) -> Thing:
         """`model(x)`"""
         m = self.m
+        if isinstance(module.ref, str) and module.ref.endswith("#parameter") and self._makes(args, node):
+            return UNKNOWN
         m.effects.add("part" if self._is_part(node) else "model")
         forward = m.calls.method_of(module, "forward") or m.calls.method_of(module, "__call__")
         if forward is not None:
@@ -66,6 +57,15 @@ class Modules:
         elif isinstance(module.ref, ClassInfo) is False and module.tag and module.tag[:1].isupper():
             return self._of_torch(module, args, node)
         return self.output(args, node, module.sure, module)
+
+    @staticmethod
+    def _makes(args: Args, node: ir.Call) -> bool:
+        """Of what is only called like a model: it makes something of numbers (`mask_generator(0)`), or
+        it is a class with its settings (`module(depth=2)`)."""
+        settings = path_of(node.func) == "module" and all(arg.keyword for arg in node.args)
+        return bool(args.all) and (
+            settings or all(one.kind in ("number", "bool", "text") for one in args.all)
+        )
 
     def imported(self, dotted: str, args: Args, node: ir.Call) -> Thing:
         """A module whose class is another file's."""
@@ -156,7 +156,7 @@ class Modules:
         """A call of something unknown: a model, if that is what it is called."""
         name = path_of(node.func).rpartition(".")[2]
         held = self.m.calls.held(args)
-        if name and table.name_like("module").search(name) and held:
+        if name and table.name_like("module").search(name) and held and not self._makes(args, node):
             return self.output(args, node, LIKELY)
         return self.m.calls.unseen.result(node, args)
 

@@ -233,6 +233,8 @@ class Tensors:
         copied = last == "tensor" and first is not None and first.kind == "unknown"
         operands += self.m.calls.held(args) if not copied else []  # of a list, as a rule
         result = self._result(last, owner, operands, args, node)
+        held = [one for one in operands if one.kind == "tensor"]
+        self.m.prove(node, on_host=bool(held) and all(o.place == "host" and o.sure == CERTAIN for o in held))
         if owner is None and not operands:
             result = self._made(last, args, result, node)
         rest = args.all if owner is not None else args.all[1:]

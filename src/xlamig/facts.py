@@ -299,11 +299,15 @@ class ChangingConstant(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangingShape(Fact):
-    """A tensor has another shape in each graph run: it grows, or a list of tensors does."""
+    """A tensor has another shape in each graph run: it grows, or a list of tensors does.
+
+    via "cache": a library's object that grows; "generate": a library's decoding loop with such a cache;
+    "batch": what is put on the device in each step.
+    """
 
     kind: ClassVar[str] = "changing-shape"
 
-    via: Literal["concat", "pad", "list", "size", "cache", "batch"]  # batch: put on the device in each step
+    via: Literal["concat", "pad", "list", "size", "cache", "generate", "batch"]
     operation: str
     tensor: str = ""
     cause: Cause

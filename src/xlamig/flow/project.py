@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
@@ -191,10 +192,11 @@ class ProjectIndex:
                     waiting.append(place)
         return found
 
-    def has_method(self, name: str) -> bool:
-        """Whether a class of the modules in reach defines this method."""
+    def has_method(self, name: str, unless: re.Pattern[str] | None = None) -> bool:
+        """Whether a class of the modules in reach defines this method; not counting those with a base
+        of a name that `unless` finds."""
         return any(
-            name in export.members
+            name in export.members and not (unless and any(map(unless.search, export.value.split())))
             for interface in self._interfaces.values()
             for export in interface.exports.values()
             if export.kind == "class"

@@ -88,3 +88,29 @@ def test_a_dictionary_has_an_update_too() -> None:
 )
 def test_a_progress_bar_reads_what_it_shows(line: str, found: list[str]) -> None:
     assert said(LIGHTNING.replace("LOG", line), "host-read") == found
+
+
+GENERATE = """
+class Poet(BASE):
+    def generate(self, ids, **options):
+        return super().generate(ids, **options)
+
+def answer(model, ids):
+    return model.generate(ids, GIVEN)
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "given", "grows"),
+    [
+        ("nn.Module", "max_new_tokens=8", False),
+        ("LlamaForCausalLM", "pages=8", False),
+        ("LlamaForCausalLM", 'max_new_tokens=8, cache_implementation="static"', False),
+        ("LlamaForCausalLM", "max_new_tokens=8, past_key_values=cache", False),
+        ("LlamaForCausalLM", "max_new_tokens=8", True),
+        ("transformers.PreTrainedModel, Poetry", "do_sample=True, max_new_tokens=8", True),
+    ],
+)
+def test_the_cache_of_transformers_generate(base: str, given: str, grows: bool) -> None:
+    found = said(GENERATE.replace("BASE", base).replace("GIVEN", given), "changing")
+    assert [fact.partition(":")[0] for fact in found] == ["changing-shape generate"] * grows

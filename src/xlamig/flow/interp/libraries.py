@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.things import FOREIGN, LIKELY, NONE, NUMBER, POSSIBLE, Thing, inside, sequence
 from xlamig.flow.known import short
 from xlamig.knowledge import values as table
@@ -74,6 +75,22 @@ class Libraries:
                 if held.kind == "tensor" and held.place == "device":
                     thing = held.but(sure=max(held.sure, LIKELY))  # a metric, whatever it is made of
                 self.m.values.reads.formatted(arg.value, thing, f"LightningModule.{name}", node)
+
+    def generated(self, args: Args, node: ir.Call) -> None:
+        """`model.generate(ids, max_new_tokens=9)` of transformers: its usual cache grows by each token."""
+        given = args.keywords.keys()
+        if self._has_own_generate():  # with arguments of the same names
+            return
+        if given & table.names("generate", "known-by") and not given & table.names("generate", "fixed-by"):
+            operation = f"{self._receiver(node)}.generate"
+            self.m.record(ChangingShape, node, LIKELY, via="generate", operation=operation, cause="length")
+
+    def _has_own_generate(self) -> bool:
+        """Whether a class of the project has a decoding loop, and not that of a base in transformers."""
+        of_transformers = table.name_like("generating")
+        held = [t.ref for t in self.m.frame.module.env.values() if isinstance(t.ref, ClassInfo)]
+        own = any("generate" in c.methods and not any(map(of_transformers.search, c.outside)) for c in held)
+        return own or self.m.analysis.names.project.has_method("generate", of_transformers)
 
     def _grows(self, node: ir.Call, operation: str) -> None:
         self.m.record(ChangingShape, node, LIKELY, via="cache", operation=operation, cause="length")

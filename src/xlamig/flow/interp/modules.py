@@ -178,6 +178,8 @@ class Modules:
         if known is not None:
             return known
         if name in ("forward", "generate"):
+            if name == "generate":
+                self.m.calls.objects.libraries.generated(args, node)
             return self.output(args, node, module.sure, module)
         if module.loose and not signatures.signature(f"Module.{name}"):
             result = self.m.calls.unseen.result(node, args, module)

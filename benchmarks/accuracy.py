@@ -6,9 +6,11 @@ three steps. Precision is of what is predicted for each step or every few; recal
 something in several steps, whatever frequency was predicted for them. A batch whose shape changes is seen
 where it enters the graph, and is predicted where a finding (XLA904) says that batches have shapes of their
 own, which stands where they are made; it is confirmed at a line of its reasons, such as where the batch is
-put on the device. A finding about a number that is read to be an index (XLA109) says both that the host waits
-and that each value compiles. With `--fixtures` the programs are those of `fixtures/`, written by the hand
-that wrote the rules: a regression test and no evidence of accuracy.
+put on the device. That the last batch is smaller (XLA901) predicts a copy to the device with another number
+of rows. A finding about a number that is read to be an index (XLA109) says both that the host waits and that
+each value compiles, and one that names the operators that a module runs on the CPU (XLA501) stands where the
+module is made: it predicts the calls in which just these were seen. With `--fixtures` the programs are those
+of `fixtures/`, written by the hand that wrote the rules: a regression test and no evidence of accuracy.
 Stores nothing unless asked to keep the traces.
 """
 
@@ -18,6 +20,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,10 +37,13 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 # A program run as if on CUDA gets a boundary after each optimizer step: that there is none is not seen.
 NOT_SEEN = ("XLA401", "XLA402", "XLA403")
 OF_LOADERS = ("XLA904",)
+OF_LAST_BATCH = ("XLA901",)
+OF_MODULES = ("XLA501",)
 OF_BOTH = ("XLA109",)  # a read by its mechanism, and each value that is read compiles
 ENOUGH = 3  # steps in which a line has to run
 KINDS = {
     "input": "recompile",
+    "rows": "recompile",
     "host-read": "host-sync",
     "execution": "host-sync",
     "dynamic-shape": "recompile",
@@ -129,30 +135,62 @@ def interval(part: int, whole: int) -> list[float] | None:
     return [round(value, 3) for value in (share, max(0.0, middle - half), min(1.0, middle + half))]
 
 
-def events_by_row(traced: dict[str, Any], name: str) -> dict[int, set[str]]:
-    """Kinds of events that cost something in more than one step; "input" is a batch of another shape."""
+def events_by_row(traced: dict[str, Any], program: Path) -> dict[int, set[str]]:
+    """Kinds of events that cost something in more than one step; "input" is another shape than before,
+    "rows" a copy to the device with another number of rows."""
     found: dict[int, set[str]] = defaultdict(set)
+    text = program.read_text().splitlines()
     for event in traced["events"]:
-        here = event["filename"] and Path(event["filename"]).name == name
+        here = event["filename"] and Path(event["filename"]).name == program.name
         often = event["frequency"] in ("step", "interval") or event["count"] >= ENOUGH
         if here and often and event["kind"] in KINDS:
-            loaded = event["kind"] == "changing-shape" and event["via"] == "input"
-            found[event["location"]["row"]].add("input" if loaded else event["kind"])
+            row, kind = event["location"]["row"], event["kind"]
+            if kind == "changing-shape" and event["via"] == "input":
+                copied = re.search(r"\.(?:to|cuda)\(", text[row - 1])
+                kind = "rows" if copied and rows_alone(event["detail"]) else "input"
+            found[row].add(kind)
     return found
 
 
 def shown_by(mechanism: str) -> frozenset[str]:
-    return SHOWN_BY[mechanism] | ({"input"} if mechanism == "recompile" else frozenset())
+    return SHOWN_BY[mechanism] | ({"input", "rows"} if mechanism == "recompile" else frozenset())
+
+
+def rows_alone(detail: str) -> bool:
+    """Whether the shapes of what differed, such as "16x10, 16 -> 8x10, 8", have all but their first size in
+    common, and that is smaller for all or larger for all."""
+    sides = [
+        [shape.split("x") for shape in side.split(", ")] for side in detail.split(" -> ") if side.strip()
+    ]
+    if len(sides) != 2 or len(sides[0]) != len(sides[1]):
+        return False
+    pairs = [(old, new) for old, new in zip(*sides, strict=True) if old != new]
+    return (
+        all(old[1:] == new[1:] for old, new in pairs) and len({(old[0], new[0]) for old, new in pairs}) == 1
+    )
+
+
+def runs_of(message: str, traced: dict[str, Any], program: Path) -> Iterator[int]:
+    """The rows at which operators ran on the CPU that a message names."""
+    named = set(re.findall(r"aten::[\w.]+", message))
+    for event in traced["events"]:
+        here = event["filename"] and Path(event["filename"]).name == program.name
+        if here and named & set(event["operators"]):
+            yield event["location"]["row"]
 
 
 def compare(
     program: Path, traced: dict[str, Any], findings: Sequence[dict[str, Any]], scores: dict[str, Score]
 ) -> list[str]:
     """Adds to the scores; what was predicted wrongly and what was missed, in words."""
-    lines = next((rows for name, rows in traced["lines"].items() if Path(name).name == program.name), {})
-    observed = events_by_row(traced, program.name)
+    lines: dict[str, int] = next(
+        (rows for name, rows in traced["lines"].items() if Path(name).name == program.name), {}
+    )
+    observed = events_by_row(traced, program)
     predicted: dict[str, set[int]] = defaultdict(set)
-    loader = any(finding["code"] in OF_LOADERS for finding in findings)
+    codes = {finding["code"] for finding in findings}
+    explained = {"rows"} if codes & {*OF_LAST_BATCH} else set()
+    explained |= {"input", "rows"} if codes & {*OF_LOADERS} else set()
     # A trace names the first thing that differs between two steps: what else does, it cannot tell.
     recompiles = any(
         event["kind"] in KINDS and KINDS[event["kind"]] == "recompile" and event["compiles"] >= ENOUGH
@@ -167,6 +205,8 @@ def compare(
         predicted[mechanism].update(rows)
         if finding["code"] in OF_BOTH:
             predicted["recompile"].update(rows)
+        if finding["code"] in OF_MODULES:
+            predicted[mechanism].update(runs_of(finding["message"], traced, program))
         if finding["frequency"] not in ("step", "interval"):
             continue
         ran = max((lines.get(str(row), 0) for row in rows), default=0)
@@ -186,7 +226,7 @@ def compare(
             continue
         for mechanism in {KINDS[kind] for kind in kinds}:
             said = any(row in rows for name, rows in predicted.items() if kinds & shown_by(name))
-            said = said or (loader and "input" in kinds and mechanism == "recompile")
+            said = said or (mechanism == "recompile" and bool(kinds & explained))
             scores[mechanism].counts["observed and predicted" if said else "observed only"] += 1
             if not said:
                 wrong.append(f"missed {'/'.join(sorted(kinds))} line {row}")

@@ -27,6 +27,23 @@ def the(source: str, name: str) -> ApiUse:
     return fact
 
 
+@pytest.mark.parametrize(
+    ("text", "divides"),
+    [
+        ("x = 8 // torch.cuda.device_count()", True),
+        ("x = rank % torch.cuda.device_count()", True),
+        ("x /= torch.cuda.device_count()", True),
+        ("x = 8 // max(1, torch.cuda.device_count())", False),
+        ("x = torch.cuda.device_count() // 2", False),
+        ("x += torch.cuda.device_count()", False),
+        ("x = 8 * torch.cuda.device_count()", False),
+    ],
+)
+def test_a_divisor_is_one_only_by_itself(text: str, divides: bool) -> None:
+    use = the(f"import torch\n{text}\n".replace("device_count", "synchronize"), "torch.cuda.synchronize")
+    assert ("divisor" in use.context) is divides
+
+
 def test_spans_and_parts_are_the_texts_they_say() -> None:
     use = the(PLACES, "unknown.cuda")
     text = PLACES.__getitem__

@@ -22,6 +22,11 @@ from xlamig.flow.site import Analysis, Place
 from xlamig.flow.surroundings import Backends, Packages, Variables
 
 
+def divisor(node: ir.Node, place: Place) -> Place:
+    """Where a divisor is: what stands in its arguments is none."""
+    return place.within("divisor") if isinstance(node, ir.Call) and not node.args else place
+
+
 class Expressions:
     """Collects the facts of one module. `sites` counts calls into torch, `calls` does by part."""
 
@@ -127,6 +132,9 @@ class Expressions:
                     self.visit(node.test, place.within("condition"))
                 for operand, where in self._operands(node, place):
                     self.visit(operand, where)
+            case ir.Binary(op="/" | "//" | "%", left=left, right=right):
+                self.visit(left, place)
+                self.visit(right, divisor(right, place))
             case ir.Unary(op="not", operand=operand):
                 self.visit(operand, place.within("condition"))
             case ir.Lambda():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Fact, Guard
-from xlamig.flow.expressions import Expressions
+from xlamig.flow.expressions import Expressions, divisor
 from xlamig.flow.interp import NOTHING_RUN, interpret
 from xlamig.flow.met import met
 from xlamig.flow.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
@@ -91,8 +91,9 @@ class Walk:
                 self._assignment(node, place)
             case ir.AugAssign() | ir.Delete():
                 self.seen.add(self.seen.variables.changed(node, place))
+                divides = isinstance(node, ir.AugAssign) and node.op in ("/=", "//=", "%=", "/", "//", "%")
                 for child in ir.children(node):
-                    self.seen.visit(child, place)
+                    self.seen.visit(child, divisor(child, place) if divides else place)
             case ir.Import() | ir.ImportFrom():
                 self._import(node, place)
             case ir.FunctionDef():

@@ -230,7 +230,8 @@ class HostRead(Fact):
 
     `operation` is what reads: "Tensor.item", "float", "print", "if", "math.isnan", "torch.equal".
     `boundary` is "after" where a step boundary comes before it with no device work between. `nth`
-    counts the reads of one round of a step loop. `over` says that a loop reads one tensor after another.
+    counts the reads of one round of a step loop. `over` says that a loop reads one tensor after another;
+    "rows" is of the loop itself, whose rounds read numbers out of the rows of a tensor.
     """
 
     kind: ClassVar[str] = "host-read"
@@ -250,7 +251,7 @@ class HostRead(Fact):
     tensor: str  # the source text of what is read, shortened
     boundary: Literal["before", "after"] = "before"
     nth: Literal["only", "first", "later"] = "only"
-    over: Literal["", "parameters", "state-dict", "list"] = ""
+    over: Literal["", "parameters", "state-dict", "list", "rows"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

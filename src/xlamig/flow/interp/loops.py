@@ -43,6 +43,8 @@ class Loops:
             self.m.assign(node.target, self._element(node, iterable, loop), None)
 
         self._loop(node, iterable, bind)
+        if isinstance(node.target, ir.Sequence) and id(node) in self._cut:
+            self.m.values.reads.rows(node.iter, iterable)
 
     def run_while(self, node: ir.While) -> None:
         def test(loop: Loop) -> None:

@@ -59,6 +59,19 @@ class Reads:
             over=next((word for word in reversed(m.over) if word in _OVER), ""),
         )
 
+    def rows(self, node: ir.Expr, thing: Thing) -> None:
+        """`for t, h, w in grid:` whose rounds read on the host: each number is read by itself."""
+        sure = sureness(thing)
+        if thing.kind == "tensor" and sure:
+            boundary = "after" if self.m.synced else "before"
+            fields = {
+                "via": "number",
+                "operation": "for",
+                "tensor": short(self.m.source(node)),
+                "over": "rows",
+            }
+            self.m.record(HostRead, node, sure, thing.why, boundary=boundary, **fields)
+
     def sent(self, left: Thing, right: Thing, node: ir.Node) -> None:
         """A constant of the host meets a tensor of the device."""
         for side, name in ((left, "left"), (right, "right")):

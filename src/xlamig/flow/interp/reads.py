@@ -63,14 +63,17 @@ class Reads:
         """`for t, h, w in grid:` whose rounds read on the host: each number is read by itself."""
         sure = sureness(thing)
         if thing.kind == "tensor" and sure:
-            boundary = "after" if self.m.synced else "before"
-            fields = {
-                "via": "number",
-                "operation": "for",
-                "tensor": short(self.m.source(node)),
-                "over": "rows",
-            }
-            self.m.record(HostRead, node, sure, thing.why, boundary=boundary, **fields)
+            self.m.record(
+                HostRead,
+                node,
+                sure,
+                thing.why,
+                via="number",
+                operation="for",
+                tensor=short(self.m.source(node)),
+                boundary="after" if self.m.synced else "before",
+                over="rows",
+            )
 
     def sent(self, left: Thing, right: Thing, node: ir.Node) -> None:
         """A constant of the host meets a tensor of the device."""

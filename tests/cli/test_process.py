@@ -76,4 +76,4 @@ def test_a_usage_error_exits_with_2(
     with pytest.raises(SystemExit) as caught:
         main()
     assert caught.value.code == 2
-    assert "No such command 'bogus'" in capsys.readouterr().err
+    assert "no command 'bogus'" in capsys.readouterr().err

@@ -110,7 +110,7 @@ def test_per_file_ignores_start_from_the_root() -> None:
 def test_unknown_selectors_of_a_file_are_told() -> None:
     settings = replace(Settings(), ignore=("XLA101", "XLA999"), per_file_ignores={"a": ("boolean-masks",)})
     assert [tuple(u) for u in Selection(settings, CODES).unknown] == [
-        ("ignore", "XLA999", ""),
+        ("ignore", "XLA999", "; `xlamig rules` lists them"),
         ("per-file-ignores", "boolean-masks", '; did you mean "boolean-mask"?'),
     ]
 

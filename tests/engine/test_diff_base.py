@@ -112,4 +112,14 @@ def test_a_file_outside_the_repository_is_said_in_a_line(
     other = tmp_path_factory.mktemp("other") / "a.py"
     other.write_text("import torch\n\ntorch.cuda.synchronize()\n")
     with pytest.raises(UsageError, match="outside the repository"):
-        check(base, str(other))
+        check(base, ".", str(other))
+
+
+def test_the_working_directory_may_be_outside_the_repository(
+    project: Path, base: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (project / "tools.py").read_text()
+    (project / "tools.py").write_text(f"{text}torch.cuda.ipc_collect()\n")
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    [finding] = check(base, str(project)).findings
+    assert "ipc_collect" in finding.message

@@ -37,6 +37,15 @@ class LazyGroup(click.Group):
         command: click.Command = import_module(self._modules[cmd_name]).command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self._modules and not args[0].startswith("-"):
+            from xlamig.config.errors import did_you_mean
+
+            ctx.fail(f"no command {args[0]!r}{did_you_mean(args[0], self._modules)}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)

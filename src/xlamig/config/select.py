@@ -86,7 +86,7 @@ def find_unknown(key: str, selectors: Iterable[str], codes: Mapping[str, str]) -
     """Those of `selectors` that mean no known rule."""
     known = [ALL, *codes, *codes.values()]
     return [
-        UnknownSelector(key, selector, did_you_mean(selector, known))
+        UnknownSelector(key, selector, did_you_mean(selector, known) or "; `xlamig rules` lists them")
         for selector in selectors
         if not codes_of(selector, codes)
     ]

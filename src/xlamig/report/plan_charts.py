@@ -140,11 +140,13 @@ def _stacked(label: str, place: int, parts: Sequence[tuple[float, str, str]], va
 
 
 def _short(name: str) -> str:
-    """The end of a path, the beginning of anything else."""
+    """The last folders and the name of a path, the beginning of anything else."""
     name = one_line(name)
     if len(name) <= _LETTERS:
         return name
-    return f"…{name[1 - _LETTERS :]}" if "/" in name else f"{name[: _LETTERS - 1]}…"
+    parts = name.split("/")
+    ends = (f"…/{'/'.join(parts[first:])}" for first in range(1, len(parts)))
+    return next((end for end in ends if len(end) <= _LETTERS), f"{parts[-1][: _LETTERS - 1]}…")
 
 
 @dataclass(frozen=True, slots=True)

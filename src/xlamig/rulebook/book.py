@@ -58,6 +58,7 @@ class Rulebook(Outline):
             if wanted.upper() == rule.code or wanted.lower() == rule.name:
                 return rule
         hint = did_you_mean(wanted, (*self.codes, *self.codes.values()))
+        hint = hint or "; `xlamig rules` lists them"
         raise RulebookError(f'there is no rule "{wanted}"{hint}')
 
     def on_xla(self, facts: Iterable[Fact]) -> tuple[str, ...]:

@@ -35,7 +35,11 @@ class Changes:
         names = {Path(name).resolve(): name for name in filenames}
         if not names:
             return Changes({})
-        top = Path(_git(Path.cwd(), "rev-parse", "--show-toplevel").rstrip("\n"))
+        # The repository of the files: the working directory may be in another one, or in none.
+        folder = next(iter(names)).parent
+        top = Path(
+            _git(folder if folder.is_dir() else Path.cwd(), "rev-parse", "--show-toplevel").rstrip("\n")
+        )
         commit = _git(
             top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}",
             failed=f"git knows no revision {revision!r}",
@@ -60,7 +64,7 @@ def _changed(top: Path, base: str, names: Mapping[Path, str]) -> dict[str, Rows]
     changed: dict[str, Rows] = {}
     for path, name in names.items():
         if not path.is_relative_to(top):
-            raise UsageError(f"{name} is outside the repository {top}")
+            raise UsageError(f"{name} is outside the repository {top}: check one repository at a time")
         inside = path.relative_to(top).as_posix()
         if inside in touched:
             sides = [renamed[inside], inside] if inside in renamed else [inside]

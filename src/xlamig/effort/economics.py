@@ -100,8 +100,8 @@ def _option(
     notes = []
     if chips * tpu.hbm_gb < question.gpus * gpu.hbm_gb:
         notes.append(
-            f"{chips} chips hold {chips * tpu.hbm_gb:.0f} GB, "
-            f"{question.gpus} GPUs {question.gpus * gpu.hbm_gb:.0f} GB"
+            f"{chips} chips hold {chips * tpu.hbm_gb:.0f} GB, the {question.gpus} GPUs "
+            f"{question.gpus * gpu.hbm_gb:.0f} GB: a model that fills these takes more chips"
         )
     pays_off = _pays_off(question, saved, migration) if migration is not None else None
     return Option(tpu, Money(low, likely, high), chips, cost, prices, saved, pays_off, tuple(notes))
@@ -155,7 +155,7 @@ def _assumptions(question: Question, table: Hardware, migration: Money | None) -
     low, likely, high = question.tpu_utilisation
     yield f"the job: {question.gpus} GPUs for {question.hours:g} hours, all of it bf16 matrix work"
     gpu = f"GPU {question.gpu_utilisation:.0%}"
-    yield f"utilisation of the bf16 peak, assumed: {gpu}, TPU {likely:.0%} ({low:.0%}-{high:.0%})"
+    yield f"utilisation of the bf16 peak: {gpu}, TPU {likely:.0%} ({low:.0%}-{high:.0%})"
     yield "nothing was measured on a TPU: measure one step of your model before you rely on this"
     yield (
         f"list prices per chip and hour in {table.currency}, built-in figures read on {table.read}; "
@@ -165,4 +165,5 @@ def _assumptions(question: Question, table: Hardware, migration: Money | None) -
     if migration is None:
         yield "no break-even: no --hourly-rate was given"
     else:
-        yield f"the migration: the plan's hours and its fixed hours at {question.hourly_rate:g} per hour"
+        rate = f"{question.hourly_rate:g} {table.currency} per hour"
+        yield f"the migration: the plan's hours and the hours on top at {rate}"

@@ -25,23 +25,24 @@ def difference(saved: Money, currency: str) -> str:
         f"{amount(abs(value))} {currency} {'less' if value >= 0 else 'more'}"
         for value in (saved.low, saved.likely, saved.high)
     )
-    return f"{worst} to {best}, likely {likely}"
+    return f"from {worst} to {best}, likely {likely}"
 
 
 def lines(found: Economics) -> Iterator[str]:
     """The comparison, its assumptions and its sources."""
     asked = found.question
     now = span(found.now, found.currency)
-    yield f"now: {asked.gpus} x {found.gpu.name}, {asked.hours:g} h: {now} (estimate)"
+    yield f"now: {asked.gpus} x {found.gpu.name} for {asked.hours:g} hours cost {now} (estimate)"
     for option in found.options:
         yield from _option(found, option)
     if found.migration is not None:
-        yield f"migration: {span(found.migration, found.currency)} (estimate)"
+        yield f"migration: costs {span(found.migration, found.currency)}, once (estimate)"
     yield from (f"assumed: {line}" for line in found.assumptions)
     for chip, prices in ((found.gpu, found.gpu_prices), *((o.tpu, o.prices) for o in found.options)):
         rate = f"{chip.bf16_tflops:g} bf16 TFLOP/s, {chip.hbm_gb:g} GB at {chip.hbm_gbps:g} GB/s"
         yield f"figures: {chip.name}: {rate}{f', MXU {chip.mxu}' if chip.mxu else ''}"
-        yield from (f"price: {chip.name} {price.per_hour:g}: {price.offer}" for price in prices)
+        rates = ((f"{price.per_hour:g} {found.currency} per hour", price.offer) for price in prices)
+        yield from (f"price: {chip.name} {rate}: {offer}" for rate, offer in rates)
     yield from (f"source: {source}" for source in found.sources)
 
 
@@ -51,17 +52,20 @@ def pays_off(option: Option) -> str:
         return ""
     soonest, latest = option.pays_off
     if soonest is None:
-        return "never pays off within these ranges"
+        return "the migration never pays for itself within these ranges (estimate)"
     if latest is None:
-        return f"pays off after {amount(soonest)} hours of the job at best, never at worst (estimate)"
-    return f"pays off after {amount(soonest)} to {amount(latest)} hours of the job (estimate)"
+        best = f"at best after {amount(soonest)} hours of the GPU job"
+        return f"the migration pays for itself {best}, at worst never (estimate)"
+    hours = f"{amount(soonest)} to {amount(latest)} hours"
+    return f"the migration pays for itself after {hours} of the GPU job (estimate)"
 
 
 def _option(found: Economics, option: Option) -> Iterator[str]:
     cost = span(option.cost, found.currency)
-    yield f"{option.tpu.name}: {cost} (estimate); {amount(option.chip_hours.likely)} chip-hours"
-    yield f"   about {option.chips} chips for the same time"
-    yield f"   against now {difference(option.saved, found.currency)} (estimate)"
+    yield f"{option.tpu.name}: the same job costs {cost} (estimate)"
+    hours = span(option.chip_hours, "chip-hours")
+    yield f"   it takes {hours} (estimate): likely {option.chips} chips for as long"
+    yield f"   compared with now {difference(option.saved, found.currency)} (estimate)"
     if said := pays_off(option):
         yield f"   {said}"
     yield from (f"   {note}" for note in option.notes)

@@ -36,7 +36,8 @@ class Changes:
         if not names:
             return Changes({})
         # The repository of the files: the working directory may be in another one, or in none.
-        folder = next(iter(names)).parent
+        here = (path for path in names if path.is_relative_to(Path.cwd()))
+        folder = next(here, next(iter(names))).parent
         top = Path(
             _git(folder if folder.is_dir() else Path.cwd(), "rev-parse", "--show-toplevel").rstrip("\n")
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .said import facts, in_step, said
+from .said import STEP, facts, in_step, said
 
 SILENT = {
     "a host tensor": "torch.ones(3).sum().item()",
@@ -203,3 +203,20 @@ def test_why_is_said_with_the_places() -> None:
         '`Net().to("cuda")` puts it on the device',
         "`model(batch)` computes it on the device",
     ]
+
+
+@pytest.mark.parametrize(
+    ("loop", "told"),
+    [
+        ("for a, b in x: torch.arange(a, device=device)", True),
+        ("for a, b in x: z = int(a)", True),
+        ("for a, b in x: z = a * b", False),
+        ("for a, b in x.tolist(): torch.arange(a, device=device)", False),
+        ("for a, b in torch.ones(3, 2): torch.arange(int(a), device=device)", False),
+        ("for a, b in model.named_buffers(): b.sum().item()", False),
+        ("for a in x: a.sum().item()", False),
+    ],
+)
+def test_a_loop_over_rows_whose_numbers_are_needed(loop: str, told: bool) -> None:
+    rows = [fact for fact in facts(STEP.replace("BODY", loop)) if getattr(fact, "over", "") == "rows"]
+    assert len(rows) == told

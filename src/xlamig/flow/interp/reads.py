@@ -62,7 +62,7 @@ class Reads:
     def rows(self, node: ir.Expr, thing: Thing) -> None:
         """`for t, h, w in grid:` whose rounds read on the host: each number is read by itself."""
         sure = sureness(thing)
-        if thing.kind == "tensor" and sure:
+        if thing.kind == "tensor" and not thing.loose and sure:
             self.m.record(
                 HostRead,
                 node,

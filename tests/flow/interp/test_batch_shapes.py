@@ -178,3 +178,56 @@ def test_an_episode_is_as_long_as_it_takes(loop: str, end: str, ends: bool) -> N
         if ends
         else []
     )
+
+
+COLLATOR = """
+class Collate:
+    def __call__(self, batch):
+        BODY
+"""
+
+
+def of_collator(body: str) -> list[str]:
+    """Of a collate function in a file that no loop of steps is in."""
+    text = COLLATOR.replace("BODY", "\n        ".join(body.splitlines()))
+    return said(text, "changing-shape")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return torch.zeros(len(batch), 16)",
+        "return torch.stack([F.pad(s, (0, 16 - len(s))) for s in batch])",
+        "n = max(self.widths)\nreturn torch.zeros(len(batch), n)",
+        "n = max(s.weight for s in batch)\nreturn torch.zeros(len(batch), n)",
+    ],
+)
+def test_a_collate_function_by_itself_with_one_shape(body: str) -> None:
+    assert of_collator(body) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "at"),
+    [
+        ("n = max(len(s) for s in batch)\nreturn torch.zeros(len(batch), n)", "torch.zeros(len(batch), n)"),
+        ("n = max([s[1].size(1) for s in batch])\nreturn torch.full((4, n), 0)", "torch.full((4, n), 0)"),
+        (
+            "n = max(s['x'].shape[0] for s in batch)\nreturn torch.stack([F.pad(s, (0, n)) for s in batch])",
+            "torch.stack([F.pad(s, (0, n)) for s in batch])",
+        ),
+    ],
+)
+def test_a_collate_function_by_itself_that_pads_to_the_longest(body: str, at: str) -> None:
+    assert of_collator(body) == [f"changing-shape batch: {at}"]
+
+
+def test_a_dataset_knows_its_longest_sample() -> None:
+    text = """
+    class Texts(torch.utils.data.Dataset):
+        def __init__(self, texts):
+            self.longest = max(len(t) for t in texts)
+
+        def __getitem__(self, i):
+            return torch.zeros(max(len(t) for t in self.texts))
+    """
+    assert said(text, "changing-shape") == []

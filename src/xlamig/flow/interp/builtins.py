@@ -133,7 +133,7 @@ class Builtins:
         if name == "sorted":
             return Thing("sequence", element=element_of(first)) if first.kind == "sequence" else FOREIGN
         if name == "max" and len(args.positional) == 1:
-            longest = self.m.calls.tensors.sizes.longest(things[0], node)
+            longest = self.m.calls.tensors.sizes.longest(things[0], node, args.node(0))
             if longest is not None:
                 return longest
         for thing in things:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from xlamig.flow.interp.things import LIKELY, NONE, NOTHING, UNKNOWN, Thing, joi
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
 
+_OF_SAMPLES = re.compile(r"^__(?!call)|init")  # what workers run that makes no batches
 _MAX_DEPTH = 24
 _MAX_RECURSION = 2  # `to_device(x)` calls itself for what is in `x`
 _MAX_CONTEXTS = 8  # of one function; then what the others gave is taken
@@ -200,6 +202,8 @@ class Entry:
             own = Thing(kind, place if owner.is_module else "", sure=LIKELY, ref=owner)  # type: ignore[arg-type]
             given[node.params[0].name] = Thing("class", ref=owner) if function.kind == "class" else own
         before = m.frequency, m.frame, m.loops
+        m.collating = "worker" in words and not _OF_SAMPLES.search(node.name)
+        m.batches += m.collating
         m.frequency, m.loops = "step" if hot else "unknown", []
         caller = m.regions.caller(node, owner.scope if owner else frame.scope)
         if caller and caller != m.names.module:
@@ -209,4 +213,6 @@ class Entry:
         ran.results[("root", hot)] = self._run(function, given)
         ran.frequencies.add(m.frequency)
         m.frequency, m.frame, m.loops = before
+        m.batches -= m.collating
+        m.collating = False
         m.caller = ()

@@ -51,6 +51,7 @@ class Machine:
         self.logging = False  # inside the arguments of a logger's call
         self.caller: tuple[Why, ...] = ()  # who runs the current function in each step, if another module
         self.repeats = 0  # comprehensions that run
+        self.collating = False  # inside a collate function of which it is not seen where its batches go
         self.batches = 0  # what a loader calls for each batch, and loops that yield them
         self.over: list[str] = []  # what the loops and comprehensions run over
         self.arms: dict[int, bool] = {}  # the arms of `if` statements that run, by where these stand

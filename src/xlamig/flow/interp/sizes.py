@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ VARIED = "varied"
 """The cause of a tensor of the host whose shape is another one for each sample or batch."""
 LENGTH, LONGEST, DRAWN = "length", "longest", "drawn"
 """Tags of numbers: the length of something, the greatest in a batch, random and drawn again and again."""
+_A_SIZE = re.compile(r"^len\(|\.shape\[-?\d\]$|\.size\(-?\d\)$")
 LASTING = (LONGEST, DRAWN, LENGTH)
 PADDING = "padding"
 
@@ -69,9 +71,12 @@ class Sizes:
         tag = DRAWN if self.m.repeating else ""
         return Thing("number", cause="random", loop=loops[-1].id if loops else 0, tag=tag)
 
-    def longest(self, given: Thing, node: ir.Node) -> Thing | None:
+    def longest(self, given: Thing, node: ir.Node, source: ir.Expr | None = None) -> Thing | None:
         """`max(len(s) for s in batch)`: nobody asks for the longest of what is equally long."""
-        if given.kind != "number" or not self.m.batching or (given.tag != LENGTH and given.cause != "batch"):
+        lengths = given.kind == "number" and (given.tag == LENGTH or given.cause == "batch")
+        if isinstance(source, ir.Comprehension):
+            lengths |= _A_SIZE.search(self.m.source(source.element)) is not None
+        if not lengths or not self.m.batching:
             return None
         why = Why(f"`{short(self.m.source(node))}` is the longest of a batch", (node.start, node.end))
         return Thing("number", cause="batch", sure=LIKELY, tag=LONGEST, why=(why,))
@@ -120,6 +125,8 @@ class Sizes:
         first = args.get(0)
         if result.place == "device" and owner is None and first is not None:
             self.listed(plain, first, node)
+        if self.m.collating and result.kind == "tensor" and not result.place:
+            result = result.but(place="host")
         if result.kind != "tensor" or result.place != "host":
             return result
         if plain in table.names("sizes", "random") and owner is None:
@@ -161,10 +168,16 @@ class Sizes:
         varied = [t for t in held if t.cause == VARIED and (t.tag == LONGEST or not alike)]
         if varies(given) or (joins and varied):
             lead = given if varies(given) else varied[0]
-            return self._marked(result.but(why=lead.why), plain, node)
+            made = self._marked(result.but(why=lead.why), plain, node)
+            if LONGEST in (given.tag, *(thing.tag for thing in held)):
+                self._collated(made)
+            return made
         if plain in table.names("sizes", "from-lists"):
             if any(map(varies, held)) and all(thing.kind == "sequence" for thing in held):
-                return self._marked(result, plain, node)
+                made = self._marked(result, plain, node)
+                if any(thing.tag == LONGEST for thing in held):
+                    self._collated(made)
+                return made
             if all(thing.tag == LENGTH for thing in held):
                 return result.but(tag="lengths")
         return result
@@ -179,10 +192,13 @@ class Sizes:
 
     def sized(self, result: Thing, number: Thing, operation: str, node: ir.Node) -> None:
         """`torch.zeros(n)` on the host, of another size for each sample."""
-        if result.kind == "tensor" and result.place == "host" and varies(number):
+        padded = operation.endswith("pad")  # by as much as is missing, mostly
+        if result.kind == "tensor" and result.place == "host" and varies(number) and not padded:
             made = self._marked(result.but(why=number.why), operation.rpartition(".")[2], node)
             result.cause, result.ref, result.why, result.sure = made.cause, made.ref, made.why, made.sure
             result.tag = LONGEST if number.tag == LONGEST else ""
+            if result.tag:
+                self._collated(made)
 
     def picked(self, base: Thing, result: Thing, index: list[Thing], node: ir.Subscript) -> Thing:
         """What an index gives of a tensor of the host."""
@@ -216,6 +232,12 @@ class Sizes:
         takes = plain in table.names("torch", "stack") or plain in table.names("sizes", "from-lists")
         if takes and given.kind == "sequence" and varies(given) and self.m.frequency == "step":
             self._told(node, self.m.statement, plain, LIKELY, given.why)
+
+    def _collated(self, tensor: Thing) -> None:
+        """A collate function makes batches as long as their longest sample."""
+        if self.m.collating:
+            made, statement, operation = tensor.ref
+            self._told(made, statement, operation, LIKELY, tensor.why)
 
     def moved(self, tensor: Thing, node: ir.Call) -> None:
         """Such a tensor is put on the device in each step."""

@@ -67,6 +67,7 @@ def test_stage_and_device(made: Part, stage: str, device: str) -> None:
         part("generate_anchors", kind="function"),
         part("Scale", ("torch.autograd.Function",), members=("forward", "backward")),
         part("Handler", ("abc.ABC",), members=("forward",)),
+        part("BlockDecoder"),
     ],
 )
 def test_what_says_nothing_is_in_no_stage(made: Part) -> None:

@@ -49,7 +49,7 @@ class Classes:
 
     def uses_torch(self, file: FileReport, part: Part) -> bool:
         """Whether it calls torch or something was found in it, or a base class of the program does."""
-        if part.calls or any(name.startswith("torch.") for name in part.decorators):
+        if part.calls or any(name.startswith("torch.") for name in (*part.decorators, *part.bases)):
             return True
         inside = f"{part.name}."
         if any(one.scope == part.name or one.scope.startswith(inside) for one in file.findings):

@@ -56,7 +56,8 @@ class _Sorter:
 
     def _by_name(self, file: FileReport, part: Part, is_model: bool) -> str | None:
         bases = self.classes.above(part)
-        named = is_model or file.sites > 0 or self.classes.uses_torch(file, part)
+        # A function may compute with methods of tensors alone, a class hardly does.
+        named = is_model or (file.sites and part.kind != "class") or self.classes.uses_torch(file, part)
         for stage in _open_to(is_model):
             called = (name for name, _ in part.calls)
             if (

@@ -17,7 +17,7 @@ from xlamig.report.plan_words import span
 WIDTH, LABEL, ROW, BAR = 560, 190, 24, 14
 _PLOT = WIDTH - LABEL - 90  # what is left for bars, beside their values
 _MOST_FILES = 12
-_LETTERS = 27  # of a label
+_LETTERS = 25  # of a label
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ from xlamig.facts import DeviceChoice
         "x.to('xla_device')",
         "device = 'tpu-v4'",
         "mode = 'xla'",
+        "Model.from_pretrained(path, device_map='auto')",
+        "Model.from_pretrained(path, device_map='cpu')",
     ],
 )
 def test_no_device_is_written(source: str) -> None:
@@ -54,6 +56,7 @@ def test_no_device_is_written(source: str) -> None:
         ("torch.zeros(1, device='cuda')", "factory cuda"),
         ("torch.zeros(1, device=0)", "factory cuda:0"),
         ("f(device='cuda')", "device-argument cuda"),
+        ("Model.from_pretrained(path, device_map='cuda')", "device-map cuda"),
         ("torch.device('cuda')", "torch.device cuda"),
         ("torch.device('cuda', 1)", "torch.device cuda:1"),
         ("torch.device('cuda', i)", "torch.device cuda:*"),

@@ -68,6 +68,8 @@ class Devices:
         if method == "to":
             position = "to"
         for arg in node.args[1:] if method == "to" else node.args:
+            if arg.keyword == "device_map":
+                yield from self.literal(arg.value, "device-map", place)
             if arg.keyword != "device":
                 continue
             made = position == "factory" and dotted not in _INDEXED
@@ -167,7 +169,7 @@ class Devices:
         device, kind = self._index(text.strip(), node, index)
         shown = whole or node
         result: Literal["device", "string"] = "device" if whole or position in ("to", "factory") else "string"
-        sure: Confidence = "likely" if position in ("device-argument", "default") else "certain"
+        sure: Confidence = "likely" if position in ("device-argument", "device-map", "default") else "certain"
         yield self._fact(shown, device, position, kind, place, result, sure, ())
 
     def _index(self, text: str, node: ir.Expr, index: ir.Expr | None) -> tuple[str, Index]:

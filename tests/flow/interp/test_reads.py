@@ -16,6 +16,7 @@ SILENT = {
     "a test on metadata": "if x.dim() == 2 and x.dtype is torch.float32 and len(x): z = 1",
     "a list of tensors": "if [loss]: z = 1",
     "a lazy log argument": "import logging\nlogging.getLogger('a').debug('%s', loss)",
+    "a key of what may be a dictionary": "z = extra.to(device)\nfor k, v in extra.items(): w = k in z",
     "a dictionary's get": "{}.get(loss)",
     "arithmetic": "z = sum([loss, loss]) + abs(loss) + loss ** 2 + max(1, 2)",
     "python numbers": "z = max(i, 3); w = math.sqrt(i + 1); v = float('inf'); u = f'{i:.3f}'",
@@ -220,3 +221,7 @@ def test_why_is_said_with_the_places() -> None:
 def test_a_loop_over_rows_whose_numbers_are_needed(loop: str, told: bool) -> None:
     rows = [fact for fact in facts(STEP.replace("BODY", loop)) if getattr(fact, "over", "") == "rows"]
     assert len(rows) == told
+
+
+def test_an_output_may_be_a_container_whose_truth_costs_nothing() -> None:
+    assert in_step("if model(x, y=2): z = 1", "host-read") == []

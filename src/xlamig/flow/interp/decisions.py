@@ -32,6 +32,8 @@ class Decisions:
                 return join_all([self.truth(value, word if i == 0 else op) for i, value in enumerate(values)])
         thing = self.m.values.of(node)
         if thing.kind == "tensor" and not (isinstance(node, ir.Compare) and len(node.ops) > 1):
+            if thing.loose:  # whether a container is empty
+                thing = thing.but(sure=POSSIBLE)
             self.m.values.reads.host(node, thing, "nan-check" if thing.tag == "nan" else "truth", word)
         return thing
 

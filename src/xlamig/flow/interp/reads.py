@@ -116,7 +116,7 @@ class Reads:
 
     def membership(self, node: ir.Compare, left: Thing, right: Thing) -> None:
         """`x in y`: the tensor is compared with each element, and each answer is read; not by a set."""
-        if right.kind == "tensor" and not (right.loose and left.kind == "text"):
+        if right.kind == "tensor" and not right.loose:
             self.host(node, right, "builtin", "in", node.comparators[0])
         elif left.kind == "tensor" and right.kind == "sequence" and right.tag != "set":
             self.host(node, left, "builtin", "in", node.left)

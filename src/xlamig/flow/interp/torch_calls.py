@@ -204,6 +204,7 @@ class TorchCalls:
                 return self._optimizer(first, node)
             case "scaler" | "writer" | "logger" | "distribution":
                 held = self.m.calls.held(args)
+                self.m.prove(node, on_host=bool(held) and all(t.place == "host" for t in held))
                 return Thing(word, held[0].place if held else "host")
             case "loader":
                 return Thing("loader", "host", element=self._batch(args, node))

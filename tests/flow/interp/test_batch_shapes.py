@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .said import said
+from .said import in_step, said
 
 TRAIN = """
 from torch.utils.data import DataLoader, Dataset
@@ -231,3 +231,9 @@ def test_a_dataset_knows_its_longest_sample() -> None:
             return torch.zeros(max(len(t) for t in self.texts))
     """
     assert said(text, "changing-shape") == []
+
+
+def test_the_longest_of_what_values_decide_is_told_as_that() -> None:
+    body = "kept = [x[x > 0]]\nn = max(k.shape[0] for k in kept)\ntorch.zeros(n, device=device)"
+    assert in_step(body, "changing") == []
+    assert "dynamic-shape derived: n" in in_step(body, "dynamic")

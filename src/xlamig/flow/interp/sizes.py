@@ -76,7 +76,7 @@ class Sizes:
         lengths = given.kind == "number" and (given.tag == LENGTH or given.cause == "batch")
         if isinstance(source, ir.Comprehension):
             lengths |= _A_SIZE.search(self.m.source(source.element)) is not None
-        if not lengths or not self.m.batching:
+        if not lengths or given.cause not in ("", "batch") or not self.m.batching:
             return None
         why = Why(f"`{short(self.m.source(node))}` is the longest of a batch", (node.start, node.end))
         return Thing("number", cause="batch", sure=LIKELY, tag=LONGEST, why=(why,))

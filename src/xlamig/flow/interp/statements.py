@@ -115,8 +115,7 @@ class Statements:
         if self._asks_for_xla(node.test):
             self.m.effects |= ways[0]  # where it matters the branch is taken
         self.m.statement = node
-        chosen = any(_works(way) for way in ways) or any(_picks(end, before) for end in ends)
-        if tested.cause == "random" and chosen:
+        if tested.cause == "random" and (any(map(_works, ways)) or any(_picks(e, before) for e in ends)):
             self.m.values.reads.branched(node.test, tested)
         self.m.maybe(*ways)
         if ends == [None, None]:

@@ -40,7 +40,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self._modules and not args[0].startswith("-"):
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             from xlamig.config.errors import did_you_mean
 
             ctx.fail(f"no command {args[0]!r}{did_you_mean(args[0], self._modules)}")

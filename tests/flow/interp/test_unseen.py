@@ -8,7 +8,7 @@ from xlamig.facts import HostRead, Interest
 from xlamig.flow import facts_of
 from xlamig.syntax import module_from_text
 
-from .said import in_step
+from .said import in_step, said
 
 HELPERS = "from helpers import evaluate, helper, Meter\n"
 SILENT = {
@@ -55,3 +55,29 @@ def test_a_forward_pass_of_a_file_that_does_not_name_the_library() -> None:
         whole = text.replace("METHOD", method)
         facts = facts_of(module_from_text(whole), whole, "loss", False, Interest(), {}).facts
         assert [fact.via for fact in facts if isinstance(fact, HostRead)] == found
+
+
+TRIED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.first(x).sum().item() + x.max().item()
+
+WHERE
+net = Net()
+net(torch.rand(2, 3))
+"""
+
+
+def test_a_forward_pass_that_is_tried_once_on_the_host() -> None:
+    tried = said(TRIED.replace("WHERE", ""), "host-read")
+    assert tried == ["host-read item: self.first(x).sum().item()", "host-read item: x.max().item()"]
+
+
+def test_one_that_runs_on_the_host_in_each_step() -> None:
+    loop = "optimizer = torch.optim.SGD(Net().parameters(), lr=0.1)\ndef train(loader):\n    net = Net()\n"
+    loop += "    for x in loader:\n        net(torch.rand(2, 3))\n        optimizer.step()\ntrain([1])"
+    assert said(TRIED.replace("WHERE", loop), "host-read") == []

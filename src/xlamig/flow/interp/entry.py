@@ -194,7 +194,7 @@ class Entry:
         if known is not None and (not hot or "step" in known.frequencies):
             return
         function = m.definitions.function(node, frame, owner)
-        given = known.given if known is not None else {}
+        given = {name: _elsewhere(thing) for name, thing in known.given.items()} if known is not None else {}
         given = given or {p.name: self.parameters.guessed(p, function, hot=hot) for p in node.params}
         if known is None and owner is not None and node.params and function.kind != "static":
             place = "host" if node.name == "__init__" else "device"
@@ -216,3 +216,12 @@ class Entry:
         m.batches -= m.collating
         m.collating = False
         m.caller = ()
+
+
+def _elsewhere(thing: Thing) -> Thing:
+    """What a forward pass that is tried once with tensors of the host is given in earnest."""
+    if thing.place != "host":
+        return thing
+    if thing.kind == "module":
+        return thing.but(place="device", sure=LIKELY)
+    return thing.but(place="either", sure=min(thing.sure, LIKELY)) if thing.kind == "tensor" else thing

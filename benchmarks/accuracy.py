@@ -1,16 +1,17 @@
 """What `check` predicts against what `trace` observes, line by line, on programs written for GPUs.
 
 Each program runs as it stands on torch_xla's CPU client (`--as-cuda`). Only what that client shows is
-compared (host reads, changing graphs, operators on the CPU), and only on lines that ran in at least
-three steps. Precision is of what is predicted for each step or every few; recall is of the lines that cost
+compared (host reads, changing graphs, operators on the CPU), and only on lines that ran in at least three
+steps. Precision is of what is predicted for each step or every few; recall is of the lines that cost
 something in several steps, whatever frequency was predicted for them. A batch whose shape changes is seen
 where it enters the graph, and is predicted where a finding (XLA904) says that batches have shapes of their
 own, which stands where they are made; it is confirmed at a line of its reasons, such as where the batch is
 put on the device. That the last batch is smaller (XLA901) predicts a copy to the device with another number
 of rows. A finding about a number that is read to be an index (XLA109) says both that the host waits and that
 each value compiles, and one that names the operators that a module runs on the CPU (XLA501) stands where the
-module is made: it predicts the calls in which just these were seen. With `--fixtures` the programs are those
-of `fixtures/`, written by the hand that wrote the rules: a regression test and no evidence of accuracy.
+module is made: it predicts the calls in which just these were seen. A value that becomes text is seen at its
+whole string, which may have several lines. With `--fixtures` the programs are those of `fixtures/`, written
+by the hand that wrote the rules: a regression test and no evidence of accuracy.
 Stores nothing unless asked to keep the traces.
 """
 
@@ -135,10 +136,11 @@ def interval(part: int, whole: int) -> list[float] | None:
     return [round(value, 3) for value in (share, max(0.0, middle - half), min(1.0, middle + half))]
 
 
-def events_by_row(traced: dict[str, Any], program: Path) -> dict[int, set[str]]:
-    """Kinds of events that cost something in more than one step; "input" is another shape than before,
-    "rows" a copy to the device with another number of rows."""
-    found: dict[int, set[str]] = defaultdict(set)
+def events_by_rows(traced: dict[str, Any], program: Path) -> dict[range, set[str]]:
+    """Kinds of events that cost something in more than one step, by the row at which they begin, or by all
+    rows of a string; "input" is another shape than before, "rows" a copy to the device with another number
+    of rows."""
+    found: dict[range, set[str]] = defaultdict(set)
     text = program.read_text().splitlines()
     for event in traced["events"]:
         here = event["filename"] and Path(event["filename"]).name == program.name
@@ -148,7 +150,8 @@ def events_by_row(traced: dict[str, Any], program: Path) -> dict[int, set[str]]:
             if kind == "changing-shape" and event["via"] == "input":
                 copied = re.search(r"\.(?:to|cuda)\(", text[row - 1])
                 kind = "rows" if copied and rows_alone(event["detail"]) else "input"
-            found[row].add(kind)
+            last = event["end_location"]["row"] if event["via"] == "format" else row
+            found[range(row, last + 1)].add(kind)
     return found
 
 
@@ -186,7 +189,7 @@ def compare(
     lines: dict[str, int] = next(
         (rows for name, rows in traced["lines"].items() if Path(name).name == program.name), {}
     )
-    observed = events_by_row(traced, program)
+    observed = events_by_rows(traced, program)
     predicted: dict[str, set[int]] = defaultdict(set)
     codes = {finding["code"] for finding in findings}
     explained = {"rows"} if codes & {*OF_LAST_BATCH} else set()
@@ -213,7 +216,7 @@ def compare(
         places = [*rows]
         if finding["code"] in OF_LOADERS:
             places += [reason["location"]["row"] for reason in finding["reasons"] if reason["location"]]
-        shown = any(observed.get(row, set()) & shown_by(mechanism) for row in places)
+        shown = any(kinds & shown_by(mechanism) and {*rows} & {*places} for rows, kinds in observed.items())
         verdict = "confirmed" if shown else "not observed" if ran >= ENOUGH else "not reached"
         if verdict == "not observed" and mechanism == "recompile" and recompiles:
             verdict = "not told"
@@ -221,15 +224,15 @@ def compare(
             scores[key].counts[verdict] += 1
         if verdict == "not observed":
             wrong.append(f"{finding['code']} {finding['confidence']} line {finding['location']['row']}")
-    for row, kinds in observed.items():
-        if lines.get(str(row), 0) < ENOUGH:
+    for rows, kinds in observed.items():
+        if lines.get(str(rows[0]), 0) < ENOUGH:
             continue
         for mechanism in {KINDS[kind] for kind in kinds}:
-            said = any(row in rows for name, rows in predicted.items() if kinds & shown_by(name))
+            said = any(told & {*rows} for name, told in predicted.items() if kinds & shown_by(name))
             said = said or (mechanism == "recompile" and bool(kinds & explained))
             scores[mechanism].counts["observed and predicted" if said else "observed only"] += 1
             if not said:
-                wrong.append(f"missed {'/'.join(sorted(kinds))} line {row}")
+                wrong.append(f"missed {'/'.join(sorted(kinds))} line {rows[0]}")
     return wrong
 
 

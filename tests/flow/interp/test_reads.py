@@ -223,5 +223,12 @@ def test_a_loop_over_rows_whose_numbers_are_needed(loop: str, told: bool) -> Non
     assert len(rows) == told
 
 
+@pytest.mark.parametrize("test", ["torch.is_tensor(v)", "isinstance(v, torch.Tensor)"])
+def test_what_is_no_tensor_there(test: str) -> None:
+    given = "z = v.detach() if TEST else torch.tensor(float(v))\nif not TEST: float(v)\nif TEST: float(v)"
+    body = "v = extra if i else loss\n" + given.replace("TEST", test)
+    assert in_step(body, "host-read") == ["host-read item: float(v)"]
+
+
 def test_an_output_may_be_a_container_whose_truth_costs_nothing() -> None:
     assert in_step("a, b = self_like.model.generate(x)\nif b: z = 1", "host-read") == []

@@ -8,6 +8,7 @@ from xlamig import ir
 from xlamig.flow.interp.things import (
     BOOL,
     LIKELY,
+    NOTHING,
     POSSIBLE,
     Thing,
     join_all,
@@ -32,7 +33,7 @@ class Decisions:
                 return join_all([self.truth(value, word if i == 0 else op) for i, value in enumerate(values)])
         thing = self.m.values.of(node)
         if thing.kind == "tensor" and not (isinstance(node, ir.Compare) and len(node.ops) > 1):
-            if thing.loose:  # whether a container is empty
+            if thing.loose and isinstance(node, ir.Name | ir.Attribute):  # whether a container is empty
                 thing = thing.but(sure=POSSIBLE)
             self.m.values.reads.host(node, thing, "nan-check" if thing.tag == "nan" else "truth", word)
         return thing
@@ -54,18 +55,26 @@ class Decisions:
             ):
                 thing = self._known(left)
                 return (op == "is") if thing is not None and thing.kind == "none" else None
-            case ir.Call(func=ir.Name(id="isinstance"), args=(subject, kind)) if isinstance(
-                subject.value, ir.Name
-            ):
-                return self._is_tensor(subject.value, kind.value)
-        return None
+        subject = self._asked_for_tensor(test)
+        return self._is_tensor(subject) if isinstance(subject, ir.Name) else None
 
     def _known(self, node: ir.Name) -> Thing | None:
         return self.m.env.get(node.id)
 
-    def _is_tensor(self, subject: ir.Name, kind: ir.Expr) -> bool | None:
+    def _asked_for_tensor(self, test: ir.Expr) -> ir.Expr | None:
+        """`x` of `isinstance(x, torch.Tensor)` and `torch.is_tensor(x)`."""
+        match test:
+            case ir.Call(func=ir.Name(id="isinstance"), args=(subject, kind)):
+                asked = self.m.names.dotted(kind.value, self.m.frame.scope) == "torch.Tensor"
+                return subject.value if asked else None
+            case ir.Call(func=func, args=(subject,)) if not isinstance(func, ir.Call):
+                asked = self.m.names.dotted(func, self.m.frame.scope) == "torch.is_tensor"
+                return subject.value if asked else None
+        return None
+
+    def _is_tensor(self, subject: ir.Name) -> bool | None:
         thing = self._known(subject)
-        if thing is None or self.m.names.dotted(kind, self.m.frame.scope) != "torch.Tensor":
+        if thing is None:
             return None
         if thing.kind in ("number", "bool", "text", "none", "foreign", "sequence", "mapping"):
             return False
@@ -93,9 +102,14 @@ class Decisions:
             case ir.Bool(op=op, values=values) if (op == "and") == holds:
                 for value in values:
                     self.narrow(value, holds)
-            case ir.Call(func=ir.Name(id="isinstance"), args=(subject, kind)) if holds:
-                thing = self.m.values.of(subject.value)
-                name = path_of(subject.value)
-                tensor = self.m.names.dotted(kind.value, self.m.frame.scope) == "torch.Tensor"
-                if tensor and name and thing.kind == "unknown":
-                    self.m.put(name, Thing("tensor", "either", sure=POSSIBLE))
+            case ir.Call():
+                subject = self._asked_for_tensor(test)
+                name = path_of(subject) if subject is not None else ""
+                if subject is None or not name:
+                    return
+                thing = self.m.values.of(subject)
+                if holds and thing.kind == "unknown":
+                    sure = thing.sure if thing.place else POSSIBLE
+                    self.m.put(name, Thing("tensor", thing.place or "either", sure=sure, why=thing.why))
+                elif not holds and thing.kind == "tensor" and not thing.loose:
+                    self.m.put(name, NOTHING)

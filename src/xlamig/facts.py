@@ -443,7 +443,7 @@ class Interest:
 
     `names` are exact canonical names, `prefixes` come from "torch.cuda.*" and end in ".", those of
     variables from "NCCL_*"; `methods` are the last parts of "Tensor.cuda", "Module.cuda" and
-    "unknown.cuda".
+    "unknown.cuda", `settings` those of "setting.gpus".
     `surroundings` are names, also with "*", of what stands in files that are not Python.
     `signatures` are the rule book's own parameter names, in order; `aliases` maps other public names
     of an API to the canonical one; `helper` is the module that portable fixes call.
@@ -453,6 +453,7 @@ class Interest:
     names: frozenset[str] = frozenset()
     prefixes: tuple[str, ...] = ()
     methods: frozenset[str] = frozenset()
+    settings: frozenset[str] = frozenset()
     keywords: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()

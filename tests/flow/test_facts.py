@@ -181,3 +181,8 @@ def test_a_keyword_in_a_dictionary_is_an_argument_too() -> None:
 def test_nothing_of_no_interest_is_told() -> None:
     facts: list[Fact] = read("import torch\ntorch.zeros(1).numpy()\ntorch.backends.mps.is_built()").facts
     assert facts == []
+
+
+def test_what_is_handed_on_under_its_own_name_is_seen() -> None:
+    source = "import torch\nhooks = dict(synchronize=torch.cuda.synchronize)\n"
+    assert the(source, "torch.cuda.synchronize").via == "reference"

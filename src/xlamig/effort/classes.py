@@ -49,7 +49,7 @@ class Classes:
 
     def uses_torch(self, file: FileReport, part: Part) -> bool:
         """Whether it calls torch or something was found in it, or a base class of the program does."""
-        if part.calls or any(name.startswith("torch.") for name in (*part.decorators, *part.bases)):
+        if names_torch(part):
             return True
         inside = f"{part.name}."
         if any(one.scope == part.name or one.scope.startswith(inside) for one in file.findings):
@@ -69,6 +69,11 @@ class Classes:
         first = base.partition(".")[0]
         known = first in sys.stdlib_module_names or first == "torch" or hasattr(builtins, base)
         return not known and _last(base) not in self._own
+
+
+def names_torch(part: Part) -> bool:
+    """Whether a part calls torch, is decorated by it or inherits from it, as far as it says itself."""
+    return bool(part.calls) or any(name.startswith("torch.") for name in (*part.decorators, *part.bases))
 
 
 def fits(names: Iterable[str], globs: Sequence[str]) -> bool:

@@ -15,22 +15,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlamig.config.settings import EffortSettings
+from xlamig.effort.classes import names_torch
 from xlamig.effort.model import BLOCKING, LARGE
 from xlamig.effort.plan import Hours, Verdict
 from xlamig.effort.sites import Site
-from xlamig.findings import Finding, Part, Report
+from xlamig.findings import Finding, Report
 
 
 def uses_torch(report: Report) -> bool:
     """Whether anything of PyTorch or CUDA was found in the program."""
     return any(
-        file.findings or file.sites or file.on_xla or any(map(_is_of_torch, file.parts))
+        file.findings or file.sites or file.on_xla or any(map(names_torch, file.parts))
         for file in report.files
     )
-
-
-def _is_of_torch(part: Part) -> bool:
-    return bool(part.calls) or any(name.startswith("torch.") for name in (*part.bases, *part.decorators))
 
 
 def judge(

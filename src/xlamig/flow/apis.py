@@ -31,6 +31,7 @@ class Apis:
         self.interest = analysis.names.interest
         self.consumed: set[Span] = set()
         self.own_methods = own_methods
+        self.settings = self.interest.settings
 
     def call(self, node: ir.Call, dotted: str | None, place: Place, via: Via = "call") -> Iterator[ApiUse]:
         """The fact for a call of a known function, method or of anything with a known keyword."""
@@ -82,10 +83,9 @@ class Apis:
 
     def setting(self, key: str, node: ir.Expr, place: Place) -> Iterator[ApiUse]:
         """`args.gpus`, `config["gpus"]`, `"gpus" in config`: something is read that others set."""
-        name = f"setting.{key}"
-        if name in self.interest.names:
+        if key in self.settings:
             spelled = short(self.analysis.source(node))
-            yield ApiUse(**place.fields(node), name=name, spelled=spelled, via="reference")
+            yield ApiUse(**place.fields(node), name=f"setting.{key}", spelled=spelled, via="reference")
 
     def imported(self, dotted: str, alias: ir.Alias, place: Place) -> Iterator[ApiUse]:
         name = self.analysis.names.canonical(dotted)

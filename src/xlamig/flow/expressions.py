@@ -86,8 +86,13 @@ class Expressions:
         elif not isinstance(node.func, ir.Name):
             self.visit(node.func, place)
         for i, arg in enumerate(node.args):
-            if not isinstance(arg.value, ir.Attribute) or arg.value.attr != arg.keyword:  # handed on
+            if not self._hands_on(arg):
                 self.visit(arg.value, self._given(node, i, place))
+
+    def _hands_on(self, arg: ir.Arg) -> bool:
+        """`Trainer(gpus=args.gpus)`: a setting under its own name is the call's."""
+        own = isinstance(arg.value, ir.Attribute) and arg.value.attr == arg.keyword
+        return own and arg.keyword in self.apis.settings
 
     @staticmethod
     def _given(node: ir.Call, index: int, place: Place) -> Place:
@@ -109,7 +114,7 @@ class Expressions:
             self.visit(inner, place)
 
     def _setting(self, node: ir.Attribute, place: Place) -> None:
-        if path_of(node.value) != "self":
+        if node.attr in self.apis.settings and path_of(node.value) != "self":
             self.add(self.apis.setting(node.attr, node, place))
 
     def visit(self, node: ir.Node, place: Place) -> None:

@@ -48,6 +48,7 @@ def compile_interest(
         names=frozenset(exact),
         prefixes=tuple(sorted({_prefix(name) for name in names - exact})),
         methods=methods | quiet,
+        settings=frozenset(name.partition(".")[2] for name in exact if name.startswith("setting.")),
         keywords=frozenset(sought["keyword"]),
         packages=frozenset(sought["package"]),
         variables=frozenset(v for v in sought["variable"] if "*" not in v),

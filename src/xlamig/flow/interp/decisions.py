@@ -67,7 +67,7 @@ class Decisions:
             case ir.Call(func=ir.Name(id="isinstance"), args=(subject, kind)):
                 asked = self.m.names.dotted(kind.value, self.m.frame.scope) == "torch.Tensor"
                 return subject.value if asked else None
-            case ir.Call(func=func, args=(subject,)) if not isinstance(func, ir.Call):
+            case ir.Call(func=func, args=(subject,)):
                 asked = self.m.names.dotted(func, self.m.frame.scope) == "torch.is_tensor"
                 return subject.value if asked else None
         return None

@@ -79,9 +79,9 @@ class Libraries:
     def generated(self, args: Args, node: ir.Call) -> None:
         """`model.generate(ids, max_new_tokens=9)` of transformers: its usual cache grows by each token."""
         given = args.keywords.keys()
-        if self._has_own_generate():  # with arguments of the same names
+        if not given & table.names("generate", "known-by") or given & table.names("generate", "fixed-by"):
             return
-        if given & table.names("generate", "known-by") and not given & table.names("generate", "fixed-by"):
+        if not self._has_own_generate():  # with arguments of the same names
             operation = f"{self._receiver(node)}.generate"
             self.m.record(ChangingShape, node, LIKELY, via="generate", operation=operation, cause="length")
 

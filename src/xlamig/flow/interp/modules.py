@@ -106,6 +106,12 @@ class Modules:
         why = (*(module.why[-2:] if module is not None else ()), self._why(node)) if place != "host" else ()
         return Thing("tensor", place, sure=min(sure, LIKELY), loose=True, why=why)
 
+    def ran(self, name: str, args: Args, node: ir.Call, sure: int, module: Thing | None = None) -> Thing:
+        """What `forward` or `generate` gives that cannot be seen into."""
+        if name == "generate":
+            self.m.calls.objects.libraries.generated(args, node)
+        return self.output(args, node, sure, module)
+
     def _place(self, args: Args, module: Thing | None) -> Place:
         held = self.m.calls.held(args)
         places = {thing.place for thing in held}
@@ -178,9 +184,7 @@ class Modules:
         if known is not None:
             return known
         if name in ("forward", "generate"):
-            if name == "generate":
-                self.m.calls.objects.libraries.generated(args, node)
-            return self.output(args, node, module.sure, module)
+            return self.ran(name, args, node, module.sure, module)
         if module.loose and not signatures.signature(f"Module.{name}"):
             result = self.m.calls.unseen.result(node, args, module)
             if self.m.calls.held(args) and result.place != "host":

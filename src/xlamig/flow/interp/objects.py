@@ -245,9 +245,7 @@ class Objects:
             element = parameter if name == "parameters" else sequence((TEXT, parameter))
             return Thing("parameters", "device", element=element)
         if name in ("forward", "generate"):
-            if name == "generate":
-                self.libraries.generated(args, node)
-            return self.m.calls.modules.output(args, node, LIKELY)
+            return self.m.calls.modules.ran(name, args, node, LIKELY)
         return self.m.calls.modules.by_name(node, args)
 
     def _of_unseen(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing | None:

@@ -46,34 +46,26 @@ class Reads:
         m = self.m
         m.effects.update(("read",) if sure > POSSIBLE else ("read?", "read-maybe"))
         m.waiting = False
-        tensor = short(m.source(of if of is not None else node))
-        m.record(
-            HostRead,
-            node,
-            sure,
-            thing.why,
-            via=via,
-            operation=operation,
-            tensor=tensor,
-            boundary="after" if m.synced else "before",
-            over=next((word for word in reversed(m.over) if word in _OVER), ""),
-        )
+        over = next((word for word in reversed(m.over) if word in _OVER), "")
+        self._told(node, thing, via, operation, of if of is not None else node, over)
 
     def rows(self, node: ir.Expr, thing: Thing) -> None:
         """`for t, h, w in grid:` whose rounds read on the host: each number is read by itself."""
-        sure = sureness(thing)
-        if thing.kind == "tensor" and not thing.loose and sure:
-            self.m.record(
-                HostRead,
-                node,
-                sure,
-                thing.why,
-                via="number",
-                operation="for",
-                tensor=short(self.m.source(node)),
-                boundary="after" if self.m.synced else "before",
-                over="rows",
-            )
+        if thing.kind == "tensor" and not thing.loose and sureness(thing):
+            self._told(node, thing, "number", "for", node, "rows")
+
+    def _told(self, node: ir.Node, thing: Thing, via: str, operation: str, of: ir.Node, over: str) -> None:
+        self.m.record(
+            HostRead,
+            node,
+            sureness(thing),
+            thing.why,
+            via=via,
+            operation=operation,
+            tensor=short(self.m.source(of)),
+            boundary="after" if self.m.synced else "before",
+            over=over,
+        )
 
     def sent(self, left: Thing, right: Thing, node: ir.Node) -> None:
         """A constant of the host meets a tensor of the device."""

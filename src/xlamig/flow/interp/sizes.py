@@ -210,7 +210,7 @@ class Sizes:
         cut = [(varies(lower), varies(upper)) for lower, upper, _ in bounds]
         if any(lower != upper for lower, upper in cut):  # of `x[i : i + n]` the ends move together
             return self._marked(result, "[]", node)
-        whole = all(all(bound.kind == "none" for bound in bounds) for bounds in bounds)
+        whole = all(bound.kind == "none" for ends in bounds for bound in ends)
         same = all(part.tag == "slice" or part.kind in ("none", "text") for part in index)
         if base.cause == VARIED and (not whole or not same):
             return result.but(cause="", ref=None)

@@ -9,7 +9,7 @@ from xlamig.facts import Transfer, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.reads import SIZES, keeps, sureness
-from xlamig.flow.interp.sizes import VARIED, Sizes
+from xlamig.flow.interp.sizes import LENGTH, VARIED, Sizes
 from xlamig.flow.interp.things import (
     BOOL,
     CERTAIN,
@@ -116,7 +116,7 @@ class Tensors:
             cause = ""
         number = Thing("number", cause=cause, loop=owner.loop if cause else 0, sure=owner.sure, why=owner.why)
         if owner.place == "host" and name == "size":
-            number = number.but(tag="length")
+            number = number.but(tag=LENGTH)
         if name == "size" and not args.all:
             return Thing("sequence", element=number, tag="shape")
         return number

@@ -125,9 +125,7 @@ class TorchCalls:
             return NONE
         if name in table.names("reads", "copies"):
             for arg, thing in args.pairs:
-                held = inside(thing)
-                if held.kind == "tensor":
-                    self.m.values.reads.host(node, held, "copy", name, arg.value)
+                self.m.values.reads.host(node, inside(thing), "copy", name, arg.value)
             return FOREIGN
         return None
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from xlamig import engine
 
-PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "programs"
+PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "programs" / "sources"
 NAMES = ("char_rnn", "cnn_classifier", "ddp_script", "gan", "gradient_accumulation", "recommender", "vae")
 MARK = "  # so it is\t"
 WAYS = ("windows", "tabs", "mark", "comments", "no last newline")

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "effort.md").read_text("utf-8")
-PORTS = json.loads((ROOT / "benchmarks" / "effort_ports.json").read_text("utf-8"))
+PORTS = json.loads((ROOT / "benchmarks" / "effort" / "ports.json").read_text("utf-8"))
 HALVES = {
     "seen": PAGE[PAGE.index("## Ports seen") : PAGE.index("## Fresh ports")],
     "fresh": PAGE[PAGE.index("## Fresh ports") :],
@@ -46,7 +46,7 @@ def test_the_figure_of_the_fresh_ports_follows_from_their_rows() -> None:
 
 
 def test_the_bound_that_pairs_give_is_the_one_published() -> None:
-    script = ROOT / "benchmarks" / "effort_pairs.py"
+    script = ROOT / "benchmarks" / "effort" / "pairs.py"
     run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     highest = re.findall(r"lines    : \d pairs, .* 95% 0.00 to (\d\.\d\d)", run.stdout)
     assert highest == ["0.76", "0.76"]

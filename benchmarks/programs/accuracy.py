@@ -25,16 +25,18 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
+from benchmarks.intervals import wilson
 from xlamig.observe.merge import SHOWN_BY
 
-PROGRAMS = Path(__file__).parent / "programs"
-FIXTURES = Path(__file__).parents[1] / "fixtures"
+PROGRAMS = Path(__file__).parent / "sources"
+MANIFEST = Path(__file__).with_name("manifest.toml")
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 # A program run as if on CUDA gets a boundary after each optimizer step: that there is none is not seen.
 NOT_SEEN = ("XLA401", "XLA402", "XLA403")
 OF_LOADERS = ("XLA904",)
@@ -85,6 +87,11 @@ def check(program: Path, folder: Path) -> list[dict[str, Any]]:
     return found
 
 
+def programs_of(name: str) -> list[Path]:
+    """Return the programs of one set of the manifest."""
+    return [PROGRAMS / f"{program}.py" for program in tomllib.loads(MANIFEST.read_text())[name]["programs"]]
+
+
 def of_fixtures() -> list[Path]:
     """The fixture programs that a trace can say something of."""
     found = (p for p in sorted(FIXTURES.glob("XLA*/*/*.py")) if p.stem != "fixed")
@@ -120,20 +127,10 @@ class Score:
         found, missed = self["observed and predicted"], self["observed only"]
         return {
             **{name: self[name] for name in ("confirmed", "not observed", "not told", "not reached")},
-            "precision": interval(right, right + wrong),
+            "precision": wilson(right, right + wrong),
             "observed": found + missed,
-            "recall": interval(found, found + missed),
+            "recall": wilson(found, found + missed),
         }
-
-
-def interval(part: int, whole: int) -> list[float] | None:
-    """A share with its 95 % interval after Wilson."""
-    if not whole:
-        return None
-    z, share = 1.96, part / whole
-    middle = (share + z * z / (2 * whole)) / (1 + z * z / whole)
-    half = z * sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole)) / (1 + z * z / whole)
-    return [round(value, 3) for value in (share, max(0.0, middle - half), min(1.0, middle + half))]
 
 
 def events_by_rows(traced: dict[str, Any], program: Path) -> dict[range, set[str]]:
@@ -262,7 +259,9 @@ def _share(share: list[float] | None) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("programs", nargs="*", type=Path, help="default: benchmarks/programs")
+    parser.add_argument("programs", nargs="*", type=Path, help="default: those of --set")
+    sets = tomllib.loads(MANIFEST.read_text())
+    parser.add_argument("--set", choices=sets, default="developed-on", help="a set of manifest.toml")
     parser.add_argument("--python", default=os.environ.get("XLAMIG_XLA_PYTHON", sys.executable))
     parser.add_argument("--steps", type=int, default=0, help="stop each program after that many")
     parser.add_argument("--fixtures", action="store_true", help="the programs of fixtures/ instead")
@@ -274,7 +273,7 @@ def main() -> None:
     scores: dict[str, Score] = defaultdict(Score)
     untraced = []
     options = ["--steps", str(args.steps)] if args.steps else []
-    programs = args.programs or sorted(PROGRAMS.glob("*.py"))
+    programs = args.programs or programs_of(args.set)
     for program in of_fixtures() if args.fixtures else programs:
         with tempfile.TemporaryDirectory() as name:
             label = program.stem if not args.fixtures else "-".join((*program.parts[-3:-1], program.stem))

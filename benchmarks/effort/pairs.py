@@ -1,9 +1,9 @@
 """How well anything that only reads code could tell the lines that people change.
 
-usage: effort_pairs.py
+usage: python -m benchmarks.effort.pairs
 
-Reads effort_pairs.json, where two people ported the same code, and the complete ports of
-effort_ports.json. Prints r_max = sqrt(1 - s_w^2 / s^2): s_w is the spread of the logarithm of lines
+Reads pairs.json, where two people ported the same code, and the complete ports of
+ports.json. Prints r_max = sqrt(1 - s_w^2 / s^2): s_w is the spread of the logarithm of lines
 within pairs, s over all complete ports; and its 95% interval, with differences within pairs taken
 as normal and ports drawn again.
 """
@@ -46,8 +46,8 @@ def interval(inside: float, count: int, ports: Sequence[float]) -> tuple[float, 
 
 
 def main() -> None:
-    pairs = json.loads((HERE / "effort_pairs.json").read_text("utf-8"))
-    ports = json.loads((HERE / "effort_ports.json").read_text("utf-8"))
+    pairs = json.loads((HERE / "pairs.json").read_text("utf-8"))
+    ports = json.loads((HERE / "ports.json").read_text("utf-8"))
     logs = [math.log1p(port["deleted"] + port["added"] - port["new"]) for port in ports if port["complete"]]
     print(f"{len(logs)} complete ports: s {statistics.stdev(logs):.2f}")
     for title, chosen in (("defined", [pair for pair in pairs if pair["by_definition"]]), ("all", pairs)):

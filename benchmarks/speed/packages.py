@@ -32,7 +32,7 @@ PACKAGES = (
     "transformers==4.56.2:transformers/models",
 )
 TORCHFIX = "torchfix==0.7.0"
-RULES = Path(__file__).parents[1] / "rules"
+RULES = Path(__file__).parents[2] / "rules"
 NAME_FACTS = {"api-use", "package", "environment", "tool"}
 
 CHECK = ("check", "--isolated", "-j1", "--output-format", "json")

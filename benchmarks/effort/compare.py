@@ -1,9 +1,10 @@
 """Compare the lines a plan estimates with what public ports really changed.
 
-usage: effort.py --mirror DIR [--half seen|fresh] [--only ID ...] [--json FILE] [--recount]
+usage: python -m benchmarks.effort.compare --mirror DIR [--half seen|fresh] [--only ID ...] [--json FILE]
+       [--recount]
 
 DIR holds git directories as OWNER+NAME/repo or OWNER+NAME/repo/.git. Every repository in
-effort_ports.json is checked whole, as it was before its port; the estimate is of the files that the
+ports.json is checked whole, as it was before its port; the estimate is of the files that the
 port changed, and the whole repository's beside it. Prints a row per port, then for the complete
 ports of each half Pearson of logarithms with a bootstrap interval, the median ratio and what other
 predictors reach. Real are the lines changed in code that was there.
@@ -19,23 +20,21 @@ import math
 import os
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from effort_collect import count_port, directory_of
-
+from benchmarks.effort.collect import count_port, directory_of
+from benchmarks.mirror import check_out
 from xlamig import engine
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import Plan, estimate
 from xlamig.findings import Report
 
-PORTS = Path(__file__).with_name("effort_ports.json")
+PORTS = Path(__file__).with_name("ports.json")
 KINDS = ("*.py", "*requirements*.txt", "*.toml", "*.sh", "*.yaml", "*.yml", "*Dockerfile*", "*.cu", "*.cpp")
 RESAMPLES = 4000
 BEFOREHAND: dict[str, Callable[[Plan], float]] = {
@@ -46,23 +45,12 @@ BEFOREHAND: dict[str, Callable[[Plan], float]] = {
 }
 
 
-def check_out(git: Path, commit: str, folder: Path) -> None:
-    """Write what of a repository xlamig reads, as it was at a commit."""
-    base = ["git", "-c", "safe.directory=*", f"--git-dir={git}", f"--work-tree={folder}"]
-    listed = subprocess.run([*base, "ls-tree", "-r", "--name-only", commit], capture_output=True, check=True)
-    names = listed.stdout.decode(errors="replace").splitlines()
-    kinds = [kind for kind in KINDS if any(fnmatch(name, kind) for name in names)]
-    env = {**os.environ, "GIT_INDEX_FILE": str(folder) + ".index"}
-    command = [*base, "checkout", "-q", commit, "--", *kinds]
-    subprocess.run(command, env=env, cwd=folder, capture_output=True, check=True)
-
-
 def measure(git: Path, port: dict[str, Any]) -> dict[str, Any]:
     """What the plan of the port's files says, within the whole repository."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made, "before")
         folder.mkdir()
-        check_out(git, port["before"], folder)
+        check_out(git, port["before"], folder, KINDS)
         back = Path.cwd()
         os.chdir(folder)
         try:

@@ -13,11 +13,10 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from speed import RUN, measure
-
+from benchmarks.speed.packages import RUN, measure
 from xlamig.source.kinds import kind_of
 
-SRC = Path(__file__).parents[1] / "src"
+SRC = Path(__file__).parents[2] / "src"
 CHECK = ("check", ".", "--isolated", "--no-cache", "-j1", "--exit-zero", "--quiet")
 
 

@@ -29,6 +29,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.programs.accuracy import programs_of
+
 HERE = Path(__file__).parent
 XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
 COMPARED = 3  # losses; later ones drift apart by rounding alone
@@ -82,7 +84,7 @@ class Bench:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("XLA_", "PJRT_", "XLAMIG_"))}
         environment = {
             **kept,
-            "PYTHONPATH": os.pathsep.join((str(HERE / "migrate_site"), str(folder))),
+            "PYTHONPATH": os.pathsep.join((str(HERE / "site"), str(folder))),
             "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg", "WANDB_MODE": "disabled",
             "MIGRATE_OUT": str(out), "MIGRATE_STEPS": str(script.steps or self.steps),
             **({"PJRT_DEVICE": "CPU"} if xla else {}),
@@ -249,7 +251,7 @@ def main() -> None:
     args = parser.parse_args()
     chosen = args.scripts
     if not chosen and not args.manifest:
-        chosen = sorted((HERE / "programs").glob("*.py"))
+        chosen = programs_of("developed-on")
     print(
         "compilations/executions/reads per step; worst of the first losses (*: without chance and autocast);"
     )

@@ -1,6 +1,6 @@
 """Find ports in git histories: the criterion of docs/effort.md.
 
-usage: effort_collect.py --mirror DIR [--head REF] OWNER/NAME ...
+usage: python -m benchmarks.effort.collect --mirror DIR [--head REF] OWNER/NAME ...
 
 Prints one JSON object a repository: the port, or why it has none. The port is what the commits that
 name XLA did from the first one that imports torch_xla until none came for 30 days, at most 180.
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from effort_lines import SIDES, XLA, Change, Mine, authors, changes, count, git, introduced, is_new
+from benchmarks.effort.lines import SIDES, XLA, Change, Mine, authors, changes, count, git, introduced, is_new
 
 GAP, LONGEST = 30 * 86400, 180 * 86400  # seconds
 SHARE = 0.05  # of a commit's changed Python lines that name XLA, if its message does not

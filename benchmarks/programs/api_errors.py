@@ -16,7 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from accuracy import PROGRAMS, check, interval
+from benchmarks.intervals import wilson
+from benchmarks.programs.accuracy import check, programs_of
 
 RUNTIME = """
 import atexit as _a, json as _j, os as _o
@@ -70,11 +71,11 @@ def observed(program: Path, python: str, folder: Path) -> dict[str, dict[str, st
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("programs", nargs="*", type=Path, help="default: benchmarks/programs")
+    parser.add_argument("programs", nargs="*", type=Path, help="default: the set developed-on")
     parser.add_argument("--python", default=os.environ.get("XLAMIG_XLA_PYTHON", sys.executable))
     args = parser.parse_args()
     right = wrong = missed = 0
-    for program in args.programs or sorted(PROGRAMS.glob("*.py")):
+    for program in args.programs or programs_of("developed-on"):
         with tempfile.TemporaryDirectory() as name:
             rows = observed(program.resolve(), args.python, Path(name))
             if rows is None:
@@ -95,7 +96,7 @@ def main() -> None:
         for row in sorted(raised - said):
             print(f"{program.stem}:{row} raises, {'told otherwise' if row in told else 'not told'}")
     print(f"predicted errors that raised: {right} of {right + wrong}; lines that raised untold: {missed}")
-    print(json.dumps({"precision": interval(right, right + wrong), "missed": missed, "raised": right}))
+    print(json.dumps({"precision": wilson(right, right + wrong), "missed": missed, "raised": right}))
 
 
 if __name__ == "__main__":

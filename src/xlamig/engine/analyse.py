@@ -12,7 +12,7 @@ from xlamig.config.settings import Settings
 from xlamig.engine.load import Failure
 from xlamig.findings import FileReport
 from xlamig.flow import Interface
-from xlamig.flow.project import BY_NOBODY, Imported
+from xlamig.flow.model.project import BY_NOBODY, Imported
 from xlamig.rulebook.program import UNSEEN, Program
 from xlamig.source.text import SourceText
 

@@ -14,7 +14,7 @@ from xlamig.engine.load import Loaded
 from xlamig.engine.session import Session
 from xlamig.findings import FileReport
 from xlamig.flow import ProjectIndex
-from xlamig.flow.scripts import MARK
+from xlamig.flow.model.scripts import MARK
 from xlamig.knowledge.helpers import meaning
 from xlamig.rulebook import Program
 from xlamig.rulebook.program import word_of

@@ -23,7 +23,7 @@ from xlamig.engine.program import Survey, once_in_program, own_packages
 from xlamig.engine.session import Session, forget_changed, session_for
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
 from xlamig.flow import ProjectIndex
-from xlamig.flow.project import Imported
+from xlamig.flow.model.project import Imported
 from xlamig.rulebook import Program
 from xlamig.source.decode import Undecodable
 from xlamig.source.files import Discovery, SourceFile, discover

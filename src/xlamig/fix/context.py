@@ -11,7 +11,7 @@ from xlamig import ir
 from xlamig.config.settings import Settings
 from xlamig.facts import Fact, Span
 from xlamig.findings import Create, Edit
-from xlamig.flow.project import BY_NOBODY, Imported
+from xlamig.flow.model.project import BY_NOBODY, Imported
 from xlamig.source.text import SourceText
 
 

@@ -8,7 +8,7 @@ from xlamig.fix.context import Expression, FixContext, Held
 from xlamig.fix.helper import helper_function
 from xlamig.fix.imports import Imported, ensure_module
 from xlamig.fix.scopes import at_module_level, holds_a_device, path_to, runs_at_import
-from xlamig.flow.scripts import has_main_guard
+from xlamig.flow.model.scripts import has_main_guard
 from xlamig.knowledge import helpers
 
 _UNREACHED = {"cuda", "no-xla", "other-device", "never"}

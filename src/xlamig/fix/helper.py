@@ -11,7 +11,7 @@ from xlamig.findings import Create, Edit
 from xlamig.fix.context import FixContext
 from xlamig.fix.helper_text import TEXT, is_helper
 from xlamig.fix.imports import ensure_name
-from xlamig.flow.scripts import has_main_guard, is_script
+from xlamig.flow.model.scripts import has_main_guard, is_script
 from xlamig.knowledge import helpers
 
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from xlamig.flow.project import Interface, ProjectIndex
+from xlamig.flow.model.project import Interface, ProjectIndex
 
 if TYPE_CHECKING:
     from xlamig import ir
     from xlamig.facts import Fact, Interest
-    from xlamig.flow.parts import RawPart, RawSize
+    from xlamig.flow.detectors.parts import RawPart, RawSize
 
 __all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary_of"]
 
@@ -40,8 +40,8 @@ class Facts(NamedTuple):
 def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Summary:
     """Nothing here depends on any other module or on the rules."""
     from xlamig.flow.interface import interface_of
-    from xlamig.flow.scopes import ScopeTable
-    from xlamig.flow.uses import uses_of
+    from xlamig.flow.model.scopes import ScopeTable
+    from xlamig.flow.model.uses import uses_of
 
     scopes = ScopeTable(module, text, name, is_package)
     return Summary(interface_of(module, scopes, text), uses_of(module, scopes))
@@ -63,13 +63,13 @@ def facts_of(
     reach, `context` holds for every place ("test-code"), `called` are the functions that steps of
     other modules call (see ProjectIndex.called_in_steps).
     """
-    from xlamig.flow.names import Names
-    from xlamig.flow.options import command_line_options
-    from xlamig.flow.parts import sizes_of
-    from xlamig.flow.scopes import ScopeTable
-    from xlamig.flow.site import Analysis, has_torch
-    from xlamig.flow.values import Values
-    from xlamig.flow.walk import Walk
+    from xlamig.flow.detectors.parts import sizes_of
+    from xlamig.flow.detectors.walk import Walk
+    from xlamig.flow.model.names import Names
+    from xlamig.flow.model.options import command_line_options
+    from xlamig.flow.model.scopes import ScopeTable
+    from xlamig.flow.model.site import Analysis, has_torch
+    from xlamig.flow.model.values import Values
 
     scopes = ScopeTable(module, text, name, is_package)
     names = Names(interest, ProjectIndex(interfaces), name)

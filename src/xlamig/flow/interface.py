@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from xlamig import ir
 from xlamig.facts import Interest
-from xlamig.flow.callgraph import calls_of
 from xlamig.flow.interp.digests import digests_of
-from xlamig.flow.names import Names
-from xlamig.flow.project import Digest, Export, Interface, ProjectIndex
-from xlamig.flow.regions import Regions
-from xlamig.flow.scopes import Binding, ScopeTable, path_of
-from xlamig.flow.site import Analysis, has_torch
-from xlamig.flow.values import Values
+from xlamig.flow.model.callgraph import calls_of
+from xlamig.flow.model.names import Names
+from xlamig.flow.model.project import Digest, Export, Interface, ProjectIndex
+from xlamig.flow.model.regions import Regions
+from xlamig.flow.model.scopes import Binding, ScopeTable, path_of
+from xlamig.flow.model.site import Analysis, has_torch
+from xlamig.flow.model.values import Values
 
 _OUTSIDE = ProjectIndex({})
 

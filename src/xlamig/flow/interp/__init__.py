@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from xlamig.flow.interp.events import Event, Recorder
 from xlamig.flow.interp.machine import Machine
-from xlamig.flow.regions import Regions
-from xlamig.flow.scopes import ScopeTable
-from xlamig.flow.site import Analysis
+from xlamig.flow.model.regions import Regions
+from xlamig.flow.model.scopes import ScopeTable
+from xlamig.flow.model.site import Analysis
 
 __all__ = ["Event", "Outcome", "interpret"]
 

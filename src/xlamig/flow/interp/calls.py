@@ -24,7 +24,7 @@ from xlamig.flow.interp.things import (
 )
 from xlamig.flow.interp.torch_calls import TorchCalls
 from xlamig.flow.interp.unseen import Unseen
-from xlamig.flow.scopes import path_of
+from xlamig.flow.model.scopes import path_of
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine

@@ -15,7 +15,7 @@ from xlamig.flow.interp.things import (
     Thing,
     element_of,
 )
-from xlamig.flow.known import short
+from xlamig.flow.model.known import short
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 

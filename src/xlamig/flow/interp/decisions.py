@@ -13,7 +13,7 @@ from xlamig.flow.interp.things import (
     Thing,
     join_all,
 )
-from xlamig.flow.scopes import path_of
+from xlamig.flow.model.scopes import path_of
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.things import Thing
-from xlamig.flow.scopes import path_of
+from xlamig.flow.model.scopes import path_of
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine

@@ -13,12 +13,12 @@ from xlamig.flow.interp.events import Event, Recorder
 from xlamig.flow.interp.frames import Function
 from xlamig.flow.interp.machine import Machine
 from xlamig.flow.interp.things import LIKELY, POSSIBLE, Thing
-from xlamig.flow.project import Digest, Reading
-from xlamig.flow.regions import Regions
+from xlamig.flow.model.project import Digest, Reading
+from xlamig.flow.model.regions import Regions
 
 if TYPE_CHECKING:
-    from xlamig.flow.scopes import ScopeTable
-    from xlamig.flow.site import Analysis
+    from xlamig.flow.model.scopes import ScopeTable
+    from xlamig.flow.model.site import Analysis
 
 _MAY_READ = re.compile(r"\.\s*(?:item|tolist|cpu|numpy)\s*\(|\b(?:float|int)\s*\(")
 _MAX_LENGTH = 1500  # characters; what is longer is no wrapper

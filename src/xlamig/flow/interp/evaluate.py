@@ -31,7 +31,7 @@ from xlamig.flow.interp.things import (
     join_all,
     sequence,
 )
-from xlamig.flow.scopes import path_of
+from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.flow.interp.things import Thing, join
-from xlamig.flow.scopes import Scope
+from xlamig.flow.model.scopes import Scope
 
 Env = dict[str, Thing]
 """Names and dotted paths ("self.model") to what they hold."""

@@ -18,8 +18,8 @@ from xlamig.flow.interp.things import (
     element_of,
     sequence,
 )
-from xlamig.flow.known import short
-from xlamig.flow.scopes import path_of
+from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine

@@ -9,7 +9,7 @@ from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.things import FOREIGN, LIKELY, NONE, NUMBER, POSSIBLE, Thing, inside, sequence
-from xlamig.flow.known import short
+from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
 
 if TYPE_CHECKING:

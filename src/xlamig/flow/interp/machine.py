@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from xlamig import ir
 from xlamig.facts import Fact, Span, Why
 from xlamig.findings import Frequency
-from xlamig.flow.guards import Guards
 from xlamig.flow.interp.calls import Calls
 from xlamig.flow.interp.definitions import Definitions
 from xlamig.flow.interp.evaluate import Evaluator
@@ -18,10 +17,11 @@ from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.statements import Leaves, Statements
 from xlamig.flow.interp.things import Place, Thing, element_of, join
-from xlamig.flow.occasions import Occasions
-from xlamig.flow.regions import Regions
-from xlamig.flow.scopes import Scope, ScopeTable, path_of
-from xlamig.flow.site import Analysis
+from xlamig.flow.model.guards import Guards
+from xlamig.flow.model.occasions import Occasions
+from xlamig.flow.model.regions import Regions
+from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
+from xlamig.flow.model.site import Analysis
 
 _PER_STATEMENT = 40  # how often each is run on the average before calls are no longer followed
 _AT_LEAST = 4000

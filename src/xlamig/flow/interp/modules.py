@@ -19,8 +19,8 @@ from xlamig.flow.interp.things import (
     Thing,
     sequence,
 )
-from xlamig.flow.known import short
-from xlamig.flow.scopes import path_of
+from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 

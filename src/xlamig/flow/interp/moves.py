@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.facts import ModuleMove, Why
 from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.things import LIKELY, Thing
-from xlamig.flow.known import short
+from xlamig.flow.model.known import short
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine

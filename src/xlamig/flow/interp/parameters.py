@@ -19,7 +19,7 @@ from xlamig.flow.interp.things import (
     Place,
     Thing,
 )
-from xlamig.flow.scopes import path_of
+from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 if TYPE_CHECKING:

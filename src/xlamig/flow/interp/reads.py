@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Transfer, Why
 from xlamig.flow.interp.things import LIKELY, POSSIBLE, Thing, element_of
-from xlamig.flow.known import short
+from xlamig.flow.model.known import short
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine

@@ -10,7 +10,7 @@ from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.things import LIKELY, UNKNOWN, Thing, element_of
-from xlamig.flow.known import short
+from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
 
 if TYPE_CHECKING:

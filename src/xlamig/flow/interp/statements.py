@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.flow.interp.frames import Env, fork, merged
 from xlamig.flow.interp.things import NONE, UNKNOWN, join
-from xlamig.flow.scopes import path_of
-from xlamig.flow.selection import XLA_ARM
+from xlamig.flow.model.guards import XLA_ARM
+from xlamig.flow.model.scopes import path_of
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine

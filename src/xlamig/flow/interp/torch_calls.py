@@ -25,8 +25,8 @@ from xlamig.flow.interp.things import (
     join_all,
     together,
 )
-from xlamig.flow.known import short
-from xlamig.flow.values import CUDA_AVAILABLE
+from xlamig.flow.model.known import short
+from xlamig.flow.model.values import CUDA_AVAILABLE
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 

@@ -10,9 +10,9 @@ from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.things import FOREIGN, LIKELY, POSSIBLE, UNKNOWN, Place, Thing, inside
-from xlamig.flow.known import short
-from xlamig.flow.project import Digest
-from xlamig.flow.scopes import path_of
+from xlamig.flow.model.known import short
+from xlamig.flow.model.project import Digest
+from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 

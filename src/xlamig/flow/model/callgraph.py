@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from xlamig import ir
-from xlamig.flow.occasions import Occasions
-from xlamig.flow.regions import TRAINING, Regions
-from xlamig.flow.scopes import Scope, ScopeTable, path_of
-from xlamig.flow.site import Analysis
+from xlamig.flow.model.occasions import Occasions
+from xlamig.flow.model.regions import TRAINING, Regions
+from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
+from xlamig.flow.model.site import Analysis
 
 STEP = ""
 """The key of what is called in each step."""

@@ -9,13 +9,12 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Span, Why
-from xlamig.flow.devices import Devices
-from xlamig.flow.guards import Guards
-from xlamig.flow.scopes import path_of
-from xlamig.flow.site import Analysis, Place
+from xlamig.flow.detectors.devices import Devices
+from xlamig.flow.model.guards import XLA_ARM, Guards
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.site import Analysis, Place
 
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
-XLA_ARM = re.compile(r"(?<![a-z])(?:xla|tpu)", re.IGNORECASE)  # not "output"
 
 
 class Selections:

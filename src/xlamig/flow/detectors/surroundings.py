@@ -8,8 +8,8 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import Environment, Launch, Package, Why
-from xlamig.flow.scopes import path_of
-from xlamig.flow.site import Analysis, Place
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.site import Analysis, Place
 
 _BACKEND_NAME = re.compile(r"(?:^|[_-])backend$", re.IGNORECASE)
 _GPU_BACKENDS = frozenset({"nccl"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlamig import ir
-from xlamig.flow.scopes import Binding, Scope
+from xlamig.flow.model.scopes import Binding, Scope
 
 
 def scope_inside(node: ir.Lambda | ir.Comprehension, scope: Scope) -> Scope:

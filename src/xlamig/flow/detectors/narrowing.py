@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Guard, Why
-from xlamig.flow.guards import Guards
-from xlamig.flow.known import short
-from xlamig.flow.occasions import Occasions
-from xlamig.flow.scopes import catches_import_errors, path_of
-from xlamig.flow.site import Analysis, Place
+from xlamig.flow.model.guards import Guards
+from xlamig.flow.model.known import short
+from xlamig.flow.model.occasions import Occasions
+from xlamig.flow.model.scopes import catches_import_errors, path_of
+from xlamig.flow.model.site import Analysis, Place
 
 _NVIDIA_ONLY = frozenset({"tensorrt", "torch_tensorrt", "pycuda", "cupy", "pynvml", "cuda"})
 

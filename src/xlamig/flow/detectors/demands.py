@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice
-from xlamig.flow.guards import Guards
-from xlamig.flow.scopes import path_of
-from xlamig.flow.selection import XLA_ARM, Selections
-from xlamig.flow.site import Analysis, Place
+from xlamig.flow.detectors.selection import Selections
+from xlamig.flow.model.guards import XLA_ARM, Guards
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.site import Analysis, Place
 
 _ENDS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
 

@@ -10,13 +10,13 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Why
 from xlamig.findings import Confidence
-from xlamig.flow.guards import Guards
-from xlamig.flow.in_scope import device_in_scope
-from xlamig.flow.known import short
-from xlamig.flow.ranks import is_rank
-from xlamig.flow.receivers import receiver_of
-from xlamig.flow.scopes import path_of
-from xlamig.flow.site import Analysis, Place
+from xlamig.flow.detectors.in_scope import device_in_scope
+from xlamig.flow.detectors.ranks import is_rank
+from xlamig.flow.detectors.receivers import receiver_of
+from xlamig.flow.model.guards import Guards
+from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.site import Analysis, Place
 
 _DEVICE = re.compile(r"^(?:cuda|xla|tpu)(?::(?:\d+|\*))?$")
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)(?:_?(?:name|str|id))?$", re.IGNORECASE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from xlamig import ir
-from xlamig.flow.scopes import Scope, path_of
-from xlamig.flow.site import Analysis
+from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.flow.model.site import Analysis
 
 _NAME = re.compile(r"(?:^|_)rank$|^gpu$|(?:^|_)gpu_?id$|local_process_index$", re.IGNORECASE)
 _CALL = re.compile(r"get_(?:\w+_)?rank$|^rank$")

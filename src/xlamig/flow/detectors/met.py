@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from xlamig.facts import Fact, Span
-from xlamig.flow.in_scope import device_in_scope
+from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.interp.events import CONFIDENCES, Event
-from xlamig.flow.site import Place
+from xlamig.flow.model.site import Place
 
 
 def met(events: Iterable[Event], place: Place, proofs: Mapping[Span, Mapping[str, str]]) -> Iterator[Fact]:

@@ -10,9 +10,9 @@ from typing import TypedDict
 from xlamig import ir
 from xlamig.facts import Guard, Span, Why
 from xlamig.findings import Confidence, Frequency
-from xlamig.flow.names import Names
-from xlamig.flow.scopes import Block, Scope
-from xlamig.flow.values import Values
+from xlamig.flow.model.names import Names
+from xlamig.flow.model.scopes import Block, Scope
+from xlamig.flow.model.values import Values
 
 
 class Surroundings(TypedDict, total=False):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.facts import Span
-from xlamig.flow.names import Names
-from xlamig.flow.scopes import Scope, path_of
+from xlamig.flow.model.names import Names
+from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge.sizes import size_names
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.regions import own_statements
+from xlamig.flow.model.regions import own_statements
 
 MARK = "__main__"
 

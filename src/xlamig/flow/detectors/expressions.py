@@ -8,18 +8,18 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Fact
-from xlamig.flow.apis import Apis, Via
-from xlamig.flow.branches import Branches
-from xlamig.flow.demands import Demands
-from xlamig.flow.devices import Devices
-from xlamig.flow.inner import scope_inside
-from xlamig.flow.narrowing import Narrowing
-from xlamig.flow.parts import owner_of
-from xlamig.flow.regions import WORKER, handed_to_workers
-from xlamig.flow.scopes import path_of
-from xlamig.flow.selection import Selections
-from xlamig.flow.site import Analysis, Place
-from xlamig.flow.surroundings import Backends, Packages, Variables
+from xlamig.flow.detectors.apis import Apis, Via
+from xlamig.flow.detectors.branches import Branches
+from xlamig.flow.detectors.demands import Demands
+from xlamig.flow.detectors.devices import Devices
+from xlamig.flow.detectors.narrowing import Narrowing
+from xlamig.flow.detectors.parts import owner_of
+from xlamig.flow.detectors.selection import Selections
+from xlamig.flow.detectors.surroundings import Backends, Packages, Variables
+from xlamig.flow.model.inner import scope_inside
+from xlamig.flow.model.regions import WORKER, handed_to_workers
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.site import Analysis, Place
 
 
 def divisor(node: ir.Node, place: Place) -> Place:

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Fact, Guard
-from xlamig.flow.expressions import Expressions, divisor
+from xlamig.flow.detectors.expressions import Expressions, divisor
+from xlamig.flow.detectors.met import met
+from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
+from xlamig.flow.detectors.parts import RawPart, parts_of
 from xlamig.flow.interp import NOTHING_RUN, interpret
-from xlamig.flow.met import met
-from xlamig.flow.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
-from xlamig.flow.parts import RawPart, parts_of
-from xlamig.flow.regions import Regions
-from xlamig.flow.scopes import ScopeTable, absolute
-from xlamig.flow.site import Analysis, Place
+from xlamig.flow.model.regions import Regions
+from xlamig.flow.model.scopes import ScopeTable, absolute
+from xlamig.flow.model.site import Analysis, Place
 
 _NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode"})
 _NOT_INSIDE = frozenset({"loop", "try"})  # of a function that is defined there

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import Guard, GuardKind
-from xlamig.flow.known import short
-from xlamig.flow.scopes import Scope, path_of
-from xlamig.flow.values import Values
-from xlamig.flow.versions import holds_on_torch
+from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.flow.model.values import Values
+from xlamig.flow.model.versions import holds_on_torch
 
+XLA_ARM = re.compile(r"(?<![a-z])(?:xla|tpu)", re.IGNORECASE)  # not "output"
 _XLA = re.compile(r"(?:^|_|\b)(?:xla|tpu|pjrt)(?:_|\b|$)", re.IGNORECASE)
 _OTHER_DEVICE = re.compile(r"(?:^|_|\b)(?:mps|npu|xpu|hpu|musa|mlu|rocm|hip|jetson)(?:_|\b|$)", re.IGNORECASE)
 # What a TPU host has like any other: asking for it keeps nobody out.

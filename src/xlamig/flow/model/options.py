@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import Scalar, Span
-from xlamig.flow.scopes import ScopeTable, path_of
-from xlamig.flow.values import Values
+from xlamig.flow.model.scopes import ScopeTable, path_of
+from xlamig.flow.model.values import Values
 
 
 def command_line_options(

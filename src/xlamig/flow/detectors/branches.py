@@ -8,9 +8,9 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Span
-from xlamig.flow.scopes import Scope, path_of
-from xlamig.flow.selection import XLA_ARM
-from xlamig.flow.site import Analysis, Place
+from xlamig.flow.model.guards import XLA_ARM
+from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.flow.model.site import Analysis, Place
 
 _XLA = re.compile(rf"{XLA_ARM.pattern}|(?<![\w.])x[mr]\.", XLA_ARM.flags)
 _ASKS = re.compile(r"cuda|[\"']cpu[\"']", re.IGNORECASE)

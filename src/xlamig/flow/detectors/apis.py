@@ -9,12 +9,12 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
-from xlamig.flow.in_scope import device_in_scope
-from xlamig.flow.known import Known, short
-from xlamig.flow.proofs import moved_later, padding_mask
-from xlamig.flow.receivers import receiver_of
-from xlamig.flow.scopes import path_of
-from xlamig.flow.site import Analysis, Place
+from xlamig.flow.detectors.in_scope import device_in_scope
+from xlamig.flow.detectors.proofs import moved_later, padding_mask
+from xlamig.flow.detectors.receivers import receiver_of
+from xlamig.flow.model.known import Known, short
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.site import Analysis, Place
 
 _LONG = 40
 _TOLD = ("constant", "pattern", "device", "cuda-test", "sequence")

@@ -12,9 +12,9 @@ from functools import cached_property
 from types import MappingProxyType
 
 from xlamig import ir
-from xlamig.flow.project import Export
-from xlamig.flow.scopes import Scope, path_of
-from xlamig.flow.site import Analysis
+from xlamig.flow.model.project import Export
+from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.flow.model.site import Analysis
 from xlamig.knowledge import values as table
 
 Words = frozenset[str]

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from xlamig import ir
-from xlamig.flow.scopes import Binding, Scope, path_of
-from xlamig.flow.site import Place
+from xlamig.flow.model.scopes import Binding, Scope, path_of
+from xlamig.flow.model.site import Place
 
 _NAMES = ("device", "DEVICE", "torch_device", "dev")
 _MOST_FOLLOWED = 20

@@ -6,8 +6,8 @@ import re
 
 from xlamig import ir
 from xlamig.facts import Why
-from xlamig.flow.known import short
-from xlamig.flow.scopes import Scope, path_of
+from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import Scope, path_of
 
 _RANKS = re.compile(r"rank|main|master|primary|zero|chief", re.IGNORECASE)
 _RANK = re.compile(r"(?:^|_)rank(?:_id)?$|process_index$|_ordinal$", re.IGNORECASE)

@@ -6,8 +6,8 @@ import builtins
 from collections.abc import Iterable
 
 from xlamig import ir
-from xlamig.flow.scopes import Scope, ScopeTable, path_of
-from xlamig.flow.scripts import MARK, is_script
+from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
+from xlamig.flow.model.scripts import MARK, is_script
 
 _BUILTINS = frozenset(dir(builtins))
 _ALIASES_OF_ALIASES = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from xlamig import ir
-from xlamig.flow.site import Analysis, Place
+from xlamig.flow.model.site import Analysis, Place
 
 _LOADERS = frozenset({"torch.load"})
 _MASKS = {"torch.nn.TransformerEncoder": "src_key_padding_mask"}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.scopes import Binding, Scope, path_of
-from xlamig.flow.site import Analysis
+from xlamig.flow.model.scopes import Binding, Scope, path_of
+from xlamig.flow.model.site import Analysis
 
 _MODULE_ROOTS = ("torch.nn.", "torchvision.models.", "timm.create_model", "transformers.")
 _NOT_MODULES = ("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.", "torch.nn.Parameter")

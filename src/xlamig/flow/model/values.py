@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Scalar, Span, Value
-from xlamig.flow.inner import scope_inside
-from xlamig.flow.known import Known, join, short
-from xlamig.flow.names import Names
-from xlamig.flow.scopes import Binding, Scope, path_of
+from xlamig.flow.model.inner import scope_inside
+from xlamig.flow.model.known import Known, join, short
+from xlamig.flow.model.names import Names
+from xlamig.flow.model.scopes import Binding, Scope, path_of
 
 _MAX_DEPTH = 6
 _MAX_NAMES = 8  # followed from one to the next

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.findings import Edit
@@ -26,8 +27,8 @@ class Imported:
 def ensure_module(page: FixContext, module: str, use: tuple[int, int]) -> Imported | None:
     """`import module` for a use at this span; None when the name means something else there."""
     top = module.partition(".")[0]
-    for statement in page.module.body:
-        if not isinstance(statement, ImportStmt) or not _precedes(page, statement, use):
+    for statement in _imports(page.module):
+        if not _precedes(page, statement, use):
             continue
         for alias in statement.names:
             if isinstance(statement, ir.ImportFrom):
@@ -48,7 +49,7 @@ def ensure_module(page: FixContext, module: str, use: tuple[int, int]) -> Import
 def ensure_name(page: FixContext, module: str, name: str, use: tuple[int, int]) -> Imported | None:
     """`from module import name` for a use at this span; None when `name` is taken."""
     target: ir.ImportFrom | None = None
-    for statement in page.module.body:
+    for statement in _imports(page.module):
         if not isinstance(statement, ir.ImportFrom) or (statement.module, statement.level) != (module, 0):
             continue
         if not _precedes(page, statement, use) or statement.names[-1].name == "*":
@@ -119,12 +120,11 @@ def tidy_imports(before: ir.Module, page: FixContext) -> list[Edit]:
     if page.source.filename.endswith("__init__.py"):
         return []
     edits = []
-    for statement in page.module.body:
-        if isinstance(statement, ImportStmt):
-            names = map(_binds, statement.names)
-            unused = next((n for n in names if reads(before, n) and _named_only_in(page, n, statement)), None)
-            edit = remove_import(page, statement, unused) if unused else None
-            edits += [edit] if edit else []
+    for statement in _imports(page.module):
+        names = map(_binds, statement.names)
+        unused = next((n for n in names if reads(before, n) and _named_only_in(page, n, statement)), None)
+        edit = remove_import(page, statement, unused) if unused else None
+        edits += [edit] if edit else []
     return edits
 
 
@@ -132,6 +132,12 @@ def _named_only_in(page: FixContext, name: str, statement: ir.Stmt) -> bool:
     word = re.compile(rf"\b{re.escape(name)}\b")
     inside = word.findall(page.source.text, statement.start, statement.end)
     return len(word.findall(page.source.text)) == len(inside)
+
+
+@lru_cache(maxsize=4)  # each fix of a file asks again
+def _imports(module: ir.Module) -> tuple[ImportStmt, ...]:
+    """The import statements at module level."""
+    return tuple(statement for statement in module.body if isinstance(statement, ImportStmt))
 
 
 def line_start(text: str, offset: int) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import cast
 
 from xlamig import ir
 from xlamig.fix.context import FixContext
@@ -19,14 +21,33 @@ def path_to(module: ir.Module, start: int, end: int) -> list[ir.Node]:
     node: ir.Node | None = module
     while node is not None:
         path.append(node)
-        node = next((c for c in ir.children(node) if _encloses(c, start, end)), None)
+        node = _child_around(node, start, end)
     return path
 
 
-def _encloses(node: ir.Node, start: int, end: int) -> bool:
-    first = node.start
+_LONG = 16  # statements of a body that are worth a binary search
+
+
+def _child_around(node: ir.Node, start: int, end: int) -> ir.Node | None:
+    body = getattr(node, "body", None)
+    if isinstance(body, tuple) and len(body) > _LONG:
+        at = bisect_right(body, start, key=_first_offset) - 1
+        if at >= 0 and _encloses(body[at], start, end):
+            return cast("ir.Node", body[at])
+        if isinstance(node, ir.Module):
+            return None
+    return next((c for c in ir.children(node) if _encloses(c, start, end)), None)
+
+
+def _first_offset(node: ir.Node) -> int:
+    """Where a statement starts with its decorators, which stand before its own span."""
     if isinstance(node, ir.FunctionDef | ir.ClassDef) and node.decorators:
-        first = min(first, node.decorators[0].start)  # they stand before the statement's own span
+        return min(node.start, node.decorators[0].start)
+    return node.start
+
+
+def _encloses(node: ir.Node, start: int, end: int) -> bool:
+    first = _first_offset(node)
     return first <= start and end <= node.end and node.end > first
 
 
@@ -129,7 +150,16 @@ def _targets(target: ir.Expr) -> Iterator[str]:
 
 def reads(root: ir.Node, name: str) -> list[ir.Name]:
     """Every use of `name` as a plain expression, binding positions included."""
-    return [node for node in ir.walk(root) if isinstance(node, ir.Name) and node.id == name]
+    return _names_in(root).get(name, [])
+
+
+@lru_cache(maxsize=8)
+def _names_in(root: ir.Node) -> dict[str, list[ir.Name]]:
+    found: dict[str, list[ir.Name]] = {}
+    for node in ir.walk(root):
+        if isinstance(node, ir.Name):
+            found.setdefault(node.id, []).append(node)
+    return found
 
 
 def only_read(module: ir.Module, node: ir.Expr, depth: int = 3) -> bool:

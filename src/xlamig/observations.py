@@ -85,6 +85,12 @@ class Failure:
     rule: str = ""
     advice: str = ""
 
+    @property
+    def summary(self) -> str:
+        """The type and the first line of the message, which may be empty."""
+        first = next(iter(self.message.strip().splitlines()), "")
+        return f"{self.type}: {first}" if first else self.type
+
 
 @dataclass(frozen=True, slots=True)
 class Training:

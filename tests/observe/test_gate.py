@@ -9,7 +9,8 @@ import pytest
 
 from xlamig.observations import Cost, Event, Failure, Trace, Training
 from xlamig.observe import gate
-from xlamig.observe.launch import Run
+from xlamig.observe.launch import Exit
+from xlamig.observe.run import Run
 
 TRAINED = Training(losses=(1.0, 0.5, 0.25), parameters=4, changed=4, devices=("xla",))
 CLEAN = Trace(
@@ -22,8 +23,8 @@ FALLBACK = Event(
 
 
 def failing(trace: Trace | None, code: int = 0, reference: Training | None = None) -> list[str]:
-    run = Run(code, trace, "", 0)
-    other = Run(0, replace(CLEAN, training=reference), "", 0) if reference else None
+    run = Run(Exit(code), trace)
+    other = Run(Exit(0), replace(CLEAN, training=reference)) if reference else None
     return [check.title for check in gate.checks(run, other, 0.02) if not check.passed]
 
 

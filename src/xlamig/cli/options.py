@@ -18,7 +18,7 @@ from xlamig.findings import CONFIDENCES, SEVERITIES
 
 if TYPE_CHECKING:
     from xlamig.engine import Options
-    from xlamig.observe.launch import Program
+    from xlamig.observe.program import Program
 
 F = TypeVar("F", bound=Callable[..., Any])
 Option = Callable[[F], F]
@@ -55,12 +55,13 @@ class ProgramFlags:
     arguments: tuple[str, ...]
     python: str
 
-    def program(self, **more: Any) -> Program:
-        from xlamig.observe.launch import Program
+    def program(self, quiet_stdout: bool = False) -> Program:
+        from xlamig.observe.program import Program
 
         return Program(
-            target=self.target, module=self.module, arguments=self.arguments, python=self.python, **more
-        )
+            target=self.target, module=self.module, arguments=self.arguments, python=self.python,
+            quiet_stdout=quiet_stdout,
+        )  # fmt: skip
 
 
 def list_option(*names: str, help: str) -> Option[Any]:
@@ -113,7 +114,13 @@ _OUTPUT: Sequence[Option[Any]] = (
 
 _PROGRAM: Sequence[Option[Any]] = (
     click.option("-m", "module", is_flag=True, help="PROGRAM is a module, as for python -m."),
-    click.option("--python", default=sys.executable, metavar="PATH", help="The Python that has torch_xla."),
+    click.option(
+        "--python",
+        default=sys.executable,
+        metavar="PATH",
+        envvar="XLAMIG_PYTHON",
+        help="The Python, or virtual environment, that runs PROGRAM.",
+    ),
     click.argument("program"),
     click.argument("arguments", nargs=-1, type=click.UNPROCESSED),
 )

@@ -44,31 +44,28 @@ def command(
     PROGRAM and its ARGUMENTS are as for python. Without PJRT_DEVICE in the environment it runs on
     XLA's CPU client. Exits with the program's own code.
     """
-    from xlamig.observe import explain, launch
+    from xlamig.observe import explain, sources
+    from xlamig.observe.run import Asked, run
     from xlamig.report import trace_json, trace_text
 
-    asked = program.program(
-        steps=steps or 0,
-        as_cuda=as_cuda,
-        quiet_stdout=output_format == "json" and output.output_file is None,
-    )
+    to_stderr = output_format == "json" and output.output_file is None
     for file in filter(None, (html, output.output_file)):
         require_file(file)
-    run = launch.run(asked)
+    done = run(program.program(to_stderr), Asked(steps=steps or 0, as_cuda=as_cuda))
     out = Output(output)
-    if run.killed_by:
-        out.complain(f"The program was ended by {run.killed_by}; this is the trace up to its last second.")
-    if run.left_behind:
-        out.complain(f"It left {run.left_behind} of its processes running; they were ended.")
-    trace = run.trace and explain.explained(run.trace)
+    if done.exit.killed_by:
+        out.complain(f"The program was ended by {done.exit.killed_by}; the trace ends a second before.")
+    if done.exit.left_behind:
+        out.complain(f"It left {done.exit.left_behind} of its processes running; they were ended.")
+    trace = done.trace and explain.explained(done.trace)
     if trace is None:
         out.complain(NOTHING)
     elif output_format == "json":
         out.write([trace_json.render(trace)])
     else:
-        out.write(trace_text.render(trace, out.context(launch.text_of)))
+        out.write(trace_text.render(trace, out.context(sources.text_of)))
     if trace and html:
         from xlamig.report import trace_html
 
-        write_file(html, trace_html.render(trace, out.context(launch.text_of)))
-    ctx.exit(run.code)
+        write_file(html, trace_html.render(trace, out.context(sources.text_of)))
+    ctx.exit(done.exit.code)

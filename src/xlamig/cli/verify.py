@@ -41,16 +41,14 @@ def command(
     It has to use the XLA device, train, and run each step as one graph that is never read: 0
     compilations, 1 execution, 0 reads. Exits with 1 where it does not.
     """
-    from xlamig.observe import gate, launch
+    from xlamig.observe import gate
+    from xlamig.observe.run import Asked, run
 
-    asked = program.program(
-        steps=steps,
-        training=True,
-        quiet_stdout=True,
-    )
+    asked = Asked(steps=steps, training=True)
+    started = program.program(quiet_stdout=True)
     out = Output(output)
-    run = launch.run(asked)
-    other = launch.run(replace(asked, on_cpu=True)) if reference else None
-    checks = list(gate.checks(run, other, tolerance))
+    port = run(started, asked)
+    other = run(started, replace(asked, on_cpu=True)) if reference else None
+    checks = list(gate.checks(port, other, tolerance))
     out.write(f"{'ok  ' if check.passed else 'FAIL'}  {check.title}: {check.found}" for check in checks)
     ctx.exit(exits.CLEAN if all(check.passed for check in checks) else exits.FOUND)

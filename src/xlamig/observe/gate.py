@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from xlamig.observations import HEALTHY, Trace, Training
-from xlamig.observe.launch import Run
+from xlamig.observe.run import Run
 
 COMPARED = 3  # losses; later ones drift apart by rounding alone
 
@@ -21,7 +21,7 @@ class Check(NamedTuple):
 def checks(run: Run, reference: Run | None, tolerance: float) -> Iterator[Check]:
     """`reference` is a run of the same program on the CPU; its losses are the expected ones."""
     trace = run.trace
-    yield Check("the program ends without an error", run.code == 0, _ending(run))
+    yield Check("the program ends without an error", run.exit.code == 0, _ending(run))
     if trace is None:
         yield Check("it uses the XLA device", False, "torch_xla is never imported")
         return
@@ -36,10 +36,10 @@ def checks(run: Run, reference: Run | None, tolerance: float) -> Iterator[Check]
 
 
 def _ending(run: Run) -> str:
-    if run.killed_by:
-        return f"ended by {run.killed_by}"
+    if run.exit.killed_by:
+        return f"ended by {run.exit.killed_by}"
     failure = run.trace and run.trace.failure
-    return f"{failure.type}: {failure.message.splitlines()[0]}" if failure else f"exit code {run.code}"
+    return failure.summary if failure else f"exit code {run.exit.code}"
 
 
 def _steady(trace: Trace) -> Check:

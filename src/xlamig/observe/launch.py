@@ -1,109 +1,94 @@
-"""Starts the program under watch, as `python` would, and waits until all of it has ended."""
+"""Starts a program with something of ours loaded in each of its Pythons, and waits for its end.
+
+`trace`, `verify` and `fit` start programs here and nowhere else.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import xlamig
-from xlamig.observations import Trace
-from xlamig.observe.collect import collect
+from xlamig.observe.program import LaunchError, Program, require
 
-FOLDER = "XLAMIG_TRACE_FOLDER"  # also the mark by which processes left behind are found
-SETTINGS = "XLAMIG_TRACE_SETTINGS"
-MISSING = 'torch_xla is not installed for {python}: pip install "xlamig[xla]", or name another with --python'
+__all__ = ["Exit", "LaunchError", "Program", "Watch", "launch", "require"]
+
+FOLDER = "XLAMIG_WATCH_FOLDER"  # also the mark by which processes left behind are found
+WATCH = "XLAMIG_WATCH"
 _GRACE = 1.0  # seconds for helpers of multiprocessing, which see that their parent has gone
 _PATIENCE = 5.0  # seconds between asking a process to end and ending it
 
 
-class LaunchError(Exception):
-    """The program could not be started at all."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """`target` is a script, or a module to run like `python -m`. No `steps` is no limit."""
+class Watch:
+    """Every Python of the program calls `begin(settings)` of the module `entry` once it has imported
+    `after`. `bring` are pairs: when the first has been imported, the second is imported too."""
 
-    target: str
-    module: bool = False
-    arguments: tuple[str, ...] = ()
-    python: str = sys.executable
-    steps: int = 0
-    as_cuda: bool = False
-    on_cpu: bool = False  # a program for XLA, without XLA
-    training: bool = False  # losses and parameters are looked at, too
-    quiet_stdout: bool = False  # what it prints goes to stderr
+    entry: str
+    after: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    bring: tuple[tuple[str, str], ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)  # where the user's has no such variable
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Exit:
     """`code` is the program's own exit code, 128 + signal for one that was killed."""
 
     code: int
-    trace: Trace | None
-    killed_by: str
-    left_behind: int
+    killed_by: str = ""
+    left_behind: int = 0
 
 
-def run(program: Program) -> Run:
-    """Raises LaunchError for a script that is not there, and without torch_xla."""
-    if not program.module and not Path(program.target).is_file():
-        raise LaunchError(f"no such file: {program.target}")
-    _require_torch_xla(program.python)
-    with tempfile.TemporaryDirectory(prefix="xlamig-trace-") as name:
-        folder = Path(name)
-        code = _run(program, folder)
-        left = _end_all(name)
-        killed = signal.Signals(-code).name if code < 0 else ""
-        return Run(128 - code if code < 0 else code, collect(folder), killed, left)
+def launch(program: Program, watch: Watch, folder: Path) -> Exit:
+    """Run the program to its end, and end what it leaves behind. What runs inside writes to `folder`."""
+    command = program.command(folder)
+    output = sys.stderr if program.quiet_stdout else None
+    sys.stdout.flush()
+    try:
+        process = subprocess.Popen(command, env=_environment(watch, folder), stdout=output)
+    except OSError as error:
+        raise LaunchError(f"{command[0]}: {error.strerror}") from error
+    with process, _passing_signals(process):
+        code = _wait(process)
+    left = _end_all(str(folder))
+    return Exit(128 - code, signal.Signals(-code).name, left) if code < 0 else Exit(code, "", left)
 
 
-def _require_torch_xla(python: str) -> None:
-    if shutil.which(python) is None:
-        raise LaunchError(f"no such program: {python}")
-    find = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch_xla') is None)"
-    if subprocess.run([python, "-c", find], stdin=subprocess.DEVNULL, check=False).returncode:
-        raise LaunchError(MISSING.format(python=python))
-
-
-def _environment(program: Program, folder: Path) -> dict[str, str]:
+def _environment(watch: Watch, folder: Path) -> dict[str, str]:
     package = Path(xlamig.__file__).resolve().parent
-    settings = {
+    asked = {
         "xlamig": str(package.parent),
-        **{name: getattr(program, name) for name in ("steps", "as_cuda", "on_cpu", "training")},
+        "entry": watch.entry,
+        "after": watch.after,
+        "bring": dict(watch.bring),
+        "settings": dict(watch.settings),
     }
     paths = [str(package / "observe" / "site"), os.environ.get("PYTHONPATH", "")]
     return {
-        "PJRT_DEVICE": "CPU",
+        **watch.environment,
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         FOLDER: str(folder),
-        SETTINGS: json.dumps(settings),
+        WATCH: json.dumps(asked),
     }
 
 
-def _run(program: Program, folder: Path) -> int:
-    what = ["-m", program.target] if program.module else [program.target]
-    command = [program.python, *what, *program.arguments]
-    environment = _environment(program, folder)
-    output = sys.stderr if program.quiet_stdout else None
-    sys.stdout.flush()
-    with subprocess.Popen(command, env=environment, stdout=output) as process, _passing_signals(process):
-        while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:  # the terminal sent it to the program as well
-                continue
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # the terminal sent it to the program as well
+            continue
 
 
 @contextmanager
@@ -149,11 +134,3 @@ def _marked(mark: str) -> Iterator[int]:
             with suppress(OSError):
                 if wanted in (entry / "environ").read_bytes().split(b"\0"):
                     yield int(entry.name)
-
-
-def text_of(filename: str) -> str | None:
-    """The source that ran, None for what is no readable file."""
-    try:
-        return Path(filename).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
+
+from xlamig.observe.sources import text_of
 
 Span = tuple[int, int, int, int]
 
@@ -41,9 +42,10 @@ class Source:
 @lru_cache(maxsize=256)
 def source_of(filename: str) -> Source | None:
     """None for what cannot be read or parsed."""
+    text = text_of(filename)
     try:
-        return Source(Path(filename).read_text(encoding="utf-8"))
-    except (OSError, ValueError, SyntaxError):
+        return None if text is None else Source(text)
+    except (ValueError, SyntaxError):
         return None
 
 

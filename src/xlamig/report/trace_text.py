@@ -55,9 +55,9 @@ def _event(event: Event, trace: Trace, context: Context) -> Iterator[str]:
 
 
 def _failure(failure: Failure, context: Context) -> Iterator[str]:
-    message = failure.message.strip().splitlines() or [""]
+    told = one_line(failure.summary).removeprefix(failure.type)
     yield ""
-    yield f"{context.paint('error', failure.type)}: {one_line(message[0])}"
+    yield f"{context.paint('error', failure.type)}{told}"
     if failure.spot:
         yield f"  at {words.at(failure.spot)}"
         if line := _line(failure.spot, context):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from .recorder import Recorder
 
-FOLDER = "XLAMIG_TRACE_FOLDER"
+FOLDER = "XLAMIG_WATCH_FOLDER"
 
 
 def begin(settings: dict[str, Any]) -> Recorder:

@@ -1,6 +1,6 @@
-"""Found by every Python that a traced program starts, before anything else runs.
+"""Found by every Python that a watched program starts, before anything else runs.
 
-It waits for the import of torch_xla and steps aside for the environment's own sitecustomize.
+It waits for an import and steps aside for the environment's own sitecustomize.
 """
 
 from __future__ import annotations
@@ -12,69 +12,83 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 _HERE = Path(__file__).resolve().parent
 
 
-class _After:
-    """A finder that tells when a module has been imported."""
+class _AfterImport:
+    """A finder that calls `action` once, when the module has been executed; looking it up is no import."""
 
     def __init__(self, name: str, action: Callable[[], object]) -> None:
         self.name, self.action = name, action
+        self.asking = False
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        if fullname != self.name:
+        if fullname != self.name or self.asking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
+        self.asking = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self.asking = False
         if spec is not None and spec.loader is not None:
-            loader: Any = spec.loader
-            run = loader.exec_module
-
-            def exec_module(module: Any) -> None:
-                run(module)
-                self.action()
-
-            loader.exec_module = exec_module
+            self._follow(spec.loader)
         return spec
 
+    def _follow(self, loader: Any) -> None:
+        execute = loader.exec_module
 
-def _begin(settings: dict[str, Any]) -> None:
+        def exec_module(module: Any) -> None:
+            execute(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+                self.action()
+
+        loader.exec_module = exec_module
+
+
+def _begin(watch: dict[str, Any]) -> None:
     path = list(sys.path)
-    sys.path.insert(0, settings["xlamig"])
+    sys.path.insert(0, watch["xlamig"])
     try:
-        start = importlib.import_module("xlamig.observe.inside.start")
+        entry = importlib.import_module(watch["entry"])
     finally:
         sys.path[:] = path
-    start.begin(settings)
+    entry.begin(watch["settings"])
 
 
-def _tell_early_failures(kind: type[BaseException], error: BaseException, trace: Any) -> None:
-    """Of a program that ends before torch_xla is imported."""
-    sys.__excepthook__(kind, error, trace)
+def _users_place(trace: Any) -> dict[str, Any] | None:
+    """The innermost line of a traceback that is no library's."""
     place = None
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
-        if "/lib/python" not in name and not name.startswith("<"):
+        if not name.startswith("<") and "/lib/python" not in name and not name.startswith(str(_HERE)):
             place = {"filename": name, "row": trace.tb_lineno}
         trace = trace.tb_next
-    failure = {"type": kind.__qualname__, "message": str(error)[:2000], "place": place}
-    path = Path(os.environ["XLAMIG_TRACE_FOLDER"], f"{os.getpid()}-early.failure")
+    return place
+
+
+def _write_early_failure(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """For a program that ends before the import."""
+    sys.__excepthook__(kind, error, trace)
+    failure = {"type": kind.__qualname__, "message": str(error)[:2000], "place": _users_place(trace)}
+    path = Path(os.environ["XLAMIG_WATCH_FOLDER"], f"{os.getpid()}-early.failure")
     path.write_text(json.dumps(failure))
 
 
 def _watch() -> None:
-    settings = json.loads(os.environ["XLAMIG_TRACE_SETTINGS"])
-    sys.excepthook = _tell_early_failures
-    sys.meta_path.insert(0, _After("torch_xla", lambda: _begin(settings)))
-    if settings["as_cuda"]:
-        sys.meta_path.insert(0, _After("torch", lambda: importlib.import_module("torch_xla")))
+    watch = json.loads(os.environ["XLAMIG_WATCH"])
+    sys.excepthook = _write_early_failure
+    sys.meta_path.insert(0, _AfterImport(watch["after"], lambda: _begin(watch)))
+    for name, brought in watch["bring"].items():
+        sys.meta_path.insert(0, _AfterImport(name, partial(importlib.import_module, brought)))
 
 
 sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != _HERE]
-if "XLAMIG_TRACE_FOLDER" in os.environ:
+if "XLAMIG_WATCH" in os.environ:
     _watch()
 _next = importlib.machinery.PathFinder.find_spec("sitecustomize", sys.path)
 if _next is not None and _next.loader is not None:

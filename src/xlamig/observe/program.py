@@ -1,0 +1,75 @@
+"""A program to start, as one types it: a script, a module, a notebook or a launcher."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlamig.observe import sources
+
+MISSING = '{package} is not installed for {python}: pip install "xlamig[xla]", or name another with --python'
+_SHELL = frozenset({".sh", ".bash"})
+_RUN_NOTEBOOK = Path(__file__).parent / "site" / "run_notebook.py"
+
+
+class LaunchError(Exception):
+    """The program cannot be started."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """`target` is a script, a notebook, a launcher such as `torchrun`, or with `module` what
+    `python -m` runs. `python` is an interpreter or the folder of a virtual environment."""
+
+    target: str
+    module: bool = False
+    arguments: tuple[str, ...] = ()
+    python: str = sys.executable
+    quiet_stdout: bool = False  # what the program prints goes to stderr
+
+    @property
+    def interpreter(self) -> str:
+        """The path of the interpreter; raises LaunchError where there is none."""
+        inside = Path(self.python, "bin", "python")
+        found = str(inside) if inside.is_file() else shutil.which(self.python)
+        if found is None:
+            raise LaunchError(f"no such interpreter: {self.python}")
+        return found
+
+    def command(self, folder: Path) -> list[str]:
+        """What to execute; a notebook leaves its cells in `folder`."""
+        return [*self._start(folder), *self.arguments]
+
+    def _start(self, folder: Path) -> list[str]:
+        if self.module:
+            return [self.interpreter, "-m", self.target]
+        path = Path(self.target)
+        if not path.is_file():
+            return [self._launcher()]
+        if path.suffix in _SHELL:
+            return ["bash", self.target]
+        if path.suffix != sources.NOTEBOOK:
+            return [self.interpreter, self.target]
+        cells = folder / "cells"
+        cells.write_text(json.dumps(sources.cells_of(path)), encoding="utf-8")
+        return [self.interpreter, str(_RUN_NOTEBOOK), str(cells)]
+
+    def _launcher(self) -> str:
+        """A command of the interpreter's environment, or of the search path."""
+        beside = Path(self.interpreter).parent / self.target
+        found = str(beside) if beside.is_file() else shutil.which(self.target)
+        if found is None or self.target.endswith((".py", sources.NOTEBOOK)):
+            raise LaunchError(f"no such file: {self.target}")
+        return found
+
+
+def require(program: Program, package: str) -> None:
+    """Raises LaunchError if the program's interpreter cannot import `package`."""
+    find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
+    asked = [program.interpreter, "-c", find]
+    if subprocess.run(asked, stdin=subprocess.DEVNULL, check=False).returncode:
+        raise LaunchError(MISSING.format(package=package, python=program.python))

@@ -8,10 +8,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-CHECKED = (
-    *("*.py", "*.ipynb", "*requirements*.txt", "*.toml", "*.cfg", "*.yaml", "*.yml", "*Dockerfile*"),
-    *("*.sh", "*.slurm", "*.sbatch", "*.cu", "*.cuh", "*.cpp", "*.h"),
-)
+from xlamig.source.kinds import kind_of
 
 
 class MissingMirror(Exception):
@@ -37,14 +34,19 @@ def git(directory: Path, *arguments: str) -> str:
     return run.stdout.decode(errors="replace")
 
 
-def check_out(directory: Path, commit: str, folder: Path, patterns: Sequence[str] = CHECKED) -> None:
-    """Write the files of a commit that xlamig reads into a folder; raises MissingMirror."""
-    names = git(directory, "ls-tree", "-r", "--name-only", "--full-tree", commit).splitlines()
-    kinds = [kind for kind in patterns if any(fnmatch(name, kind) for name in names)]
+def check_out(directory: Path, commit: str, folder: Path, patterns: Sequence[str] = ()) -> None:
+    """Write the files of a commit that fit a pattern, or that xlamig reads, into a folder."""
+    names = git(directory, "ls-tree", "-r", "--name-only", "--full-tree", "-z", commit).split("\0")
+    wanted = (lambda name: any(fnmatch(name, pattern) for pattern in patterns)) if patterns else _is_read
     folder.mkdir(parents=True, exist_ok=True)
     base = ["git", "-c", "safe.directory=*", f"--git-dir={directory}", f"--work-tree={folder}"]
     environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "GIT_INDEX_FILE": f"{folder.resolve()}.index"}
-    # A snapshot may lack single large files: what it has is written.
-    subprocess.run(
-        [*base, "checkout", "-q", commit, "--", *kinds], env=environment, cwd=folder, capture_output=True
-    )
+    command = [*base, "checkout", "-q", commit, "--pathspec-from-file=-", "--pathspec-file-nul"]
+    chosen = "\0".join(f":(literal){name}" for name in names if name and wanted(name))
+    # A snapshot may lack single large files: the others are written.
+    subprocess.run(command, input=chosen.encode(), env=environment, cwd=folder, capture_output=True)
+    Path(environment["GIT_INDEX_FILE"]).unlink(missing_ok=True)
+
+
+def _is_read(name: str) -> bool:
+    return name.endswith((".py", ".ipynb")) or kind_of(name) is not None

@@ -1,0 +1,84 @@
+"""What `xlamig check` says of a repository, run once per version of xlamig and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from benchmarks.mirror import check_out, git_directory
+
+ROOT = Path(__file__).parents[1]
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xlamig-benchmarks"
+RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from xlamig.cli import main; main()"
+CHECK = ("check", "--isolated", "--no-cache", "--exit-zero", "--no-effort", "--output-format", "json")
+LIMIT = 1200  # seconds
+
+
+class CheckFailed(Exception):
+    """`xlamig check` ended with an error or took too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The findings of one repository. `folder` holds its files; `cpu` and `wall` are seconds."""
+
+    folder: Path
+    findings: list[dict[str, Any]]
+    lines: int
+    cpu: float
+    wall: float
+
+
+@cache
+def fingerprint(source: Path = ROOT) -> str:
+    """Return a hash of the sources and rules of a checkout of xlamig."""
+    digest = hashlib.sha256()
+    for path in sorted(p for top in ("src", "rules") for p in (source / top).rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            digest.update(str(path.relative_to(source)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def checked(repository: str, commit: str, mirror: Path, store: Path = CACHE, source: Path = ROOT) -> Checked:
+    """Check a commit of a repository with the xlamig of a checkout; raises MissingMirror and CheckFailed."""
+    name = f"{repository.replace('/', '+')}@{commit[:12]}"
+    folder = store / "repositories" / name
+    if not folder.exists():
+        part = folder.with_name(f"{name}.part{os.getpid()}")
+        check_out(git_directory(mirror, repository), commit, part)
+        part.rename(folder)
+    kept = store / "checks" / fingerprint(source) / f"{name}.json"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_suffix(f".part{os.getpid()}")
+        part.write_text(json.dumps(_run(folder, source)))
+        part.rename(kept)
+    return Checked(folder, **json.loads(kept.read_text()))
+
+
+def _run(folder: Path, source: Path) -> dict[str, Any]:
+    """Check a folder in one process."""
+    command = [sys.executable, "-c", RUN, str(source / "src"), *CHECK, "-j1"]
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    try:
+        run = subprocess.run(command, cwd=folder, capture_output=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        raise CheckFailed(f"{folder.name}: took more than {LIMIT} s") from None
+    wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if run.returncode:
+        raise CheckFailed(f"{folder.name}: {run.stderr.decode(errors='replace').strip()[-300:]}")
+    findings = json.loads(run.stdout)["findings"]
+    for finding in findings:
+        finding.pop("fix", None)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    lines = sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
+    return {"findings": findings, "lines": lines, "cpu": round(cpu, 2), "wall": round(wall, 2)}

@@ -1,0 +1,111 @@
+"""Judged findings against what a later version of xlamig reports."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from benchmarks.checked import Checked, CheckFailed, checked
+from benchmarks.judged.places import Place, Sources
+from benchmarks.judged.records import SEVERITIES, Judged
+from benchmarks.mirror import MissingMirror
+
+Status = Literal["reported", "lowered", "folded", "renamed", "gone"]
+Where = tuple[str, int | None, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a judged finding. *lowered*: reported with less severity; *folded*: its place is among
+    the reasons of another finding of the rule; *renamed*: another rule reports the statement; `now` is the
+    severity with which it is reported."""
+
+    judged: Judged
+    status: Status
+    now: str | None = None
+
+    @property
+    def strong(self) -> bool:
+        """Whether it is still an error or a warning."""
+        return self.status != "gone" and self.now in ("error", "warning")
+
+    @property
+    def regression(self) -> str | None:
+        """Return what is wrong with the outcome, in words; None where it is as it should be."""
+        if self.judged.verdict in ("false", "noise"):
+            back = self.status in ("reported", "folded") or (self.status == "lowered" and self.now != "info")
+            return "still reported" if back else None
+        if self.judged.verdict == "true" and self.status == "gone":
+            return "vanished"
+        if self.judged.verdict == "true" and self.judged.strong and not self.strong:
+            return "only info now"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The outcomes of all judged findings whose repository could be checked, and what could not be."""
+
+    outcomes: list[Outcome]
+    checked: dict[str, Checked]
+    problems: list[str]
+
+
+def compare(judged: Iterable[Judged], mirror: Path, **options: Any) -> Compared:
+    """Check each repository of the findings again and look its findings up."""
+    by_repository: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    for finding in judged:
+        by_repository[(finding.repo, finding.commit)].append(finding)
+    result = Compared([], {}, [])
+    for (repo, commit), rows in by_repository.items():
+        try:
+            found = checked(repo, commit, mirror, **options)
+        except (MissingMirror, CheckFailed) as error:
+            result.problems.append(f"{repo}: {error}")
+            continue
+        result.checked[repo] = found
+        result.outcomes.extend(look_up(rows, found.findings, Sources(found.folder)))
+    return result
+
+
+def look_up(
+    judged: Sequence[Judged], findings: Sequence[Mapping[str, Any]], sources: Sources
+) -> list[Outcome]:
+    """Return what became of each judged finding of one repository."""
+    at: dict[Where, dict[str, str]] = defaultdict(dict)
+    among_reasons: dict[Where, dict[str, str]] = defaultdict(dict)
+    for finding in findings:
+        cell, severity = finding["cell"], finding["severity"]
+        where = sources.at(finding["filename"], cell, finding["location"]["row"])
+        _keep_worst(at[(finding["filename"], cell, where)], finding["code"], severity)
+        for reason in finding["reasons"]:
+            if reason.get("location") and reason.get("filename"):
+                path = reason["filename"]
+                inside = cell if path == finding["filename"] else None
+                place = sources.at(path, reason.get("cell", inside), reason["location"]["row"])
+                _keep_worst(among_reasons[(path, inside, place)], finding["code"], severity)
+    return [_outcome(row, at, among_reasons) for row in judged]
+
+
+def _keep_worst(severities: dict[str, str], code: str, severity: str) -> None:
+    if code not in severities or SEVERITIES.index(severity) < SEVERITIES.index(severities[code]):
+        severities[code] = severity
+
+
+def _outcome(
+    row: Judged, at: Mapping[Where, Mapping[str, str]], among_reasons: Mapping[Where, Mapping[str, str]]
+) -> Outcome:
+    where = (row.path, row.cell, row.place)
+    here = at.get(where, {})
+    if row.rule in here:
+        lower = SEVERITIES.index(here[row.rule]) > SEVERITIES.index(row.severity)
+        return Outcome(row, "lowered" if lower else "reported", here[row.rule])
+    folded = among_reasons.get(where, {}).get(row.rule)
+    if folded:
+        return Outcome(row, "folded", folded)
+    if here:
+        return Outcome(row, "renamed", min(here.values(), key=SEVERITIES.index))
+    return Outcome(row, "gone")

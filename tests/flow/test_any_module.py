@@ -94,7 +94,7 @@ def facts(text: str) -> list[Fact]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(modules())
 def test_any_form_of_the_language(text: str) -> None:
     try:
@@ -104,7 +104,7 @@ def test_any_form_of_the_language(text: str) -> None:
     assert facts(f"import torch as a\n{text}") == first
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(torch_like())
 def test_any_torch_program(text: str) -> None:
     try:
@@ -119,7 +119,7 @@ def test_nasty_sources(name: str) -> None:
     facts(nasty()[name])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(torch_like(), min_size=1, max_size=3))
 def test_any_project(texts: list[str]) -> None:
     files = {}

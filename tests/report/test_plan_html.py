@@ -131,7 +131,7 @@ def test_a_plan_of_nothing_is_a_page_too() -> None:
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=30))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_nothing_that_is_shown_breaks_out(text: str) -> None:
     nasty = f"</script><img src=x onerror=alert(1)>{text}"
     finding = a_finding(

@@ -201,7 +201,7 @@ def test_cutting_an_argument_leaves_a_call(parsed: Parsed) -> None:
     check_cuts(parsed)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(modules())
 def test_all_of_it_for_generated_code(text: str) -> None:
     parsed = Parsed(text)

@@ -18,10 +18,9 @@ _SCHEDULES = re.compile(r"Scheduler|LR$|Plateau|Warm")
 
 def loop_of(module: ir.Module, body: Span | None) -> Loop | None:
     """The loop whose body has this span."""
-    for node in ir.walk(module):
-        if isinstance(node, Loop) and (node.body[0].start, node.body[-1].end) == body:
-            return node
-    return None
+    around = path_to(module, *body) if body else []
+    loops = (node for node in around if isinstance(node, Loop))
+    return next((loop for loop in loops if (loop.body[0].start, loop.body[-1].end) == body), None)
 
 
 def ends_each_round(loop: Loop) -> bool:

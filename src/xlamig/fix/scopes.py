@@ -67,12 +67,9 @@ def subscript_at(module: ir.Module, span: tuple[int, int]) -> tuple[ir.Subscript
 
 def block_of(module: ir.Module, statement: ir.Stmt) -> ir.Block | None:
     """The list of statements that holds `statement`."""
-    return next((block for block in blocks(module) if any(s is statement for s in block)), None)
-
-
-def blocks(node: ir.Node) -> Iterator[ir.Block]:
-    for inner in ir.walk(node):
-        yield from blocks_of(inner)
+    around = reversed(path_to(module, statement.start, statement.end))
+    held = (block for node in around for block in blocks_of(node))
+    return next((block for block in held if any(s is statement for s in block)), None)
 
 
 def blocks_of(node: ir.Node) -> Iterator[ir.Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.flow.model.scopes import Binding, Scope, path_of
@@ -35,6 +36,19 @@ def _dominates(binding: Binding, place: Place, offset: int) -> bool:
         return True
     above = place.block[: len(binding.block)] == binding.block
     return above and binding.scope is place.scope and binding.end <= offset
+
+
+@lru_cache(maxsize=64)  # every place of a scope asks about the same few names
+def _holds_device(scope: Scope, name: str) -> bool:
+    """Whether each binding of `name` in the scope itself may be the program's device."""
+    return _hold_devices(scope.bindings.get(name, []))
+
+
+@lru_cache(maxsize=64)
+def _attribute_holds_device(owner: Scope) -> bool:
+    """Whether `self.device` of a class may be the program's device, and is set before a method uses it."""
+    bindings = owner.attributes.get("device", [])
+    return _hold_devices(bindings) and any(map(_is_set_first, bindings))
 
 
 def _hold_devices(bindings: list[Binding]) -> bool:
@@ -71,7 +85,7 @@ def _is_device(binding: Binding, seen: set[tuple[Scope, str]]) -> bool:
 def _local(place: Place, offset: int) -> str | None:
     for name in _NAMES:
         bindings = place.scope.bindings.get(name, [])
-        if any(_dominates(b, place, offset) for b in bindings) and _hold_devices(bindings):
+        if any(_dominates(b, place, offset) for b in bindings) and _holds_device(place.scope, name):
             return None if place.scope.kind == "class" else name
     return None
 
@@ -84,7 +98,7 @@ def _outer(place: Place) -> str | None:
     for name in _NAMES:
         bindings = scope.module.bindings.get(name, [])
         first = any(b.scope is scope.module and not b.block and b.end <= node.start for b in bindings)
-        if first and scope.lookup(name) is bindings and _hold_devices(bindings):
+        if first and scope.lookup(name) is bindings and _holds_device(scope.module, name):
             return name
     return None
 
@@ -97,8 +111,7 @@ def _attribute(place: Place) -> str | None:
     params = scope.node.params
     if not params or params[0].name != "self" or scope.parent is not owner or scope.node.name == "__init__":
         return None
-    bindings = owner.attributes.get("device", [])
-    return "self.device" if _hold_devices(bindings) and any(map(_is_set_first, bindings)) else None
+    return "self.device" if _attribute_holds_device(owner) else None
 
 
 def _is_set_first(binding: Binding) -> bool:

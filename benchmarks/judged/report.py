@@ -54,11 +54,12 @@ def group_table(findings: Sequence[Judged], outcomes: Sequence[Outcome], by: str
     are still reported as such."""
     key = GROUPS[by]
     then, now = defaultdict(list), defaultdict(list)
+    with_infos = by in ("severity", "confidence")
     for finding in findings:
-        if finding.strong or by in ("severity", "confidence"):
+        if finding.strong or with_infos:
             then[key(finding)].append(finding)
     for outcome in outcomes:
-        if outcome.strong if outcome.judged.strong else outcome.status == "reported":
+        if outcome.strong if outcome.judged.strong else with_infos and outcome.status != "gone":
             now[key(outcome.judged)].append(outcome.judged)
     yield f"{by:<28}{'true when judged':>26}" + (f"{'true of what is left':>26}" if outcomes else "")
     for name in sorted(then):

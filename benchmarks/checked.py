@@ -8,7 +8,8 @@ import os
 import resource
 import subprocess
 import sys
-import time
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,13 +30,12 @@ class CheckFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The findings of one repository. `folder` holds its files; `cpu` and `wall` are seconds."""
+    """The findings of one repository. `folder` holds its files; `cpu` is in seconds."""
 
     folder: Path
     findings: list[dict[str, Any]]
     lines: int
     cpu: float
-    wall: float
 
 
 @cache
@@ -62,23 +62,31 @@ def checked(repository: str, commit: str, mirror: Path, store: Path = CACHE, sou
         part = kept.with_suffix(f".part{os.getpid()}")
         part.write_text(json.dumps(_run(folder, source)))
         part.rename(kept)
-    return Checked(folder, **json.loads(kept.read_text()))
+    stored = json.loads(kept.read_text())
+    return Checked(folder, stored["findings"], stored["lines"], stored["cpu"])
 
 
 def _run(folder: Path, source: Path) -> dict[str, Any]:
     """Check a folder in one process."""
-    command = [sys.executable, "-c", RUN, str(source / "src"), *CHECK, "-j1"]
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    with tempfile.TemporaryDirectory() as made:
+        output = Path(made, "findings.json")
+        command = [sys.executable, "-c", RUN, str(source / "src"), *CHECK, "-j1", "-o", str(output)]
+        cpu = cpu_seconds(command, folder)
+        findings = json.loads(output.read_text("utf-8"))["findings"]
+    for finding in findings:
+        finding.pop("fix", None)
+    lines = sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
+    return {"findings": findings, "lines": lines, "cpu": round(cpu, 2)}
+
+
+def cpu_seconds(command: Sequence[str], folder: Path) -> float:
+    """Run a command in a folder and return its CPU time; raises CheckFailed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         run = subprocess.run(command, cwd=folder, capture_output=True, timeout=LIMIT)
     except subprocess.TimeoutExpired:
         raise CheckFailed(f"{folder.name}: took more than {LIMIT} s") from None
-    wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
     if run.returncode:
         raise CheckFailed(f"{folder.name}: {run.stderr.decode(errors='replace').strip()[-300:]}")
-    findings = json.loads(run.stdout)["findings"]
-    for finding in findings:
-        finding.pop("fix", None)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    lines = sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
-    return {"findings": findings, "lines": lines, "cpu": round(cpu, 2), "wall": round(wall, 2)}
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

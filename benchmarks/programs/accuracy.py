@@ -12,13 +12,12 @@ each value compiles, and one that names the operators that a module runs on the 
 module is made: it predicts the calls in which just these were seen. A value that becomes text is seen at its
 whole string, which may have several lines. With `--fixtures` the programs are those of `fixtures/`, written
 by the hand that wrote the rules: a regression test and no evidence of accuracy.
-Stores nothing unless asked to keep the traces.
+Traces are read from `traces/`; --trace adds to them.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import re
@@ -32,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.intervals import wilson
+from benchmarks.programs.traces import XLAMIG, keep, kept, trace
 from xlamig.observe.merge import SHOWN_BY
 
 PROGRAMS = Path(__file__).parent / "sources"
@@ -56,26 +56,6 @@ KINDS = {
     "operator": "cpu-fallback",
 }
 MECHANISMS = frozenset(KINDS.values())
-XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
-
-
-def trace(program: Path, python: str, options: list[str], output: Path) -> dict[str, Any] | None:
-    """None for a program that could not be traced at all, or not to its end."""
-    command = [*XLAMIG, "trace", "--as-cuda", "--python", python, *options]
-    if not output.exists():
-        running = output.with_suffix(".part")
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            subprocess.run(
-                [*command, "--output-format", "json", "-o", running, program],
-                cwd=output.parent,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=900,
-                check=False,
-            )
-            if running.exists():
-                running.rename(output)
-    return json.loads(output.read_text()) if output.exists() else None
 
 
 def check(program: Path, folder: Path) -> list[dict[str, Any]]:
@@ -89,7 +69,12 @@ def check(program: Path, folder: Path) -> list[dict[str, Any]]:
 
 def programs_of(name: str) -> list[Path]:
     """Return the programs of one set of the manifest."""
-    return [PROGRAMS / f"{program}.py" for program in tomllib.loads(MANIFEST.read_text())[name]["programs"]]
+    return [PROGRAMS / f"{program}.py" for program in sets()[name]["programs"]]
+
+
+def sets() -> dict[str, dict[str, list[str]]]:
+    """Return the sets of the manifest."""
+    return tomllib.loads(MANIFEST.read_text())
 
 
 def of_fixtures() -> list[Path]:
@@ -257,41 +242,52 @@ def _share(share: list[float] | None) -> str:
     return "-" if share is None else f"{share[0]:.0%} ({share[1]:.0%}-{share[2]:.0%})"
 
 
+def trace_of(program: Path, args: argparse.Namespace) -> dict[str, Any] | None:
+    """Return the kept trace of a program; with --trace run one that has none, and keep its trace."""
+    options = ["--steps", str(args.steps)] if args.steps else []
+    if args.fixtures:
+        with tempfile.TemporaryDirectory() as folder:
+            return trace(stepper(program, Path(folder)), args.python, options)
+    traced = kept(program)
+    if traced is None and args.trace and (found := trace(program, args.python, options)):
+        keep(program, found)
+        traced = kept(program)
+    return traced
+
+
+def measure(program: Path, traced: dict[str, Any], scores: dict[str, Score]) -> list[str]:
+    """Check a program and add to the scores; returns what was wrong and what was missed."""
+    with tempfile.TemporaryDirectory() as folder:
+        return compare(program, traced, check(program.resolve(), Path(folder)), scores)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("programs", nargs="*", type=Path, help="default: those of --set")
-    sets = tomllib.loads(MANIFEST.read_text())
-    parser.add_argument("--set", choices=sets, default="developed-on", help="a set of manifest.toml")
+    parser.add_argument("--set", choices=tuple(sets()), default="developed-on", help="a set of manifest.toml")
+    parser.add_argument("--trace", action="store_true", help="run programs without a trace, and keep it")
     parser.add_argument("--python", default=os.environ.get("XLAMIG_XLA_PYTHON", sys.executable))
     parser.add_argument("--steps", type=int, default=0, help="stop each program after that many")
-    parser.add_argument("--fixtures", action="store_true", help="the programs of fixtures/ instead")
+    parser.add_argument("--fixtures", action="store_true", help="run the programs of fixtures/ instead")
     parser.add_argument("-v", "--verbose", action="store_true", help="also what was wrong, line by line")
-    parser.add_argument("--traces", type=Path, help="a folder of earlier traces: reused, and added to")
     args = parser.parse_args()
-    if args.traces:
-        args.traces.mkdir(parents=True, exist_ok=True)
     scores: dict[str, Score] = defaultdict(Score)
     untraced = []
-    options = ["--steps", str(args.steps)] if args.steps else []
-    programs = args.programs or programs_of(args.set)
-    for program in of_fixtures() if args.fixtures else programs:
-        with tempfile.TemporaryDirectory() as name:
-            label = program.stem if not args.fixtures else "-".join((*program.parts[-3:-1], program.stem))
-            kept = (args.traces or Path(name)).resolve() / f"{label}.json"
-            script = stepper(program, Path(name)) if args.fixtures else program.resolve()
-            traced = trace(script, args.python, options, kept)
-            if traced is None:
-                untraced.append(program.name)
-                continue
-            findings = check(program.resolve(), Path(name))
-        wrong = compare(program, traced, findings, scores)
+    for program in of_fixtures() if args.fixtures else args.programs or programs_of(args.set):
+        label = "-".join((*program.parts[-3:-1], program.stem)) if args.fixtures else program.stem
+        traced = trace_of(program, args)
+        if traced is None:
+            untraced.append(label)
+            continue
+        wrong = measure(program, traced, scores)
         cost = traced["steady_state"] and "/".join(f"{value:g}" for value in traced["steady_state"].values())
         print(f"{label:<28}{traced['steps']:>4} steps  {cost or '-'}", flush=True)
         for line in wrong if args.verbose else ():
             print(f"    {line}")
     print("\n".join(report(scores)))
-    rows = {name: score.row() for name, score in sorted(scores.items())}
-    print(json.dumps({"untraced": untraced, "scores": rows}))
+    if untraced:
+        print(f"without a trace: {len(untraced)}: {', '.join(untraced)}")
+    print(json.dumps({"untraced": untraced, "scores": {name: s.row() for name, s in sorted(scores.items())}}))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""All figures of a version of xlamig in one table."""

@@ -1,0 +1,120 @@
+"""What the scoreboard runs. A section yields its rows, and says in `problems` what it could not run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.checked import CACHE, CHECK, ROOT, RUN, Checked, cpu_seconds
+from benchmarks.judged.compare import compare
+from benchmarks.judged.records import load_sets
+from benchmarks.programs import accuracy
+from benchmarks.programs.traces import kept
+from benchmarks.scoreboard.rows import Figure, Row
+from benchmarks.split import SPLITS
+
+WARM = 2  # repositories for which a second run is timed
+
+
+@dataclass(slots=True)
+class Run:
+    """Where repositories and results are, and what could not be run."""
+
+    mirror: Path | None
+    store: Path = CACHE
+    problems: list[str] = field(default_factory=list)
+    checked: dict[str, Checked] = field(default_factory=dict)
+
+
+Section = Callable[[Run], Iterator[Row]]
+
+
+def judged(run: Run) -> Iterator[Row]:
+    """Yield what became of the findings that people judged, and the findings per 1000 lines."""
+    if run.mirror is None:
+        run.problems.append("judged, findings per 1000 lines, times: no --mirror")
+        return
+    findings = [finding for rows in load_sets().values() for finding in rows]
+    precision = Row("judged errors and warnings that are true")
+    held = Row("judged true ones still reported")
+    gone = Row("judged false and noise ones gone")
+    density = Row("errors and warnings per 1000 lines", unit="per 1000 lines", better="neither")
+    cold = Row("seconds per 1000 lines, cold", unit="s", better="less")
+    for split in SPLITS:
+        compared = compare([f for f in findings if f.split == split], run.mirror, store=run.store)
+        run.problems += [f"judged: {problem}" for problem in compared.problems]
+        strong = [o for o in compared.outcomes if o.judged.strong]
+        left = [o for o in strong if o.strong]
+        true = [o for o in strong if o.judged.verdict == "true"]
+        bad = [o for o in strong if o.judged.verdict in ("false", "noise")]
+        precision.figures[split] = Figure(sum(o.judged.verdict == "true" for o in left), len(left))
+        held.figures[split] = Figure(sum(o.strong for o in true), len(true))
+        gone.figures[split] = Figure(sum(not o.strong for o in bad), len(bad))
+        found = compared.checked.values()
+        thousands = sum(one.lines for one in found) / 1000
+        reported = sum(f["severity"] != "info" for one in found for f in one.findings)
+        density.figures[split] = Figure(reported, thousands)
+        cold.figures[split] = Figure(sum(one.cpu for one in found), thousands)
+        run.checked |= compared.checked
+    yield from (precision, held, gone, density, cold)
+
+
+def warm(run: Run) -> Iterator[Row]:
+    """Yield the time of a second run over unchanged files."""
+    row = Row("seconds per 1000 lines, unchanged", unit="s", better="less")
+    ordered = sorted(run.checked.items(), key=lambda item: item[1].lines)
+    chosen = [item for item in ordered if item[1].lines][: WARM * 3][-WARM:]
+    seconds = sum(_second_run(found.folder) for _, found in chosen)
+    if chosen:
+        row.figures["dev"] = Figure(seconds, sum(found.lines for _, found in chosen) / 1000)
+        yield row
+
+
+def _second_run(folder: Path) -> float:
+    """Return the seconds of a check with a filled cache."""
+    options = [option for option in CHECK if option != "--no-cache"]
+    with tempfile.TemporaryDirectory() as cache:
+        command = [sys.executable, "-c", RUN, str(ROOT / "src"), *options, "-j1", "--cache-dir", cache]
+        subprocess.run(command, cwd=folder, capture_output=True, check=True)
+        return cpu_seconds(command, folder)
+
+
+def programs(run: Run) -> Iterator[Row]:
+    """Yield precision and recall on the kept traces of our own programs.
+
+    Those that the analyser was developed on stand under dev, those that were unseen when new under test.
+    """
+    names = {"host-sync": "host reads", "recompile": "recompilation", "cpu-fallback": "CPU fallbacks"}
+    rows = {(m, kind): Row(f"own programs: {name}, {kind}", own=True)
+            for m, name in names.items() for kind in ("precision", "recall")}  # fmt: skip
+    for split in SPLITS:
+        chosen = [name for name in accuracy.sets() if (name == "developed-on") == (split == "dev")]
+        traced = {p: kept(p) for name in chosen for p in accuracy.programs_of(name)}
+        missing = [program.stem for program, trace in traced.items() if trace is None]
+        if missing:
+            run.problems.append(
+                f"programs: {len(missing)} of {len(traced)} have no trace: {', '.join(missing)}"
+            )
+        scores = _scores({program: trace for program, trace in traced.items() if trace is not None})
+        for mechanism in names:
+            score = scores[mechanism]
+            right, found = score["confirmed"], score["observed and predicted"]
+            rows[mechanism, "precision"].figures[split] = Figure(right, right + score["not observed"])
+            rows[mechanism, "recall"].figures[split] = Figure(found, found + score["observed only"])
+    yield from rows.values()
+
+
+def _scores(traced: dict[Path, dict[str, Any]]) -> dict[str, accuracy.Score]:
+    scores: dict[str, accuracy.Score] = defaultdict(accuracy.Score)
+    for program, trace in traced.items():
+        accuracy.measure(program, trace, scores)
+    return scores
+
+
+SECTIONS: dict[str, Section] = {"judged": judged, "warm": warm, "programs": programs}

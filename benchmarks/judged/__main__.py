@@ -70,7 +70,7 @@ def _shown(number: int, record: Judged, finding: Finding, sources: Sources, cont
 
 def store(arguments: argparse.Namespace) -> None:
     """Add the verdicts of a sheet to a set; findings without one are counted."""
-    path = arguments.sets / f"{arguments.set[0]}.jsonl"
+    path = arguments.sets / f"{arguments.set}.jsonl"
     known = {finding.id: finding for finding in (load(path) if path.exists() else [])}
     rows, open_ones = load(arguments.sheet), 0
     for row in rows:
@@ -142,7 +142,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     common.add_argument("--cache", type=Path, default=CACHE, help="where check-outs and findings are kept")
     sets = argparse.ArgumentParser(add_help=False)
-    sets.add_argument("--set", action="append", default=[], help="a file of findings, without .jsonl")
     sets.add_argument("--sets", type=Path, default=SETS, help="the folder of these files")
     commands = parser.add_subparsers(dest="command", required=True)
     draw = commands.add_parser("sample", parents=[common], help="draw findings for review")
@@ -155,11 +154,14 @@ def _parser() -> argparse.ArgumentParser:
     draw.add_argument("-o", "--output", type=Path, help="the sheet")
     kept = commands.add_parser("store", parents=[sets], help="store the verdicts of a sheet")
     kept.add_argument("sheet", type=Path)
+    kept.add_argument("--set", required=True, help="the set to store them in: a name, without .jsonl")
     kept.add_argument("--second", action="store_true", help="they are those of a second reader")
     held = commands.add_parser("check", parents=[common, sets], help="hold this version against the verdicts")
+    both = commands.add_parser("agreement", parents=[sets], help="how far two readers agree")
+    for command in (held, both):
+        command.add_argument("--set", nargs="+", default=[], help="sets of findings, without .jsonl")
     held.add_argument("--split", action="append", choices=SPLITS)
     held.add_argument("--accept", action="store_true", help="take what is not as it should be as known")
-    commands.add_parser("agreement", parents=[sets], help="how far two readers agree")
     return parser
 
 

@@ -6,18 +6,18 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks.checked import CACHE, CHECK, ROOT, RUN, Checked, cpu_seconds
-from benchmarks.judged.compare import compare
+from benchmarks.judged.compare import Outcome, compare
 from benchmarks.judged.records import load_sets
 from benchmarks.programs import accuracy
 from benchmarks.programs.traces import kept
 from benchmarks.scoreboard.rows import Figure, Row
-from benchmarks.split import SPLITS
+from benchmarks.split import SPLITS, split_of
 
 WARM = 2  # repositories for which a second run is timed
 
@@ -36,33 +36,39 @@ Section = Callable[[Run], Iterator[Row]]
 
 
 def judged(run: Run) -> Iterator[Row]:
-    """Yield what became of the findings that people judged, and the findings per 1000 lines."""
+    """Yield what became of the findings that people judged, and the findings and seconds per 1000 lines."""
     if run.mirror is None:
         run.problems.append("judged, findings per 1000 lines, times: no --mirror")
         return
-    findings = [finding for rows in load_sets().values() for finding in rows]
-    precision = Row("judged errors and warnings that are true")
-    held = Row("judged true ones still reported")
-    gone = Row("judged false and noise ones gone")
+    for name, findings in load_sets().items():
+        compared = compare(findings, run.mirror, store=run.store)
+        run.problems += [f"judged: {problem}" for problem in compared.problems]
+        run.checked |= compared.checked
+        yield from _verdicts(name, compared.outcomes)
     density = Row("errors and warnings per 1000 lines", unit="per 1000 lines", better="neither")
     cold = Row("seconds per 1000 lines, cold", unit="s", better="less")
     for split in SPLITS:
-        compared = compare([f for f in findings if f.split == split], run.mirror, store=run.store)
-        run.problems += [f"judged: {problem}" for problem in compared.problems]
-        strong = [o for o in compared.outcomes if o.judged.strong]
-        left = [o for o in strong if o.strong]
-        true = [o for o in strong if o.judged.verdict == "true"]
-        bad = [o for o in strong if o.judged.verdict in ("false", "noise")]
-        precision.figures[split] = Figure(sum(o.judged.verdict == "true" for o in left), len(left))
-        held.figures[split] = Figure(sum(o.strong for o in true), len(true))
-        gone.figures[split] = Figure(sum(not o.strong for o in bad), len(bad))
-        found = compared.checked.values()
+        found = [one for repository, one in run.checked.items() if split_of(repository) == split]
         thousands = sum(one.lines for one in found) / 1000
         reported = sum(f["severity"] != "info" for one in found for f in one.findings)
         density.figures[split] = Figure(reported, thousands)
         cold.figures[split] = Figure(sum(one.cpu for one in found), thousands)
-        run.checked |= compared.checked
-    yield from (precision, held, gone, density, cold)
+    yield from (density, cold)
+
+
+def _verdicts(name: str, outcomes: Sequence[Outcome]) -> Iterator[Row]:
+    """Yield the rows of one set of judged findings: its errors and warnings."""
+    left = Row(f"judged {name}: true of those still reported")
+    held = Row(f"judged {name}: true ones still reported")
+    gone = Row(f"judged {name}: false and noise gone")
+    for split in SPLITS:
+        strong = [o for o in outcomes if o.judged.strong and o.judged.split == split]
+        true = [o.strong for o in strong if o.judged.verdict == "true"]
+        unwanted = [not o.strong for o in strong if o.judged.verdict in ("false", "noise")]
+        held.figures[split] = Figure(sum(true), len(true))
+        gone.figures[split] = Figure(sum(unwanted), len(unwanted))
+        left.figures[split] = Figure(sum(true), sum(o.strong for o in strong))
+    yield from (left, held, gone)
 
 
 def warm(run: Run) -> Iterator[Row]:

@@ -1,0 +1,55 @@
+"""What docs/accuracy.md publishes of judged findings follows from their data."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from benchmarks.intervals import wilson
+from benchmarks.judged.records import VERDICTS, Judged, load_sets
+from benchmarks.split import SPLITS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text("utf-8")
+SETS = load_sets()
+
+
+def share(part: int, whole: int) -> str:
+    found = wilson(part, whole)
+    assert found is not None
+    return f"{found[0] * 100:.0f} % ({found[1] * 100:.0f}-{found[2] * 100:.0f})"
+
+
+def cells(name: str) -> list[str]:
+    """The cells of the first row that begins with a name."""
+    row = next(line for line in PAGE.splitlines() if line.replace("*", "").startswith(f"| {name} |"))
+    return [cell.strip(" *") for cell in row.strip("|").split("|")][1:]
+
+
+def of(split: str) -> list[Judged]:
+    return [finding for finding in SETS["2026-11-22"] if finding.split == split]
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_the_verdicts_of_both_halves(verdict: str) -> None:
+    counts = [Counter(f.verdict for f in of(split) if f.strong) for split in SPLITS]
+    told = [f"{c[verdict]}, {share(c[verdict], c.total())}" for c in counts]
+    assert cells(verdict.replace("-", " ")) == told
+    assert cells("judged") == [str(c.total()) for c in counts]
+
+
+@pytest.mark.parametrize("severity", ["error", "warning", "info"])
+def test_the_severities_of_both_halves(severity: str) -> None:
+    for told, split in zip(cells(f"{severity}s, true"), SPLITS, strict=True):
+        rows = [f.verdict == "true" for f in of(split) if f.severity == severity]
+        assert told == f"{sum(rows)} of {len(rows)}, {share(sum(rows), len(rows))}"
+
+
+def test_the_rules_of_both_readings() -> None:
+    rules: dict[str, list[bool]] = defaultdict(list)
+    for finding in (f for findings in SETS.values() for f in findings if f.strong):
+        rules[finding.rule].append(finding.verdict == "true")
+    told = dict(re.findall(r"\| (XLA\d+) \S+ \| (\d+ of \d+)", PAGE))
+    assert told == {r: f"{sum(v)} of {len(v)}" for r, v in rules.items() if len(v) >= 10}

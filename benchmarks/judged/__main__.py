@@ -133,7 +133,9 @@ def _sets(arguments: argparse.Namespace) -> dict[str, list[Judged]]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.judged",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     mirror = os.environ.get("XLAMIG_MIRROR")
     common = argparse.ArgumentParser(add_help=False)

@@ -35,7 +35,9 @@ def table(rows: Sequence[Row], before: dict[str, Row]) -> Iterator[str]:
 
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="scoreboard", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.scoreboard",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     mirror = os.environ.get("XLAMIG_MIRROR")
     parser.add_argument("--mirror", type=Path, default=mirror, help="a folder of git directories")

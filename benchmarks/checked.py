@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -81,12 +81,16 @@ def _run(folder: Path, source: Path) -> dict[str, Any]:
 
 def cpu_seconds(command: Sequence[str], folder: Path) -> float:
     """Run a command in a folder and return its CPU time; raises CheckFailed."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    try:
-        run = subprocess.run(command, cwd=folder, capture_output=True, timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        raise CheckFailed(f"{folder.name}: took more than {LIMIT} s") from None
-    if run.returncode:
-        raise CheckFailed(f"{folder.name}: {run.stderr.decode(errors='replace').strip()[-300:]}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=errors)
+        limit = threading.Timer(LIMIT, process.kill)
+        limit.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        in_time = limit.is_alive()
+        limit.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            errors.seek(0)
+            why = errors.read().decode(errors="replace").strip()[-300:] if in_time else f"more than {LIMIT} s"
+            raise CheckFailed(f"{folder.name}: {why}")
+    return usage.ru_utime + usage.ru_stime

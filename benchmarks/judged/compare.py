@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from benchmarks.judged.records import SEVERITIES, Judged
 from benchmarks.mirror import MissingMirror
 
 Status = Literal["reported", "lowered", "folded", "renamed", "gone"]
+PROCESSES = 2
 Where = tuple[str, int | None, Place]
 
 
@@ -55,14 +57,16 @@ class Compared:
 
 
 def compare(judged: Iterable[Judged], mirror: Path, **options: Any) -> Compared:
-    """Check each repository of the findings again and look its findings up."""
+    """Check each repository of the findings again, two at a time, and look its findings up."""
     by_repository: dict[tuple[str, str], list[Judged]] = defaultdict(list)
     for finding in judged:
         by_repository[(finding.repo, finding.commit)].append(finding)
     result = Compared([], {}, [])
-    for (repo, commit), rows in by_repository.items():
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        running = [pool.submit(checked, *key, mirror, **options) for key in by_repository]
+    for ((repo, _), rows), run in zip(by_repository.items(), running, strict=True):
         try:
-            found = checked(repo, commit, mirror, **options)
+            found = run.result()
         except (MissingMirror, CheckFailed) as error:
             result.problems.append(f"{repo}: {error}")
             continue

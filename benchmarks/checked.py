@@ -48,13 +48,25 @@ def fingerprint(source: Path = ROOT) -> str:
     return digest.hexdigest()[:16]
 
 
-def checked(repository: str, commit: str, mirror: Path, store: Path = CACHE, source: Path = ROOT) -> Checked:
-    """Check a commit of a repository with the xlamig of a checkout; raises MissingMirror and CheckFailed."""
+def checked(
+    repository: str,
+    commit: str,
+    mirror: Path,
+    store: Path = CACHE,
+    source: Path = ROOT,
+    patterns: tuple[str, ...] = (),
+) -> Checked:
+    """Check a commit of a repository, or its files that match a pattern, with the xlamig of a checkout.
+
+    Raises MissingMirror and CheckFailed.
+    """
     name = f"{repository.replace('/', '+')}@{commit[:12]}"
+    if patterns:
+        name += f"-{hashlib.sha256(repr(patterns).encode()).hexdigest()[:8]}"
     folder = store / "repositories" / name
     if not folder.exists():
         part = folder.with_name(f"{name}.part{os.getpid()}")
-        check_out(git_directory(mirror, repository), commit, part)
+        check_out(git_directory(mirror, repository), commit, part, patterns)
         part.rename(folder)
     kept = store / "checks" / fingerprint(source) / f"{name}.json"
     if not kept.exists():

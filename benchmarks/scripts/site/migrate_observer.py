@@ -15,6 +15,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import cuda_as_cpu
 import torch
 from torch.optim import optimizer
 from torch.overrides import TorchFunctionMode
@@ -147,7 +148,19 @@ class Observer:
         self.out.write_text(json.dumps(found))
 
 
+def trust_data() -> None:
+    """Let torchvision read data that is not the published one: it compares MD5 sums."""
+    from torchvision.datasets import cifar, utils
+
+    for module in (cifar, utils):
+        module.check_integrity = lambda path, md5=None: Path(path).is_file()
+
+
 def install(out: Path, most: int, controlled: bool) -> None:
+    if os.environ.get("MIGRATE_TRUST_DATA"):
+        trust_data()
+    if os.environ.get("MIGRATE_CUDA_AS_CPU"):
+        cuda_as_cpu.install()
     random.seed(0)
     torch.manual_seed(0)
     try:

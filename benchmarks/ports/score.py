@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.checked import ROOT, CheckFailed, checked
+from benchmarks.checked import CACHE, ROOT, CheckFailed, checked
 from benchmarks.intervals import percent
 from benchmarks.mirror import MissingMirror
 from benchmarks.ports.hits import reported
@@ -26,11 +26,11 @@ class Result:
     failed: str = ""
 
 
-def score(mirror: Path, labels: Path = LABELS, source: Path = ROOT) -> Iterator[Result]:
+def score(mirror: Path, labels: Path = LABELS, source: Path = ROOT, store: Path = CACHE) -> Iterator[Result]:
     """Check every labelled port with the xlamig of a checkout."""
     for port in ports(labels):
         try:
-            found = checked(port.repo, port.commit, mirror, source=source, patterns=port.files)
+            found = checked(port.repo, port.commit, mirror, store, source, port.files)
         except (MissingMirror, CheckFailed) as why:
             yield Result(port.id, port.half, port.source, failed=str(why))
             continue

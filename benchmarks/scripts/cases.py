@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.mirror import check_out, git_directory
-from benchmarks.scripts.data import GENERATORS
 from benchmarks.split import Split, split_of
 
+DATA = Path(__file__).with_name("data.py")
 MANIFEST = Path(__file__).with_name("manifest.toml")
 READ = ("*.py", "*.txt", "*.json", "*.yaml", "*.yml", "*.csv")  # of a repository that names no `paths`
 
 
 class CannotPrepare(Exception):
-    """A command of the script's `prepare` failed."""
+    """The data of a script could not be made, or a command of its `prepare` failed."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,19 @@ class Script:
         else:
             assert mirror is not None
             check_out(git_directory(mirror, self.repo), self.commit, folder, self.paths)
-        for kind, path in self.data:
-            GENERATORS[kind](folder / path)
         for path in (self.cwd, *self.make):
             (folder / path).mkdir(parents=True, exist_ok=True)
+        if self.data:
+            words = (word for kind, path in self.data for word in (kind, path))
+            _prepare([python, str(DATA), *words], folder)
         for command in self.prepare:
-            ran = subprocess.run([python, *command], cwd=folder / self.cwd, capture_output=True, text=True)
-            if ran.returncode:
-                raise CannotPrepare(ran.stderr.strip().rpartition("\n")[2])
+            _prepare([python, *command], folder / self.cwd)
+
+
+def _prepare(command: Sequence[str], folder: Path) -> None:
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if ran.returncode:
+        raise CannotPrepare(ran.stderr.strip().rpartition("\n")[2])
 
 
 def of_files(files: Sequence[Path]) -> list[Script]:

@@ -1,4 +1,7 @@
-"""Synthetic data in the formats that public scripts read: each generator writes below a folder, seeded."""
+"""Synthetic data in the formats that public scripts read: `data.py KIND PATH ...` writes each kind, seeded.
+
+Runs in the Python of the scripts: needs numpy, for images Pillow, for a few kinds torch.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ import gzip
 import json
 import pickle
 import struct
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-WORDS = tuple("the of a to and in is for that on with as by it from at an be this which are not".split())
+TEXT = "the of a to and in is for that on with as by it from at an be this which are not"
+WORDS = TEXT.split()
 GENERATORS: dict[str, Callable[[Path], None]] = {}
 
 
@@ -247,3 +252,8 @@ def sine_waves(path: Path) -> None:
     shifts = np.random.default_rng(0).integers(-80, 80, (16, 1))
     with path.open("wb") as out:
         torch.save(np.sin((np.arange(100) + shifts) / 20.0).astype(np.float64), out)
+
+
+if __name__ == "__main__":
+    for kind, path in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        GENERATORS[kind](Path(path))

@@ -18,6 +18,7 @@ from pathlib import Path
 from benchmarks.scripts.cases import MANIFEST, of_files, of_manifest
 from benchmarks.scripts.results import RESULTS, Results, line, summary
 from benchmarks.scripts.runs import Bench
+from benchmarks.scripts.servers import Server
 from benchmarks.split import SPLITS
 
 
@@ -49,7 +50,8 @@ def main() -> None:
     chosen = [s for s in chosen if args.only is None or s.id in args.only]
     chosen = [s for s in chosen if args.split in (None, s.half)]
     stored = Results(None if args.scripts else args.results, args.resume)
-    python = shutil.which(args.python) or args.python
+    python = str(Path(shutil.which(args.python) or args.python).absolute())
+    servers = Server(python, xla=False), Server(python, xla=True)
     mirror = args.mirror and args.mirror.resolve()
     print(
         "compilations/executions/reads per step; worst of the first losses (*: without chance and autocast);"
@@ -58,13 +60,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         work = (args.keep or Path(temporary)).resolve()
         work.mkdir(parents=True, exist_ok=True)
-        bench = Bench(
-            str(Path(python).absolute()), args.steps, args.limit, work, args.strategy, mirror, args.quick
-        )
+        bench = Bench(python, *servers, args.steps, args.limit, work, args.strategy, mirror, args.quick)
         for script in chosen:
             result = stored.get(script.id) or stored.add(bench.migrate(script))
             if not script.repo or script.half == "dev":
                 print(line(result), flush=True)
+    for server in servers:
+        server.close()
     for row in summary([stored.by_id[script.id] for script in chosen]):
         print(row)
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.mirror import MissingMirror
 from benchmarks.scripts.cases import CannotPrepare, Script
+from benchmarks.scripts.servers import Server
 from benchmarks.scripts.verdict import (
     FIRST,
     GOOD,
@@ -28,7 +27,6 @@ from benchmarks.scripts.verdict import (
     verdict_of,
 )
 
-SITE = Path(__file__).with_name("site")
 XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
 CHECK = ("check", "--isolated", "--no-cache", "--exit-zero", "--no-effort")
 INSTALLED = """
@@ -43,12 +41,14 @@ for word in sys.argv[1:]:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """How scripts run: the Python with torch_xla, how many steps and seconds, and in which folder.
+    """How scripts run: in which Python, how many steps, how many seconds at most, and in which folder.
 
     `quick` leaves out the runs on the CPU of what is fixed.
     """
 
     python: str
+    cpu: Server
+    xla: Server
     steps: int
     limit: float
     work: Path
@@ -112,22 +112,12 @@ class Bench:
         """Run the script of a folder and return what the observer wrote down."""
         out = self.work / "run.json"
         out.unlink(missing_ok=True)
-        command = [
-            self.python,
-            *shlex.split(script.entry),
-            *script.args,
-            *(script.xla if xla else script.cpu),
-        ]
-        code: int | None = None
-        with suppress(subprocess.TimeoutExpired):
-            code = subprocess.run(
-                command,
-                cwd=folder / script.cwd,
-                env=self._environment(script, folder, out, xla, controlled),
-                capture_output=True,
-                timeout=script.limit or self.limit,
-                stdin=subprocess.DEVNULL,
-            ).returncode
+        code = (self.xla if xla else self.cpu).run(
+            [*shlex.split(script.entry), *script.args, *(script.xla if xla else script.cpu)],
+            folder / script.cwd,
+            self._environment(script, folder, out, controlled),
+            script.limit or self.limit,
+        )
         text = out.read_text() if out.exists() else ""
         return Ran(code, **json.loads(text)) if text else Ran(code)
 
@@ -154,22 +144,16 @@ class Bench:
         command = [self.python, "-c", INSTALLED, *script.requires]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
-    def _environment(
-        self, script: Script, folder: Path, out: Path, xla: bool, controlled: bool
-    ) -> dict[str, str]:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("XLA_", "PJRT_", "XLAMIG_"))}
+    def _environment(self, script: Script, folder: Path, out: Path, controlled: bool) -> dict[str, str]:
         switches = {
-            "PJRT_DEVICE": "CPU" if xla else "",
-            "MIGRATE_CONTROLLED": "1" if controlled else "",
-            "MIGRATE_CUDA_AS_CPU": "1" if script.cuda and folder.name != "fixed" else "",
-            "MIGRATE_TRUST_DATA": "1" if any(kind.startswith("cifar") for kind, _ in script.data) else "",
+            "MIGRATE_CONTROLLED": controlled,
+            "MIGRATE_CUDA_AS_CPU": bool(script.cuda) and folder.name != "fixed",
+            "MIGRATE_TRUST_DATA": any(kind.startswith("cifar") for kind, _ in script.data),
         }
         return {
-            **kept,
-            "PYTHONPATH": os.pathsep.join((str(SITE), str(folder))),
-            "HOME": str(folder), "MPLCONFIGDIR": str(self.work / "matplotlib"), "MPLBACKEND": "Agg",
-            "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1", "WANDB_MODE": "disabled",
+            "PYTHONPATH": str(folder), "HOME": str(folder),
+            "MPLCONFIGDIR": str(self.work / "matplotlib"), "MPLBACKEND": "Agg", "WANDB_MODE": "disabled",
             "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1",  # scripts older than torch 2.6 load their own data
             "MIGRATE_OUT": str(out), "MIGRATE_STEPS": str(script.steps or self.steps),
-            **{name: value for name, value in switches.items() if value},
+            **{name: "1" for name, on in switches.items() if on},
         }  # fmt: skip

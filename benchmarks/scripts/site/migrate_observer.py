@@ -156,11 +156,18 @@ def trust_data() -> None:
         module.check_integrity = lambda path, md5=None: Path(path).is_file()
 
 
-def install(out: Path, most: int, controlled: bool) -> None:
+def start() -> Observer:
+    """Observe this process, as the variables `MIGRATE_*` say."""
     if os.environ.get("MIGRATE_TRUST_DATA"):
         trust_data()
     if os.environ.get("MIGRATE_CUDA_AS_CPU"):
         cuda_as_cpu.install()
+    return install(
+        Path(os.environ["MIGRATE_OUT"]), int(os.environ["MIGRATE_STEPS"]), "MIGRATE_CONTROLLED" in os.environ
+    )
+
+
+def install(out: Path, most: int, controlled: bool) -> Observer:
     random.seed(0)
     torch.manual_seed(0)
     try:
@@ -183,3 +190,4 @@ def install(out: Path, most: int, controlled: bool) -> None:
     chance.__enter__()
     sys.excepthook = observer.failed
     atexit.register(observer.finish)
+    return observer

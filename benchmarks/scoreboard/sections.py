@@ -14,9 +14,11 @@ from typing import Any
 from benchmarks.checked import CACHE, CHECK, ROOT, RUN, Checked, cpu_seconds
 from benchmarks.judged.compare import Outcome, compare
 from benchmarks.judged.records import load_sets
+from benchmarks.ports.score import recall, score
 from benchmarks.programs import accuracy
 from benchmarks.programs.traces import kept
 from benchmarks.scoreboard.rows import Figure, Row
+from benchmarks.scripts.results import RESULTS, Results, totals
 from benchmarks.split import SPLITS, split_of
 
 WARM = 2  # repositories for which a second run is timed
@@ -123,4 +125,30 @@ def _scores(traced: dict[Path, dict[str, Any]]) -> dict[str, accuracy.Score]:
     return scores
 
 
-SECTIONS: dict[str, Section] = {"judged": judged, "warm": warm, "programs": programs}
+def ported(run: Run) -> Iterator[Row]:
+    """Yield the share of lines of public ports that are reported, of those that are real today."""
+    if run.mirror is None:
+        run.problems.append("ports: no --mirror")
+        return
+    results = list(score(run.mirror, store=run.store))
+    run.problems += [f"ports: {one.id}: {one.failed}" for one in results if one.failed]
+    figures = {split: Figure(*recall([one for one in results if one.half == split])) for split in SPLITS}
+    yield Row("lines of ports, real today: reported", figures)
+
+
+def scripts(run: Run) -> Iterator[Row]:
+    """Yield the stored results of the last migration of scripts."""
+    results = [*Results(RESULTS, resume=False).by_id.values()]
+    if not results:
+        run.problems.append(f"scripts: no stored results in {RESULTS.name}")
+        return
+    measured = ", ".join(sorted({str(one["commit"]) for one in results}))
+    run.problems.append(f"scripts: the figures are stored ones, of {measured}")
+    found = totals(results)
+    figures = {split: Figure(found[split]["migrated"], found[split]["ran"]) for split in SPLITS}
+    yield Row("scripts migrated", figures)
+
+
+SECTIONS: dict[str, Section] = {
+    "judged": judged, "ports": ported, "warm": warm, "programs": programs, "scripts": scripts,
+}  # fmt: skip

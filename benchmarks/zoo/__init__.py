@@ -1,0 +1,1 @@
+"""Small models of published packages, observed line by line on torch_xla's CPU client."""

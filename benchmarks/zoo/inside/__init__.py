@@ -1,0 +1,1 @@
+"""Runs in the Python that has torch and torch_xla; nothing else of the zoo is imported here."""

@@ -27,9 +27,12 @@ def _install(package: Package, sources: Path) -> str:
     """Return what pip says when it fails. A folder appears only when it is complete."""
     part = sources / f"{package.folder}.part"
     shutil.rmtree(part, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--target", part]
+    options = ("--quiet", "--no-deps", "--no-compile", "--target", str(part))
     done = subprocess.run(
-        [*map(str, command), package.requirement], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "pip", "install", *options, package.requirement],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]

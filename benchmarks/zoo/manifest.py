@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,10 @@ class Package:
     @property
     def requirement(self) -> str:
         return f"{self.name}=={self.version}"
+
+    def only(self, text: str) -> Package:
+        """Return the package with the cases whose names contain `text`."""
+        return replace(self, cases=tuple(case for case in self.cases if text in case.name))
 
     @property
     def folder(self) -> str:

@@ -12,12 +12,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from xlamig.observations import Trace
-from xlamig.observe.collect import collect
-
 from benchmarks.zoo import traces
+from benchmarks.zoo.inside.spans import Span
 from benchmarks.zoo.manifest import Case, Package
 from benchmarks.zoo.traces import OFTEN, CaseTrace, Error, Seen
+from xlamig.observations import Trace
+from xlamig.observe.collect import collect
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
@@ -119,12 +119,10 @@ def _answers(server: Server, job: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _trace(answer: dict[str, Any], root: str) -> CaseTrace:
     folder = Path(answer["folder"])
-    unreached = folder / "unreached"
     seen = collect(folder)
     error = answer["error"] and Error(**answer["error"])
     if seen is None or answer["status"] == "broken":
         return CaseTrace(answer["case"], answer["status"], error)
-    parts = json.loads(unreached.read_text()) if unreached.is_file() else {}
     often = dict(_often(seen, root))
     return CaseTrace(
         answer["case"],
@@ -133,12 +131,17 @@ def _trace(answer: dict[str, Any], root: str) -> CaseTrace:
         seen.steps,
         tuple(sorted(_seen(seen, root), key=lambda e: (e.file, e.span, e.kind, e.via, e.operators))),
         often,
-        {
-            name.removeprefix(root): tuple((row, column + 1, end, last + 1) for row, column, end, last in spans)
-            for name, spans in parts.items()
-            if name.removeprefix(root) in often
-        },
+        {name: spans for name, spans in _unreached(folder / "unreached", root) if name in often},
     )
+
+
+def _unreached(path: Path, root: str) -> Iterator[tuple[str, tuple[Span, ...]]]:
+    content = json.loads(path.read_text()) if path.is_file() else {}
+    for name, spans in sorted(content.items()):
+        yield (
+            name.removeprefix(root),
+            tuple((row, column + 1, end, last + 1) for row, column, end, last in spans),
+        )
 
 
 def _often(trace: Trace, root: str) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
-from typing import Literal
 
+from benchmarks.split import Split, split_of
 from benchmarks.zoo.manifest import Package
-
-Split = Literal["dev", "test"]
-SPLITS: tuple[Split, ...] = ("dev", "test")
 
 
 class Splitter:
@@ -18,25 +14,23 @@ class Splitter:
     def __init__(self, packages: Iterable[Package]) -> None:
         self.packages = {package.folder: package for package in packages}
 
-    def family(self, file: str) -> str:
+    def of_file(self, file: str) -> Split:
         """`file` is relative to the sources: "timm-1.0.20/timm/models/vgg.py"."""
+        return split_of(self.family(file))
+
+    def of_case(self, package: Package, case: str) -> Split:
+        """Return the half of a case that failed outside the packages."""
+        return split_of(f"{package.name}:{case}" if package.families else package.name)
+
+    def family(self, file: str) -> str:
+        """Return the name of a model family, or of a package and perhaps a part of it."""
         folder, _, name = file.partition("/")
         package = self.packages.get(folder)
         if package is None:
             return folder
-        families = [f for f in package.families if name.startswith(f"{f}/")]
-        if not families:
+        parts = [part for part in package.families if name.startswith(f"{part}/")]
+        if not parts:
             return package.name
-        longest = max(families, key=len)
-        entry = name.removeprefix(f"{longest}/").partition("/")[0].removesuffix(".py")
-        return f"{package.name}:{longest}/{entry}"
-
-    def of_file(self, file: str) -> Split:
-        return _half(self.family(file))
-
-    def of_case(self, package: Package, case: str) -> Split:
-        return _half(f"{package.name}:{case}")
-
-
-def _half(name: str) -> Split:
-    return SPLITS[hashlib.sha256(name.encode()).digest()[0] % 2]
+        part = max(parts, key=len)
+        entry = name.removeprefix(f"{part}/").partition("/")[0].removesuffix(".py")
+        return entry if part.endswith("/models") else f"{package.name}:{entry}"

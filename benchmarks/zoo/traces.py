@@ -9,16 +9,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks.zoo.inside.spans import Span
 from benchmarks.zoo.manifest import Package
 
 TRACES = Path(__file__).with_name("traces")
 OFTEN = 4  # steps in which a line must have run to count
 
-Status = Literal["ran", "raised", "slow", "crashed", "broken"]
-"""`raised`, `crashed`: on XLA alone. `broken`: on the CPU as well, so the case says nothing of XLA."""
-
-Span = tuple[int, int, int, int]
-"""Row, column, end row, end column; rows and columns count from 1."""
+Status = Literal["ran", "partial", "raised", "slow", "crashed", "broken"]
+"""`partial`: training steps only, and the model's own files. `raised` and `crashed`: on XLA alone.
+`broken`: on the CPU as well, so the case says nothing of XLA."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which parts of the lines that ran were never evaluated."""
+"""Which parts of the lines that ran were never evaluated; columns are UTF-8 bytes from 0."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any
 
+from benchmarks.zoo.inside.spans import Span, contains
 from xlamig.observe.inside.lines import Lines
-
-Span = tuple[int, int, int, int]
-"""Row, column, end row, end column; rows from 1, columns are UTF-8 bytes from 0."""
 
 
 class Reach(Lines):
@@ -64,10 +62,8 @@ def _unreached(code: CodeType, reached: set[int]) -> Iterator[Span]:
             by_span[span] = by_span.get(span, False) or instruction.offset in reached
     executed = [span for span, ran in by_span.items() if ran]
     missing = [
-        span for span, ran in by_span.items() if not ran and not any(contains(span, other) for other in executed)
+        span
+        for span, ran in by_span.items()
+        if not ran and not any(contains(span, other) for other in executed)
     ]
     return (s for s in missing if not any(other != s and contains(other, s) for other in missing))
-
-
-def contains(outer: Span, inner: Span) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-FOLDER = "XLAMIG_TRACE_FOLDER"
+PATIENCE = 10  # seconds of waiting for each second of processor time
 
 
 def main() -> None:
@@ -42,13 +42,17 @@ def main() -> None:
 def _serve(job: dict[str, Any], answers: Any) -> None:
     """Import the package, then run its cases one after another."""
     sys.path[:0] = job["sources"]
-    scope: dict[str, Any] = {}
+    from benchmarks.zoo.inside import values
+
+    scope = values.modules()
     try:
         exec(job["setup"], scope)
     except BaseException as error:
         return _answer(answers, {"case": None, "status": "import", "error": _described(error, job)})
     for number, case in enumerate(job["cases"]):
-        _answer(answers, {"case": case["name"], **_observe(case, scope, job, Path(job["folder"], str(number)))})
+        _answer(
+            answers, {"case": case["name"], **_observe(case, scope, job, Path(job["folder"], str(number)))}
+        )
     return None
 
 
@@ -56,7 +60,9 @@ def _answer(answers: Any, content: dict[str, Any]) -> None:
     print(json.dumps(content), file=answers, flush=True)
 
 
-def _observe(case: dict[str, Any], scope: dict[str, Any], job: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _observe(
+    case: dict[str, Any], scope: dict[str, Any], job: dict[str, Any], folder: Path
+) -> dict[str, Any]:
     """Run a case on XLA, and one that raises there on the CPU as well."""
     folder.mkdir(parents=True)
     status, error = _forked(lambda: _on_xla(case, scope, job["root"], folder), job, folder)
@@ -70,11 +76,11 @@ def _observe(case: dict[str, Any], scope: dict[str, Any], job: dict[str, Any], f
 def _on_xla(case: dict[str, Any], scope: dict[str, Any], root: str, folder: Path) -> None:
     import torch
     import torch_xla
-    from xlamig.observe.inside import start
 
     from benchmarks.zoo.inside import reach, steps, values
+    from xlamig.observe.inside import start
 
-    os.environ[FOLDER] = str(folder)
+    os.environ[start.FOLDER] = str(folder)
     faulthandler.enable((folder / "fault").open("w"))
     recorder = start.begin({})
     parts = reach.watch(recorder, root)
@@ -86,7 +92,8 @@ def _on_xla(case: dict[str, Any], scope: dict[str, Any], root: str, folder: Path
     signal.signal(signal.SIGTERM, lambda *_: (finish(), os._exit(3)))
     device = torch.device(torch_xla.device())
     try:
-        steps.run(scope | values.names(device), case, torch_xla.sync)
+        scope.update(values.helpers(device))
+        steps.run(scope, case, torch_xla.sync)
     finally:
         finish()
 
@@ -96,7 +103,8 @@ def _on_cpu(case: dict[str, Any], scope: dict[str, Any]) -> None:
 
     from benchmarks.zoo.inside import steps, values
 
-    steps.run(scope | values.names(torch.device("cpu")), case, lambda: None)
+    scope.update(values.helpers(torch.device("cpu")))
+    steps.run(scope, case, lambda: None)
 
 
 def _forked(
@@ -138,18 +146,24 @@ def _crash(code: int, fault: Path, root: str) -> dict[str, Any]:
 
 
 def _wait(child: int, seconds: float) -> int | None:
-    """Return the exit code, None for a child that took too long."""
-    for limit, number in ((seconds, signal.SIGTERM), (5.0, signal.SIGKILL)):
-        end = time.monotonic() + limit
-        while time.monotonic() < end:
+    """Return the exit code, None for a child that used too much processor time."""
+    for allowed, number in ((seconds, signal.SIGTERM), (seconds + 5, signal.SIGKILL)):
+        end = time.monotonic() + PATIENCE * allowed
+        while _used(child) < allowed and time.monotonic() < end:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
-                return os.waitstatus_to_exitcode(status) if limit == seconds else None
+                return os.waitstatus_to_exitcode(status) if number == signal.SIGTERM else None
             time.sleep(0.02)
         with contextlib.suppress(OSError):
             os.kill(child, number)
     os.waitpid(child, 0)
     return None
+
+
+def _used(child: int) -> float:
+    """Return the seconds of processor time of a process."""
+    fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _described(error: BaseException, job: dict[str, Any]) -> dict[str, Any]:

@@ -32,12 +32,17 @@ _SIZES = {
     0: "pad_token_id",
 }
 _SMALL = {name: size for size, names in _SIZES.items() for name in names.split()}
-_DROPOUT = "resid_pdrop embd_pdrop attn_pdrop hidden_dropout_prob attention_probs_dropout_prob dropout attention_dropout"
+_DROPOUT = (
+    "resid_pdrop embd_pdrop attn_pdrop hidden_dropout_prob attention_probs_dropout_prob dropout "
+    "attention_dropout"
+)
 _HEADS = (
-    auto.MODEL_FOR_CAUSAL_LM_MAPPING, auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, auto.MODEL_FOR_MASKED_LM_MAPPING,
+    auto.MODEL_FOR_CAUSAL_LM_MAPPING, auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING,
+    auto.MODEL_FOR_MASKED_LM_MAPPING,
     auto.MODEL_FOR_OBJECT_DETECTION_MAPPING, auto.MODEL_FOR_SEMANTIC_SEGMENTATION_MAPPING,
     auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING, auto.MODEL_FOR_CTC_MAPPING,
-    auto.MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING, auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING, auto.MODEL_MAPPING,
+    auto.MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING, auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING,
+    auto.MODEL_MAPPING,
 )  # fmt: skip
 
 

@@ -8,7 +8,11 @@ import numpy as np
 import torch
 
 
-def names(device: torch.device) -> dict[str, Any]:
+def modules() -> dict[str, Any]:
+    return {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "np": np}
+
+
+def helpers(device: torch.device) -> dict[str, Any]:
     """Return helpers that draw values on the host and copy them to `device`, as a data loader does."""
 
     def randn(*shape: int) -> torch.Tensor:
@@ -30,5 +34,4 @@ def names(device: torch.device) -> dict[str, Any]:
         """Return `value` as a tensor that collects a gradient."""
         return value.detach().requires_grad_()
 
-    helpers = {f.__name__: f for f in (randn, rand, randint, flags, on, leaf)}
-    return helpers | {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "np": np, "device": device}
+    return {f.__name__: f for f in (randn, rand, randint, flags, on, leaf)} | {"device": device}

@@ -18,11 +18,10 @@ from xlamig import engine
 from xlamig.config.settings import Settings
 from xlamig.engine import cache as caching
 from xlamig.engine import clean, run, session
-from xlamig.engine.analyse import AnalyseJob, analyse
+from xlamig.engine.analyse import Analysed, AnalyseJob, analyse
 from xlamig.engine.cache import Cache, digest, remove
 from xlamig.engine.load import Loaded, LoadJob, load
 from xlamig.engine.options import Options, UsageError
-from xlamig.findings import FileReport
 
 
 class Worked(BaseException):
@@ -67,7 +66,7 @@ def test_only_the_changed_file_is_worked_on(project: Path, monkeypatch: pytest.M
         worked.append(job.module)
         return load(job)
 
-    def analysing(job: AnalyseJob) -> FileReport:
+    def analysing(job: AnalyseJob) -> Analysed:
         worked.append(job.source.filename)
         return analyse(job)
 

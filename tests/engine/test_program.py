@@ -10,8 +10,7 @@ from small_project import PAGE, check, codes, write
 
 from xlamig import engine
 from xlamig.engine import Options, run
-from xlamig.engine.analyse import AnalyseJob, analyse
-from xlamig.findings import FileReport
+from xlamig.engine.analyse import Analysed, AnalyseJob, analyse
 
 SEED = "import torch\n\ntorch.zeros(1)\n"
 COMMENT = SEED.replace("(1)", "(1)  # xlamig: ignore[XLA777]")
@@ -109,7 +108,7 @@ def test_only_what_rules_ask_of_the_program_makes_a_difference(
     write({"ours/XLA777-no-zeros.md": ABSENT}, program)
     worked: list[str] = []
 
-    def analysing(job: AnalyseJob) -> FileReport:
+    def analysing(job: AnalyseJob) -> Analysed:
         worked.append(job.source.filename)
         return analyse(job)
 

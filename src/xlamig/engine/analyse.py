@@ -13,6 +13,7 @@ from xlamig.engine.load import Failure
 from xlamig.findings import FileReport
 from xlamig.flow import Interface
 from xlamig.flow.model.project import BY_NOBODY, Imported
+from xlamig.flow.model.summaries import CallContext
 from xlamig.rulebook.program import UNSEEN, Program
 from xlamig.source.text import SourceText
 
@@ -34,10 +35,19 @@ class AnalyseJob:
     called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
     native: tuple[Native, Links] | None = None  # of a C++ or CUDA source
     own: frozenset[str] = frozenset()  # packages that the program itself is
+    contexts: tuple[CallContext, ...] = ()  # of calls by other modules
 
 
-def analyse(job: AnalyseJob) -> FileReport:
-    """The report of one file. Nothing it raises is the file's fault."""
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """A file's report, and its calls of functions of other modules."""
+
+    report: FileReport
+    calls: tuple[CallContext, ...] = ()
+
+
+def analyse(job: AnalyseJob) -> Analysed:
+    """Analyse one file. Nothing it raises is the file's fault."""
     from xlamig.engine.judging import report_on  # a run in which nothing has changed does without
 
     return report_on(job, pickle.loads(job.tree) if job.tree is not None else None)

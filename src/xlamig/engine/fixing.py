@@ -80,7 +80,7 @@ class _Fixer:
                 return self.run.reports[source.file.name]
         loaded = load(LoadJob(text.text, source.module, source.is_package, True, text.kind))
         self._note(source, text.text, loaded)
-        return analyse(self.run.job(source, text, loaded))
+        return analyse(self.run.job(source, text, loaded)).report
 
     def _note(self, source: Source, text: str, loaded: Loaded) -> None:
         self.run.survey.note(source.file.name, source.module, text, loaded)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from xlamig import artifacts, ir
-from xlamig.engine.analyse import AnalyseJob
+from xlamig.engine.analyse import Analysed, AnalyseJob
 from xlamig.engine.load import Failure
 from xlamig.engine.session import Session, session_for
 from xlamig.facts import ApiUse, Fact, Package, ToolEvent
@@ -26,7 +26,7 @@ from xlamig.source.suppress import suppressions
 from xlamig.source.text import SourceText
 
 
-def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
+def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
     session = session_for(job.settings)
     facts: list[Fact] = []
     found = Facts([], 0)
@@ -48,6 +48,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
                 job.interfaces,
                 context,
                 job.called,
+                job.contexts,
             )
             facts = found.facts
             if job.path.name == "setup.py":
@@ -57,7 +58,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
     ours = is_helper(job.source.text)
     facts = [] if ours else [fact for fact in facts if not _is_own(fact, job.own)]
     judged, outcome, errors, unsure = _judge(facts, job.source, session, job.program)
-    return FileReport(
+    report = FileReport(
         job.source.filename,
         tuple(_with_fixes(judged, job, module, session)),
         skipped,
@@ -72,6 +73,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> FileReport:
         session.rulebook.on_xla(facts),
         unsure,
     )
+    return Analysed(report, found.calls)
 
 
 def _is_own(fact: Fact, own: Collection[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pickle
+import re
 import warnings
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -90,6 +91,14 @@ def _python_accepts(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
+
+
+_IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
+
+
+def imports_any(text: str, modules: frozenset[str]) -> bool:
+    """Whether an import names one of these modules, by its last name."""
+    return any(not modules.isdisjoint(re.findall(r"\w+", line)) for line in _IMPORT.findall(text))
 
 
 def is_risky(job: LoadJob) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -13,11 +13,12 @@ from xlamig.config.errors import ConfigError
 from xlamig.config.load import Resolver
 from xlamig.config.select import reject_unknown
 from xlamig.config.settings import Settings
-from xlamig.engine.analyse import AnalyseJob, analyse
+from xlamig.engine.analyse import Analysed, AnalyseJob, analyse
 from xlamig.engine.cache import Cache, digest, folder_of
 from xlamig.engine.contain import Lost, Work, run_all
 from xlamig.engine.deep import on_deep_stack
-from xlamig.engine.load import Failure, Loaded, LoadJob, is_risky, load, module_identity
+from xlamig.engine.exchange import MAX_ROUNDS, Contexts, contexts_by_module, modules_named
+from xlamig.engine.load import Failure, Loaded, LoadJob, imports_any, is_risky, load, module_identity
 from xlamig.engine.options import Options, UsageError, caught
 from xlamig.engine.program import Survey, once_in_program, own_packages
 from xlamig.engine.session import Session, forget_changed, session_for
@@ -61,6 +62,7 @@ class Run:
     reports: dict[str, FileReport] = field(default_factory=dict)  # before `once_in_program`
     programs: dict[str, Program] = field(default_factory=dict)  # by file
     own: frozenset[str] = frozenset()  # the packages at the top of the paths
+    contexts: Mapping[str, Contexts] = field(default_factory=dict)  # by module
     _total: int = 0
     _done: int = 0
 
@@ -127,7 +129,7 @@ class Run:
                     {},
                     Failure(reason, 1, 1),
                 )
-                unread.append(analyse(job))
+                unread.append(analyse(job).report)
             else:
                 self.sources[file.name] = Source(file, source, module_identity(file.name), session)
         return unread
@@ -141,12 +143,13 @@ class Run:
 
     def _load(self, cache: Cache) -> None:
         jobs: dict[str, LoadJob] = {}
+        matter = self._that_matter()
         for source in self.sources.values():
             kind = source.source.kind
             if kind is not None and kind != "native":
                 source.loaded, source.key = Loaded(), digest(source.source.text, kind)
                 continue
-            needed = source.is_package or source.session.outline.may_matter(source.source.text)
+            needed = source.file.name in matter
             source.key = digest(source.source.text, source.module, source.is_package, needed, kind)
             jobs[source.key] = _load_job(source, needed)
         known: dict[str, Loaded] = cache.get_many(jobs)
@@ -177,6 +180,14 @@ class Run:
             {s.module: s.loaded.interface for s in self.sources.values() if s.loaded and s.loaded.interface}
         )
 
+    def _that_matter(self) -> frozenset[str]:
+        """The files that may give facts, and those that import them: their loops may call what is there."""
+        python = [source for source in self.sources.values() if source.source.kind is None]
+        found = {s.file.name for s in python if s.is_package or s.session.outline.may_matter(s.source.text)}
+        modules = frozenset(s.module.rpartition(".")[2] for s in python if s.file.name in found)
+        others = (s for s in python if s.file.name not in found)
+        return frozenset(found).union(s.file.name for s in others if imports_any(s.source.text, modules))
+
     def _survey(self) -> Survey:
         """Which of the names that rules ask about the program uses."""
         unread = [name for name in self.reports.keys() - self.sources.keys() if kind_of(name) is None]
@@ -190,10 +201,39 @@ class Run:
         return survey
 
     def _analyse(self, cache: Cache) -> Mapping[str, FileReport]:
+        """Analyse every file, then again those whose functions are called with what they do not guess."""
+        found = self._round(self.sources, cache)
+        waiting = self._told_more(found)
+        for _ in range(MAX_ROUNDS - 1):
+            if not waiting:
+                break
+            self._total += len(waiting)
+            found.update(self._round(waiting, cache))
+            waiting = self._told_more(found)
+        reports = {name: analysed.report for name, analysed in found.items()}
+        for name in waiting:  # what the last round found out is not followed
+            reports[name] = _unfinished(reports[name])
+        return reports
+
+    def _told_more(self, found: Mapping[str, Analysed]) -> list[str]:
+        """The files whose functions are called otherwise than when they were analysed."""
+        before = self.contexts
+        calls = (call for analysed in found.values() for call in analysed.calls)
+        self.contexts = contexts_by_module(calls, self.index)
+        return [
+            name
+            for name, source in self.sources.items()
+            if source.loaded
+            and source.loaded.interface
+            and self.contexts.get(source.module) != before.get(source.module)
+        ]
+
+    def _round(self, names: Iterable[str], cache: Cache) -> dict[str, Analysed]:
         jobs: dict[str, AnalyseJob] = {}
         keys: dict[str, str] = {}
         seals = {s.module: s.loaded.seal for s in self.sources.values() if s.loaded}
-        for name, source in self.sources.items():
+        for name in names:
+            source = self.sources[name]
             jobs[name] = job = self.job(source, source.source, source.loaded or Loaded())
             rules = source.session.outline.digest
             imported = tuple(seals[module] for module in job.interfaces)
@@ -209,30 +249,31 @@ class Run:
                 job.program.key,
                 job.native and job.native[1],
                 sorted(job.own),
+                job.contexts,
             )
-        known: dict[str, FileReport] = cache.get_many(keys.values())
+        known: dict[str, Analysed] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
         self._advance(len(reports))
         missing = [name for name in jobs if name not in reports]
         jobs.update(self._with_trees(missing, cache))
         fresh = self._analysed({name: jobs[name] for name in missing}, cache)
-        cache.put_many({keys[name]: report for name, report in fresh.items() if report.skipped is None})
+        cache.put_many({keys[name]: made for name, made in fresh.items() if made.report.skipped is None})
         return {**reports, **fresh}
 
-    def _analysed(self, jobs: Mapping[str, AnalyseJob], cache: Cache) -> dict[str, FileReport]:
+    def _analysed(self, jobs: Mapping[str, AnalyseJob], cache: Cache) -> dict[str, Analysed]:
         if jobs:
             import_module("xlamig.engine.judging")  # before processes start with a copy of it
         for name in jobs:
             self.sources[name].session.compile(cache)
         results = run_all(Work(analyse, _never), list(jobs.values()), self._processes(), self._advance)
-        reports: dict[str, FileReport] = {}
+        found: dict[str, Analysed] = {}
         for name, result in zip(jobs, results, strict=True):
             if isinstance(result, Lost):
                 errors = (RuleError("XLA099", name, result.reason),) if result.ours else ()
                 skipped = SkippedFile(name, result.reason)
-                result = FileReport(name, skipped=skipped, rule_errors=errors)
-            reports[name] = result
-        return reports
+                result = Analysed(FileReport(name, skipped=skipped, rule_errors=errors))
+            found[name] = result
+        return found
 
     def again(self, texts: Mapping[str, tuple[SourceText, Loaded]]) -> Mapping[str, FileReport]:
         """Reports on files as they are now, when the program has changed."""
@@ -242,7 +283,7 @@ class Run:
         try:
             jobs.update(self._with_trees(same, cache))
             self._total, self._done = len(jobs), 0
-            return self._analysed(jobs, cache)
+            return {name: made.report for name, made in self._analysed(jobs, cache).items()}
         finally:
             cache.close()
 
@@ -264,7 +305,9 @@ class Run:
 
     def job(self, source: Source, text: SourceText, loaded: Loaded) -> AnalyseJob:
         """The second stage's job for a source, or for a changed text of it."""
-        needed = self.index.needed_by(loaded.interface) if loaded.interface else {}
+        contexts = self.contexts.get(source.module, ())
+        also = modules_named(contexts, self.index)
+        needed = self.index.needed_by(loaded.interface, also) if loaded.interface else {}
         return AnalyseJob(
             text.for_reading(),
             source.file.path,
@@ -279,6 +322,7 @@ class Run:
             self.index.called_in_steps.get(source.module, {}),
             (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,
             self.own & source.session.outline.packages,
+            contexts,
         )
 
     def _imported_from(self, module: str) -> Imported:
@@ -316,6 +360,11 @@ class Run:
         if not self.options.cache or not files or self.options.stdin is not None:
             return None
         return folder_of(files[0].settings)
+
+
+def _unfinished(report: FileReport) -> FileReport:
+    """The report, saying that calls from other files were not followed to the end."""
+    return replace(report, unfollowed=(*report.unfollowed, "calls from other files"))
 
 
 def _tree(key: str) -> str:

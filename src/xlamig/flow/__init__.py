@@ -5,7 +5,7 @@ The detectors are imported when a module is analysed: a run that finds nothing c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from xlamig import ir
     from xlamig.facts import Fact, Interest
     from xlamig.flow.detectors.parts import RawPart, RawSize
+    from xlamig.flow.model.summaries import CallContext
 
 __all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary_of"]
 
@@ -28,13 +29,15 @@ class Summary(NamedTuple):
 
 class Facts(NamedTuple):
     """A module's facts in source order, how many uses of torch's API were seen, what the module is made
-    of, and the functions that there were too many calls of to follow each."""
+    of, the functions that there were too many calls of to follow each, and the calls of functions of
+    other modules."""
 
     facts: list[Fact]
     sites: int
     parts: tuple[RawPart, ...] = ()
     sizes: tuple[RawSize, ...] = ()
     unfollowed: tuple[str, ...] = ()
+    calls: tuple[CallContext, ...] = ()
 
 
 def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Summary:
@@ -56,12 +59,14 @@ def facts_of(
     interfaces: Mapping[str, Interface],
     context: frozenset[str] = frozenset(),
     called: Mapping[str, str] = MappingProxyType({}),
+    contexts: Iterable[CallContext] = (),
 ) -> Facts:
     """The facts of one module, in source order.
 
     `name` is the module's identity (see ProjectIndex), `interfaces` are those of the project modules it may
     reach, `context` holds for every place ("test-code"), `called` are the functions that steps of
-    other modules call (see ProjectIndex.called_in_steps).
+    other modules call (see ProjectIndex.called_in_steps), `contexts` are the calls of this module's
+    functions by other modules.
     """
     from xlamig.flow.detectors.parts import sizes_of
     from xlamig.flow.detectors.walk import Walk
@@ -75,10 +80,11 @@ def facts_of(
     names = Names(interest, ProjectIndex(interfaces), name)
     values = Values(names, text)
     values.options.update(command_line_options(module, scopes, values))
-    analysis = Analysis(module, text, names, values, has_torch(text))
+    torch = has_torch(text) or any(interface.torch for interface in interfaces.values())
+    analysis = Analysis(module, text, names, values, torch)
     if "cuda" in text:
         context |= {"cuda-program"}
-    walk = Walk(module, scopes, analysis, context, called)
+    walk = Walk(module, scopes, analysis, context, called, contexts)
     facts = sorted(walk.run(), key=lambda fact: (fact.span, fact.kind))
     sizes = sizes_of(module, text) if "torch" in text else ()
-    return Facts(facts, walk.sites, walk.parts, sizes, walk.unfollowed)
+    return Facts(facts, walk.sites, walk.parts, sizes, walk.unfollowed, walk.ran.calls)

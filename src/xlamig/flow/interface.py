@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from xlamig import ir
 from xlamig.facts import Interest
-from xlamig.flow.interp.digests import digests_of
+from xlamig.flow.interp.summaries import summaries_of
 from xlamig.flow.model.callgraph import calls_of
 from xlamig.flow.model.names import Names
-from xlamig.flow.model.project import Digest, Export, Interface, ProjectIndex
+from xlamig.flow.model.project import Export, Interface, ProjectIndex
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Binding, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis, has_torch
+from xlamig.flow.model.summaries import FunctionSummary
 from xlamig.flow.model.values import Values
 
 _OUTSIDE = ProjectIndex({})
@@ -36,13 +37,15 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
         for bindings in inner.bindings.values():
             imports.update(b.dotted for b in bindings if b.kind == "import")
     calls: Mapping[str, tuple[str, ...]] = {}
-    digests: Mapping[str, Digest] = {}
-    if has_torch(text):
+    summaries: Mapping[str, FunctionSummary] = {}
+    torch = has_torch(text)
+    if torch:
         analysis = Analysis(module, text, names, values, has_torch=True)
         regions = Regions(analysis)
         calls = calls_of(scopes, analysis, regions)
-        digests = digests_of(scopes, analysis, regions)
-    return Interface(name, exports, tuple(scopes.module.stars), tuple(sorted(imports)), calls, digests)
+        summaries = summaries_of(scopes, analysis, regions)
+    stars = tuple(scopes.module.stars)
+    return Interface(name, exports, stars, tuple(sorted(imports)), calls, summaries, torch)
 
 
 def _export(

@@ -232,3 +232,7 @@ def test_what_is_no_tensor_there(test: str) -> None:
 
 def test_an_output_may_be_a_container_whose_truth_costs_nothing() -> None:
     assert in_step("a, b = self_like.model.generate(x)\nif b: z = 1", "host-read") == []
+
+
+def test_a_mapping_whose_keys_are_arguments() -> None:
+    assert said("def f(*names):\n    return names\nf(*{'a': 1}); torch.stack(*{'b': 2})") == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from xlamig import ir
@@ -15,6 +15,7 @@ from xlamig.flow.interp import NOTHING_RUN, interpret
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import ScopeTable, absolute
 from xlamig.flow.model.site import Analysis, Place
+from xlamig.flow.model.summaries import CallContext
 
 _NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode"})
 _NOT_INSIDE = frozenset({"loop", "try"})  # of a function that is defined there
@@ -28,6 +29,7 @@ class Walk:
         analysis: Analysis,
         context: frozenset[str],
         called: Mapping[str, str],
+        contexts: Iterable[CallContext] = (),
     ) -> None:
         self.module = module
         self.scopes = scopes
@@ -35,7 +37,9 @@ class Walk:
         self.narrowing = Narrowing(analysis)
         self.regions = Regions(analysis, called)
         self.seen = Expressions(analysis, self.narrowing, scopes.methods)
-        self.ran = interpret(analysis, scopes, self.regions) if analysis.has_torch else NOTHING_RUN
+        self.ran = NOTHING_RUN
+        if analysis.has_torch:
+            self.ran = interpret(analysis, scopes, self.regions, contexts)
         self._next_block = 0
         self.place = Place(scopes.module, (0, 0), (), context=context)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from xlamig.flow.interp.events import Event, Recorder
@@ -9,26 +10,46 @@ from xlamig.flow.interp.machine import Machine
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import ScopeTable
 from xlamig.flow.model.site import Analysis
+from xlamig.flow.model.summaries import CallContext
 
 __all__ = ["Event", "Outcome", "interpret"]
 
 
 class Outcome(NamedTuple):
     """Events by statement, the functions that run in every step (by the identity of their
-    definitions), and the functions that calls were not followed into: there was too much to run."""
+    definitions), the functions that calls were not followed into because there was too much to run, and
+    the calls of functions of other modules."""
 
     recorder: Recorder
     hot: frozenset[int]
     unfollowed: frozenset[str]
+    calls: tuple[CallContext, ...] = ()
 
 
 NOTHING_RUN = Outcome(Recorder(), frozenset(), frozenset())
 
 
-def interpret(analysis: Analysis, scopes: ScopeTable, regions: Regions) -> Outcome:
-    """What is met in a run of the module, then of each function that nothing has called."""
+def interpret(
+    analysis: Analysis, scopes: ScopeTable, regions: Regions, contexts: Iterable[CallContext] = ()
+) -> Outcome:
+    """Run the module, then each function that nothing has called, then what other modules call.
+
+    Constructors come first: what they are given is what their classes' other methods work on.
+    """
     machine = Machine(analysis, scopes, regions)
+    entry = machine.calls.entry
     machine.block(analysis.module.body)
-    machine.calls.entry.roots()
+    given = sorted(contexts, key=lambda context: not context.callee.endswith(".__init__"))
+    made = [context for context in given if context.callee.endswith(".__init__")]
+    for context in made:
+        entry.called_from_outside(context)
+    entry.roots()
+    for context in given[len(made) :]:
+        entry.called_from_outside(context)
     machine.recorder.finish()
-    return Outcome(machine.recorder, frozenset(machine.calls.entry.hot), frozenset(machine.unfollowed))
+    return Outcome(
+        machine.recorder,
+        frozenset(entry.hot),
+        frozenset(machine.unfollowed),
+        tuple(machine.calls.project.contexts),
+    )

@@ -12,11 +12,11 @@ from xlamig.flow.interp.evaluate import groups_of
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.objects import Objects
+from xlamig.flow.interp.project_calls import ProjectCalls
 from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.interp.things import (
     FOREIGN,
     LIKELY,
-    POSSIBLE,
     UNKNOWN,
     Thing,
     constant,
@@ -40,6 +40,7 @@ class Calls:
         self.objects = Objects(machine)
         self.builtins = Builtins(machine)
         self.unseen = Unseen(machine)
+        self.project = ProjectCalls(machine)
 
     def of(self, node: ir.Call) -> Thing:
         func = node.func
@@ -59,7 +60,7 @@ class Calls:
             thing = self.m.values.of(arg.value)
             if not arg.star:
                 made.pairs.append((arg, thing))
-            if arg.star == "*" and thing.items is not None:
+            if arg.star == "*" and isinstance(thing.items, tuple) and thing.kind == "sequence":
                 made.positional.extend(thing.items)
                 made.starred = True
             elif arg.star == "**" and isinstance(thing.items, dict):
@@ -96,7 +97,7 @@ class Calls:
             case "foreign":
                 return FOREIGN
             case "unknown" if isinstance(callee.ref, str) and callee.tag != "instance":
-                return self._of_project(callee.ref, args, node)
+                return self.project.call(callee.ref, args, node)
             case "type" if args.positional:  # `type(batch)(f(x) for x in batch)`
                 return Thing("sequence", element=self.m.values.iterated(args.positional[0]))
         return self._unknown(node, args)
@@ -104,20 +105,6 @@ class Calls:
     def _unknown(self, node: ir.Call, args: Args) -> Thing:
         """A call of something unknown: by its name a model, or nothing is known."""
         return self.modules.by_name(node, args)
-
-    def _of_project(self, dotted: str, args: Args, node: ir.Call) -> Thing:
-        """A function of another module, by what is known of it there."""
-        names = self.m.names
-        export = names.project.resolve(dotted, names.module)
-        if export is not None and export.kind == "class":
-            made = self.objects.libraries.made(dotted, node)
-            if made is not None:
-                return made
-            if self.m.regions.makes_module(export):
-                return self.modules.imported(dotted, args, node)
-            return Thing("unknown", ref=dotted, sure=POSSIBLE, tag="instance")
-        found = names.project.digest(dotted, names.module)
-        return self.unseen.digested(*found, args, node) if found is not None else self._unknown(node, args)
 
     def _api(self, name: str, args: Args, node: ir.Call) -> Thing:
         if "." not in name:
@@ -143,10 +130,9 @@ class Calls:
             case "class":
                 return self._of_class(owner.ref, name, self.args(node), node)
             case "unknown" if owner.tag == "instance":
-                names = self.m.names
-                found = names.project.digest(f"{owner.ref}.{name}", names.module)
-                if found is not None:
-                    return self.unseen.digested(*found, self.args(node), node)
+                args = self.args(node)
+                result = self.project.method(owner, name, args, node)
+                return result if result is not None else self.objects.method(owner, name, args, node)
         self.m.logging, logging = self.objects.is_logger(owner, name, func), self.m.logging
         args = self.args(node)
         self.m.logging = logging

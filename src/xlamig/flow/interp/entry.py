@@ -11,7 +11,9 @@ from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.parameters import Parameters
-from xlamig.flow.interp.things import LIKELY, NONE, NOTHING, UNKNOWN, Thing, join, join_all
+from xlamig.flow.interp.portable import restored
+from xlamig.flow.interp.things import LIKELY, NONE, NOTHING, UNKNOWN, Kind, Thing, join, join_all
+from xlamig.flow.model.summaries import CallContext
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
@@ -174,6 +176,53 @@ class Entry:
             if given[param.name].kind == "unknown" and param.kind == "":
                 given[param.name] = self.parameters.guessed(param, function, hot=False)
         return given
+
+    # ------------------------------------------------------------------ calls from other modules
+
+    def called_from_outside(self, context: CallContext) -> None:
+        """Runs a function with what a caller in another module knows of its arguments."""
+        found = self._reached(context)
+        if found is None:
+            return
+        function, owner = found
+        m = self.m
+        node = function.node
+        assert isinstance(node, ir.FunctionDef)
+        before = m.frequency, m.frame, m.loops, m.statement
+        words = m.regions.of_function(node, owner.scope if owner else function.frame.scope)
+        m.frequency, m.loops = "step" if "hot" in words else context.frequency, []
+        m.batches += context.repeated
+        where = f"{context.origin.rpartition('.')[2]}.py, line {context.row}"
+        m.caller = (Why(f"{where} calls `{node.name}` with these arguments", (node.start, node.start)),)
+        args = Args([restored(value) for value in context.positional])
+        args.keywords = {name: restored(value) for name, value in context.keywords}
+        known = self._ran.get(id(node))
+        self.call(function, args, None)
+        if known is None:
+            self._ran.pop(id(node), None)  # it still runs as a root, with arguments that nobody tells
+        m.frequency, m.frame, m.loops, m.statement = before
+        m.batches -= context.repeated
+        m.caller = ()
+
+    def _reached(self, context: CallContext) -> tuple[Function, ClassInfo | None] | None:
+        """The function or method of this module that a context is of, bound to its object."""
+        first, _, name = context.callee.partition(".")
+        thing = self.m.frame.module.env.get(first)
+        if thing is None:
+            return None
+        if thing.kind == "function" and not name and isinstance(thing.ref.node, ir.FunctionDef):
+            return thing.ref, None
+        if thing.kind != "class" or not name:
+            return None
+        kind: Kind = "module" if thing.ref.is_module else "instance"
+        known = context.receiver
+        place = restored(known).place if known is not None and kind == "module" else ""
+        function = self.m.calls.method_of(Thing(kind, place, sure=LIKELY, ref=thing.ref), name)
+        if function is None or not isinstance(function.node, ir.FunctionDef):
+            return None
+        if function.kind == "class":
+            function.bound = thing
+        return function, function.owner
 
     # ------------------------------------------------------------------ roots
 

@@ -8,6 +8,7 @@ from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.portable import of_project
 from xlamig.flow.interp.things import (
     BOOL,
     CERTAIN,
@@ -47,6 +48,8 @@ class Modules:
         if isinstance(module.ref, str) and module.ref.endswith("#parameter") and self._makes(args, node):
             return UNKNOWN
         m.effects.add("part" if self._is_part(node) else "model")
+        if of_project(module):
+            m.calls.project.send(f"{module.ref}.forward", module, args, node)
         forward = m.calls.method_of(module, "forward") or m.calls.method_of(module, "__call__")
         if forward is not None:
             m.forwards += 1
@@ -183,6 +186,10 @@ class Modules:
         known = self._known_method(module, name, args, node)
         if known is not None:
             return known
+        if of_project(module):
+            told = self.m.calls.project.method(module, name, args, node)
+            if told is not None and name not in ("forward", "generate"):
+                return told
         if name in ("forward", "generate"):
             return self.ran(name, args, node, module.sure, module)
         if module.loose and not signatures.signature(f"Module.{name}"):

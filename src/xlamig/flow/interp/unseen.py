@@ -11,7 +11,6 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.things import FOREIGN, LIKELY, POSSIBLE, UNKNOWN, Place, Thing, inside
 from xlamig.flow.model.known import short
-from xlamig.flow.model.project import Digest
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
@@ -37,9 +36,10 @@ class Unseen:
         held = self.m.calls.held(args) if via else []
         if via and owner is None and len(held) == len(args.all) == 1:
             return self._read_by_name(held[0], via, args, node)
-        return self._computed(node, args, owner)
+        return self.computed(node, args, owner)
 
-    def _computed(self, node: ir.Call, args: Args, owner: Thing | None = None) -> Thing:
+    def computed(self, node: ir.Call, args: Args, owner: Thing | None = None) -> Thing:
+        """Something unknown that is computed from the arguments."""
         handed = list(_given(args.all))
         own = list(_given([owner] if owner is not None else []))
         given = [*handed, *own]
@@ -61,26 +61,6 @@ class Unseen:
             why = (Why(f"`{text}` computes it from what is on the device", (node.start, node.end)),)
         return Thing("unknown", place, sure=LIKELY, tag=tag, cause=cause, why=(*lead.why[-2:], *why))
 
-    def digested(self, digest: Digest, module: str, args: Args, node: ir.Call) -> Thing:
-        """A call of a function of module `module` that reads what it is given."""
-        result = self._computed(node, args)
-        name = path_of(node.func)
-        for reading in digest.reads:
-            for thing, part in self._argument(digest, reading.parameter, args):
-                held = inside(thing)
-                if held.kind == "tensor" and (reading.whole or not (held.loose or held is not thing)):
-                    there = f"`{reading.operation}` in {module.rpartition('.')[2]}.py, line {reading.row}"
-                    told = held.because(f"`{name}` reads it: {there}", (node.start, node.end))
-                    self.m.values.reads.host(part or node, told, reading.via, name, part)
-                    if digest.gives == "number":
-                        result = Thing("number", sure=held.sure, cause="read" if sureness(held) else "")
-        match digest.gives:
-            case "number":
-                return result if result.kind == "number" else UNKNOWN
-            case "text" | "none" | "foreign" as kind:
-                return Thing(kind)
-        return result
-
     def _read_by_name(self, tensor: Thing, via: str, args: Args, node: ir.Call) -> Thing:
         """`utils.item(loss)`, `to_numpy(x)`, of a function that is not among the files."""
         name = path_of(node.func)
@@ -90,19 +70,6 @@ class Unseen:
         if via == "copy":
             return FOREIGN
         return Thing("number", sure=told.sure, cause="read" if sureness(told) else "")
-
-    @staticmethod
-    def _argument(digest: Digest, parameter: str, args: Args) -> Iterator[tuple[Thing, ir.Expr | None]]:
-        """What a parameter is given, and where; of `**kwargs` all that no other takes."""
-        names = digest.parameters
-        if parameter in names:
-            thing = args.get(names.index(parameter), parameter)
-            if thing is not None:
-                yield thing, args.node(names.index(parameter), parameter)
-            return
-        for keyword, thing in args.keywords.items():
-            if keyword not in names:
-                yield thing, args.node(-1, keyword)
 
     @staticmethod
     def as_tensor(thing: Thing) -> Thing:

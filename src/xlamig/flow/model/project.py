@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, NamedTuple
+
+from xlamig.flow.model.summaries import FunctionSummary
 
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
 
@@ -39,36 +41,18 @@ class Export(NamedTuple):
     members: tuple[str, ...] = ()
 
 
-class Reading(NamedTuple):
-    """A tensor given as `parameter` is read on the host: how, by which operation, in which row. `whole`
-    if it is the argument itself, not a part of it or what is computed from it."""
-
-    parameter: str
-    whole: bool
-    via: str
-    operation: str
-    row: int
-
-
-class Digest(NamedTuple):
-    """What a function does with tensors it is given, and what it gives: number, text, none, foreign
-    (an array, an image ...), or "" for anything else. `parameters` are those that a position stands for."""
-
-    parameters: tuple[str, ...]
-    reads: tuple[Reading, ...]
-    gives: str
-
-
 class Interface(NamedTuple):
     """A module as its importers see it. `imports` are the dotted modules it names, `calls` is what its
-    functions and its steps call (see callgraph), `digests` are of its functions that read tensors."""
+    functions and its steps call (see callgraph), `summaries` are of its functions that do something a
+    caller should know of, `torch` tells whether it works on tensors."""
 
     module: str
     exports: Mapping[str, Export] = MappingProxyType({})
     stars: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
     calls: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-    digests: Mapping[str, Digest] = MappingProxyType({})
+    summaries: Mapping[str, FunctionSummary] = MappingProxyType({})
+    torch: bool = False
 
 
 class ProjectIndex:
@@ -171,10 +155,32 @@ class ProjectIndex:
             dotted = f"{export.value}.{rest}" if rest else export.value
         return None
 
-    def digest(self, dotted: str, origin: str) -> tuple[Digest, str] | None:
+    def find_method(self, dotted: str, origin: str) -> tuple[str, str] | None:
+        """The module that defines the function `f` or the method `C.m`, and its name there; a method is also
+        looked for in the classes above."""
+        owner, _, name = dotted.rpartition(".")
+        export = self.resolve(owner, origin) if owner else None
+        if export is None or export.kind != "class":
+            return self.locate(dotted, origin)
+        return self._method(owner, name, origin, _MAX_REEXPORTS)
+
+    def _method(self, owner: str, name: str, origin: str, depth: int) -> tuple[str, str] | None:
+        place = self.locate(f"{owner}.{name}", origin)
+        if place is None or not depth:
+            return None
+        module, path = place
+        export = self._interfaces[module].exports.get(path.partition(".")[0])
+        if export is None or export.kind != "class":
+            return None
+        if name in export.members:
+            return place
+        bases = (self._method(base, name, module, depth - 1) for base in export.value.split())
+        return next((found for found in bases if found is not None), None)
+
+    def summary(self, dotted: str, origin: str) -> tuple[FunctionSummary, str] | None:
         """Of a function or method that module `origin` calls so, with the module that has it."""
-        place = self.locate(dotted, origin)
-        found = self._interfaces[place[0]].digests.get(place[1]) if place is not None else None
+        place = self.find_method(dotted, origin)
+        found = self._interfaces[place[0]].summaries.get(place[1]) if place is not None else None
         return (found, place[0]) if place is not None and found is not None else None
 
     @cached_property
@@ -234,10 +240,11 @@ class ProjectIndex:
                     found.setdefault(module, set()).add(name.removesuffix(rest).strip(".").count("."))
         return {module: frozenset(depths) for module, depths in found.items()}
 
-    def needed_by(self, interface: Interface) -> Mapping[str, Interface]:
-        """The interfaces that can change what `interface`'s module means: all it reaches."""
+    def needed_by(self, interface: Interface, also: Iterable[str] = ()) -> Mapping[str, Interface]:
+        """The interfaces that can change what `interface`'s module means: all it reaches, and those of the
+        modules `also`."""
         reached: set[str] = set()
-        waiting = list(self._imported(interface))
+        waiting = [*self._imported(interface), *also]
         while waiting:
             module = waiting.pop()
             if module not in reached:

@@ -1,0 +1,118 @@
+"""Abstract values on their way from one module's interpreter to another's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xlamig.flow.interp.frames import ClassInfo, Function
+from xlamig.flow.interp.things import LIKELY, POSSIBLE, UNKNOWN, Thing
+from xlamig.flow.model.names import Names
+from xlamig.flow.model.summaries import Portable
+
+_OPAQUE = Portable("unknown")
+_PLAIN = frozenset(
+    {"tensor", "module", "optimizer", "scheduler", "scaler", "loader", "dataset", "device", "dtype", "number"}
+    | {"bool", "text", "none", "foreign", "parameters", "distribution", "writer", "logger"}
+)
+_KEPT_TAGS = frozenset({"nan", "parameter", "buffer", "device-loader", "plateau", "set", "shape", "instance"})
+_MAX_ITEMS = 12
+
+
+def of_project(thing: Thing) -> bool:
+    """Whether a module's class is one of another file: its `ref` is the class's dotted name."""
+    return thing.kind == "module" and isinstance(thing.ref, str) and "#" not in thing.ref
+
+
+def portable(thing: Thing, names: Names, depth: int = 3) -> Portable:
+    """Return what another module may know of a value; `names` are those of the module that made it."""
+    if thing.kind in ("sequence", "mapping"):
+        return _container(thing, names, depth)
+    if thing.kind == "tensor" and thing.sure == POSSIBLE:
+        return _OPAQUE  # the callee's own guess is as good
+    ref = _reference(thing, names)
+    if thing.kind in ("class", "function", "instance", "unknown"):
+        return Portable("unknown", thing.place, ref=ref, tag=_tag(thing)) if ref else _opaque(thing)
+    if thing.kind not in _PLAIN:
+        return _OPAQUE
+    known = isinstance(thing.const, str | int | float | None)
+    return Portable(
+        thing.kind, thing.place, thing.sure, thing.dtype, thing.scalar, thing.loose, thing.cause,
+        _tag(thing), ref, known, thing.const if known else None,
+    )  # fmt: skip
+
+
+def _opaque(thing: Thing) -> Portable:
+    return _OPAQUE._replace(place=thing.place, sure=thing.sure) if thing.place else _OPAQUE
+
+
+def _tag(thing: Thing) -> str:
+    """Tags that speak of loops and places of the module that made the value are left behind."""
+    if thing.kind in ("instance", "unknown"):
+        return "instance" if thing.kind == "instance" or thing.tag == "instance" else ""
+    return thing.tag if thing.tag in _KEPT_TAGS or (thing.kind == "module" and thing.tag) else ""
+
+
+def _reference(thing: Thing, names: Names) -> str:
+    match thing.ref:
+        case ClassInfo(node=node, scope=scope) if scope.parent is not None and scope.parent.kind == "module":
+            return f"{names.module}.{node.name}"
+        case Function(node=node, owner=None, scope=scope) if scope.parent and scope.parent.kind == "module":
+            return f"{names.module}.{getattr(node, 'name', '')}".rstrip(".")
+        case str(name) if thing.kind == "unknown" or of_project(thing):
+            place = names.project.locate(name, names.module)
+            return f"{place[0]}.{place[1].removesuffix('.__init__')}" if place is not None else name
+    return ""
+
+
+def _container(thing: Thing, names: Names, depth: int) -> Portable:
+    tag = _tag(thing)
+    if not depth:
+        return Portable(thing.kind, tag=tag)
+    items: Any = thing.items
+    if items is not None and len(items) <= _MAX_ITEMS:
+        keys = tuple(items) if isinstance(items, dict) else ()
+        values = items.values() if isinstance(items, dict) else items
+        parts = tuple(portable(value, names, depth - 1) for value in values)
+        return Portable(thing.kind, cause=thing.cause, tag=tag, keys=keys, items=parts)
+    element = portable(thing.element, names, depth - 1) if thing.element is not None else None
+    return Portable(thing.kind, cause=thing.cause, tag=tag, element=element)
+
+
+def restored(value: Portable) -> Thing:
+    """Return the value of this interpreter that stands for one of another."""
+    if value == _OPAQUE:
+        return UNKNOWN
+    made = Thing(
+        value.kind,  # type: ignore[arg-type]
+        value.place,  # type: ignore[arg-type]
+        min(value.sure, LIKELY) if value.kind == "module" else value.sure,
+        value.dtype, value.scalar, value.loose,
+        ref=value.ref or None, cause=value.cause, tag=value.tag,
+    )  # fmt: skip
+    changes: dict[str, Any] = {}
+    if value.known:
+        changes["const"] = value.const
+    if value.items is not None:
+        parts = [restored(item) for item in value.items]
+        mapping = value.kind == "mapping"
+        changes["items"] = dict(zip(value.keys, parts, strict=True)) if mapping else tuple(parts)
+    if value.element is not None:
+        changes["element"] = restored(value.element)
+    if value.kind == "module" and value.ref:
+        changes["loose"] = True
+    return made.but(**changes) if changes else made
+
+
+def moved(value: Thing, place: str, depth: int = 3) -> Thing:
+    """Return a function's result for arguments that are on `place` rather than on the device."""
+    if value.kind in ("tensor", "unknown") and value.place == "device" and place:
+        return value.but(place=place, sure=min(value.sure, LIKELY))
+    if value.kind not in ("sequence", "mapping") or not depth:
+        return value
+    items: Any = value.items
+    if isinstance(items, dict):
+        items = {key: moved(item, place, depth - 1) for key, item in items.items()}
+    elif items is not None:
+        items = tuple(moved(item, place, depth - 1) for item in items)
+    element = moved(value.element, place, depth - 1) if value.element is not None else None
+    return value.but(items=items, element=element)

@@ -1,0 +1,146 @@
+"""Calls of functions, methods and classes that other modules of the project define.
+
+The caller learns from the callee's summary what the call does and returns; the callee learns from a call
+context what it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.portable import moved, portable, restored
+from xlamig.flow.interp.reads import sureness
+from xlamig.flow.interp.things import POSSIBLE, UNKNOWN, Thing, inside
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.summaries import SETTLED, CallContext, FunctionSummary, Portable
+
+if TYPE_CHECKING:
+    from xlamig.flow.interp.machine import Machine
+
+_MAX_ARGUMENTS = 24
+_MAX_CONTEXTS = 400  # of one module
+
+
+class ProjectCalls:
+    def __init__(self, machine: Machine) -> None:
+        self.m = machine
+        self.contexts: dict[CallContext, None] = {}
+
+    # ------------------------------------------------------------------ what the caller learns
+
+    def call(self, dotted: str, args: Args, node: ir.Call) -> Thing:
+        """The result of calling a function or class of another module."""
+        names = self.m.names
+        export = names.project.resolve(dotted, names.module)
+        self.send(dotted, None, args, node)
+        if export is not None and export.kind == "class":
+            made = self.m.calls.objects.libraries.made(dotted, node)
+            if made is not None:
+                return made
+            if self.m.regions.makes_module(export):
+                return self.m.calls.modules.imported(dotted, args, node)
+            return Thing("unknown", ref=dotted, sure=POSSIBLE, tag="instance")
+        found = names.project.summary(dotted, names.module)
+        if found is None:
+            return self.m.calls.modules.by_name(node, args)
+        return self._apply(*found, args, node)
+
+    def method(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing | None:
+        """The result of a method of an object whose class another module defines; None if nothing is known
+        of it. `owner.ref` is the class's dotted name."""
+        dotted = f"{owner.ref}.{name}"
+        self.send(dotted, owner, args, node)
+        names = self.m.names
+        found = names.project.summary(dotted, names.module)
+        return self._apply(*found, args, node) if found is not None else None
+
+    def _apply(self, summary: FunctionSummary, module: str, args: Args, node: ir.Call) -> Thing:
+        """What the call does, by the callee's summary; what it returns."""
+        computed = self.m.calls.unseen.computed(node, args)
+        number = self._read(summary, module, args, node)
+        self._happens(summary, computed, node)
+        known = restored(summary.result) if summary.result is not None else UNKNOWN
+        if known.kind in ("number", "bool"):
+            return number or UNKNOWN
+        if known.kind == "unknown":
+            return computed if summary.reads else self.m.calls.modules.by_name(node, args)
+        return moved(known, computed.place)
+
+    def _read(self, summary: FunctionSummary, module: str, args: Args, node: ir.Call) -> Thing | None:
+        """Reports the tensors that the callee reads; returns the number that it makes of the last one."""
+        number: Thing | None = None
+        name = path_of(node.func)
+        for reading in summary.reads:
+            for thing, part in self._argument(summary, reading.parameter, args):
+                held = inside(thing)
+                if held.kind == "tensor" and (reading.whole or not (held.loose or held is not thing)):
+                    there = f"`{reading.operation}` in {module.rpartition('.')[2]}.py, line {reading.row}"
+                    told = held.because(f"`{name}` reads it: {there}", (node.start, node.end))
+                    self.m.values.reads.host(part or node, told, reading.via, name, part)
+                    number = Thing("number", sure=held.sure, cause="read" if sureness(held) else "")
+        return number
+
+    def _happens(self, summary: FunctionSummary, computed: Thing, node: ir.Call) -> None:
+        """Effects of the callee; those on arguments count only where these are on the device."""
+        updates = {"opt-step", "xm-step", "backward"}.intersection(summary.effects)
+        kept = {e for e in summary.effects if not e.startswith("read") or updates}
+        if computed.place == "host" and not updates:
+            kept -= {"work", "work?", "model", "model?"}
+        if "opt-step" in kept:
+            self.m.calls.updated(node)
+        if "work" in kept or "work?" in kept:
+            self.m.calls.work("device" if "work" in kept else "either")
+        self.m.effects |= kept
+        if "sync" in kept:
+            self.m.synced = True
+        if SETTLED in kept:
+            self.m.waiting = False
+
+    @staticmethod
+    def _argument(
+        summary: FunctionSummary, parameter: str, args: Args
+    ) -> Iterator[tuple[Thing, ir.Expr | None]]:
+        """What a parameter is given, and where; of `**kwargs` all that no other takes."""
+        names = summary.parameters
+        if parameter in names:
+            thing = args.get(names.index(parameter), parameter)
+            if thing is not None:
+                yield thing, args.node(names.index(parameter), parameter)
+            return
+        for keyword, thing in args.keywords.items():
+            if keyword not in names:
+                yield thing, args.node(-1, keyword)
+
+    # ------------------------------------------------------------------ what the callee learns
+
+    def send(self, dotted: str, owner: Thing | None, args: Args, node: ir.Call) -> None:
+        """Remembers the context of a call for the module that has the function."""
+        if args.starred or len(args.all) > _MAX_ARGUMENTS or len(self.contexts) >= _MAX_CONTEXTS:
+            return
+        m = self.m
+        receiver = self._portable(owner) if owner is not None else None
+        positional = tuple(self._portable(thing) for thing in args.positional)
+        keywords = tuple((name, self._portable(thing)) for name, thing in sorted(args.keywords.items()))
+        if not any(map(_tells, (*positional, *(value for _, value in keywords)))):
+            return
+        row = m.analysis.text.count("\n", 0, node.start) + 1
+        context = CallContext(
+            m.names.module, dotted, m.frequency, receiver, positional, keywords, m.batching, row
+        )
+        self.contexts[context] = None
+
+    def _portable(self, thing: Thing) -> Portable:
+        return portable(thing, self.m.names)
+
+
+def _tells(value: Portable, depth: int = 3) -> bool:
+    """Whether a callee would not guess an argument without being told."""
+    if value.kind in ("tensor", "module", "optimizer", "loader", "dataset", "scheduler", "scaler"):
+        return bool(value.place or value.cause)
+    if value.kind in ("unknown", "number"):
+        return bool(value.ref or value.cause)
+    parts = (*(value.items or ()), *((value.element,) if value.element is not None else ()))
+    return bool(depth) and any(_tells(part, depth - 1) for part in parts)

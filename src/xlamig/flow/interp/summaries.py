@@ -1,0 +1,188 @@
+"""What functions do with tensors they are given, worked out once per module for its importers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from xlamig import ir
+from xlamig.facts import HostRead, Why
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.events import Event, Recorder
+from xlamig.flow.interp.frames import ClassInfo, Function
+from xlamig.flow.interp.machine import Machine
+from xlamig.flow.interp.portable import portable
+from xlamig.flow.interp.things import LIKELY, POSSIBLE, Thing
+from xlamig.flow.model.regions import Regions
+from xlamig.flow.model.summaries import SETTLED, FunctionSummary, Portable, Reading
+
+if TYPE_CHECKING:
+    from xlamig.flow.model.scopes import ScopeTable
+    from xlamig.flow.model.site import Analysis
+
+_MAY_READ = re.compile(r"\.\s*(?:item|tolist|cpu|numpy)\s*\(|\b(?:float|int)\s*\(")
+_MAY_UPDATE = re.compile(r"\.\s*(?:backward|step|optimizer_step|mark_step|sync|zero_grad)\s*\(")
+_MAY_MAKE = re.compile(r"\bDataLoader\s*\(|\btorch\.device\s*\(|\b(?:xla_)?device\s*\(\s*\)")
+_LONG = {_MAY_READ: 1500, _MAY_UPDATE: 6000, _MAY_MAKE: 3000}  # characters; longer functions are programs
+_MAX_CHAIN = 3  # functions of one module that call each other
+_VIA = frozenset({"item", "copy"})
+_MARK = "the argument "
+_TOLD = frozenset(
+    {
+        "step-loop",
+        "batch",
+        "backward",
+        "opt-step",
+        "xm-step",
+        "zero-grad",
+        "model",
+        "sync",
+        "framework",
+        "work",
+        "read",
+    }
+)
+_RESULTS = frozenset({"number", "bool", "text", "none", "foreign", "loader", "device", "optimizer", "module"})
+
+
+def summaries_of(scopes: ScopeTable, analysis: Analysis, regions: Regions) -> Mapping[str, FunctionSummary]:
+    """By name ("f", "C.f"), the functions and methods that do something a caller should know of."""
+    wanted = list(_wanted(analysis))
+    if not wanted:
+        return {}
+    summarizer = _Summarizer(scopes, analysis, regions)
+    found: dict[str, FunctionSummary] = {}
+    for owner, node in wanted:
+        summary = summarizer.summary(owner, node)
+        if summary is not None:
+            found[f"{owner.name}.{node.name}" if owner is not None else node.name] = summary
+    return found
+
+
+_Defined = tuple[ir.ClassDef | None, ir.FunctionDef]
+
+
+def _wanted(analysis: Analysis) -> Iterator[_Defined]:
+    """The functions whose text may do such things, and those that call them."""
+    text = analysis.text
+    defined = [(owner, node) for owner, node in _defined(analysis.module.body) if node.name != "__init__"]
+    names: set[str] = set()
+    chosen: set[int] = set()
+    for _ in range(_MAX_CHAIN):
+        calls = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\s*\(") if names else None
+        new = [
+            node
+            for _, node in defined
+            if id(node) not in chosen
+            and (_matters(node, text) if calls is None else _calls(node, text, calls))
+        ]
+        if not new:
+            break
+        chosen.update(map(id, new))
+        names.update(node.name for node in new)
+    yield from ((owner, node) for owner, node in defined if id(node) in chosen)
+
+
+def _matters(node: ir.FunctionDef, text: str) -> bool:
+    length = node.end - node.start
+    return any(
+        length < limit and search.search(text, node.start, node.end) for search, limit in _LONG.items()
+    )
+
+
+def _calls(node: ir.FunctionDef, text: str, calls: re.Pattern[str]) -> bool:
+    start = node.body[0].start
+    return node.end - node.start < _LONG[_MAY_UPDATE] and calls.search(text, start, node.end) is not None
+
+
+def _defined(body: ir.Block) -> Iterator[_Defined]:
+    for node in body:
+        if isinstance(node, ir.FunctionDef):
+            yield None, node
+        elif isinstance(node, ir.ClassDef):
+            yield from ((node, inner) for inner in node.body if isinstance(inner, ir.FunctionDef))
+
+
+class _Summarizer:
+    """Calls each function with tensors on the device and records what happens."""
+
+    def __init__(self, scopes: ScopeTable, analysis: Analysis, regions: Regions) -> None:
+        self.text = analysis.text
+        self.machine = Machine(analysis, scopes, regions)
+        self._made: set[int] = set()  # classes whose constructor has run
+        made = (ir.Import, ir.ImportFrom, ir.FunctionDef, ir.ClassDef, ir.Assign)
+        self.machine.block([node for node in analysis.module.body if isinstance(node, made)])
+
+    def summary(self, owner: ir.ClassDef | None, node: ir.FunctionDef) -> FunctionSummary | None:
+        m = self.machine
+        info = m.definitions.class_of(owner) if owner is not None else None
+        if info is not None:
+            self._construct(info)
+        function = m.definitions.function(node, info.frame if info is not None else m.frame, info)
+        bound = info is not None and function.kind != "static"
+        params = node.params[1:] if bound else node.params
+        m.recorder, m.frequency, m.waiting = Recorder(), "unknown", False
+        if bound:
+            function.bound = Thing("module" if info and info.is_module else "instance", ref=info)
+        with m.branch() as effects:
+            result = m.calls.entry.call(function, self._given(function, params), None)
+        m.recorder.finish()
+        reads = tuple(dict.fromkeys(self._read(event) for event in m.recorder.all() if self._is_read(event)))
+        told = tuple(sorted(e for e in effects if e.removesuffix("?").removesuffix("-again") in _TOLD))
+        if "work" in effects and not m.waiting:
+            told += (SETTLED,)
+        given = self._result(result)
+        if not reads and not told and given is None:
+            return None
+        return FunctionSummary(tuple(p.name for p in params if not p.kind), reads, told, given)
+
+    def _construct(self, info: ClassInfo) -> None:
+        """Runs the constructor once, so that attributes are known."""
+        if id(info) in self._made:
+            return
+        self._made.add(id(info))
+        m = self.machine
+        for cls in info.lineage():
+            if "__init__" in cls.methods:
+                node = cls.methods["__init__"]
+                init = m.definitions.function(node, cls.frame, cls)
+                init.bound = Thing("module" if info.is_module else "instance", ref=info)
+                guessed = m.calls.entry.parameters.guessed
+                given = {p.name: guessed(p, init, hot=False) for p in node.params[1:] if not p.kind}
+                m.frequency = "once"
+                m.calls.entry.call(init, Args(keywords=given), None)
+                return
+
+    def _result(self, result: Thing) -> Portable | None:
+        """The result, if it is more than what the arguments are."""
+        if result.kind not in _RESULTS:
+            return None
+        return portable(result, self.machine.names)
+
+    def _given(self, function: Function, params: tuple[ir.Param, ...]) -> Args:
+        """Tensors on the device, except where a parameter says that it is something else."""
+        args = Args()
+        for param in params:
+            tensor = Thing("tensor", "device", LIKELY, why=(Why(_MARK + param.name, (0, 0)),))
+            guessed = self.machine.calls.entry.parameters.guessed(param, function, hot=False)
+            if param.kind == "*":
+                args.positional.append(tensor)
+            elif param.kind == "**":
+                args.keywords["any other"] = tensor
+            else:
+                plain = guessed.kind in ("tensor", "unknown", "none") and not guessed.loose
+                args.keywords[param.name] = tensor if plain else guessed
+        return args
+
+    @staticmethod
+    def _is_read(event: Event) -> bool:
+        if event.fact is not HostRead or event.fields["via"] not in _VIA or event.sure == POSSIBLE:
+            return False
+        return bool(event.reasons) and event.reasons[0].message.startswith(_MARK)
+
+    def _read(self, event: Event) -> Reading:
+        parameter = event.reasons[0].message.removeprefix(_MARK)
+        row = self.text.count("\n", 0, event.node.start) + 1
+        whole = event.fields["tensor"] == parameter
+        return Reading(parameter, whole, str(event.fields["via"]), str(event.fields["operation"]), row)

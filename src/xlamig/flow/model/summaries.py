@@ -1,0 +1,76 @@
+"""What one module tells another of its functions and its calls: plain data that can be compared and kept."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xlamig.facts import Scalar
+from xlamig.findings import Frequency
+
+SETTLED = "settled"
+"""The effect of a function after which no device work is queued that nothing waited for."""
+
+
+class Portable(NamedTuple):
+    """An abstract value outside the interpreter that made it; see `interp.things.Thing` for the fields.
+
+    `ref` is the dotted name of the class or function that the value is or comes from, `known` tells a
+    constant None from no constant, `keys` name the `items` of a mapping.
+    """
+
+    kind: str
+    place: str = ""
+    sure: int = 1
+    dtype: str = ""
+    scalar: bool = False
+    loose: bool = False
+    cause: str = ""
+    tag: str = ""
+    ref: str = ""
+    known: bool = False
+    const: Scalar = None
+    keys: tuple[str, ...] = ()
+    items: tuple[Portable, ...] | None = None
+    element: Portable | None = None
+
+
+class Reading(NamedTuple):
+    """A tensor given as `parameter` is read on the host: how, by which operation, in which row. `whole`
+    if it is the argument itself, not a part of it or what is computed from it."""
+
+    parameter: str
+    whole: bool
+    via: str
+    operation: str
+    row: int
+
+
+class FunctionSummary(NamedTuple):
+    """What a function does and returns when its arguments are tensors on the device.
+
+    `parameters` are those that a position stands for; `effects` are those of `Machine.effects` that
+    matter to a caller.
+    """
+
+    parameters: tuple[str, ...]
+    reads: tuple[Reading, ...] = ()
+    effects: tuple[str, ...] = ()
+    result: Portable | None = None
+
+
+class CallContext(NamedTuple):
+    """One call of a function of another module, with what the caller knows.
+
+    `callee` is the function's dotted name as module `origin` sees it; of a method the class and the name,
+    of a class itself its constructor. `receiver` is the object a method is called on, `repeated` tells
+    that the call runs for each batch, `row` is where it stands in `filename`.
+    """
+
+    origin: str
+    callee: str
+    frequency: Frequency
+    receiver: Portable | None
+    positional: tuple[Portable, ...]
+    keywords: tuple[tuple[str, Portable], ...]
+    repeated: bool
+    row: int

@@ -199,6 +199,18 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a report is about. `revision` and `date` are those of the commit that is checked out, empty
+    outside a git repository; `changed` if files differ from it. `entries`: only what these reach."""
+
+    name: str
+    revision: str = ""
+    date: str = ""
+    changed: bool = False
+    entries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A whole run, in a fixed order: by file name, then place, then code."""
 

@@ -96,7 +96,7 @@ def test_the_exception_comes_last_with_the_first_line_of_its_message() -> None:
 @pytest.mark.parametrize("message", ["", "\n"])
 def test_an_exception_without_words_or_a_place(message: str) -> None:
     failure = replace(FAILURE, message=message, spot=None, rule="", advice="")
-    assert text(replace(EMPTY, failure=failure)).endswith("\n\nRuntimeError: ")
+    assert text(replace(EMPTY, failure=failure)).endswith("\n\nRuntimeError")
 
 
 def test_what_was_redirected_and_how_many_processes() -> None:

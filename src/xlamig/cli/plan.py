@@ -23,6 +23,10 @@ from xlamig.report.plans import FORMATS
     "--output-format", type=click.Choice(tuple(FORMATS)), default="text", show_default=True,
     help="How the plan is written.",
 )  # fmt: skip
+@click.option(
+    "--entry", "entries", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+    help="Plan only what this script imports, directly or through other files; may be repeated.",
+)  # fmt: skip
 @click.option("--explain", is_flag=True, help="Show every term of the estimate.")
 @click.option(
     "--max-effort", type=click.FloatRange(0), metavar="HOURS",
@@ -48,6 +52,7 @@ def command(
     output: OutputFlags,
     money: MoneyFlags,
     output_format: str,
+    entries: tuple[Path, ...],
     explain: bool,
     max_effort: float | None,
     history: bool,
@@ -68,7 +73,7 @@ def command(
     options = run.options()
     out = Output(output)
     with progress(output) as tick:
-        report = engine.check(where, replace(options, progress=tick))
+        report = engine.check(where, replace(options, progress=tick), entries)
     if not report.files:
         out.note(NOTHING)
     settings = engine.show_settings(where[0], options).effort
@@ -86,7 +91,8 @@ def command(
         now = Point("now", date.today().isoformat(), "this run", plan.verdict, plan.hours)
         points = sorted([*points, *told, now], key=lambda point: point.date)
         out.complain(*(f"Not in the history: {name}" for name in left_out))
-    plan = replace(plan, history=tuple(points))
+    about = engine.provenance(where[0], entries)
+    plan = replace(plan, history=tuple(points), provenance=about)
     out.write(render(output_format, plan, report, out.context(engine.text_of(options)), explain))
     unread = [finding for finding in report.findings if finding.code == "XLA000"]
     out.complain(*(f"Not in the plan: {finding.filename}: {finding.message}" for finding in unread))

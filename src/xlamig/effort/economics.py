@@ -120,9 +120,7 @@ def _migration(question: Question, plan: Plan) -> Money | None:
     rate = question.hourly_rate
     if rate is None:
         return None
-    middle = plan.hours.likely + (plan.fixed_low + plan.fixed_high) / 2
-    low, high = plan.hours.low + plan.fixed_low, plan.hours.high + plan.fixed_high
-    return Money(low * rate, middle * rate, high * rate)
+    return Money(*(hours * rate for hours in plan.whole))
 
 
 def _known(name: str, table: Mapping[str, Accelerator], kind: str) -> Accelerator:

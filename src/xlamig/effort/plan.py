@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from xlamig.findings import Level, Phase
+from xlamig.findings import Level, Phase, Provenance
 
 if TYPE_CHECKING:
     from xlamig.effort.economics import Economics
@@ -176,3 +176,10 @@ class Plan:
     stacks: tuple[Stack, ...] = ()
     on_xla: tuple[str, ...] = ()  # nothing of these has to be ported
     without_work: int = 0  # findings that ask for nothing
+    provenance: Provenance | None = None
+
+    @property
+    def whole(self) -> tuple[float, float, float]:
+        """Hours of everything, low, likely and high: the findings' and those that no finding shows."""
+        fixed = (self.fixed_low + self.fixed_high) / 2
+        return self.hours.low + self.fixed_low, self.hours.likely + fixed, self.hours.high + self.fixed_high

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from xlamig.engine.fixing import FixOutcome
     from xlamig.engine.history import Commit
     from xlamig.engine.ignoring import Ignored
+    from xlamig.findings import Provenance
 
 __all__ = [
     "Options",
@@ -28,6 +29,7 @@ __all__ = [
     "clean",
     "fix",
     "history",
+    "provenance",
     "show_files",
     "show_settings",
     "text_of",
@@ -35,13 +37,18 @@ __all__ = [
 ]
 
 
-def check(paths: Sequence[Path], options: Options) -> Report:
-    """The findings of all files below `paths`, in a fixed order.
+def check(paths: Sequence[Path], options: Options, entries: Sequence[Path] = ()) -> Report:
+    """The findings of all files below `paths`, in a fixed order; with `entries`, of those they import.
 
     Raises:
-        UsageError: a path does not exist, or the configuration or a rule page is broken.
+        UsageError: a path or an entry does not exist, or the configuration or a rule page is broken.
     """
-    report = Run(paths, options).report()
+    run = Run(paths, options)
+    report = run.report()
+    if entries:
+        from xlamig.engine.scope import within
+
+        report = within(report, run, entries)
     if options.baseline is None and options.diff_base is None:
         return report
     from xlamig.engine.narrow import narrow
@@ -93,6 +100,13 @@ def fix(
     from xlamig.engine import fixing  # it needs LibCST, which a check of unchanged files does without
 
     return fixing.fix(paths, options, applicabilities, write)
+
+
+def provenance(path: Path, entries: Sequence[Path] = ()) -> Provenance:
+    """What a report on `path` is about: the repository's name, its commit and its day."""
+    from xlamig.engine.history import provenance
+
+    return provenance(path, entries)
 
 
 def show_files(paths: Sequence[Path], options: Options) -> tuple[str, ...]:

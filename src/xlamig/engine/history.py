@@ -14,7 +14,7 @@ from pathlib import Path
 from xlamig.config.load import Resolver
 from xlamig.engine.options import Options, UsageError, caught
 from xlamig.engine.run import Run
-from xlamig.findings import Report
+from xlamig.findings import Provenance, Report
 from xlamig.source.files import is_wanted
 
 _ENVIRONMENT = {**os.environ, "GIT_NO_LAZY_FETCH": "1"}  # a partial clone asks no server
@@ -49,6 +49,20 @@ def history(paths: Sequence[Path], options: Options, points: int) -> Iterator[tu
             there = [then / name for name in inside if (then / name).exists()]
             yield commit, Run(there, same).report()
             shutil.rmtree(then)
+
+
+def provenance(path: Path, entries: Sequence[Path] = ()) -> Provenance:
+    """The repository that holds `path` and its commit; outside git the folder's name alone."""
+    folder = path.resolve() if path.is_dir() else path.resolve().parent
+    scope = tuple(entry.as_posix() for entry in entries)
+    try:
+        top = Path(_text(folder, "rev-parse", "--show-toplevel").rstrip("\n"))
+        revision, date = _text(top, "log", "-1", "--format=%h%x09%cs").strip().split("\t")
+        changed = bool(_text(top, "status", "--porcelain", "--untracked-files=no").strip())
+    except UsageError:
+        return Provenance(folder.name, entries=scope)
+    inside = path.resolve().relative_to(top.resolve())
+    return Provenance((Path(top.name) / inside).as_posix(), revision, date, changed, scope)
 
 
 def _spread(commits: Sequence[Commit], points: int) -> list[Commit]:

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator
 
 from xlamig.effort import Plan
+from xlamig.effort.model import FIXED_WORK
 from xlamig.findings import Report
 from xlamig.report.context import Context, one_line
 
@@ -33,6 +34,10 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
                     " ".join(item.filenames),
                 )
             )  # fmt: skip
+    if plan.fixed_high:
+        low, high = plan.fixed_low, plan.fixed_high
+        fixed = [f"{part:.2f}" for part in (low, (low + high) / 2, high, (low + high) / 2)]
+        yield _row(("whole", "", FIXED_WORK, 0, 0, 0, *fixed, round(plan.lines.fixed), *[""] * 5))
 
 
 def _row(cells: tuple[object, ...]) -> str:

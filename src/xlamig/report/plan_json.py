@@ -17,6 +17,7 @@ from xlamig.report.context import Context
 from xlamig.report.counts import count
 
 SCHEMA_VERSION = 1
+_WHOLE = ("low_hours", "likely_hours", "high_hours")
 
 
 def render(plan: Plan, report: Report, context: Context, explain: bool = False) -> Iterator[str]:
@@ -33,6 +34,8 @@ def document(plan: Plan, report: Report) -> dict[str, Any]:
         "verdict": plan.verdict,
         "verdict_reason": plan.verdict_reason,
         "coverage": asdict(plan.coverage),
+        "program": asdict(plan.provenance) if plan.provenance else None,
+        "total_effort": dict(zip(_WHOLE, (round(hours, 2) for hours in plan.whole), strict=True)),
         "effort": _hours(plan.hours),
         "fixed_effort": {
             "low_hours": plan.fixed_low,

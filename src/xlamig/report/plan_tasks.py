@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlamig.effort import Plan
+from xlamig.effort.model import FIXED_WORK
 from xlamig.effort.plan import Item
 from xlamig.findings import Report, rule_url
 from xlamig.report import plan_words as words
 from xlamig.report.context import Context, one_line
 from xlamig.report.markdown import prose
-from xlamig.report.numbers import figure
+from xlamig.report.numbers import between, figure
 
 _MOST_FILES = 5
 
@@ -18,7 +19,13 @@ _MOST_FILES = 5
 def render(plan: Plan, report: Report, context: Context, explain: bool = False) -> Iterator[str]:
     yield f"## Migration to {plan.target}: {plan.verdict}"
     yield ""
-    yield f"Estimate {words.span(plan.hours)}, likely {figure(plan.hours.likely)} h; {words.UNSURE}."
+    if plan.provenance is not None:
+        yield from (f"{prose(words.program(plan.provenance))}.", "")
+    low, likely, high = plan.whole
+    yield f"Estimate {between(low, high)} h in all, likely {figure(likely)} h; {words.UNSURE}."
+    if plan.fixed_high:
+        yield from ("", "### Before and after", "")
+        yield f"- [ ] {FIXED_WORK}: estimate {between(plan.fixed_low, plan.fixed_high)} h"
     for phase in plan.phases:
         if phase.items:
             yield from ("", f"### {phase.title}: estimate {words.span(phase.hours)}", "")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from xlamig.effort import MODEL_VERSION, Plan
 from xlamig.effort.model import FIXED_WORK
 from xlamig.effort.plan import Hours, Item, Lines, Term
+from xlamig.findings import Provenance
 from xlamig.report.numbers import between, figure, number, percent
 from xlamig.report.summary import days
 
@@ -20,11 +21,11 @@ def head(plan: Plan) -> Iterator[tuple[str, list[str]]]:
     if plan.verdict == "nothing":
         yield "Read", [_files(plan)]
         return
+    if plan.provenance is not None:
+        yield "Program", [program(plan.provenance)]
     yield "Estimate", [*_estimate(plan), UNSURE]
     if plan.lines.likely or plan.lines.fast:
         yield "Lines", [*_lines(plan.lines, plan.coverage.files_affected)]
-    if plan.fixed_high:
-        yield "On top", [_on_top(plan)]
     yield "Findings", [findings(plan)]
     yield "Coverage", [*coverage(plan), _files(plan)]
     if plan.sides:
@@ -130,22 +131,37 @@ def _term(term: Term) -> str:
     return f"{kind}: {term.offset_minutes:g} + {growth} = {term.minutes:.0f}"
 
 
+def program(about: Provenance) -> str:
+    """`nanochat at 92d63d4 (2026-11-20), only what scripts/base_train.py imports`"""
+    at = f" at {about.revision} ({about.date})" if about.revision else ""
+    changed = " with uncommitted changes" if about.changed else ""
+    scope = f", only what {' and '.join(about.entries)} imports" if about.entries else ""
+    return f"{about.name}{at}{changed}{scope}"
+
+
 def _estimate(plan: Plan) -> Iterator[str]:
-    hours = plan.hours
-    if not hours.likely:
+    """The whole first, then its parts."""
+    low, likely, high = plan.whole
+    if not high:
         yield "0 h"
         return
-    yield f"{span(hours)}, likely {figure(hours.likely)} h{days(plan)}"
+    yield f"{between(low, high)} h in all, likely {figure(likely)} h{days(low, high, plan.hours_per_day)}"
+    hours = plan.hours
+    yield f"findings: {span(hours)}, likely {figure(hours.likely)} h"
     yield from _saved(hours, hours.after_fix, "--fix")
     if figure(hours.after_unsafe_fix) != figure(hours.after_fix):
         yield from _saved(hours, hours.after_unsafe_fix, "--fix --unsafe-fixes")
+    if plan.fixed_high:
+        fixed = between(plan.fixed_low, plan.fixed_high)
+        yield f"no finding shows: {fixed} h for {FIXED_WORK[0].lower()}{FIXED_WORK[1:]}"
 
 
 def _saved(hours: Hours, left: float, flags: str) -> Iterator[str]:
     if figure(left) != figure(hours.likely):
         part = left / hours.likely
         span = f"{between(hours.low * part, hours.high * part)} h"
-        yield f"{span}, likely {figure(left)} h after {flags}, which saves {figure(hours.likely - left)} h"
+        saved = figure(hours.likely - left)
+        yield f"findings after {flags}: {span}, likely {figure(left)} h, which saves {saved} h"
 
 
 def _lines(lines: Lines, files: int) -> Iterator[str]:
@@ -155,10 +171,6 @@ def _lines(lines: Lines, files: int) -> Iterator[str]:
         yield f"for all {files} affected files: most ports leave some out, so plan those you mean to port"
     if lines.fast:
         yield f"about {lines.fast} more to make it fast (estimate, compared with no port)"
-
-
-def _on_top(plan: Plan) -> str:
-    return f"{between(plan.fixed_low, plan.fixed_high)} h that no finding shows: {FIXED_WORK.lower()}"
 
 
 def _files(plan: Plan) -> str:

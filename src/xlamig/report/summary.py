@@ -60,16 +60,16 @@ def effort(plan: Plan) -> str:
     if not hours.likely:
         return "0 h"
     text = f"{between(hours.low, hours.high)} h, likely {figure(hours.likely)} h"
-    text += days(plan)
+    text += days(hours.low, hours.high, plan.hours_per_day)
     if figure(hours.after_fix) != figure(hours.likely):
         text += f", {figure(hours.after_fix)} h after --fix"
     return text
 
 
-def days(plan: Plan) -> str:
+def days(low: float, high: float, hours_per_day: float) -> str:
     """` (1-2.1 person-days)`, where it may take a day."""
-    low, high = (hours / plan.hours_per_day for hours in (plan.hours.low, plan.hours.high))
-    return f" ({between(low, high)} person-days)" if high >= 1 else ""
+    span = between(low / hours_per_day, high / hours_per_day)
+    return f" ({span} person-days)" if high >= hours_per_day else ""
 
 
 def _severities(counts: Counts) -> str:

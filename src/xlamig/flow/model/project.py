@@ -252,6 +252,17 @@ class ProjectIndex:
                 waiting.extend(self._reexported(module))
         return {module: self._interfaces[module] for module in sorted(reached)}
 
+    def reached_from(self, modules: Iterable[str]) -> frozenset[str]:
+        """The modules, all they import, directly or through others, and the packages these are in."""
+        reached: set[str] = set()
+        waiting = list(modules)
+        while waiting:
+            module = waiting.pop()
+            if module in self._interfaces and module not in reached:
+                reached.add(module)
+                waiting += [*self._imported(self._interfaces[module]), module.rpartition(".")[0]]
+        return frozenset(reached)
+
     def _imported(self, interface: Interface) -> tuple[str, ...]:
         names = (*interface.imports, *interface.stars)
         return tuple(owner[0] for name in names if (owner := self._owner(name, interface.module)))

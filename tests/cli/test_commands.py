@@ -126,7 +126,7 @@ def test_a_plan_with_costs(invoke: Any) -> None:
     [
         (("--gpu", "h100"), "--gpu needs --hours and --tpu"),
         (("--tpu", "v5e"), "need --gpu"),
-        (("--gpu", "a100", "--hours", "1", "--tpu", "v5e"), "no figures for the GPU 'a100'"),
+        (("--gpu", "k80", "--hours", "1", "--tpu", "v5e"), "no figures for the GPU 'k80'"),
         ((*COSTS, "--price", "v5e=free"), "expected NAME=PRICE"),
         ((*COSTS, "--tpu-utilisation", "50,40,20"), "expected LOW,LIKELY,HIGH"),
     ],

@@ -84,7 +84,7 @@ def test_a_given_price_replaces_the_list(table: Hardware) -> None:
 @pytest.mark.parametrize(
     ("question", "message"),
     [
-        (replace(QUESTION, gpu="a100"), "no figures for the GPU 'a100'"),
+        (replace(QUESTION, gpu="k80"), "no figures for the GPU 'k80'"),
         (replace(QUESTION, tpus=("v99",)), "no figures for the TPU 'v99'"),
         (replace(QUESTION, tpus=("free",)), "no public price for free"),
     ],

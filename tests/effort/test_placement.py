@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from making import a_finding
+from xlamig.config.settings import EffortSettings
+from xlamig.effort import estimate
 from xlamig.effort.fill import fills, poor
 from xlamig.effort.placement import Stage, crossings, place
 from xlamig.findings import FileReport, Finding, Part, Report, Size
@@ -215,3 +217,33 @@ def test_the_size_of_a_head_is_width_by_heads_where_they_stand_together(
 ) -> None:
     found = fills(sizes(Size("hidden", "n_embd", 768, "", 3), Size("heads", "n_head", heads, owner, row)))
     assert [fill.value for fill in found if fill.kind == "head"] == expected
+
+
+GENERATE = a_finding("XLA302", "redesign", scope="generate")
+TRAINS = part("main", kind="function", calls=(("torch.optim.AdamW", 1),))
+SAMPLES = part("generate", kind="function")
+
+
+def verdict(*parts: Part, finding: Finding = GENERATE) -> tuple[str, str]:
+    report = Report("torch_xla", (FileReport("train.py", (finding,), parts=parts, sites=1),))
+    plan = estimate(report, EffortSettings())
+    return plan.verdict, plan.verdict_reason
+
+
+def test_a_program_that_only_samples_is_as_hard_as_its_sampling() -> None:
+    assert verdict(SAMPLES)[0] == "hard"
+
+
+def test_a_redesign_in_the_training_itself_is_hard() -> None:
+    assert verdict(TRAINS, SAMPLES, finding=a_finding("XLA302", "redesign", scope="main"))[0] == "hard"
+
+
+def test_a_redesign_of_the_sampling_of_a_program_that_trains_is_named_beside_the_verdict() -> None:
+    word, reason = verdict(TRAINS, SAMPLES)
+    assert word != "hard"
+    assert reason.endswith("sampling or evaluation: XLA302 cuda-synchronize needs a redesign")
+
+
+def test_what_code_does_counts_more_than_its_name() -> None:
+    script = part("", kind="module", calls=(("torch.Tensor.backward", 1),))
+    assert list(stages(script, filename="chat_sample.py")) == ["training"]

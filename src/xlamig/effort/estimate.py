@@ -9,7 +9,7 @@ from xlamig.config.settings import EffortSettings
 from xlamig.effort.fill import fills
 from xlamig.effort.model import DOMINANT_SITES, FAMILIES, LARGE, LINES_SPREAD, PHASES, VERIFY
 from xlamig.effort.order import in_order
-from xlamig.effort.placement import crossings, place
+from xlamig.effort.placement import beside_training, crossings, place
 from xlamig.effort.plan import (
     Coverage,
     Dominance,
@@ -40,7 +40,8 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
     extra = [finding for finding in work if is_optional(finding)]
     extra_parts = addends(distinct(extra, weight_of), settings)
     found = uses_torch(report)
-    verdict, reason = judge([site for part in parts for site in part.sites], hours, settings, found)
+    sites = [site for part in parts for site in part.sites]
+    verdict, reason = judge(sites, hours, settings, found, beside_training(report))
     phases = tuple(_phase(phase, title, needed, parts) for phase, title in PHASES.items())
     stages = place(report)
     return Plan(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,20 @@ def place(report: Report) -> tuple[Stage, ...]:
             inside = [one for one in needed if _owner(one, found) in own]
             stages.append(_stage(row, own, inside))
     return tuple(stages)
+
+
+def beside_training(report: Report) -> Collection[tuple[str, int, str]]:
+    """Return what of a program that trains is only in its sampling or evaluation: file, offset and code
+    of the findings. A port that trains can do without it at first."""
+    found = pieces(report)
+    if not any(piece.stage == "training" for piece in found):
+        return frozenset()
+    apart = [piece for piece in found if piece.stage in ("decoding", "evaluation")]
+    return frozenset(
+        (one.filename, one.place.start, one.code)
+        for one in report.findings
+        if one.effort.level in LARGE and _owner(one, found) in apart
+    )
 
 
 def _owner(finding: Finding, found: Sequence[Piece]) -> Piece | None:

@@ -55,19 +55,21 @@ class _Sorter:
                     yield Piece(found, file.filename, f"{part.name}.{member}", part.first_row)
 
     def _by_name(self, file: FileReport, part: Part, is_model: bool) -> str | None:
-        bases = self.classes.above(part)
         # A function may compute with methods of tensors alone, a class hardly does.
         named = is_model or (file.sites and part.kind != "class") or self.classes.uses_torch(file, part)
-        for stage in _open_to(is_model):
-            called = (name for name, _ in part.calls)
-            if (
-                fits(bases, stage.get("bases", ()))
-                or fits(part.decorators, stage.get("decorators", ()))
-                or (not is_model and not _only_builds(part, stage) and fits(called, stage.get("calls", ())))
-                or (named and _is_named(file, part, stage))
-            ):
-                return str(stage["key"])
-        return None
+        by_deed = (stage for stage in _open_to(is_model) if self._does(part, stage, is_model))
+        by_name = (stage for stage in _open_to(is_model) if named and _is_named(file, part, stage))
+        stage = next(by_deed, None) or next(by_name, None)
+        return str(stage["key"]) if stage else None
+
+    def _does(self, part: Part, stage: dict[str, Any], is_model: bool) -> bool:
+        """Whether bases, decorators or calls put the part into the stage, whatever it is called."""
+        called = (name for name, _ in part.calls)
+        return (
+            fits(self.classes.above(part), stage.get("bases", ()))
+            or fits(part.decorators, stage.get("decorators", ()))
+            or (not is_model and not _only_builds(part, stage) and fits(called, stage.get("calls", ())))
+        )
 
     def _by_place(self, file: FileReport, part: Part, is_model: bool) -> str | None:
         if not is_model and (part.name in _PROGRAM or not self.classes.uses_torch(file, part)):

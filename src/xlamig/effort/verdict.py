@@ -7,12 +7,13 @@ easy      some work
 ready     none
 nothing   no use of PyTorch or CUDA was found, so there is nothing to port
 
-What is only possible blocks nothing and makes nothing hard.
+What is only possible blocks nothing and makes nothing hard. Redesigns that only sampling or evaluation of
+a program that trains needs are named beside the verdict.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from xlamig.config.settings import EffortSettings
 from xlamig.effort.classes import names_torch
@@ -31,9 +32,29 @@ def uses_torch(report: Report) -> bool:
 
 
 def judge(
-    sites: Sequence[Site], hours: Hours, settings: EffortSettings, found: bool = True
+    sites: Sequence[Site],
+    hours: Hours,
+    settings: EffortSettings,
+    found: bool = True,
+    beside: Collection[tuple[str, int, str]] = (),
 ) -> tuple[Verdict, str]:
-    """The verdict and the reason for it; `found` says whether the program uses PyTorch at all."""
+    """The verdict and the reason for it. `found` says whether the program uses PyTorch at all, `beside`
+    are findings that its training does without, by file, offset and code."""
+    later = sorted(
+        {
+            _named(site.finding)
+            for site in sites
+            if site.finding.confidence != "possible" and _key(site.finding) in beside
+        }
+    )
+    own = [site for site in sites if _key(site.finding) not in beside]
+    verdict, reason = _judge(own, hours, settings, found)
+    if later and verdict not in ("hard", "blocked"):
+        reason += f"; sampling or evaluation: {_codes(later)} {_needs(later)} a redesign"
+    return verdict, reason
+
+
+def _judge(sites: Sequence[Site], hours: Hours, settings: EffortSettings, found: bool) -> tuple[Verdict, str]:
     if not found:
         return "nothing", "no use of PyTorch or CUDA was found, so there is nothing to port"
     likely = [site.finding for site in sites if site.finding.confidence != "possible"]
@@ -50,7 +71,7 @@ def judge(
     if blockers:
         return "blocked", f"no alternative is known for {_codes(blockers)}"
     if large:
-        return "hard", f"{_codes(large)} {'needs' if len(set(large)) == 1 else 'need'} a redesign"
+        return "hard", f"{_codes(large)} {_needs(large)} a redesign"
     limit = _days(settings.moderate_days)
     if days > settings.hard_days:
         return "hard", f"an estimate of more than {_days(settings.hard_days)} of work"
@@ -59,6 +80,14 @@ def judge(
     if sites:
         return "easy", f"an estimate of up to {limit} of work, no redesign"
     return "ready", "no finding asks for a change"
+
+
+def _key(finding: Finding) -> tuple[str, int, str]:
+    return finding.filename, finding.place.start, finding.code
+
+
+def _needs(codes: Sequence[str]) -> str:
+    return "needs" if len(set(codes)) == 1 else "need"
 
 
 def _named(finding: Finding) -> str:

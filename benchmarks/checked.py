@@ -15,9 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import xlamig
 from benchmarks.mirror import check_out, git_directory
 
-ROOT = Path(__file__).parents[1]
+_IMPORTED = Path(xlamig.__file__).parents[2]
+ROOT = _IMPORTED if (_IMPORTED / "rules").is_dir() else Path(__file__).parents[1]  # of the xlamig to measure
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "xlamig-benchmarks"
 RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from xlamig.cli import main; main()"
 CHECK = ("check", "--isolated", "--no-cache", "--exit-zero", "--no-effort", "--output-format", "json")

@@ -26,11 +26,11 @@ from benchmarks.split import SPLITS
 def table(rows: Sequence[Row], before: dict[str, Row]) -> Iterator[str]:
     """Yield the table as lines of text."""
     heads = "".join(f"{split:>24}{'before':>10}" for split in SPLITS)
-    yield f"{'':<44}{heads}"
+    yield f"{'':<50}{heads}"
     for row in rows:
         old = before.get(row.name)
         cells = "".join(f"{row.text(split):>24}{row.change(split, old):>10}" for split in SPLITS)
-        yield f"{row.name:<44}{cells}"
+        yield f"{row.name:<50}{cells}"
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -20,6 +20,10 @@ from benchmarks.programs.traces import kept
 from benchmarks.scoreboard.rows import Figure, Row
 from benchmarks.scripts.results import RESULTS, Results, totals
 from benchmarks.split import SPLITS, split_of
+from benchmarks.zoo import manifest, observed
+from benchmarks.zoo.compare import FOUND, Totals
+from benchmarks.zoo.compare import score as zoo_score
+from benchmarks.zoo.predictions import predict
 
 WARM = 2  # repositories for which a second run is timed
 
@@ -149,6 +153,42 @@ def scripts(run: Run) -> Iterator[Row]:
     yield Row("scripts migrated", figures)
 
 
+def zoo(run: Run) -> Iterator[Row]:
+    """Yield precision and recall, line by line, on the kept traces of published packages."""
+    packages, sources = manifest.load([]), run.store / "zoo-sources"
+    seen = observed.load(packages)
+    names = [name for name, _ in observed.counted(seen)]
+    lacking = sorted({name.partition("/")[0] for name in names if not (sources / name).is_file()})
+    if lacking:
+        run.problems.append(
+            f"zoo: sources not fetched (python -m benchmarks.zoo fetch): {', '.join(lacking)}"
+        )
+    found = predict((name for name in names if name.partition("/")[0] not in lacking), sources, run.store)
+    seen = observed.without(seen, frozenset(lacking))
+    totals = {split: zoo_score(packages, seen, found, split).totals for split in SPLITS}
+    yield Row("zoo: errors and warnings observed", {s: _precision(t) for s, t in totals.items()})
+    yield Row(
+        "zoo: lines with an event reported", {s: _recall(t, *observed.KINDS) for s, t in totals.items()}
+    )
+    for kind in observed.KINDS:
+        yield Row(
+            f"zoo: lines with an event reported, {kind}", {s: _recall(t, kind) for s, t in totals.items()}
+        )
+
+
+def _precision(totals: Totals) -> Figure:
+    """Return how many errors and warnings on lines that ran were observed; `possible` ones do not count."""
+    shown = (f"{sure} {severity}" for sure in FOUND for severity in ("error", "warning"))
+    counts = [totals.precision[name] for name in shown if name in totals.precision]
+    right = sum(count.right for count in counts)
+    return Figure(right, right + sum(count.wrong for count in counts))
+
+
+def _recall(totals: Totals, *kinds: observed.Kind) -> Figure:
+    counts = [totals.recall[kind] for kind in kinds]
+    return Figure(sum(count.found for count in counts), sum(count.observed for count in counts))
+
+
 SECTIONS: dict[str, Section] = {
-    "judged": judged, "ports": ported, "warm": warm, "programs": programs, "scripts": scripts,
+    "judged": judged, "ports": ported, "warm": warm, "programs": programs, "scripts": scripts, "zoo": zoo,
 }  # fmt: skip

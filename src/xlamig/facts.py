@@ -161,12 +161,13 @@ class DeviceChoice(Fact):
     via: Literal["literal", "index", "selection", "move", "test", "accelerator"]
     device: str  # "cuda", "cuda:0", "cuda:*", "xla", "tpu"
     position: str = ""  # to, cuda, factory, torch.device, set_device, option, default, setting ...; of a
-    # test: if, ternary, assert
+    # test: if, ternary, assert, lookup, option
     index: Literal["", "constant", "rank", "expression"] = ""
-    form: str = ""  # of a selection: ternary, if-else, and, move, word; of a test: is-cuda, type, text
+    form: str = ""  # of a selection: ternary, if-else, and, move, word; of a test: is-cuda, type, text, set
     fallback: str = ""  # cpu, none, raise, other
     result: Literal["device", "string", "move", "unknown"] = "unknown"
-    spelled: str = ""  # the source text of a literal
+    spelled: str = ""  # the source text of a literal or a test
+    answer: str = ""  # what a test gives for an XLA tensor: True, False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

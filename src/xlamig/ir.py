@@ -420,3 +420,11 @@ def walk(node: Node) -> Iterator[Node]:
         current = stack.pop()
         yield current
         stack.extend(reversed(list(children(current))))
+
+
+def docstring(function: FunctionDef) -> object:
+    """The constant that is the function's first statement; None without one."""
+    match function.body:
+        case (ExprStmt(value=Const(value=text)), *_):
+            return text
+    return None

@@ -15,19 +15,24 @@ from xlamig.facts import ApiUse, Argument, DeviceChoice, Fact, Value
 from xlamig.findings import Effort, Finding, Fix
 from xlamig.fix.context import Draft, FixContext, Held, Options
 from xlamig.fix.edits import apply_edits
+from xlamig.fix.scope import Scope
 from xlamig.fix.strategies import STRATEGIES
 from xlamig.source.text import SourceText
 from xlamig.syntax import module_from_text
+
+LOOSE = Scope(Path(), "")
 
 
 class Page:
     """A file with questions that a test asks: where is this text, what does this strategy write."""
 
-    def __init__(self, text: str, filename: str, package_root: Path | None, **settings: Any) -> None:
+    def __init__(
+        self, text: str, filename: str, package_root: Path | None, home: Scope | None, **settings: Any
+    ) -> None:
         module = module_from_text(text)
         self.text = text
         self.context = FixContext(
-            SourceText(filename, text), module, Settings(**settings), package_root=package_root
+            SourceText(filename, text), module, Settings(**settings), package_root=package_root, home=home
         )
 
     def span(self, piece: str, occurrence: int = 0) -> tuple[int, int]:
@@ -116,9 +121,15 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Page]
     monkeypatch.chdir(tmp_path)
 
     def make(
-        text: str, filename: str = "train.py", package_root: Path | None = None, **settings: Any
+        text: str,
+        filename: str = "train.py",
+        package_root: Path | None = None,
+        home: Scope | None = LOOSE,
+        **settings: Any,
     ) -> Page:
-        return Page(text, filename, package_root, **settings)
+        if package_root is not None:
+            home = Scope(package_root, f"{package_root.name}.")
+        return Page(text, filename, package_root, home, **settings)
 
     return make
 

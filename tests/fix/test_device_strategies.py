@@ -61,22 +61,6 @@ def test_a_library_decides_nothing_when_imported(page: Page, style: str, target:
     assert p.draft("device-literal", p.device('torch.device("cuda")')) is None
 
 
-def test_a_script_in_a_package_may_not_be_able_to_import_it(page: Page) -> None:
-    text = 'import torch\nx.to("cuda")\nif __name__ == "__main__":\n    main()\n'
-    p = page(text, "pkg/run.py", Path("pkg"))
-    assert p.draft("device-literal", p.device('"cuda"')) is None
-    p = page(text.replace("import torch", "import torch\nfrom . import b"), "pkg/run.py", Path("pkg"))
-    assert p.draft("device-literal", p.device('"cuda"')) is not None
-
-
-def test_a_loose_module_in_a_folder_may_be_imported_from_elsewhere(page: Page) -> None:
-    text = 'import torch\ndef f(x):\n    return x.to("cuda")\n'
-    p = page(text, "models/net.py")
-    assert p.draft("device-literal", p.device('"cuda"')) is None
-    p = page(text + 'if __name__ == "__main__":\n    f(1)\n', "models/net.py")
-    assert p.draft("device-literal", p.device('"cuda"')) is not None
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -115,7 +99,7 @@ def test_selection_that_is_not_rewritten(page: Page, fields: dict[str, object]) 
 def test_a_string_stays_a_string(page: Page) -> None:
     p = page(f'import torch\nparser.add_argument("--device", default={TERNARY})\n')
     fixed = p.fixed("device-selection", p.selection(TERNARY, result="string"))
-    assert fixed and fixed.endswith("default=str(default_device()))\n")
+    assert fixed and fixed.endswith("default=default_device().type)\n")
     p = page('import torch\ndef f():\n    dev = "cuda:0"\n')
     fixed = p.fixed(
         "device-literal", p.device('"cuda:0"', device="cuda:0", index="constant", result="string")
@@ -136,12 +120,6 @@ def test_a_second_condition_is_kept(page: Page) -> None:
 def test_cuda_call_with_a_chosen_device_stays(page: Page, call: str) -> None:
     p = page(f"import torch\n{call}\n")
     assert p.draft("cuda-method", p.call(call, "Tensor.cuda")) is None
-
-
-def test_somebody_elses_helper_file_is_not_touched(page: Page, tmp_path: Path) -> None:
-    (tmp_path / "xla_compat.py").write_text("mine = 1\n")
-    p = page('x.to("cuda")\n')
-    assert p.draft("device-literal", p.device('"cuda"')) is None
 
 
 # ------------------------------------------------------------------------------ written

@@ -123,9 +123,6 @@ def test_a_seed_that_cannot_be_repeated_below(page: Page, statement: str, call: 
     assert seeded(page, f"import torch\n{statement}\n", call, style="native") is None
 
 
-LIBRARY = "lib/a.py"  # where an import of the helper may not work
-
-
 def test_portable_code_that_can_import_the_helper(page: Page) -> None:
     fixed = seeded(page, "def f(n):\n    torch.manual_seed(n)  # all\n", "torch.manual_seed(n)")
     assert fixed == (
@@ -136,30 +133,6 @@ def test_portable_code_that_can_import_the_helper(page: Page) -> None:
 def test_a_process_that_starts_others_is_not_the_one_that_uses_the_device(page: Page) -> None:
     text = "import torch\ntorch.manual_seed(1)\ntorch.multiprocessing.spawn(run)\n"
     assert seeded(page, text, "torch.manual_seed(1)") is None
-
-
-def test_portable_code_without_a_device_to_ask(page: Page) -> None:
-    assert seeded(page, "torch.manual_seed(1)\n", "torch.manual_seed(1)", filename=LIBRARY) is None
-
-
-def test_portable_code_asks_its_device(page: Page) -> None:
-    call = "torch.manual_seed(args.seed + rank)"
-    fixed = seeded(page, f"def f():\n    {call}  # all\n    g()\n", call, "device", filename=LIBRARY)
-    assert fixed == (
-        f"def f():\n    {call}  # all\n    if str(device).startswith(\"xla\"):\n        import torch_xla\n\n"
-        "        torch_xla.manual_seed(args.seed + rank)\n    g()\n"
-    )  # fmt: skip
-
-
-def test_an_import_that_is_there_serves(page: Page) -> None:
-    text = "import torch_xla\ntorch.manual_seed(1)\n"
-    fixed = seeded(page, text, "torch.manual_seed(1)", "device", filename=LIBRARY)
-    assert fixed == text + 'if str(device).startswith("xla"):\n    torch_xla.manual_seed(1)\n'
-
-
-def test_an_import_that_may_be_missing_does_not(page: Page) -> None:
-    text = "try:\n    import torch_xla\nexcept ImportError:\n    torch_xla = None\ntorch.manual_seed(1)\n"
-    assert seeded(page, text, "torch.manual_seed(1)", "device", filename=LIBRARY) is None
 
 
 def test_native_code(page: Page) -> None:

@@ -28,7 +28,7 @@ def fixed(code: str) -> list[str]:
     [
         (
             f"if {AVAILABLE}:\n    d = 'cuda'\n    f()\nelse:\n    d = 'cpu'\n",
-            ["d = str(default_device())"],
+            ["d = default_device().type"],
         ),
         (
             f"if args.gpu and {AVAILABLE}:\n    a.d = torch.device('cuda')\n    f()\n"
@@ -42,7 +42,7 @@ def fixed(code: str) -> list[str]:
         ),
         (
             f"d = 'cpu'\nif {AVAILABLE}:\n    print(1)\n    d = 'cuda'\n",
-            ["d = str(default_device())"],
+            ["d = default_device().type"],
         ),
         (
             f"def f(m):\n    if {AVAILABLE}:\n        m.cuda()\n",
@@ -57,7 +57,7 @@ def fixed(code: str) -> list[str]:
         ),
         (
             f"def f(rank):\n    return f'cuda:{{rank}}' if {AVAILABLE} else 'cpu'\n",
-            [f"return f'cuda:{{rank}}' if {AVAILABLE} else str(default_device())"],
+            [f"return f'cuda:{{rank}}' if {AVAILABLE} else default_device().type"],
         ),
     ],
 )

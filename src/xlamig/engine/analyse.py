@@ -11,8 +11,8 @@ from xlamig.artifacts.native import Links, Native
 from xlamig.config.settings import Settings
 from xlamig.engine.load import Failure
 from xlamig.findings import FileReport
+from xlamig.fix.scope import Scope
 from xlamig.flow import Interface
-from xlamig.flow.model.project import BY_NOBODY, Imported
 from xlamig.flow.model.summaries import CallContext
 from xlamig.rulebook.program import UNSEEN, Program
 from xlamig.source.text import SourceText
@@ -30,12 +30,13 @@ class AnalyseJob:
     tree: bytes | None
     interfaces: Mapping[str, Interface]
     failure: Failure | None = None
-    imported: Imported = BY_NOBODY
+    home: Scope | None = None  # where the file imports the helper from
     program: Program = UNSEEN
     called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
     native: tuple[Native, Links] | None = None  # of a C++ or CUDA source
     own: frozenset[str] = frozenset()  # packages that the program itself is
     contexts: tuple[CallContext, ...] = ()  # of calls by other modules
+    exposes: tuple[str, ...] = ()  # what raises in its programs once they choose XLA
 
 
 @dataclass(frozen=True, slots=True)

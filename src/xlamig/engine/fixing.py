@@ -13,11 +13,15 @@ from xlamig.engine.load import Loaded, LoadJob, load
 from xlamig.engine.narrow import narrow
 from xlamig.engine.options import Options
 from xlamig.engine.program import once_in_program
-from xlamig.engine.run import Run, Source
+from xlamig.engine.run import Run
+from xlamig.engine.source import Source
 from xlamig.findings import Applicability, Create, FileReport, Finding, Report
 from xlamig.fix.loop import FixedText, fix_text
+from xlamig.fix.soundness import Soundness, parse
 from xlamig.fix.write import WriteError, write_files
 from xlamig.source.text import SourceText
+
+_PASSES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,34 @@ class _Fixer:
     chosen: frozenset[tuple[str, str]] | None  # file and fingerprint, where not all shall be fixed
     loaded: dict[str, Loaded] = field(default_factory=dict)  # of texts that differ
 
-    def fix(self, source: Source) -> FixedText:
-        fixed = fix_text(source.source, lambda text: self._findings(source, text), self.applicabilities)
+    def fix_all(self) -> dict[str, FixedText]:
+        """Every file that has something to fix, again where a fix in another file changed what is safe."""
+        fixed: dict[str, FixedText] = {}
+        waiting = sorted(self.run.sources)
+        for again in range(_PASSES):
+            exposed = {name: self.run.exposes(self.run.sources[name]) for name in waiting}
+            for name in waiting:
+                source, known = self.run.sources[name], fixed.get(name)
+                if again:
+                    now = replace(source.source, text=known.text) if known else source.source
+                    self.reports[name] = self._report(source, now)
+                if self._has_work(name):
+                    result = on_deep_stack(self._fix, source, known.text if known else source.source.text)
+                    fixed[name] = known.then(result) if known else result
+            waiting = [n for n, old in exposed.items() if self.run.exposes(self.run.sources[n]) != old]
+            if not waiting:
+                break
+        return fixed
+
+    def _has_work(self, name: str) -> bool:
+        findings = self.reports[name].findings
+        return any(_fixable(f, self.applicabilities) and self.is_chosen(f) for f in findings)
+
+    def _fix(self, source: Source, text: str) -> FixedText:
+        now = replace(source.source, text=text)
+        module = parse(text) if now.kind is None else None
+        holds = Soundness.of(text, module).holds if module else None
+        fixed = fix_text(now, lambda text: self._findings(source, text), self.applicabilities, holds)
         self.reports[source.file.name] = self._report(source, replace(source.source, text=fixed.text))
         return fixed
 
@@ -84,12 +114,14 @@ class _Fixer:
 
     def _note(self, source: Source, text: str, loaded: Loaded) -> None:
         self.run.survey.note(source.file.name, source.module, text, loaded)
+        self.run.note_sinks(source, loaded)
         self.loaded[source.file.name] = loaded
 
     def program_changed(self, source: Source) -> bool:
-        """Whether fixes have changed what rules ask of the program."""
+        """Whether fixes have changed what rules ask of the program, or what choosing XLA would expose."""
         name = source.file.name
-        return self.run.survey.program(source.session.key, name) != self.run.programs[name]
+        asked = self.run.survey.program(source.session.key, name) != self.run.programs[name]
+        return asked or self.run.exposes(source) != self.run.exposed[name]
 
     def settle(self, texts: Mapping[str, SourceText]) -> None:
         """Report anew on the files whose findings may depend on a program that has changed."""
@@ -121,13 +153,9 @@ def fix(
     problems: list[str] = []
     created: dict[str, str] = {}
     files: list[FixedFile] = []
-    stdin: SourceText | None = None
     texts: dict[str, SourceText] = {}
-    for name, source in sorted(run.sources.items()):
-        stdin = source.source if options.stdin is not None else None
-        if not any(_fixable(f, applicabilities) and fixer.is_chosen(f) for f in reports[name].findings):
-            continue
-        fixed = on_deep_stack(fixer.fix, source)
+    for name, fixed in sorted(fixer.fix_all().items()):
+        source = run.sources[name]
         if fixed.problem:
             problems.append(f"{name}: {fixed.problem}")
         if fixed.text == source.source.text:
@@ -140,7 +168,6 @@ def fix(
                 fixer.undo(source, reports[name])
                 continue
         texts[name] = new
-        stdin = new if options.stdin is not None else None
         created.update(
             (c.filename, c.content) for c in fixed.creates if not Path(c.filename).exists() or write
         )
@@ -150,6 +177,7 @@ def fix(
     made = tuple(FixedFile(name, "", content, {}) for name, content in sorted(created.items()))
     fixer.settle(texts)
     after = replace(before, files=once_in_program(fixer.reports, run.survey.once, run.survey.scripts))
+    stdin = next((texts.get(name, s.source) for name, s in run.sources.items() if options.stdin), None)
     return FixOutcome(shown, narrow(after, paths, options), tuple(files), made, tuple(problems), stdin)
 
 

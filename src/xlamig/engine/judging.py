@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from xlamig import artifacts, ir
 from xlamig.engine.analyse import Analysed, AnalyseJob
@@ -15,7 +15,9 @@ from xlamig.facts import ApiUse, Fact, Package, ToolEvent
 from xlamig.findings import FileReport, Finding, Part, RuleError, Size, SkippedFile
 from xlamig.fix.context import FixContext
 from xlamig.fix.draft import draft
+from xlamig.fix.folders import Folders
 from xlamig.fix.helper_text import is_helper
+from xlamig.fix.inline import is_inline
 from xlamig.flow import Facts, facts_of
 from xlamig.rulebook import Judgement, Program
 from xlamig.rulebook.filter import codes_for, is_shown, is_unsure, keep
@@ -57,6 +59,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
             skipped = SkippedFile(job.source.filename, "nested too deeply to be analysed")
     ours = is_helper(job.source.text)
     facts = [] if ours else [fact for fact in facts if not _is_own(fact, job.own)]
+    facts = _outside(facts, [node for node in module.body if is_inline(node)] if module else [])
     judged, outcome, errors, unsure = _judge(facts, job.source, session, job.program)
     report = FileReport(
         job.source.filename,
@@ -74,6 +77,15 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
         unsure,
     )
     return Analysed(report, found.calls)
+
+
+def _outside(facts: list[Fact], functions: Sequence[ir.Node]) -> list[Fact]:
+    """The facts about other places than these functions, which xlamig wrote."""
+    return [
+        fact
+        for fact in facts
+        if not any(node.start <= fact.span[0] and fact.span[1] <= node.end for node in functions)
+    ]
 
 
 def _is_own(fact: Fact, own: Collection[str]) -> bool:
@@ -161,18 +173,7 @@ def _fix_context(job: AnalyseJob, module: ir.Module | None) -> FixContext:
         module or ir.Module(0, len(job.source.text), (), 0, "\n", "    "),
         job.settings,
         module_name(job.path),
-        _package_root(job.path),
-        job.imported,
+        Folders().top_package(job.path),
+        job.home,
+        job.exposes,
     )
-
-
-def _package_root(path: Path) -> Path | None:
-    """The folder of the file's top package, also for a folder of it without `__init__.py`; None
-    for a script outside any."""
-    top: Path | None = None
-    for folder in path.parents:
-        if (folder / "__init__.py").is_file():
-            top = folder
-        elif top is not None or (folder / ".git").exists():
-            break
-    return top

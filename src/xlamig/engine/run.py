@@ -18,35 +18,21 @@ from xlamig.engine.cache import Cache, digest, folder_of
 from xlamig.engine.contain import Lost, Work, run_all
 from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.exchange import MAX_ROUNDS, Contexts, contexts_by_module, modules_named
+from xlamig.engine.homes import homes
 from xlamig.engine.load import Failure, Loaded, LoadJob, imports_any, is_risky, load, module_identity
 from xlamig.engine.options import Options, UsageError, caught
 from xlamig.engine.program import Survey, once_in_program, own_packages
 from xlamig.engine.session import Session, forget_changed, session_for
+from xlamig.engine.source import Source
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
+from xlamig.fix.scope import Scope
 from xlamig.flow import ProjectIndex
-from xlamig.flow.model.project import Imported
 from xlamig.rulebook import Program
 from xlamig.source.decode import Undecodable
 from xlamig.source.files import Discovery, SourceFile, discover
 from xlamig.source.kinds import kind_of
 from xlamig.source.read import read_source
 from xlamig.source.text import SourceText
-
-
-@dataclass(slots=True)
-class Source:
-    """A file on its way through the stages."""
-
-    file: SourceFile
-    source: SourceText
-    module: str  # its identity, see ProjectIndex
-    session: Session
-    loaded: Loaded | None = None
-    key: str = ""
-
-    @property
-    def is_package(self) -> bool:
-        return self.file.path.name == "__init__.py"
 
 
 @dataclass(slots=True)
@@ -61,6 +47,9 @@ class Run:
     survey: Survey = field(default_factory=lambda: Survey((), False, ProjectIndex({})))
     reports: dict[str, FileReport] = field(default_factory=dict)  # before `once_in_program`
     programs: dict[str, Program] = field(default_factory=dict)  # by file
+    homes: Mapping[Path, Scope] = field(default_factory=dict)  # of the helper, by file
+    sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
+    exposed: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by file, before any fix
     own: frozenset[str] = frozenset()  # the packages at the top of the paths
     contexts: Mapping[str, Contexts] = field(default_factory=dict)  # by module
     _total: int = 0
@@ -96,6 +85,7 @@ class Run:
             self.reports.update((report.filename, report) for report in unread)
             self._load(cache)
             self.survey = self._survey()
+            self.homes = homes(self.sources.values())
             self.reports.update(self._analyse(cache))
         finally:
             cache.close()
@@ -176,6 +166,8 @@ class Run:
             {name: s.loaded.native for name, s in self.sources.items() if s.loaded and s.loaded.native},
             [(name, s.source.text) for name, s in self.sources.items() if s.source.kind is None],
         )
+        for source in self.sources.values():
+            self.note_sinks(source, source.loaded or Loaded())
         self.index = ProjectIndex(
             {s.module: s.loaded.interface for s in self.sources.values() if s.loaded and s.loaded.interface}
         )
@@ -235,6 +227,7 @@ class Run:
         for name in names:
             source = self.sources[name]
             jobs[name] = job = self.job(source, source.source, source.loaded or Loaded())
+            self.exposed[name] = job.exposes
             rules = source.session.outline.digest
             imported = tuple(seals[module] for module in job.interfaces)
             keys[name] = digest(
@@ -242,7 +235,7 @@ class Run:
                 name,
                 job.failure,
                 imported,
-                job.imported,
+                job.home,
                 job.called,
                 rules,
                 source.session.key,
@@ -250,6 +243,7 @@ class Run:
                 job.native and job.native[1],
                 sorted(job.own),
                 job.contexts,
+                job.exposes,
             )
         known: dict[str, Analysed] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
@@ -317,20 +311,29 @@ class Run:
             loaded.tree,
             needed,
             loaded.failure,
-            self._imported_from(source.module),
+            self.homes.get(source.file.path),
             self.survey.program(source.session.key, source.file.name),
             self.index.called_in_steps.get(source.module, {}),
             (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,
             self.own & source.session.outline.packages,
             contexts,
+            self.exposes(source),
         )
 
-    def _imported_from(self, module: str) -> Imported:
-        depths = self.index.import_depths.get(module, frozenset())
-        above = next(iter(depths)) if len(depths) == 1 else None
-        if module in self.index.imported_from_elsewhere:
-            return Imported("elsewhere", above)
-        return Imported("beside" if module in self.index.imported_beside else "", above)
+    def note_sinks(self, source: Source, loaded: Loaded) -> None:
+        """A file, new or changed; what tests do is no part of a program."""
+        parts = source.module.split(".")
+        sinks = loaded.interface.sinks if loaded.interface else ()
+        self.sinks[source.module] = () if any(p.startswith("test") for p in parts) else sinks
+
+    def exposes(self, source: Source) -> tuple[str, ...]:
+        """What raises, in the programs that the file is a part of, once they choose XLA."""
+        return tuple(
+            f"`{sink}` in {name}"
+            for name, sinks in sorted(self.sinks.items())
+            if source.module in self.index.programs_with(name)
+            for sink in sinks
+        )
 
     # ------------------------------------------------------------------ helpers
 

@@ -11,20 +11,23 @@ from xlamig import ir
 from xlamig.config.settings import Settings
 from xlamig.facts import Fact, Span
 from xlamig.findings import Create, Edit
-from xlamig.flow.model.project import BY_NOBODY, Imported
+from xlamig.fix.scope import Scope
 from xlamig.source.text import SourceText
 
 
 @dataclass(frozen=True, slots=True)
 class FixContext:
-    """The file a fix is for. `package_root` is the folder of its top package, None for a script."""
+    """The file a fix is for. `package_root` is the folder of its top package, None for a script; `home`
+    is where it imports the helper from, None where it has to do without; `exposes` are the places that
+    raise once the program chooses XLA."""
 
     source: SourceText
     module: ir.Module
     settings: Settings
     module_name: str = ""
     package_root: Path | None = None
-    imported: Imported = BY_NOBODY
+    home: Scope | None = None
+    exposes: tuple[str, ...] = ()
 
     def text(self, span: Span) -> str:
         return self.source.text[span[0] : span[1]]

@@ -7,6 +7,9 @@ from xlamig.fix.context import FixContext, Held
 from xlamig.fix.strategies import STRATEGIES
 from xlamig.rulebook.judgement import Judgement
 
+_CHOOSES = frozenset({"accelerator", "device-move", "device-selection"})
+"""Strategies that give XLA to a program which runs on the CPU of a TPU host until then."""
+
 
 def draft(judgement: Judgement, page: FixContext) -> Fix | None:
     """The first row that can be carried out; None when nothing can be written or shown."""
@@ -27,5 +30,8 @@ def draft(judgement: Judgement, page: FixContext) -> Fix | None:
         message = row.title or proposed.message or judgement.finding.help
         if row.applicability == "display" or not proposed.edits:
             return Fix(message, "display", held=held) if message else None
+        if page.exposes and row.applicability == "safe" and row.strategy in _CHOOSES:
+            message = f"{message}; on XLA the program then gets to {page.exposes[0]}, which raises"
+            return Fix(message, "unsafe", proposed.edits, proposed.creates)
         return Fix(message, row.applicability, proposed.edits, proposed.creates)
     return None

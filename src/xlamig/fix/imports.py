@@ -12,6 +12,7 @@ from xlamig.fix.context import FixContext
 from xlamig.fix.scopes import at_module_level, bindings, path_to, reads
 
 ImportStmt = ir.Import | ir.ImportFrom
+_HEADER_ENDS = (ir.FunctionDef, ir.ClassDef, ir.For, ir.While)
 _JOINED = re.compile(r"[ \t\f]*;(?:[ \t\f]|\\\r?\n)*")
 _REST_OF_LINE = re.compile(r"(?:[^\r\n\\]|\\(?:\r\n|[\r\n]|.|$))*")
 
@@ -68,11 +69,11 @@ def ensure_name(page: FixContext, module: str, name: str, use: tuple[int, int]) 
 
 
 def insert_import(page: FixContext, line: str, use: tuple[int, int]) -> Edit | None:
-    """Write `line` after the first block of imports, or where a first import goes."""
+    """Write `line` after the imports at the top of the file, or where a first import goes."""
     text, newline = page.source.text, page.module.newline
-    block = _first_imports(page)
-    if block and _precedes(page, last := _last_on_line(page, block[-1]), use):
-        at = line_end(text, last.end)
+    after = header_end(page, use)
+    if after is not None:
+        at = line_end(text, after)
         return page.edit(at, at, f"{newline}{line}")
     at = page.module.insert_at
     if at > 0 and text[at - 1] not in "\r\n":
@@ -206,15 +207,22 @@ def _precedes(page: FixContext, statement: ir.Stmt, use: tuple[int, int]) -> boo
     return statement.end <= use[0] or any(isinstance(n, ir.FunctionDef | ir.Lambda) for n in path)
 
 
-def _first_imports(page: FixContext) -> list[ImportStmt]:
-    found: list[ImportStmt] = []
+def header_end(page: FixContext, use: tuple[int, int]) -> int | None:
+    """Where the line of the last import ends that stands above the first definition and has run when
+    `use` does. What a program sets in the environment before it imports torch stays ahead of it."""
+    last: ir.Stmt | None = None
     for statement in page.module.body:
-        if isinstance(statement, ImportStmt):
-            if not (isinstance(statement, ir.ImportFrom) and statement.module == "__future__"):
-                found.append(statement)
-        elif found:
+        if isinstance(statement, _HEADER_ENDS) or not _precedes(page, statement, use):
             break
-    return found
+        is_import = isinstance(statement, ImportStmt) and not _is_future(statement)
+        if is_import or "environ" in page.text((statement.start, statement.end)):
+            line = _last_on_line(page, statement)
+            last = line if _precedes(page, line, use) else last
+    return last.end if last else None
+
+
+def _is_future(statement: ir.Stmt) -> bool:
+    return isinstance(statement, ir.ImportFrom) and statement.module == "__future__"
 
 
 def _last_on_line(page: FixContext, statement: ir.Stmt) -> ir.Stmt:

@@ -12,11 +12,12 @@ from xlamig.findings import Applicability, Create, Edit, Finding, Fix
 from xlamig.fix.context import FixContext
 from xlamig.fix.edits import apply_edits, choose
 from xlamig.fix.imports import tidy_imports
+from xlamig.fix.soundness import parse
 from xlamig.source.kinds import Kind
 from xlamig.source.text import SourceText
-from xlamig.syntax import Unparsable, module_from_text
 
 ROUNDS = 50
+Holds = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +30,29 @@ class FixedText:
     rounds: int = 0
     problem: str | None = None
 
+    def then(self, later: FixedText) -> FixedText:
+        """This result, and what was fixed after it."""
+        creates = {create.filename: create for create in (*self.creates, *later.creates)}
+        problems = dict.fromkeys(p for p in (self.problem, later.problem) if p)
+        return FixedText(
+            later.text,
+            self.applied + later.applied,
+            tuple(creates.values()),
+            self.rounds + later.rounds,
+            "; ".join(problems) or None,
+        )
+
 
 def fix_text(
     source: SourceText,
     analyse: Callable[[SourceText], Sequence[Finding]],
     applicabilities: Collection[Applicability],
+    holds: Holds | None = None,
 ) -> FixedText:
-    """Fix what `analyse` finds, with fixes of these grades only."""
-    before = _parse(source.text, source.kind)
+    """Fix what `analyse` finds, with fixes of these grades only. A text for which `holds` says no, as
+    one that does not parse, is not kept."""
+    holds = holds or _parses
+    before = parse(source.text, source.kind)
     if before is None or not source.exact:
         return FixedText(source.text)
     broken: set[str] = set()
@@ -47,17 +63,17 @@ def fix_text(
         return [f for f in allowed if _wanted(f, now, applicabilities)]
 
     while True:
-        result, unsettled = _until_nothing_changes(source, fixable, broken)
+        result, unsettled = _until_nothing_changes(source, fixable, broken, holds)
         if not unsettled:
             break
         restless |= unsettled  # start again without them, so that a second run has nothing to do
     tidy = result.applied and source.kind is None
-    text = _tidied(before, replace(source, text=result.text)) if tidy else result.text
+    text = _tidied(before, replace(source, text=result.text), holds) if tidy else result.text
     return replace(result, text=text, problem=_problem(broken, restless))
 
 
 def _until_nothing_changes(
-    source: SourceText, fixable: Callable[[SourceText], list[Finding]], broken: set[str]
+    source: SourceText, fixable: Callable[[SourceText], list[Finding]], broken: set[str], holds: Holds
 ) -> tuple[FixedText, set[str]]:
     """The fixed text, or the codes whose fixes come back for ever; codes are added to `broken`."""
     applied: Counter[str] = Counter()
@@ -65,7 +81,7 @@ def _until_nothing_changes(
     history: list[tuple[str, set[str]]] = []  # a text, and the codes of the fixes it then got
     current = source
     for rounds in range(ROUNDS):
-        text, done, failed = _apply(current.text, fixable(current), current.kind)
+        text, done, failed = _apply(current.text, fixable(current), current.kind, holds)
         broken.update(f.code for f in failed)
         if not done and not failed:
             return FixedText(text, applied, tuple(creates.values()), rounds), set()
@@ -88,7 +104,7 @@ def _union(history: Sequence[tuple[str, set[str]]]) -> set[str]:
 def _problem(broken: set[str], restless: set[str]) -> str | None:
     parts = []
     if broken:
-        parts.append(f"a fix would not parse and was left out: {', '.join(sorted(broken))}")
+        parts.append(f"a fix would break the file and was left out: {', '.join(sorted(broken))}")
     if restless:
         parts.append(f"fixes do not settle and were left out: {', '.join(sorted(restless))}")
     return "; ".join(parts) or None
@@ -105,7 +121,7 @@ def _wanted(finding: Finding, source: SourceText, applicabilities: Collection[Ap
 
 
 def _apply(
-    text: str, findings: Sequence[Finding], kind: Kind | None
+    text: str, findings: Sequence[Finding], kind: Kind | None, holds: Holds
 ) -> tuple[str, list[Finding], list[Finding]]:
     """The new text, the findings fixed in it, and those whose fix does not parse by itself."""
     by_fix: dict[Fix, list[Finding]] = {}
@@ -113,21 +129,25 @@ def _apply(
         if finding.fix is not None:
             by_fix.setdefault(finding.fix, []).append(finding)
     chosen, _ = choose(list(by_fix))
-    good, bad = (chosen, []) if kind is not None else _parsing(text, [], chosen)
+    good, bad = (chosen, []) if kind is not None else _sound(text, [], chosen, holds)
     done = [finding for fix in good for finding in by_fix[fix]]
     return _with(text, good), done, [finding for fix in bad for finding in by_fix[fix]]
 
 
-def _parsing(text: str, good: list[Fix], new: list[Fix]) -> tuple[list[Fix], list[Fix]]:
-    """As many of `new` beside `good` as parse together, and those that break the text alone."""
-    if not new or _parse(_with(text, good + new)) is not None:
+def _sound(text: str, good: list[Fix], new: list[Fix], holds: Holds) -> tuple[list[Fix], list[Fix]]:
+    """As many of `new` beside `good` as leave a program together, and those that break the text alone."""
+    if not new or holds(_with(text, good + new)):
         return good + new, []
     if len(new) == 1:
-        return good, new if not good or _parse(_with(text, new)) is None else []
+        return good, new if not good or not holds(_with(text, new)) else []
     half = len(new) // 2
-    good, bad_first = _parsing(text, good, new[:half])
-    good, bad_second = _parsing(text, good, new[half:])
+    good, bad_first = _sound(text, good, new[:half], holds)
+    good, bad_second = _sound(text, good, new[half:], holds)
     return good, bad_first + bad_second
+
+
+def _parses(text: str) -> bool:
+    return parse(text) is not None
 
 
 def _with(text: str, fixes: Sequence[Fix]) -> str:
@@ -135,23 +155,13 @@ def _with(text: str, fixes: Sequence[Fix]) -> str:
     return apply_edits(text, edits)
 
 
-def _tidied(before: ir.Module, source: SourceText) -> str:
-    module = _parse(source.text)
+def _tidied(before: ir.Module, source: SourceText, holds: Holds) -> str:
+    module = parse(source.text)
     while module is not None:
         edits = tidy_imports(before, FixContext(source, module, Settings()))
         text = apply_edits(source.text, edits)
-        if not edits or _parse(text) is None:
+        if not edits or not holds(text):
             break
         source = replace(source, text=text)
-        module = _parse(text)
+        module = parse(text)
     return source.text
-
-
-def _parse(text: str, kind: Kind | None = None) -> ir.Module | None:
-    """None for what is no Python; a file that is not meant to be has nothing to parse."""
-    if kind is not None:
-        return ir.Module(0, len(text), (), 0, "\n", "    ")
-    try:
-        return module_from_text(text)
-    except Unparsable:
-        return None

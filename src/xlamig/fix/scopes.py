@@ -99,11 +99,12 @@ def _in_body(function: Function, start: int) -> bool:
 
 def bindings(root: ir.Node, name: str) -> list[ir.Node]:
     """Every node below `root`, in any scope, that gives `name` a value or declares it."""
-    return _binders(root).get(name, [])
+    return all_bindings(root).get(name, [])
 
 
 @lru_cache(maxsize=8)  # the fixes of one file ask again and again about the same few nodes
-def _binders(root: ir.Node) -> dict[str, list[ir.Node]]:
+def all_bindings(root: ir.Node) -> dict[str, list[ir.Node]]:
+    """What binds or declares each name below `root`."""
     found: dict[str, list[ir.Node]] = {}
     for node in ir.walk(root):
         for name in dict.fromkeys(_bound_by(node)):

@@ -9,7 +9,6 @@ from xlamig.findings import Create, Edit
 from xlamig.fix.context import FixContext
 from xlamig.fix.helper import helper_function
 from xlamig.fix.imports import ensure_module
-from xlamig.fix.scopes import bindings
 from xlamig.knowledge import helpers
 
 
@@ -23,8 +22,7 @@ class XlaStatement:
 def xla_statement(
     page: FixContext, fact: Fact, function: str, arguments: str, place: Span
 ) -> XlaStatement | None:
-    """A statement for `place` that calls the helper's `function`. Without the helper, the device in
-    scope is asked whether it is XLA's; native code calls torch_xla itself."""
+    """A statement for `place` that calls the helper's `function`; native code calls torch_xla itself."""
     plain = helpers.meaning(f"{page.settings.helper}.{function}", page.settings.helper)
     call = f"{plain}({arguments})"
     if page.settings.target != "torch_xla":
@@ -37,16 +35,6 @@ def xla_statement(
             else None
         )
     found = helper_function(page, function, place)
-    if found is not None:
-        return XlaStatement((f"{found.name}({arguments})",), found.edits, found.creates)
-    device = fact.proofs.get("device-in-scope")
-    if device is None:
+    if found is None:
         return None
-    indent = page.module.indent
-    test = f'if str({device}).startswith("xla"):'
-    if not bindings(page.module, "torch_xla"):
-        return XlaStatement((test, f"{indent}import torch_xla", "", f"{indent}{call}"))
-    known = ensure_module(page, "torch_xla", place)
-    if known is None or known.edits:
-        return None
-    return XlaStatement((test, f"{indent}{known.name}{call.removeprefix('torch_xla')}"))
+    return XlaStatement((f"{found.name}({arguments})",), found.edits, found.creates)

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from xlamig import ir
 from xlamig.facts import Interest
 from xlamig.flow.interp.summaries import summaries_of
+from xlamig.flow.model.absolute_imports import absolute_imports
 from xlamig.flow.model.callgraph import calls_of
+from xlamig.flow.model.device_sinks import device_sinks
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.project import Export, Interface, ProjectIndex
 from xlamig.flow.model.regions import Regions
@@ -45,7 +47,17 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
         calls = calls_of(scopes, analysis, regions)
         summaries = summaries_of(scopes, analysis, regions)
     stars = tuple(scopes.module.stars)
-    return Interface(name, exports, stars, tuple(sorted(imports)), calls, summaries, torch)
+    return Interface(
+        name,
+        exports,
+        stars,
+        tuple(sorted(imports)),
+        calls,
+        summaries,
+        torch,
+        absolute_imports(module),
+        device_sinks(module, text),
+    )
 
 
 def _export(

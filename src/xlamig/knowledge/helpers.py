@@ -18,6 +18,26 @@ _MEANINGS = {
 }
 FUNCTIONS = (*_MEANINGS, AVAILABLE)
 
+DOCSTRINGS = {
+    DEVICE: "Return CUDA's device, or XLA's on a TPU host or with PJRT_DEVICE set, or else the CPU.",
+    ACCELERATOR: "Return `torch.accelerator.current_accelerator()`, or XLA's device, which it does not know.",
+    AVAILABLE: "Return `torch.accelerator.is_available()`, or True for XLA, which it does not know.",
+    BOUNDARY: "End the step: XLA runs what it has traced. Elsewhere nothing happens.",
+    SEED: "Seed XLA's generator, which `torch.manual_seed` leaves alone.",
+    WAIT: "Wait until the device has finished, as `torch.cuda.synchronize` does for CUDA.",
+}
+"""What a script that cannot import a helper says of the functions it defines itself."""
+
+
+def is_inline(function: str, docstring: object) -> bool:
+    """xlamig wrote this definition into the file that uses it."""
+    return function in DOCSTRINGS and DOCSTRINGS[function] == docstring
+
+
+def inline_meaning(function: str, docstring: object) -> str:
+    """The torch_xla function that such a definition calls; "" for other functions."""
+    return _MEANINGS.get(function, "") if is_inline(function, docstring) else ""
+
 
 def meaning(dotted: str, module: str) -> str:
     """The torch_xla function that `package.module.function` calls where XLA is; "" for other names."""

@@ -38,7 +38,7 @@ def replace_by_device(
     device = device_expression(page, fact, place, index, from_scope=not as_text)
     if device is None or (rest and call is None and not as_text):
         return None
-    text = f"str({device.text})" if as_text else device.text
+    text = device_text(device.text, index) if as_text else device.text
     if rest:
         cpu = f'{page.text((call.func.start, call.func.end))}("cpu")' if call else '"cpu"'
         text = f"{text} if {rest} else {cpu}"
@@ -49,6 +49,12 @@ def replace_by_device(
         (*device.edits, page.edit(*place, text)),
         device.creates,
     )
+
+
+def device_text(device: str, index: str) -> str:
+    """The device as a string: its type alone where no number was asked for, so that it is equal to what
+    programs compare with."""
+    return f"str({device})" if index else f"{device}.type"
 
 
 def _device_call(page: FixContext, span: Span) -> ir.Call | None:

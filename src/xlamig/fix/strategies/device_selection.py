@@ -7,7 +7,7 @@ from xlamig.facts import DeviceChoice, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.device import device_expression, index_of, is_default_device
 from xlamig.fix.scopes import Function, bindings, path_to, reads
-from xlamig.fix.strategies.device_literal import replace_by_device
+from xlamig.fix.strategies.device_literal import device_text, replace_by_device
 
 _EXPRESSIONS = {"ternary", "and"}
 
@@ -45,7 +45,7 @@ def _statement(fact: DeviceChoice, page: FixContext) -> Draft | None:
     device = device_expression(page, fact, place, index_of(fact.device), from_scope=False)
     if device is None:
         return None
-    value = device.text if fact.result == "device" else f"str({device.text})"
+    value = device.text if fact.result == "device" else device_text(device.text, index_of(fact.device))
     text = f"{page.text(target)} = {value}"
     return Draft(f"Use `{text}`", (*device.edits, page.edit(*place, text)), device.creates)
 
@@ -81,7 +81,7 @@ def _fallback(fact: DeviceChoice, page: FixContext) -> Draft | None:
     device = device_expression(page, fact, place, from_scope=False)
     if device is None:
         return None
-    text = f"str({device.text})" if is_text else device.text
+    text = device_text(device.text, "") if is_text else device.text
     if "rest" in fact.parts:
         text = f"{text} if {page.text(fact.parts['rest'])} else {old}"
         text = f"({text})" if fact.form == "ternary" else text

@@ -8,6 +8,7 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Span
+from xlamig.flow.model.device_sets import in_assert, in_choices, in_if, in_subscript
 from xlamig.flow.model.guards import XLA_ARM
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis, Place
@@ -27,7 +28,7 @@ _HOUSEKEEPING = ("torch.cuda.", "torch.backends.")
 _NOT_HOUSEKEEPING = ("torch.cuda.amp.", "torch.cuda.stream", "torch.cuda.graph")
 
 Fallback = Literal["none", "raise", "cpu", "other"]
-Form = Literal["is-cuda", "type", "text"]
+Form = Literal["is-cuda", "type", "text", "set"]
 Asked = tuple[Form, str, bool]
 """How a test asks, for which device, and whether CUDA is in use where it holds."""
 
@@ -72,6 +73,26 @@ class Branches:
         asked = self._asked(node.test, place.scope)
         if asked is not None and asked[1] != "cpu" and asked[2] and not self._has_xla_arm(node):
             yield self._fact(node.test, node.test, asked, "assert", "raise", place)
+        yield from self._closed(in_assert(node, self.analysis.text), "assert", place)
+
+    def choice(self, node: ir.If, place: Place) -> Iterator[DeviceChoice]:
+        """`if device not in ("cuda", "cpu"): raise ...`"""
+        yield from self._closed(in_if(node, self.analysis.text), "if", place)
+
+    def lookup(self, node: ir.Subscript, place: Place) -> Iterator[DeviceChoice]:
+        """`{"cuda": ..., "cpu": ...}[device]`"""
+        name = node.value.id if isinstance(node.value, ir.Name) else ""
+        bound = [binding.value for binding in place.scope.lookup(name)] if name else [node.value]
+        table = bound[0] if len(bound) == 1 else None
+        yield from self._closed(in_subscript(node, table), "lookup", place)
+
+    def option(self, node: ir.Call, place: Place) -> Iterator[DeviceChoice]:
+        """`add_argument("--device", choices=["cuda", "cpu"])`"""
+        yield from self._closed(in_choices(node), "option", place)
+
+    def _closed(self, found: ir.Expr | None, position: str, place: Place) -> Iterator[DeviceChoice]:
+        if found is not None:
+            yield self._fact(found, found, ("set", "cuda", True), position, "raise", place)
 
     # ------------------------------------------------------------------ what is asked
 
@@ -183,7 +204,7 @@ class Branches:
         fields = place.fields(shown)
         parts: dict[str, Span] = {"test": (test.start, test.end)}
         fields["parts"] = parts
-        form, device, _ = asked
+        form, device, on_cuda = asked
         return DeviceChoice(
             **fields,
             via="test",
@@ -193,6 +214,7 @@ class Branches:
             fallback=fallback,
             result=result,
             spelled=self.analysis.source(test),
+            answer="False" if on_cuda else "True",
         )
 
 

@@ -77,6 +77,7 @@ class Expressions:
         self.add(self.apis.call(node, dotted, place, via))
         if node.args:
             self.add(self.devices.in_call(node, dotted, place))
+            self.add(self.branches.option(node, place))
             self.add(self.backends.in_call(node, dotted, place))
             self.add(self.variables.in_call(node, dotted, place))
         if dotted is not None:
@@ -118,6 +119,8 @@ class Expressions:
             self.add(self.apis.setting(node.attr, node, place))
 
     def visit(self, node: ir.Node, place: Place) -> None:
+        if isinstance(node, ir.Subscript):
+            self.add(self.branches.lookup(node, place))
         match node:
             case ir.Const() | ir.Name():
                 if isinstance(node, ir.Name):

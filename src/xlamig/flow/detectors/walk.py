@@ -201,6 +201,7 @@ class Walk:
     def _if(self, node: ir.If, place: Place, before: ir.Stmt | None, after: ir.Stmt | None) -> None:
         self.seen.add(self.seen.selections.statement(node, before, after, place))
         self.seen.add(self.seen.branches.statement(node, after, place))
+        self.seen.add(self.seen.branches.choice(node, place))
         self.seen.add(self.seen.demands.statement(node, place))
         self.seen.visit(node.test, place.within("condition"))
         self._nested(node.body, self.narrowing.where(node.test, place, True))

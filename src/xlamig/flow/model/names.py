@@ -79,6 +79,10 @@ class Names:
         for binding in bindings:
             if binding.kind == "import":
                 return binding.dotted
+            if isinstance(binding.node, ir.FunctionDef):
+                inline = helpers.inline_meaning(binding.node.name, ir.docstring(binding.node))
+                if inline:
+                    return inline
         if not bindings:
             return self._from_star(name, scope)
         if depth >= _MAX_ALIASES:

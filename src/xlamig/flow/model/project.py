@@ -8,20 +8,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from xlamig.flow.model.absolute_imports import AbsoluteImports
 from xlamig.flow.model.summaries import FunctionSummary
 
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
-
-
-class Imported(NamedTuple):
-    """Who imports a module: a file of another folder ("elsewhere"), or one of its own by its bare name
-    ("beside"). `above` is how many folders above its own all of them find it from, if they agree."""
-
-    by: Literal["", "beside", "elsewhere"] = ""
-    above: int | None = None
-
-
-BY_NOBODY = Imported()
 
 
 class Export(NamedTuple):
@@ -44,7 +34,8 @@ class Export(NamedTuple):
 class Interface(NamedTuple):
     """A module as its importers see it. `imports` are the dotted modules it names, `calls` is what its
     functions and its steps call (see callgraph), `summaries` are of its functions that do something a
-    caller should know of, `torch` tells whether it works on tensors."""
+    caller should know of, `torch` tells whether it works on tensors, `sinks` are where it raises for an
+    XLA device (see device_sinks)."""
 
     module: str
     exports: Mapping[str, Export] = MappingProxyType({})
@@ -53,6 +44,8 @@ class Interface(NamedTuple):
     calls: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     summaries: Mapping[str, FunctionSummary] = MappingProxyType({})
     torch: bool = False
+    absolute: AbsoluteImports = AbsoluteImports()
+    sinks: tuple[str, ...] = ()
 
 
 class ProjectIndex:
@@ -67,6 +60,7 @@ class ProjectIndex:
         self._interfaces = interfaces
         self._owners: dict[tuple[str, str], tuple[str, str] | None] = {}
         self._edges: dict[str, tuple[str, ...]] = {}
+        self._programs: dict[str, frozenset[str]] = {}
         self._inside: dict[str, set[str]] = {}
         for module in interfaces:
             folder = ""
@@ -209,27 +203,6 @@ class ProjectIndex:
         )
 
     @cached_property
-    def imported_from_elsewhere(self) -> frozenset[str]:
-        """The modules that a module of another folder imports."""
-        return frozenset(
-            module
-            for interface in self._interfaces.values()
-            for module in self._imported(interface)
-            if module.rpartition(".")[0] != interface.module.rpartition(".")[0]
-        )
-
-    @cached_property
-    def imported_beside(self) -> frozenset[str]:
-        """The modules that one of their own folder imports by their bare name."""
-        return frozenset(
-            module
-            for interface in self._interfaces.values()
-            for module in self._imported(interface)
-            if module.rpartition(".")[0] == interface.module.rpartition(".")[0]
-            and any(name.partition(".")[0] == module.rpartition(".")[2] for name in interface.imports)
-        )
-
-    @cached_property
     def import_depths(self) -> Mapping[str, frozenset[int]]:
         """By module, with how many names of folders in front the others import it."""
         found: dict[str, set[int]] = {}
@@ -239,6 +212,25 @@ class ProjectIndex:
                     module, rest = owner
                     found.setdefault(module, set()).add(name.removesuffix(rest).strip(".").count("."))
         return {module: frozenset(depths) for module, depths in found.items()}
+
+    def programs_with(self, module: str) -> frozenset[str]:
+        """The modules of all programs that `module` is a part of."""
+        if module not in self._programs:
+            importers = _closure({module}, self._importers)
+            self._programs[module] = frozenset(_closure(importers, self._imports))
+        return self._programs[module]
+
+    @cached_property
+    def _importers(self) -> Mapping[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for module, imported in self._imports.items():
+            for one in imported:
+                found.setdefault(one, set()).add(module)
+        return found
+
+    @cached_property
+    def _imports(self) -> Mapping[str, set[str]]:
+        return {name: set(self._imported(interface)) for name, interface in self._interfaces.items()}
 
     def needed_by(self, interface: Interface, also: Iterable[str] = ()) -> Mapping[str, Interface]:
         """The interfaces that can change what `interface`'s module means: all it reaches, and those of the
@@ -274,3 +266,14 @@ class ProjectIndex:
             owners = (self._owner(name, module) for name in (*names, *interface.stars))
             self._edges[module] = tuple({owner[0]: None for owner in owners if owner})
         return self._edges[module]
+
+
+def _closure(start: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    waiting = list(start)
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(edges.get(one, ()))
+    return found

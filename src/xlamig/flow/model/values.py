@@ -156,6 +156,9 @@ class Values:
     def _name(self, node: ir.Name | ir.Attribute, scope: Scope) -> Known:
         if isinstance(node, ir.Attribute) and node.attr == "is_cuda":
             return Known(Value("cuda-test", self.text[node.start : node.end]))
+        if isinstance(node, ir.Attribute) and node.attr == "type" and isinstance(node.value, ir.Call):
+            known = self.of(node.value, scope)
+            return known if known.value == Value("device", "xla") else self._unknown(node)
         dotted = self.names.dotted(node, scope)
         if dotted in _INFINITIES:
             return Known(Value("constant", math.inf))

@@ -1,0 +1,94 @@
+"""What lies in the folders of a project, asked once each."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from xlamig.fix.helper_text import is_helper
+
+_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+_BUILDS = re.compile(r"^\[(?:build-system|tool\.poetry)\]", re.MULTILINE)
+_LAYOUTS = ("src", "python", "lib")
+
+
+class Folders:
+    """Answers about the disk; one object serves one run."""
+
+    def __init__(self) -> None:
+        self._listed: dict[Path, frozenset[str]] = {}
+        self._installs: dict[Path, bool] = {}
+        self._projects: dict[Path, Path] = {}
+        self._helpers: dict[Path, bool] = {}
+
+    def names(self, folder: Path) -> frozenset[str]:
+        if folder not in self._listed:
+            try:
+                self._listed[folder] = frozenset(entry.name for entry in folder.iterdir())
+            except OSError:
+                self._listed[folder] = frozenset()
+        return self._listed[folder]
+
+    def is_package(self, folder: Path) -> bool:
+        return "__init__.py" in self.names(folder)
+
+    def provides(self, root: Path, first: str, name: str) -> bool:
+        """`root` holds the module or package `first`; of a folder without `__init__.py`, the module
+        in it that `name` asks for, since an installed package of that name would win otherwise."""
+        if first in sys.stdlib_module_names or first == "torch":
+            return False
+        if f"{first}.py" in self.names(root):
+            return True
+        if first not in self.names(root):
+            return False
+        second = name.split(".")[1:2]
+        inside = self.names(root / first)
+        return "__init__.py" in inside or bool(second and {f"{second[0]}.py", second[0]} & inside)
+
+    def installs(self, root: Path) -> bool:
+        """What lies in `root` may be installed, and so be imported without `root`."""
+        if root not in self._installs:
+            above = (root.parent,) if root.name in _LAYOUTS else ()
+            self._installs[root] = any(map(self._has_build, (root, *above)))
+        return self._installs[root]
+
+    def _has_build(self, folder: Path) -> bool:
+        if "setup.py" in self.names(folder) or "setup.cfg" in self.names(folder):
+            return True
+        try:
+            return bool(_BUILDS.search((folder / "pyproject.toml").read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError):
+            return False
+
+    def top_package(self, path: Path) -> Path | None:
+        """The folder of the file's top package, also for a folder of it without `__init__.py`; None
+        for a script outside any."""
+        top: Path | None = None
+        for folder in path.parents:
+            if self.is_package(folder):
+                top = folder
+            elif top is not None or ".git" in self.names(folder):
+                break
+        return top
+
+    def project_of(self, path: Path) -> Path:
+        """The nearest folder above that is marked as a project; else the working directory, or the
+        file's own folder if it lies elsewhere."""
+        folder = path.parent
+        if folder not in self._projects:
+            marked = (f for f in path.parents if self.names(f).intersection(_MARKS))
+            here = Path.cwd()
+            fallback = here if path.is_relative_to(here) else folder
+            self._projects[folder] = next(marked, fallback)
+        return self._projects[folder]
+
+    def has_helper(self, folder: Path, name: str) -> bool:
+        """A helper that xlamig wrote lies there."""
+        path = folder / f"{name}.py"
+        if path not in self._helpers:
+            try:
+                self._helpers[path] = is_helper(path.read_text(encoding="utf-8"))
+            except (OSError, UnicodeDecodeError):
+                self._helpers[path] = False
+        return self._helpers[path]

@@ -1,0 +1,128 @@
+"""The helper's functions as definitions in the file that uses them, where no import of a helper is sure
+to work. They prefer CUDA, and know a TPU by its device files."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import Span
+from xlamig.findings import Edit
+from xlamig.fix.context import FixContext
+from xlamig.fix.imports import Imported, header_end, line_end
+from xlamig.fix.scopes import bindings, reads
+from xlamig.knowledge import helpers
+
+_PARAMETERS = {
+    helpers.DEVICE: "cuda_index=None",
+    helpers.ACCELERATOR: "check_available=False",
+    helpers.AVAILABLE: "",
+    helpers.BOUNDARY: "",
+    helpers.SEED: "seed",
+    helpers.WAIT: "device=None",
+}
+_BODIES = {
+    helpers.DEVICE: """\
+import importlib.util
+import os
+
+import torch
+
+if torch.cuda.is_available():
+    name = f"cuda:{cuda_index}" if isinstance(cuda_index, int) else cuda_index
+    return torch.device(name or "cuda")
+tpu = os.path.exists("/dev/accel0") or os.path.exists("/dev/vfio/0")
+if (tpu or os.environ.get("PJRT_DEVICE")) and importlib.util.find_spec("torch_xla"):
+    import torch_xla
+
+    return torch_xla.device()
+return torch.device("cpu")
+""",
+    helpers.ACCELERATOR: """\
+import torch
+
+device = default_device()
+return device if device.type == "xla" else torch.accelerator.current_accelerator(check_available)
+""",
+    helpers.AVAILABLE: """\
+import torch
+
+return default_device().type == "xla" or torch.accelerator.is_available()
+""",
+    helpers.BOUNDARY: """\
+import sys
+
+if "torch_xla" in sys.modules:
+    sys.modules["torch_xla"].sync()
+""",
+    helpers.SEED: """\
+if default_device().type == "xla":
+    import torch_xla
+
+    torch_xla.manual_seed(seed)
+""",
+    helpers.WAIT: """\
+import sys
+
+import torch
+
+if torch.cuda.is_available():
+    torch.cuda.synchronize(device)
+elif "torch_xla" in sys.modules:
+    sys.modules["torch_xla"].sync(wait=True)
+""",
+}
+
+
+def inline_function(page: FixContext, function: str, use: Span) -> Imported | None:
+    """`function` and what it calls, defined in the file; None where a name is taken."""
+    wanted = [helpers.DEVICE] if f"{helpers.DEVICE}(" in _BODIES[function] else []
+    missing: list[str] = []
+    for name in (*wanted, function):
+        state = _state(page, name, use)
+        if state is None:
+            return None
+        missing += [name] if not state else []
+    edit = _insertion(page, missing, use) if missing else None
+    if missing and edit is None:
+        return None
+    return Imported(function, (edit,) if edit else ())
+
+
+def is_inline(node: ir.Node) -> bool:
+    """xlamig wrote this definition."""
+    return isinstance(node, ir.FunctionDef) and helpers.is_inline(node.name, ir.docstring(node))
+
+
+def _state(page: FixContext, name: str, use: Span) -> bool | None:
+    """True: our definition is there before the use; False: the name is free; None: it is taken."""
+    bound = bindings(page.module, name)
+    if not bound:
+        return None if reads(page.module, name) else False
+    ours = len(bound) == 1 and is_inline(bound[0]) and bound[0] in page.module.body
+    return True if ours and bound[0].end <= use[0] else None
+
+
+def _insertion(page: FixContext, functions: list[str], use: Span) -> Edit | None:
+    """The definitions below the imports, with two blank lines on both sides."""
+    text, newline = page.source.text, page.module.newline
+    definitions = f"{newline * 3}".join(_definition(page, name) for name in functions)
+    after = header_end(page, use)
+    if after is None:
+        at = page.module.insert_at
+        if at > 0 and text[at - 1] not in "\r\n":
+            return None
+        return page.edit(at, at, f"{definitions}{newline * 3}")
+    at = line_end(text, after)
+    rest = text[at:]
+    blank = len(rest) - len(rest.lstrip("\r\n")) if rest.strip() else 3 * len(newline)
+    padding = newline * max(0, 3 - blank // len(newline))
+    return page.edit(at, at, f"{newline * 3}{definitions}{padding}")
+
+
+def _definition(page: FixContext, name: str) -> str:
+    lines = [f'    """{helpers.DOCSTRINGS[name]}"""', *_indented(_BODIES[name])]
+    text = "\n".join([f"def {name}({_PARAMETERS[name]}):", *lines])
+    return text.replace("    ", page.module.indent).replace("\n", page.module.newline)
+
+
+def _indented(body: str) -> list[str]:
+    return [f"    {line}" if line else "" for line in body.splitlines()]

@@ -1,0 +1,217 @@
+"""Where each file of a project can import the helper from, however the project is started.
+
+A *scope* is a folder in which a helper may lie, with the package that its import names. A file reaches a
+scope if it already imports something from there whenever it runs, or if every way in which the file is
+known to be loaded puts the scope on the import path.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from xlamig.fix.folders import Folders
+from xlamig.fix.launches import Launches
+from xlamig.fix.scope import Scope
+from xlamig.flow.model.absolute_imports import AbsoluteImports
+
+
+class Way(NamedTuple):
+    """A file is loaded from import root `root` as module `name`, "" where it is run by its path.
+    `launched` says that `root` itself is on the import path, not only a package that lies in it."""
+
+    root: Path
+    name: str
+    launched: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """`uses_torch`: a fix may need the helper there. `is_script`: the file does its work when it is run."""
+
+    imports: AbsoluteImports
+    is_script: bool = False
+    uses_torch: bool = False
+
+
+@dataclass(slots=True)
+class Layout:
+    """The files of one project, by absolute path. `top` is the project's folder."""
+
+    top: Path
+    files: Mapping[Path, ProjectFile]
+    launches: Launches
+    helper: str
+    folders: Folders = field(default_factory=Folders)
+    _ends: dict[str, list[Path]] = field(default_factory=dict)
+
+    def homes(self) -> dict[Path, Scope]:
+        """The scope that each file imports the helper from; files without one define what they need."""
+        reached = {path: self._scopes(path, ways) for path, ways in self._ways().items()}
+        users = {path: scopes for path, scopes in reached.items() if self.files[path].uses_torch and scopes}
+        chosen = list(self._cover(users))
+        kept = [scope for scope, count in chosen if self._deserves_helper(scope, count, len(chosen))]
+        return {
+            path: next(scope for scope in kept if scope in scopes)
+            for path, scopes in reached.items()
+            if any(scope in scopes for scope in kept)
+        }
+
+    def _cover(self, users: Mapping[Path, frozenset[Scope]]) -> Iterator[tuple[Scope, int]]:
+        """The fewest scopes that reach all users, found greedily; existing helpers first."""
+        left = dict(users)
+        while left:
+            counts = Counter(scope for scopes in left.values() for scope in scopes)
+            scope = max(counts, key=lambda one: self._worth(one, counts[one]))
+            yield scope, counts[scope]
+            left = {path: scopes for path, scopes in left.items() if scope not in scopes}
+
+    def _worth(self, scope: Scope, count: int) -> tuple[object, ...]:
+        return self._has_helper(scope), count, self._is_package(scope), -len(scope.folder.parts), scope
+
+    def _deserves_helper(self, scope: Scope, count: int, scopes: int) -> bool:
+        """A helper for loose files is worth a new one only where it serves the project as a whole."""
+        if self._has_helper(scope) or scopes == 1:
+            return True
+        users = sum(file.uses_torch for file in self.files.values())
+        return count > 1 and (self._is_package(scope) or count * 2 > users)
+
+    def _is_package(self, scope: Scope) -> bool:
+        return bool(scope.package) and self.folders.is_package(scope.folder)
+
+    def _has_helper(self, scope: Scope) -> bool:
+        return self.folders.has_helper(scope.folder, self.helper)
+
+    # ------------------------------------------------------------------ how files are loaded
+
+    def _ways(self) -> dict[Path, set[Way]]:
+        ways: dict[Path, set[Way]] = {path: set() for path in self.files}
+        for path in self.files:
+            if self._runs_by_path(path):
+                ways[path].add(Way(path.parent, "", launched=True))
+        for name in self.launches.modules:
+            for path, root in self._named(name):
+                ways[path].add(Way(root, name, launched=not self.folders.installs(root)))
+        for importer, file in self.files.items():
+            for name in file.imports.possible:
+                self._note_import(importer, name, ways)
+        for path, known in ways.items():
+            package = self.folders.top_package(path)
+            if not known and package is not None:
+                known.add(Way(package.parent, _dotted(path, package.parent), launched=False))
+        return ways
+
+    def _note_import(self, importer: Path, name: str, ways: dict[Path, set[Way]]) -> None:
+        root = self._root_of(name, importer)
+        target = root and self._module(root, name)
+        if root and target:
+            launched = not self.folders.installs(root)
+            ways[target].add(Way(root, _dotted(target, root), launched))
+
+    def _runs_by_path(self, path: Path) -> bool:
+        """The project starts the file by its path, or nothing says how it is started."""
+        if self._is_test(path):
+            return False
+        if any(path.as_posix().endswith(f"/{script.lstrip('./')}") for script in self.launches.scripts):
+            return True
+        if not (self.files[path].is_script or path.parent in (self.top, Path.cwd()) or _is_notebook(path)):
+            return False
+        return not self._runs_as_module(path.parent)
+
+    def _runs_as_module(self, folder: Path) -> bool:
+        """The project starts the scripts of this folder with `python -m`."""
+        return any(path.parent == folder for name in self.launches.modules for path, _ in self._named(name))
+
+    def _named(self, name: str) -> Iterator[tuple[Path, Path]]:
+        """The files that module `name` may be, each with its import root."""
+        tail = name.replace(".", "/")
+        for end in (f"{tail}.py", f"{tail}/__init__.py", f"{tail}/__main__.py"):
+            for path in self._by_end().get(end, ()):
+                yield path, path.parents[end.count("/")]
+
+    def _by_end(self) -> Mapping[str, list[Path]]:
+        """The files by each of their paths' ends: "c.py", "b/c.py" ..."""
+        if not self._ends:
+            for path in self.files:
+                parts = path.relative_to(self.top).parts
+                for start in range(len(parts)):
+                    self._ends.setdefault("/".join(parts[start:]), []).append(path)
+        return self._ends
+
+    def _is_test(self, path: Path) -> bool:
+        folders = path.relative_to(self.top).parts[:-1]
+        named = path.name.startswith("test_") or path.stem.endswith("_test") or path.name == "conftest.py"
+        return named or "tests" in folders or "test" in folders
+
+    # ------------------------------------------------------------------ what a file reaches
+
+    def _scopes(self, path: Path, ways: set[Way]) -> frozenset[Scope]:
+        shared = [self._scopes_of(way) for way in ways]
+        sure = frozenset.intersection(*shared) if shared else frozenset()
+        return sure | frozenset(self._imported_scopes(path, ways))
+
+    def _scopes_of(self, way: Way) -> frozenset[Scope]:
+        first, dot, _ = way.name.partition(".")
+        package = {Scope(way.root / first, f"{first}.")} if dot else set()
+        return frozenset(package | ({Scope(way.root, "")} if way.launched or not dot else set()))
+
+    def _imported_scopes(self, path: Path, ways: set[Way]) -> Iterator[Scope]:
+        """The scopes of what the file imports whenever it runs. An installed package may be another
+        version than the project's, unless the file is a part of it or a test."""
+        for name in self.files[path].imports.needed:
+            root = self._root_of(name, path)
+            if root is None or self._module(root, name) is None:
+                continue
+            first = name.partition(".")[0]
+            installed = self.folders.installs(root)
+            if (root / first).is_dir():
+                local = not installed or path.is_relative_to(root / first) or self._is_test(path)
+                if local or all(way.root == root and way.launched for way in ways):
+                    yield Scope(root / first, f"{first}.")
+            elif not installed:
+                yield Scope(root, "")
+
+    def _root_of(self, name: str, importer: Path) -> Path | None:
+        """The folder that `name` is imported from: the nearest one above the importer that has it."""
+        first = name.partition(".")[0]
+        for folder in importer.parents:
+            for root in (folder, folder / "src", folder / "python", folder / "lib"):
+                inside = self.folders.is_package(root) and not self._may_start_in(importer, root)
+                if not inside and self.folders.provides(root, first, name):
+                    return root
+            if folder == self.top:
+                break
+        return None
+
+    def _may_start_in(self, importer: Path, folder: Path) -> bool:
+        return importer.parent == folder and self._runs_by_path(importer)
+
+    def _module(self, root: Path, name: str) -> Path | None:
+        """The file that `name`, or the module around it, is below `root`."""
+        path = root.joinpath(*name.split("."))
+        while path != root:
+            for candidate in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
+                if candidate in self.files:
+                    return candidate
+            path = path.parent
+        return None
+
+
+def _dotted(path: Path, root: Path) -> str:
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _is_notebook(path: Path) -> bool:
+    return path.suffix == ".ipynb"
+
+
+def projects(paths: Iterable[Path], folders: Folders) -> dict[Path, list[Path]]:
+    """The files by the folder of the project that they belong to."""
+    found: dict[Path, list[Path]] = {}
+    for path in paths:
+        found.setdefault(folders.project_of(path), []).append(path)
+    return found

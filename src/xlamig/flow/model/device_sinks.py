@@ -1,0 +1,42 @@
+"""Places that raise once the device that reaches them is XLA's: what choosing XLA would expose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.flow.model.device_sets import closed_sets
+from xlamig.flow.model.guards import XLA_ARM
+from xlamig.flow.model.known import short
+
+_DEVICE = re.compile(r"(?:[\w.]*(?:^|[._]))?(?:device|dev)(?:_?(?:name|str|id|type))?", re.IGNORECASE)
+_WRAPPED = re.compile(r"(?:str|torch\.device)\((.*)\)", re.DOTALL)
+_ARGUMENTS = {"load": "map_location", "Generator": "device"}
+_OWNERS = ("torch.", "th.")
+
+
+def device_sinks(module: ir.Module, text: str) -> tuple[str, ...]:
+    """The source texts of a module's sinks."""
+    if "device" not in text:
+        return ()
+    found = (*closed_sets(module, text), *_calls(module, text))
+    return tuple(short(text[node.start : node.end]) for node in found)
+
+
+def _calls(module: ir.Module, text: str) -> Iterator[ir.Expr]:
+    """`torch.load(path, map_location=device)`, `torch.Generator(device=device)`"""
+    for node in ir.walk(module):
+        if not isinstance(node, ir.Call) or not text.startswith(_OWNERS, node.start):
+            continue
+        name = _ARGUMENTS.get(node.func.attr if isinstance(node.func, ir.Attribute) else "")
+        given = [arg for arg in node.args if name and arg.keyword in (name, None)]
+        if any(is_run_time_device(text[arg.value.start : arg.value.end]) for arg in given):
+            yield node
+
+
+def is_run_time_device(text: str) -> bool:
+    """`device`, `args.device`, `str(self.device)`: a name for a device, and nothing about XLA."""
+    wrapped = _WRAPPED.fullmatch(text)
+    name = wrapped[1] if wrapped else text
+    return _DEVICE.fullmatch(name) is not None and XLA_ARM.search(name) is None

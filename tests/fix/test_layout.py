@@ -1,0 +1,135 @@
+"""Where the helper goes in projects of several shapes, and that its import works as the project starts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+
+DEVICE = 'device = "cuda" if torch.cuda.is_available() else "cpu"\n'
+SCRIPT = f"import torch\n{DEVICE}\nif __name__ == '__main__':\n    print(device)\n"
+LIBRARY = "import torch\n\n\ndef pick():\n    return 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+
+
+def fix(root: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The helpers that fixing a project makes."""
+    for name, text in {"pyproject.toml": "", **files}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.chdir(root)
+    options = engine.Options({"select": ["XLA003"]}, isolated=True, jobs=1, cache=False)
+    outcome = engine.fix([Path()], options, frozenset({"safe"}), write=True)
+    assert not outcome.problems
+    assert not engine.fix([Path()], options, frozenset({"safe"}), write=True).files
+    return {f.filename for f in outcome.created}
+
+
+def starts(root: Path, *arguments: str) -> None:
+    """Python runs it, with a stand-in for torch."""
+    stand_in = root / "stand_in" / "torch"
+    stand_in.mkdir(parents=True, exist_ok=True)
+    (stand_in / "__init__.py").write_text(
+        "class device(str):\n    type = 'cpu'\nclass cuda:\n    is_available = staticmethod(lambda: False)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(stand_in.parent), "PJRT_DEVICE": ""}
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def reads(root: Path, name: str) -> str:
+    return (root / name).read_text()
+
+
+def test_scripts_that_are_started_as_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "README.md": "Run `python -m scripts.train --depth 4`.\n",
+        "core/__init__.py": "",
+        "core/common.py": LIBRARY,
+        "core/data.py": LIBRARY,
+        "scripts/train.py": "import os\nos.environ['A'] = '1'\nimport torch\n"
+        f"from core.common import pick\n{DEVICE}",
+        "scripts/other.py": SCRIPT,
+    }
+    assert fix(tmp_path, files, monkeypatch) == {"core/xla_compat.py"}
+    train = reads(tmp_path, "scripts/train.py")
+    assert train.index("environ['A']") < train.index("from core.xla_compat import default_device")
+    assert "def default_device(" in reads(tmp_path, "scripts/other.py")
+    starts(tmp_path, "-m", "scripts.train")
+    starts(tmp_path, "-m", "scripts.other")
+
+
+def test_a_folder_of_scripts_that_import_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"main.py": f"import torch\nimport tools\n{DEVICE}", "tools.py": LIBRARY, "other.py": SCRIPT}
+    assert fix(tmp_path, files, monkeypatch) == {"xla_compat.py"}
+    starts(tmp_path, "main.py")
+
+
+def test_examples_in_many_folders_get_no_helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {f"{name}/main.py": SCRIPT for name in ("mnist", "vae", "gan")}
+    assert fix(tmp_path, files, monkeypatch) == set()
+    assert "def default_device(" in reads(tmp_path, "vae/main.py")
+    starts(tmp_path, "mnist/main.py")
+
+
+@pytest.mark.parametrize("layout", ["", "src/"])
+def test_examples_of_an_installed_library_rely_on_no_new_module_of_it(
+    layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "setup.py": "",
+        f"{layout}lib/__init__.py": "",
+        f"{layout}lib/a.py": LIBRARY,
+        f"{layout}lib/b.py": LIBRARY,
+        "examples/one/main.py": f"from lib.a import pick\n{SCRIPT}",
+        "tests/test_a.py": f"import torch\nfrom lib.a import pick\n\n\ndef test_a():\n    {DEVICE}",
+    }
+    assert fix(tmp_path, files, monkeypatch) == {f"{layout}lib/xla_compat.py"}
+    assert "def default_device(" in reads(tmp_path, "examples/one/main.py")
+    assert "from lib.xla_compat import" in reads(tmp_path, "tests/test_a.py")
+
+
+def test_a_module_that_may_be_run_by_its_path_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "main.py": f"import torch\nfrom models.net import pick\n{DEVICE}",
+        "models/net.py": f"{LIBRARY}\n\nif __name__ == '__main__':\n    print(pick())\n",
+        "data.py": LIBRARY,
+    }
+    assert fix(tmp_path, files, monkeypatch) == {"xla_compat.py"}
+    assert "from xla_compat" in reads(tmp_path, "main.py")
+    assert "def default_device(" in reads(tmp_path, "models/net.py")
+    starts(tmp_path, "main.py")
+    starts(tmp_path, "models/net.py")
+
+
+def test_an_installed_package_of_the_same_name_is_not_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "app/__init__.py": "",
+        "app/run.py": LIBRARY,
+        "app/parts/__init__.py": "",
+        "app/parts/numpy.py": "x = 1\n",
+        "app/parts/a.py": f"import numpy\n{LIBRARY}",
+    }
+    assert fix(tmp_path, files, monkeypatch) == {"app/xla_compat.py"}
+    assert "from app.xla_compat import" in reads(tmp_path, "app/parts/a.py")
+
+
+def test_a_console_script_is_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {
+        "pyproject.toml": '[build-system]\n[project.scripts]\ntrain = "app.train:main"\n',
+        "app/__init__.py": "",
+        "app/train.py": SCRIPT,
+        "app/net.py": LIBRARY,
+        "app/data.py": LIBRARY,
+    }
+    assert fix(tmp_path, files, monkeypatch) == {"app/xla_compat.py"}
+    starts(tmp_path, "-m", "app.train")

@@ -16,7 +16,7 @@ from making import a_finding, a_report
 from xlamig.config.settings import Settings
 from xlamig.engine.ignoring import Ignored
 from xlamig.engine.options import Options, UsageError
-from xlamig.findings import Report
+from xlamig.findings import Provenance, Report
 from xlamig.source.text import SourceText
 
 
@@ -51,8 +51,8 @@ class FakeEngine(types.ModuleType):
         self.error: BaseException | None = None
         self.asked: dict[str, Any] = {}
 
-    def check(self, paths: Sequence[Path], options: Options) -> Report:
-        self.asked = {"paths": paths, "options": options}
+    def check(self, paths: Sequence[Path], options: Options, entries: Sequence[Path] = ()) -> Report:
+        self.asked = {"paths": paths, "options": options, "entries": entries}
         if self.error:
             raise self.error
         return self.report
@@ -70,6 +70,9 @@ class FakeEngine(types.ModuleType):
     def add_ignores(self, paths: Sequence[Path], options: Options, reason: str = "") -> Ignored:
         self.asked = {"paths": paths, "options": options, "reason": reason}
         return self.ignored
+
+    def provenance(self, path: Path, entries: Sequence[Path] = ()) -> Provenance:
+        return Provenance("project", entries=tuple(map(str, entries)))
 
     def text_of(self, options: Options) -> Callable[[str], str | None]:
         return lambda filename: None

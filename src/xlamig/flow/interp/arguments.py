@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xlamig import ir
-from xlamig.flow.interp.things import Thing
+from xlamig.flow.interp.domain import AbstractValue
 
 
 @dataclass(slots=True)
@@ -13,13 +13,13 @@ class Args:
     """Evaluated arguments. `pairs` are those that are written out, as they stand in the call; those of
     `*args` and `**kwargs` are in `positional` and `keywords` alone."""
 
-    positional: list[Thing] = field(default_factory=list)
-    keywords: dict[str, Thing] = field(default_factory=dict)
-    pairs: list[tuple[ir.Arg, Thing]] = field(default_factory=list)
+    positional: list[AbstractValue] = field(default_factory=list)
+    keywords: dict[str, AbstractValue] = field(default_factory=dict)
+    pairs: list[tuple[ir.Arg, AbstractValue]] = field(default_factory=list)
     starred: bool = False
-    rest: Thing | None = None  # what `*args` goes on with
+    rest: AbstractValue | None = None  # what `*args` goes on with
 
-    def get(self, index: int, keyword: str = "") -> Thing | None:
+    def get(self, index: int, keyword: str = "") -> AbstractValue | None:
         if keyword and keyword in self.keywords:
             return self.keywords[keyword]
         return self.positional[index] if 0 <= index < len(self.positional) else None
@@ -33,5 +33,5 @@ class Args:
         return plain[index].value if 0 <= index < len(plain) else None
 
     @property
-    def all(self) -> list[Thing]:
+    def all(self) -> list[AbstractValue]:
         return [*self.positional, *self.keywords.values()]

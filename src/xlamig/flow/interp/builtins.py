@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.reads import SIZES, sureness
-from xlamig.flow.interp.sizes import DRAWN, LENGTH, varies
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
     LIKELY,
     NONE,
     NUMBER,
     TEXT,
-    UNKNOWN,
-    Thing,
+    TOP,
+    AbstractValue,
+    Cause,
     constant,
     element_of,
     sequence,
 )
+from xlamig.flow.interp.reads import SIZES, sureness
+from xlamig.flow.interp.sizes import DRAWN, LENGTH, varies
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
@@ -36,12 +37,12 @@ class Builtins:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
 
-    def call(self, name: str, args: Args, node: ir.Call) -> Thing:
-        first = args.get(0) or UNKNOWN
+    def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        first = args.get(0) or TOP
         plain = _RESULTS.get(name)
         return plain if plain is not None else self._call(name, first, args, node)
 
-    def _call(self, name: str, first: Thing, args: Args, node: ir.Call) -> Thing:
+    def _call(self, name: str, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         reads = self.m.values.reads
         match name:
             case "float" | "int":
@@ -64,16 +65,16 @@ class Builtins:
             case "range":
                 return self._range(args, node)
             case "enumerate":
-                start = Thing("number", tag="counter")
+                start = AbstractValue("number", tag="counter")
                 inner = self.m.values.iterated(first)
-                return Thing(
+                return AbstractValue(
                     "sequence", element=sequence((start, inner)), cause=_rounds(first), tag=first.tag
                 )
             case "zip" if args.rest is not None and args.rest.items and len(args.positional) == 1:
-                return sequence([Thing("sequence", element=item) for item in args.rest.items])
+                return sequence([AbstractValue("sequence", element=item) for item in args.rest.items])
             case "zip":
                 parts = [self.m.values.iterated(thing) for thing in args.positional]
-                return Thing("sequence", element=sequence(parts))
+                return AbstractValue("sequence", element=sequence(parts))
             case "reversed" | "list" | "tuple" | "iter" | "set":
                 return self._copied(name, first)
             case "len":
@@ -84,27 +85,27 @@ class Builtins:
                 return first if first.kind in ("tensor", "number") else NUMBER
             case "dict":
                 known = first.items if first.kind == "mapping" and isinstance(first.items, dict) else {}
-                return Thing("mapping", items={**known, **args.keywords})
+                return AbstractValue("mapping", items={**known, **args.keywords})
             case "getattr":
                 return self._getattr(first, args, node)
             case "map":
                 return self._map(args, node)
             case "type" if first.kind == "tensor":
-                return Thing("type", element=first)
-        return UNKNOWN
+                return AbstractValue("type", element=first)
+        return TOP
 
-    def _number(self, name: str, first: Thing, node: ir.Call, args: Args) -> Thing:
+    def _number(self, name: str, first: AbstractValue, node: ir.Call, args: Args) -> AbstractValue:
         if first.kind == "tensor":
             self.m.values.reads.host(node, first, "item", name, args.node(0))
             longest = self.m.calls.tensors.sizes.read(first, node)
             if longest is not None:
                 return longest
-            cause = "read" if sureness(first) else ""
-            return Thing("number", sure=first.sure, cause=cause, why=first.why)
+            cause: Cause = "read" if sureness(first) else ""
+            return AbstractValue("number", sure=first.sure, cause=cause, why=first.why)
         if first.kind == "number":
             folded = isinstance(first.const, int | float)
             return (
-                first.but(const=int(first.const) if name == "int" else float(first.const))
+                first.replace(const=int(first.const) if name == "int" else float(first.const))
                 if folded
                 else first
             )
@@ -115,7 +116,7 @@ class Builtins:
             if arg.keyword is None:
                 self.m.values.reads.formatted(arg.value, thing, name, node)
 
-    def _ordered(self, name: str, first: Thing, args: Args, node: ir.Call) -> Thing:
+    def _ordered(self, name: str, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """`max(a, b)`: a tensor's comparison is read to choose."""
         things = args.positional if len(args.positional) > 1 else [self.m.values.iterated(first)]
         if first.kind == "tensor" and len(args.positional) == 1:
@@ -127,11 +128,13 @@ class Builtins:
         if tensors:
             surest = max(tensors, key=sureness)
             self.m.values.reads.host(node, surest, "builtin", name)
-            return tensors[0] if name != "sorted" else Thing("sequence", element=tensors[0])
+            return tensors[0] if name != "sorted" else AbstractValue("sequence", element=tensors[0])
         if name == "sorted" and first.kind == "mapping":
-            return Thing("sequence", element=TEXT)
+            return AbstractValue("sequence", element=TEXT)
         if name == "sorted":
-            return Thing("sequence", element=element_of(first)) if first.kind == "sequence" else FOREIGN
+            return (
+                AbstractValue("sequence", element=element_of(first)) if first.kind == "sequence" else FOREIGN
+            )
         if name == "max" and len(args.positional) == 1:
             longest = self.m.calls.tensors.sizes.longest(things[0], node, args.node(0))
             if longest is not None:
@@ -140,78 +143,80 @@ class Builtins:
             if thing.kind == "number" and thing.cause:
                 if name == "max" and thing.cause == "derived" and len(args.positional) == 1:
                     self.m.values.reads.sized(node, node, thing, LIKELY, name)  # what they are padded to
-                return thing.but(const=UNKNOWN.const)
-        return NUMBER if all(t.kind in ("number", "bool") for t in things) else UNKNOWN
+                return thing.replace(const=TOP.const)
+        return NUMBER if all(t.kind in ("number", "bool") for t in things) else TOP
 
-    def _range(self, args: Args, node: ir.Call) -> Thing:
+    def _range(self, args: Args, node: ir.Call) -> AbstractValue:
         for i, thing in enumerate(args.positional):
             if thing.kind == "tensor":
                 self.m.values.reads.host(node, thing, "builtin", "range", args.node(i))
         cause = next((t for t in args.positional if t.cause), None)
-        counter = Thing("number", tag="counter")
-        made = Thing("sequence", element=counter, tag="range")
+        counter = AbstractValue("number", tag="counter")
+        made = AbstractValue("sequence", element=counter, tag="range")
         if cause is not None:
-            made = made.but(cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
-            made = made.but(tag=DRAWN) if varies(cause) else made
+            made = made.replace(cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
+            made = made.replace(tag=DRAWN) if varies(cause) else made
         return made
 
-    def _copied(self, name: str, first: Thing) -> Thing:
+    def _copied(self, name: str, first: AbstractValue) -> AbstractValue:
         if name == "set" and first.kind in ("sequence", "unknown"):
-            return Thing("sequence", items=first.items or (), element=first.element, tag="set")
+            return AbstractValue("sequence", items=first.items or (), element=first.element, tag="set")
         if first.kind in ("sequence", "loader"):
-            return first.but(tag="") if first.tag == "appended" else first
+            return first.replace(tag="") if first.tag == "appended" else first
         if first.kind == "tensor":
-            return Thing("sequence", element=self.m.values.iterated(first))
+            return AbstractValue("sequence", element=self.m.values.iterated(first))
         if first.kind == "parameters":
             return first
         if first.kind == "mapping":
-            return Thing("sequence", element=TEXT)
+            return AbstractValue("sequence", element=TEXT)
         if first.kind == "unknown" and name in ("list", "tuple", "set"):
-            return Thing("sequence", items=()) if first is UNKNOWN else UNKNOWN
-        return FOREIGN if first.kind == "foreign" else UNKNOWN
+            return AbstractValue("sequence", items=()) if first is TOP else TOP
+        return FOREIGN if first.kind == "foreign" else TOP
 
     @staticmethod
-    def _len(first: Thing) -> Thing:
+    def _len(first: AbstractValue) -> AbstractValue:
         if first.items is not None:
             return constant(len(first.items))
         if first.kind == "tensor" and first.cause in SIZES:
-            return Thing("number", cause=SIZES[first.cause], loop=first.loop, sure=first.sure, why=first.why)
+            return AbstractValue(
+                "number", cause=SIZES[first.cause], loop=first.loop, sure=first.sure, why=first.why
+            )
         if first.tag == "grows":
-            return Thing("number", cause="length", loop=first.loop)
+            return AbstractValue("number", cause="length", loop=first.loop)
         if first.kind == "sequence" and first.cause == "batch":
-            return Thing("number", cause="batch", sure=LIKELY, why=first.why, tag=LENGTH)
-        return Thing("number", tag=LENGTH)
+            return AbstractValue("number", cause="batch", sure=LIKELY, why=first.why, tag=LENGTH)
+        return AbstractValue("number", tag=LENGTH)
 
-    def _sum(self, first: Thing, args: Args, node: ir.Call) -> Thing:
+    def _sum(self, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         self.m.calls.tensors.costs.stacked("sum", first, args, node)
         held = element_of(first) if first.kind == "sequence" else first
         if held.kind == "tensor":
-            return held.but(tag="", source="") if first.kind == "sequence" else held
-        return NUMBER if held.kind in ("number", "bool") else UNKNOWN
+            return held.replace(tag="", source="") if first.kind == "sequence" else held
+        return NUMBER if held.kind in ("number", "bool") else TOP
 
-    def _getattr(self, first: Thing, args: Args, node: ir.Call) -> Thing:
+    def _getattr(self, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         name = args.get(1)
         if name is not None and isinstance(name.const, str):
             return self.m.values.attribute(first, name.const, node)
-        return UNKNOWN
+        return TOP
 
-    def _map(self, args: Args, node: ir.Call) -> Thing:
+    def _map(self, args: Args, node: ir.Call) -> AbstractValue:
         """`map(f, xs)`: the function is called with an element of each."""
         if len(args.positional) < 2:
-            return UNKNOWN
+            return TOP
         callee = args.positional[0]
         if callee.kind == "api" and callee.ref in ("list", "tuple") and args.positional[1].items:
             return args.positional[1]
         inner = [self.m.values.iterated(thing) for thing in args.positional[1:]]
         if callee.kind == "function":
-            return Thing("sequence", element=self.m.calls.entry.call(callee.ref, Args(inner), node))
+            return AbstractValue("sequence", element=self.m.calls.entry.call(callee.ref, Args(inner), node))
         if callee.kind == "api" and callee.ref in ("float", "int", "str") and inner[0].kind == "tensor":
             self.m.values.reads.host(node, inner[0], "item", str(callee.ref), args.node(1))
-            return Thing("sequence", element=NUMBER)
+            return AbstractValue("sequence", element=NUMBER)
         if callee.kind == "api" and callee.ref == "len":
-            return Thing("sequence", element=self._len(inner[0]))
-        return Thing("sequence", element=UNKNOWN)
+            return AbstractValue("sequence", element=self._len(inner[0]))
+        return AbstractValue("sequence", element=TOP)
 
 
-def _rounds(thing: Thing) -> str:
+def _rounds(thing: AbstractValue) -> Cause:
     return thing.cause if thing.kind == "sequence" else ""

@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
+from xlamig.flow.interp.domain import (
+    FOREIGN,
+    LIKELY,
+    TOP,
+    AbstractValue,
+    constant,
+    inside,
+)
 from xlamig.flow.interp.entry import Entry
 from xlamig.flow.interp.evaluate import groups_of
 from xlamig.flow.interp.frames import ClassInfo, Function
@@ -14,14 +22,6 @@ from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.objects import Objects
 from xlamig.flow.interp.project_calls import ProjectCalls
 from xlamig.flow.interp.tensors import Tensors
-from xlamig.flow.interp.things import (
-    FOREIGN,
-    LIKELY,
-    UNKNOWN,
-    Thing,
-    constant,
-    inside,
-)
 from xlamig.flow.interp.torch_calls import TorchCalls
 from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.scopes import path_of
@@ -42,7 +42,7 @@ class Calls:
         self.unseen = Unseen(machine)
         self.project = ProjectCalls(machine)
 
-    def of(self, node: ir.Call) -> Thing:
+    def of(self, node: ir.Call) -> AbstractValue:
         func = node.func
         if isinstance(func, ir.Attribute):
             held = self.m.env.get(path_of(func))
@@ -77,7 +77,7 @@ class Calls:
                 made.positional.append(thing)
         return made
 
-    def reach(self, callee: Thing, node: ir.Call, args: Args) -> Thing:
+    def reach(self, callee: AbstractValue, node: ir.Call, args: Args) -> AbstractValue:
         """The result of calling a thing."""
         match callee.kind:
             case "function":
@@ -91,7 +91,7 @@ class Calls:
                 return self.modules.call(callee, args, node)
             case "instance":
                 method = self.method_of(callee, "__call__")
-                return self.entry.call(method, args, node) if method else UNKNOWN
+                return self.entry.call(method, args, node) if method else TOP
             case "api":
                 return self._api(str(callee.ref), args, node)
             case "foreign":
@@ -99,19 +99,19 @@ class Calls:
             case "unknown" if isinstance(callee.ref, str) and callee.tag != "instance":
                 return self.project.call(callee.ref, args, node)
             case "type" if args.positional:  # `type(batch)(f(x) for x in batch)`
-                return Thing("sequence", element=self.m.values.iterated(args.positional[0]))
+                return AbstractValue("sequence", element=self.m.values.iterated(args.positional[0]))
         return self._unknown(node, args)
 
-    def _unknown(self, node: ir.Call, args: Args) -> Thing:
+    def _unknown(self, node: ir.Call, args: Args) -> AbstractValue:
         """A call of something unknown: by its name a model, or nothing is known."""
         return self.modules.by_name(node, args)
 
-    def _api(self, name: str, args: Args, node: ir.Call) -> Thing:
+    def _api(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         if "." not in name:
             return self.builtins.call(name, args, node)
         return self.torch.call(name, args, node)
 
-    def _method(self, node: ir.Call, func: ir.Attribute, owner: Thing) -> Thing:
+    def _method(self, node: ir.Call, func: ir.Attribute, owner: AbstractValue) -> AbstractValue:
         name = func.attr
         match owner.kind:
             case "api":
@@ -140,9 +140,9 @@ class Calls:
 
     # ------------------------------------------------------------------ classes
 
-    def _construct(self, info: ClassInfo, args: Args, node: ir.Call) -> Thing:
+    def _construct(self, info: ClassInfo, args: Args, node: ir.Call) -> AbstractValue:
         place = self.m.default_place if info.is_module else ""
-        made = Thing("module" if info.is_module else "instance", place, ref=info)
+        made = AbstractValue("module" if info.is_module else "instance", place, ref=info)
         for cls in info.lineage():
             if "__init__" in cls.methods:
                 init = self.m.definitions.function(cls.methods["__init__"], cls.frame, cls)
@@ -150,11 +150,11 @@ class Calls:
                 self.entry.call(init, args, node)
                 break
         else:
-            made = made.but(items=self._fields(info, args) or None)
+            made = made.replace(items=self._fields(info, args) or None)
         return made
 
     @staticmethod
-    def _fields(info: ClassInfo, args: Args) -> dict[str, Thing]:
+    def _fields(info: ClassInfo, args: Args) -> dict[str, AbstractValue]:
         """A dataclass keeps its arguments under the names of its fields."""
         fields = [
             s.target.id
@@ -172,7 +172,7 @@ class Calls:
         info.attributes.update(given)
         return given
 
-    def method_of(self, owner: Thing, name: str) -> Function | None:
+    def method_of(self, owner: AbstractValue, name: str) -> Function | None:
         """A method that the project defines, bound to the object."""
         if not isinstance(owner.ref, ClassInfo):
             return None
@@ -184,7 +184,7 @@ class Calls:
                 return made
         return None
 
-    def member(self, owner: Thing, name: str, node: ir.Expr) -> Thing:
+    def member(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
         """An attribute of an object or module."""
         if isinstance(owner.ref, ClassInfo):
             if owner.items and name in owner.items and name not in owner.ref.assigned:
@@ -196,7 +196,7 @@ class Calls:
             if method is not None:
                 if method.kind == "property":
                     return self.entry.call(method, Args(), None)
-                return Thing("function", ref=method)
+                return AbstractValue("function", ref=method)
         if owner.kind == "module":
             return self.modules.attribute(owner, name)
         if name == "param_groups" and self.inherits(owner, "Optimizer"):
@@ -204,73 +204,79 @@ class Calls:
         return self.m.values.by_convention(name)
 
     @staticmethod
-    def placed(thing: Thing, owner: Thing) -> Thing:
+    def placed(thing: AbstractValue, owner: AbstractValue) -> AbstractValue:
         """What is part of a module is where the module is."""
         if owner.kind != "module" or not owner.place:
             return thing
         if thing.kind == "module" and thing.place in ("host", ""):
-            return thing.but(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
+            return thing.replace(
+                place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why
+            )
         if thing.kind == "tensor" and thing.tag in ("parameter", "buffer"):
-            return thing.but(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
+            return thing.replace(
+                place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why
+            )
         return thing
 
     @staticmethod
-    def inherits(owner: Thing, base: str) -> bool:
+    def inherits(owner: AbstractValue, base: str) -> bool:
         return isinstance(owner.ref, ClassInfo) and any(
             name.endswith(base) for cls in owner.ref.lineage() for name in cls.outside
         )
 
-    def _kept(self, thing: Thing, name: str) -> Thing:
+    def _kept(self, thing: AbstractValue, name: str) -> AbstractValue:
         """What an object keeps from step to step; a tensor remembers where it was kept."""
         if thing.kind == "tensor" and not thing.tag and self.m.frequency == "step":
-            return thing.but(tag=f"carried:.{name}", loose=False)
+            return thing.replace(tag=f"carried:.{name}", loose=False)
         return thing
 
-    def static_member(self, info: ClassInfo, name: str) -> Thing:
+    def static_member(self, info: ClassInfo, name: str) -> AbstractValue:
         for cls in info.lineage():
             if name in cls.attributes:
                 return cls.attributes[name]
             if name in cls.methods:
-                return Thing("function", ref=self.m.definitions.function(cls.methods[name], cls.frame, cls))
-        return UNKNOWN
+                return AbstractValue(
+                    "function", ref=self.m.definitions.function(cls.methods[name], cls.frame, cls)
+                )
+        return TOP
 
-    def _of_class(self, info: ClassInfo, name: str, args: Args, node: ir.Call) -> Thing:
+    def _of_class(self, info: ClassInfo, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """`Net.build(...)`, `Function.apply(...)`, `Base.forward(self, x)`."""
         if name == "apply" and any("Function" in base for base in info.outside):
             name = "forward"
-            args.positional.insert(0, UNKNOWN)
+            args.positional.insert(0, TOP)
         for cls in info.lineage():
             if name in cls.methods:
                 method = self.m.definitions.function(cls.methods[name], cls.frame, cls)
                 if method.kind == "class":
-                    method.bound = Thing("class", ref=info)
+                    method.bound = AbstractValue("class", ref=info)
                 return self.entry.call(method, args, node)
         if name.startswith("from_"):
-            return Thing("module" if info.is_module else "instance", "host", sure=LIKELY, ref=info)
-        return UNKNOWN
+            return AbstractValue("module" if info.is_module else "instance", "host", sure=LIKELY, ref=info)
+        return TOP
 
-    def _super(self) -> Thing:
+    def _super(self) -> AbstractValue:
         own = self.m.env.get("self")
         owner = self.m.frame.owner
         if own is None or owner is None:
-            return UNKNOWN
+            return TOP
         if not owner.bases:
-            return own.but(ref=None) if own.kind == "module" else UNKNOWN
-        return own.but(ref=owner.bases[0])
+            return own.replace(ref=None) if own.kind == "module" else TOP
+        return own.replace(ref=owner.bases[0])
 
     # ------------------------------------------------------------------ names
 
-    def named(self, dotted: str) -> Thing:
+    def named(self, dotted: str) -> AbstractValue:
         """What a canonical name stands for."""
         export = self.m.names.project.resolve(dotted, self.m.names.module)
         if export is not None:
             if export.kind == "constant":
                 return constant(export.constant)
             if export.kind == "device":
-                return Thing("device", "host" if export.value == "cpu" else "device", sure=LIKELY)
+                return AbstractValue("device", "host" if export.value == "cpu" else "device", sure=LIKELY)
             if export.kind != "name":
-                return Thing("unknown", ref=dotted, sure=1)
-        return Thing("api", ref=self.m.names.canonical(dotted))
+                return AbstractValue("unknown", ref=dotted, sure=1)
+        return AbstractValue("api", ref=self.m.names.canonical(dotted))
 
     def work(self, place: str) -> None:
         """Device work is queued."""
@@ -288,9 +294,9 @@ class Calls:
             if loop.node.start <= node.start < loop.node.end:
                 loop.update = node
 
-    def held(self, args: Args) -> list[Thing]:
+    def held(self, args: Args) -> list[AbstractValue]:
         """The tensors among arguments, also those in sequences."""
-        found: list[Thing] = []
+        found: list[AbstractValue] = []
         for thing in args.all:
             inner = inside(thing)
             if inner.kind == "tensor":

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import ChangingConstant, ChangingShape, DynamicShape
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.frames import STEPS
-from xlamig.flow.interp.reads import VALUE_SIZES, sureness
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     POSSIBLE,
-    UNKNOWN,
-    Thing,
+    TOP,
+    AbstractValue,
     element_of,
 )
+from xlamig.flow.interp.frames import STEPS
+from xlamig.flow.interp.reads import VALUE_SIZES, sureness
 from xlamig.flow.model.known import short
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
@@ -29,7 +29,15 @@ class Costs:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
 
-    def of(self, name: str, last: str, owner: Thing | None, args: Args, node: ir.Call, result: Thing) -> None:
+    def of(
+        self,
+        name: str,
+        last: str,
+        owner: AbstractValue | None,
+        args: Args,
+        node: ir.Call,
+        result: AbstractValue,
+    ) -> None:
         plain = last.rstrip("_")
         first = owner if owner is not None else args.get(0, "input")
         if first is not None and first.kind == "tensor" and sureness(first):
@@ -41,13 +49,19 @@ class Costs:
         if plain in table.names("torch", "indexed"):
             self._follows(name, args)
         if plain in table.names("torch", "stack"):
-            self.stacked(name, args.get(0, "tensors") or UNKNOWN, args, node)
+            self.stacked(name, args.get(0, "tensors") or TOP, args, node)
         if plain == "pad" and first is not None and first.tag.startswith("carried:"):
             self._mark(result, first, name, node)
         self._numbers(name, plain, owner, args, node, result)
 
     def _dynamic(
-        self, name: str, plain: str, owner: Thing | None, first: Thing, args: Args, node: ir.Call
+        self,
+        name: str,
+        plain: str,
+        owner: AbstractValue | None,
+        first: AbstractValue,
+        args: Args,
+        node: ir.Call,
     ) -> None:
         rest = args.all if owner is not None else args.all[1:]
         via = ""
@@ -85,12 +99,12 @@ class Costs:
                 return
 
     @staticmethod
-    def is_dynamic(plain: str, rest: list[Thing]) -> bool:
+    def is_dynamic(plain: str, rest: list[AbstractValue]) -> bool:
         if plain == "where":
             return not rest
         return plain in table.names("torch", "nonzero") or plain in _DYNAMIC
 
-    def _grows(self, name: str, args: Args, node: ir.Call, result: Thing) -> None:
+    def _grows(self, name: str, args: Args, node: ir.Call, result: AbstractValue) -> None:
         given = args.get(0, "tensors")
         if given is None or given.kind != "sequence":
             return
@@ -98,12 +112,12 @@ class Costs:
             if item.kind == "tensor" and item.tag.startswith("carried:"):
                 self._mark(result, item, name, node)
 
-    def _mark(self, result: Thing, carried: Thing, name: str, node: ir.Call) -> None:
+    def _mark(self, result: AbstractValue, carried: AbstractValue, name: str, node: ir.Call) -> None:
         result.tag = carried.tag.replace("carried:", "grown:")
         result.loop = carried.loop
         result.ref = (node, self.m.statement, name)
 
-    def stacked(self, name: str, given: Thing, args: Args, node: ir.Call) -> None:
+    def stacked(self, name: str, given: AbstractValue, args: Args, node: ir.Call) -> None:
         """A list that grows from round to round is stacked in each of them."""
         if given.kind != "sequence" or given.tag != "grows" or element_of(given).kind != "tensor":
             return
@@ -122,7 +136,13 @@ class Costs:
             )
 
     def _numbers(
-        self, name: str, plain: str, owner: Thing | None, args: Args, node: ir.Call, result: Thing
+        self,
+        name: str,
+        plain: str,
+        owner: AbstractValue | None,
+        args: Args,
+        node: ir.Call,
+        result: AbstractValue,
     ) -> None:
         """Numbers that are baked into the graph, and tensors where a number has to be."""
         place = result if result.kind == "tensor" else element_of(result)
@@ -143,7 +163,7 @@ class Costs:
                 if number and item.kind == "tensor" and (item.scalar or of_numbers):
                     self.m.values.reads.host(part, item, "number", name)
                     if wanted and sureness(item) > POSSIBLE:
-                        item = Thing("number", cause="read", sure=item.sure, why=item.why)
+                        item = AbstractValue("number", cause="read", sure=item.sure, why=item.why)
                 if wanted and not sure:
                     self.m.calls.tensors.sizes.sized(result, item, name, node)
                 if (wanted or parameter in free) and sure and item.kind == "number":
@@ -154,7 +174,7 @@ class Costs:
                         result.cause = "dynamic"
 
     @staticmethod
-    def _parts(node: ir.Expr, thing: Thing) -> list[tuple[ir.Expr, Thing]]:
+    def _parts(node: ir.Expr, thing: AbstractValue) -> list[tuple[ir.Expr, AbstractValue]]:
         if (
             isinstance(node, ir.Sequence)
             and thing.items is not None
@@ -163,7 +183,7 @@ class Costs:
             return list(zip(node.elements, thing.items, strict=True))
         return [(node, element_of(thing) if thing.kind == "sequence" else thing)]
 
-    def _baked(self, part: ir.Expr, item: Thing, name: str, sure: int) -> None:
+    def _baked(self, part: ir.Expr, item: AbstractValue, name: str, sure: int) -> None:
         if item.kind != "number" or not item.cause:
             return
         text = short(self.m.source(part))
@@ -172,7 +192,7 @@ class Costs:
             return
         self.m.values.reads.changing(
             part,
-            item.but(sure=min(sure, item.sure)),
+            item.replace(sure=min(sure, item.sure)),
             ChangingConstant,
             via="attribute",
             operation=name,

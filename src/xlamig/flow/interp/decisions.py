@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xlamig import ir
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     BOOL,
+    BOTTOM,
     LIKELY,
-    NOTHING,
     POSSIBLE,
-    Thing,
+    AbstractValue,
     join_all,
 )
 from xlamig.flow.model.scopes import path_of
@@ -23,7 +23,7 @@ class Decisions:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
 
-    def truth(self, node: ir.Expr, word: str) -> Thing:
+    def truth(self, node: ir.Expr, word: str) -> AbstractValue:
         """Evaluates a test; a tensor there is read on the host."""
         match node:
             case ir.Unary(op="not", operand=operand):
@@ -34,7 +34,7 @@ class Decisions:
         thing = self.m.values.of(node)
         if thing.kind == "tensor" and not (isinstance(node, ir.Compare) and len(node.ops) > 1):
             if thing.loose and isinstance(node, ir.Name | ir.Attribute):  # whether a container is empty
-                thing = thing.but(sure=POSSIBLE)
+                thing = thing.replace(sure=POSSIBLE)
             self.m.values.reads.host(node, thing, "nan-check" if thing.tag == "nan" else "truth", word)
         return thing
 
@@ -58,7 +58,7 @@ class Decisions:
         subject = self._asked_for_tensor(test)
         return self._is_tensor(subject) if isinstance(subject, ir.Name) else None
 
-    def _known(self, node: ir.Name) -> Thing | None:
+    def _known(self, node: ir.Name) -> AbstractValue | None:
         return self.m.env.get(node.id)
 
     def _asked_for_tensor(self, test: ir.Expr) -> ir.Expr | None:
@@ -81,7 +81,9 @@ class Decisions:
         certain = thing.kind == "tensor" and not thing.loose and thing.sure > LIKELY
         return True if certain else None
 
-    def defaulted(self, test: ir.Expr, where: dict[str, Thing], otherwise: dict[str, Thing]) -> None:
+    def defaulted(
+        self, test: ir.Expr, where: dict[str, AbstractValue], otherwise: dict[str, AbstractValue]
+    ) -> None:
         """`if mask is None: mask = torch.ones(n)`: what stands in for a tensor is one."""
         match test:
             case ir.Compare(
@@ -92,7 +94,7 @@ class Decisions:
                 if made is None or known is None or (made.kind, known.kind) != ("tensor", "unknown"):
                     return
                 sure = min(made.sure, LIKELY)
-                given[name] = Thing("tensor", made.place, sure=sure, why=made.why)
+                given[name] = AbstractValue("tensor", made.place, sure=sure, why=made.why)
 
     def narrow(self, test: ir.Expr, holds: bool) -> None:
         """What names hold where a test does, or does not."""
@@ -110,6 +112,8 @@ class Decisions:
                 thing = self.m.values.of(subject)
                 if holds and thing.kind == "unknown":
                     sure = thing.sure if thing.place else POSSIBLE
-                    self.m.put(name, Thing("tensor", thing.place or "either", sure=sure, why=thing.why))
+                    self.m.put(
+                        name, AbstractValue("tensor", thing.place or "either", sure=sure, why=thing.why)
+                    )
                 elif not holds and thing.kind == "tensor" and not thing.loose:
-                    self.m.put(name, NOTHING)
+                    self.m.put(name, BOTTOM)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xlamig import ir
+from xlamig.flow.interp.domain import AbstractValue
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
-from xlamig.flow.interp.things import Thing
 from xlamig.flow.model.scopes import path_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Definitions:
             for d in node.decorators
         )
         tag = "compiled" if compiled else ""
-        self.m.env[node.name] = Thing("function", ref=self.function(node, self.m.frame), tag=tag)
+        self.m.env[node.name] = AbstractValue("function", ref=self.function(node, self.m.frame), tag=tag)
         self.m.calls.entry.found(node, self.m.frame)
 
     def imported(self, names: tuple[ir.Alias, ...]) -> None:
@@ -53,7 +53,7 @@ class Definitions:
         known = self._classes.get(id(node))
         if known is None:
             known = self._classes[id(node)] = self._class(node)
-        self.m.env[node.name] = Thing("class", ref=known)
+        self.m.env[node.name] = AbstractValue("class", ref=known)
         return known
 
     def _class(self, node: ir.ClassDef) -> ClassInfo:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, Kind, join, join_all
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.parameters import Parameters
 from xlamig.flow.interp.portable import restored
-from xlamig.flow.interp.things import LIKELY, NONE, NOTHING, UNKNOWN, Kind, Thing, join, join_all
 from xlamig.flow.model.summaries import CallContext
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ _MAX_CONTEXTS = 8  # of one function; then what the others gave is taken
 class _Ran:
     """What calls of a function gave, by their arguments."""
 
-    results: dict[Any, tuple[Thing, set[str]]] = field(default_factory=dict)
+    results: dict[Any, tuple[AbstractValue, set[str]]] = field(default_factory=dict)
     frequencies: set[str] = field(default_factory=set)
-    given: dict[str, Thing] = field(default_factory=dict)  # in the last call
+    given: dict[str, AbstractValue] = field(default_factory=dict)  # in the last call
 
 
 class Entry:
@@ -42,10 +42,10 @@ class Entry:
         self._keys: list[tuple[int, Any]] = []  # of the calls that run
         self._found: dict[int, tuple[ir.FunctionDef, Frame, ClassInfo | None]] = {}
 
-    def annotated(self, annotation: ir.Expr) -> Thing | None:
+    def annotated(self, annotation: ir.Expr) -> AbstractValue | None:
         return self.parameters.annotated(annotation)
 
-    def promised(self, name: str, annotation: ir.Expr) -> Thing | None:
+    def promised(self, name: str, annotation: ir.Expr) -> AbstractValue | None:
         return self.parameters.promised(name, annotation)
 
     def found(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> None:
@@ -59,7 +59,7 @@ class Entry:
         """The functions that run in every step, by the identity of their definitions."""
         return {node for node, ran in self._ran.items() if "step" in ran.frequencies}
 
-    def call(self, function: Function, args: Args, node: ir.Call | None) -> Thing:
+    def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
         """What a call of a function of the module gives."""
         m = self.m
         if isinstance(function.node, ir.Lambda):
@@ -75,10 +75,10 @@ class Entry:
                 self._running.count(id(function.node)) > _MAX_RECURSION
                 or (id(function.node), key) in self._keys
             ):
-                return NOTHING
+                return BOTTOM
             if len(self._running) > _MAX_DEPTH or m.exhausted:
                 m.unfollowed.add(function.node.name)
-                return UNKNOWN
+                return TOP
             if len(ran.results) >= _MAX_CONTEXTS * 2:
                 known = self._any(ran)
             else:
@@ -91,7 +91,7 @@ class Entry:
         self._happens(effects, node)
         return result
 
-    def _any(self, ran: _Ran) -> tuple[Thing, set[str]]:
+    def _any(self, ran: _Ran) -> tuple[AbstractValue, set[str]]:
         results = list(ran.results.values())
         return join_all([thing for thing, _ in results]), set().union(*(effects for _, effects in results))
 
@@ -107,7 +107,7 @@ class Entry:
         if "sync" in effects:
             m.synced = True
 
-    def _run(self, function: Function, given: dict[str, Thing]) -> tuple[Thing, set[str]]:
+    def _run(self, function: Function, given: dict[str, AbstractValue]) -> tuple[AbstractValue, set[str]]:
         m = self.m
         assert isinstance(function.node, ir.FunctionDef)
         m.allow(function.node.body)
@@ -124,32 +124,32 @@ class Entry:
         m.frame, m.statement, m.synced = outer, statement, synced
         result = frame.returned
         if frame.yielded is not None:
-            result = Thing("sequence", element=frame.yielded)
+            result = AbstractValue("sequence", element=frame.yielded)
         elif result is None:
-            result = NONE if not leaves else UNKNOWN
+            result = NONE if not leaves else TOP
         elif not leaves and result.kind != "none":
             result = join(result, NONE)
         return result, effects
 
-    def _lambda(self, function: Function, args: Args) -> Thing:
+    def _lambda(self, function: Function, args: Args) -> AbstractValue:
         m = self.m
         outer = m.frame
         assert isinstance(function.node, ir.Lambda)
         frame = m.enter(function.scope, function.frame, function.owner)
         for i, param in enumerate(function.node.params):
-            frame.env[param.name] = args.get(i, param.name) or UNKNOWN
+            frame.env[param.name] = args.get(i, param.name) or TOP
         if id(function.node) in self._running or len(self._running) > _MAX_DEPTH:
             m.frame = outer
-            return UNKNOWN
+            return TOP
         self._running.append(id(function.node))
         result = m.values.of(function.node.body)
         self._running.pop()
         m.frame = outer
         return result
 
-    def _bound(self, function: Function, args: Args) -> dict[str, Thing]:
+    def _bound(self, function: Function, args: Args) -> dict[str, AbstractValue]:
         """Parameters and what they are given."""
-        given: dict[str, Thing] = {}
+        given: dict[str, AbstractValue] = {}
         positional = list(args.positional)
         if function.bound is not None:
             positional.insert(0, function.bound)
@@ -157,10 +157,10 @@ class Entry:
         assert isinstance(function.node, ir.FunctionDef)
         for param in function.node.params:
             if param.kind == "*":
-                given[param.name] = Thing("sequence", items=tuple(positional))
+                given[param.name] = AbstractValue("sequence", items=tuple(positional))
                 positional = []
             elif param.kind == "**":
-                given[param.name] = Thing("mapping", items=dict(keywords))
+                given[param.name] = AbstractValue("mapping", items=dict(keywords))
             elif param.kind != "keyword-only" and positional:
                 given[param.name] = positional.pop(0)
             elif param.name in keywords:
@@ -172,7 +172,7 @@ class Entry:
             elif param.default is not None:
                 given[param.name] = self.parameters.default(param)
             else:
-                given[param.name] = UNKNOWN
+                given[param.name] = TOP
             if given[param.name].kind == "unknown" and param.kind == "":
                 given[param.name] = self.parameters.guessed(param, function, hot=False)
         return given
@@ -217,7 +217,7 @@ class Entry:
         kind: Kind = "module" if thing.ref.is_module else "instance"
         known = context.receiver
         place = restored(known).place if known is not None and kind == "module" else ""
-        function = self.m.calls.method_of(Thing(kind, place, sure=LIKELY, ref=thing.ref), name)
+        function = self.m.calls.method_of(AbstractValue(kind, place, sure=LIKELY, ref=thing.ref), name)
         if function is None or not isinstance(function.node, ir.FunctionDef):
             return None
         if function.kind == "class":
@@ -248,8 +248,10 @@ class Entry:
         if known is None and owner is not None and node.params and function.kind != "static":
             place = "host" if node.name == "__init__" else "device"
             kind = "module" if owner.is_module else "instance"
-            own = Thing(kind, place if owner.is_module else "", sure=LIKELY, ref=owner)  # type: ignore[arg-type]
-            given[node.params[0].name] = Thing("class", ref=owner) if function.kind == "class" else own
+            own = AbstractValue(kind, place if owner.is_module else "", sure=LIKELY, ref=owner)  # type: ignore[arg-type]
+            given[node.params[0].name] = (
+                AbstractValue("class", ref=owner) if function.kind == "class" else own
+            )
         before = m.frequency, m.frame, m.loops
         m.collating = "worker" in words and not _OF_SAMPLES.search(node.name)
         m.batches += m.collating
@@ -267,10 +269,10 @@ class Entry:
         m.caller = ()
 
 
-def _elsewhere(thing: Thing) -> Thing:
+def _elsewhere(thing: AbstractValue) -> AbstractValue:
     """What a forward pass that is tried once with tensors of the host is given in earnest."""
     if thing.place != "host":
         return thing
     if thing.kind == "module":
-        return thing.but(place="device", sure=LIKELY)
-    return thing.but(place="either", sure=min(thing.sure, LIKELY)) if thing.kind == "tensor" else thing
+        return thing.replace(place="device", sure=LIKELY)
+    return thing.replace(place="either", sure=min(thing.sure, LIKELY)) if thing.kind == "tensor" else thing

@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING, Any
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.decisions import Decisions
-from xlamig.flow.interp.frames import Frame, Function, fork
-from xlamig.flow.interp.indexing import Indexing
-from xlamig.flow.interp.loops import over as over_of
-from xlamig.flow.interp.operators import Operators
-from xlamig.flow.interp.reads import SIZES, Reads
-from xlamig.flow.interp.sizes import LASTING
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
     LIKELY,
     NONE,
     NUMBER,
     TEXT,
-    UNKNOWN,
+    TOP,
+    AbstractValue,
     Place,
-    Thing,
     constant,
     element_of,
     join,
     join_all,
     sequence,
 )
+from xlamig.flow.interp.frames import Frame, Function, fork
+from xlamig.flow.interp.indexing import Indexing
+from xlamig.flow.interp.loops import over as over_of
+from xlamig.flow.interp.operators import Operators
+from xlamig.flow.interp.reads import SIZES, Reads
+from xlamig.flow.interp.sizes import LASTING
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -47,7 +47,7 @@ class Evaluator:
         self.indexing = Indexing(machine, self.reads)
         self.operators = Operators(machine)
         self.tests = Decisions(machine)
-        self._by_type: dict[type[ir.Node], Callable[[Any], Thing]] = {
+        self._by_type: dict[type[ir.Node], Callable[[Any], AbstractValue]] = {
             ir.Name: self._name,
             ir.Attribute: self._attribute,
             ir.Const: self._const,
@@ -68,15 +68,15 @@ class Evaluator:
             ir.Yield: self._yield,
             ir.Walrus: self._walrus,
             ir.Slice: self._slice,
-            ir.BigLiteral: lambda node: Thing("sequence", element=NUMBER),
+            ir.BigLiteral: lambda node: AbstractValue("sequence", element=NUMBER),
         }
 
-    def of(self, node: ir.Expr) -> Thing:
+    def of(self, node: ir.Expr) -> AbstractValue:
         return self._by_type[type(node)](node)
 
     # ------------------------------------------------------------------ names
 
-    def _name(self, node: ir.Name) -> Thing:
+    def _name(self, node: ir.Name) -> AbstractValue:
         frame: Frame | None = self.m.frame
         while frame is not None:
             thing = frame.env.get(node.id)
@@ -87,9 +87,9 @@ class Evaluator:
         if dotted is not None:
             return self.m.calls.named(dotted)
         own = self.m.frame.scope.lookup(node.id) or node.id not in _BUILTINS
-        return UNKNOWN if own else Thing("api", ref=node.id)
+        return TOP if own else AbstractValue("api", ref=node.id)
 
-    def _attribute(self, node: ir.Attribute) -> Thing:
+    def _attribute(self, node: ir.Attribute) -> AbstractValue:
         path = path_of(node)
         if path:
             known = self.m.env.get(path)
@@ -97,7 +97,7 @@ class Evaluator:
                 return known
         return self.attribute(self.of(node.value), node.attr, node)
 
-    def attribute(self, owner: Thing, name: str, node: ir.Expr) -> Thing:
+    def attribute(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
         match owner.kind:
             case "api":
                 return self.m.calls.named(f"{owner.ref}.{name}")
@@ -108,16 +108,16 @@ class Evaluator:
             case "class":
                 return self.m.calls.static_member(owner.ref, name)
             case "mapping" if isinstance(owner.items, dict) and name in owner.items:
-                found: Thing = owner.items[name]
+                found: AbstractValue = owner.items[name]
                 return found
             case "foreign":
                 return FOREIGN
             case "distribution":
-                return Thing("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
+                return AbstractValue("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
             case "device":
-                return Thing("text", place=owner.place) if name == "type" else NUMBER
+                return AbstractValue("text", place=owner.place) if name == "type" else NUMBER
             case "sequence" if owner.items and name in ("values", "indices") and len(owner.items) == 2:
-                pair: Thing = owner.items[0 if name == "values" else 1]
+                pair: AbstractValue = owner.items[0 if name == "values" else 1]
                 return pair
             case "optimizer" if name == "param_groups":
                 return groups_of(owner.place)
@@ -125,49 +125,49 @@ class Evaluator:
                 return self._of_unseen(owner, name)
         return self.by_convention(name)
 
-    def _of_tensor(self, owner: Thing, name: str) -> Thing:
+    def _of_tensor(self, owner: AbstractValue, name: str) -> AbstractValue:
         if name in table.names("attributes", "tensor"):
-            return owner.but(scalar=owner.scalar, tag="", source="")
+            return owner.replace(scalar=owner.scalar, tag="", source="")
         if name in table.names("attributes", "shape"):
-            number = Thing("number", cause=SIZES.get(owner.cause, ""), loop=owner.loop, why=owner.why)
-            return Thing("sequence", element=number, tag="shape")
+            number = AbstractValue("number", cause=SIZES.get(owner.cause, ""), loop=owner.loop, why=owner.why)
+            return AbstractValue("sequence", element=number, tag="shape")
         if name == "device":
-            return Thing("device", owner.place or "either", sure=owner.sure)
+            return AbstractValue("device", owner.place or "either", sure=owner.sure)
         if name == "dtype":
-            return Thing("dtype")
+            return AbstractValue("dtype")
         if name in table.names("attributes", "number"):
             return BOOL if name.startswith("requires") else NUMBER
         if name.startswith("is_"):
             return BOOL
         if not owner.loose or table.name_like("setting").search(name):
-            return UNKNOWN
-        return owner.but(sure=min(owner.sure, LIKELY))
+            return TOP
+        return owner.replace(sure=min(owner.sure, LIKELY))
 
-    def _of_unseen(self, owner: Thing, name: str) -> Thing:
+    def _of_unseen(self, owner: AbstractValue, name: str) -> AbstractValue:
         known = name in table.names("attributes", "shape") or name == "device"
         return self._of_tensor(self.m.calls.unseen.as_tensor(owner), name) if known else owner
 
-    def by_convention(self, name: str) -> Thing:
+    def by_convention(self, name: str) -> AbstractValue:
         """What an attribute of something unknown may be, by its name."""
         if table.name_like("device").search(name):
-            return Thing("device", "device", sure=LIKELY)
-        return UNKNOWN
+            return AbstractValue("device", "device", sure=LIKELY)
+        return TOP
 
     # ------------------------------------------------------------------ literals and containers
 
-    def _const(self, node: ir.Const) -> Thing:
+    def _const(self, node: ir.Const) -> AbstractValue:
         return constant(node.value)
 
-    def _fstring(self, node: ir.FString) -> Thing:
+    def _fstring(self, node: ir.FString) -> AbstractValue:
         for part in node.parts:
             if not isinstance(part, str):
                 self.reads.formatted(part, self.of(part), "f-string", node)
         first = node.parts[0] if node.parts else ""
         place = constant(first.partition(":")[0]).place if isinstance(first, str) else ""
-        return Thing("text", place=place)
+        return AbstractValue("text", place=place)
 
-    def _sequence(self, node: ir.Sequence) -> Thing:
-        found: list[Thing] = []
+    def _sequence(self, node: ir.Sequence) -> AbstractValue:
+        found: list[AbstractValue] = []
         starred = False
         for element in node.elements:
             thing = self.of(element)
@@ -176,16 +176,16 @@ class Evaluator:
                 thing = element_of(thing)
             found.append(thing)
         if starred or node.kind == "set":
-            return Thing("sequence", element=join_all(found), tag="set" if node.kind == "set" else "")
-        return sequence(found) if found else Thing("sequence", items=(), ref=node.start)
+            return AbstractValue("sequence", element=join_all(found), tag="set" if node.kind == "set" else "")
+        return sequence(found) if found else AbstractValue("sequence", items=(), ref=node.start)
 
-    def _dict(self, node: ir.Dict) -> Thing:
-        items: dict[str, Thing] = {}
-        others: list[Thing] = []
+    def _dict(self, node: ir.Dict) -> AbstractValue:
+        items: dict[str, AbstractValue] = {}
+        others: list[AbstractValue] = []
         for key, value in zip(node.keys, node.values, strict=True):
             thing = self.of(value)
             if key is None:
-                others.append(element_of(thing) if thing.kind == "mapping" else UNKNOWN)
+                others.append(element_of(thing) if thing.kind == "mapping" else TOP)
                 continue
             named = self.of(key)
             if isinstance(named.const, str):
@@ -193,39 +193,41 @@ class Evaluator:
             else:
                 others.append(thing)
         if others:
-            return Thing("mapping", element=join_all([*others, *items.values()]))
-        return Thing("mapping", items=items)
+            return AbstractValue("mapping", element=join_all([*others, *items.values()]))
+        return AbstractValue("mapping", items=items)
 
-    def _lambda(self, node: ir.Lambda) -> Thing:
-        return Thing("function", ref=Function(node, self.m.frame.scope, self.m.frame))
+    def _lambda(self, node: ir.Lambda) -> AbstractValue:
+        return AbstractValue("function", ref=Function(node, self.m.frame.scope, self.m.frame))
 
-    def _yield(self, node: ir.Yield) -> Thing:
+    def _yield(self, node: ir.Yield) -> AbstractValue:
         thing = self.of(node.value) if node.value is not None else NONE
         if node.is_from:
             thing = self.iterated(thing)
         before = self.m.frame.yielded
         self.m.frame.yielded = thing if before is None else join(before, thing)
-        return UNKNOWN
+        return TOP
 
-    def _walrus(self, node: ir.Walrus) -> Thing:
+    def _walrus(self, node: ir.Walrus) -> AbstractValue:
         thing = self.of(node.value)
         self.m.assign(node.target, thing, node.value)
         return thing
 
-    def _slice(self, node: ir.Slice) -> Thing:
+    def _slice(self, node: ir.Slice) -> AbstractValue:
         bounds = (node.lower, node.upper, node.step)
-        return Thing("sequence", items=tuple(NONE if b is None else self.of(b) for b in bounds), tag="slice")
+        return AbstractValue(
+            "sequence", items=tuple(NONE if b is None else self.of(b) for b in bounds), tag="slice"
+        )
 
-    def _comprehension(self, node: ir.Comprehension) -> Thing:
+    def _comprehension(self, node: ir.Comprehension) -> AbstractValue:
         outer = fork(self.m.env)
-        lead: Thing | None = None
+        lead: AbstractValue | None = None
         over = self.m.over
         for generator in node.generators:
             iterable = self.of(generator.iter)
             self.m.over = [*self.m.over, over_of(iterable)]
             lead = lead or (iterable if iterable.kind == "sequence" and iterable.cause else None)
             element = self.iterated(iterable)
-            self.m.assign(generator.target, element.but(tag="") if element.tag == "counter" else element)
+            self.m.assign(generator.target, element.replace(tag="") if element.tag == "counter" else element)
             for test in generator.ifs:
                 self.tests.truth(test, "if")
         self.m.repeats += 1
@@ -235,15 +237,15 @@ class Evaluator:
         self.m.over = over
         self.m.frame.env = outer
         if node.kind == "dict":
-            return Thing("mapping", element=value)
+            return AbstractValue("mapping", element=value)
         if lead is None:
-            return Thing("sequence", element=element)
+            return AbstractValue("sequence", element=element)
         tag = lead.tag if lead.tag in LASTING else ""
-        return Thing("sequence", element=element, cause=lead.cause, tag=tag, why=lead.why)
+        return AbstractValue("sequence", element=element, cause=lead.cause, tag=tag, why=lead.why)
 
     # ------------------------------------------------------------------ choices
 
-    def _bool(self, node: ir.Bool) -> Thing:
+    def _bool(self, node: ir.Bool) -> AbstractValue:
         *tested, last = node.values
         found = [self.tests.truth(value, node.op) for value in tested]
         with self.m.branch() as way, self.m.seldom(tested[0], node.op == "and"):
@@ -251,14 +253,14 @@ class Evaluator:
         self.m.maybe(way, set())
         return join_all(found)
 
-    def _if(self, node: ir.IfExp) -> Thing:
+    def _if(self, node: ir.IfExp) -> AbstractValue:
         holds = self.tests.decided(node.test)
         tested = self.tests.truth(node.test, "if")
         if holds is not None:
             return self.of(node.body if holds else node.orelse)
         before = fork(self.m.env)
         ways: list[set[str]] = []
-        found: list[Thing] = []
+        found: list[AbstractValue] = []
         for arm, taken in ((node.body, True), (node.orelse, False)):
             self.m.frame.env = fork(before)
             self.tests.narrow(node.test, taken)
@@ -273,43 +275,45 @@ class Evaluator:
 
     # ------------------------------------------------------------------ parts of things
 
-    def iterated(self, thing: Thing) -> Thing:
+    def iterated(self, thing: AbstractValue) -> AbstractValue:
         """What a loop over the thing gives in a round."""
         match thing.kind:
             case "tensor":
-                return thing.but(scalar=False, tag="", source="", why=thing.why)
+                return thing.replace(scalar=False, tag="", source="", why=thing.why)
             case "sequence":
                 return element_of(thing)
             case "loader":
                 self.m.effects.add("batch")
-                return thing.element or Thing("tensor", thing.place or "host", sure=LIKELY, loose=True)
+                return thing.element or AbstractValue(
+                    "tensor", thing.place or "host", sure=LIKELY, loose=True
+                )
             case "dataset":
-                return Thing("tensor", "host", sure=LIKELY, loose=True)
+                return AbstractValue("tensor", "host", sure=LIKELY, loose=True)
             case "mapping":
                 return TEXT
             case "module":
-                part = thing.element or Thing("module", sure=LIKELY)
+                part = thing.element or AbstractValue("module", sure=LIKELY)
                 return self.m.calls.placed(part, thing)
             case "parameters":
-                return thing.element or UNKNOWN
+                return thing.element or TOP
             case "foreign":
                 return FOREIGN
             case "unknown" if thing.place:
                 return thing
             case "instance":
                 return self._of_instance(thing)
-        return UNKNOWN
+        return TOP
 
-    def _of_instance(self, thing: Thing) -> Thing:
+    def _of_instance(self, thing: AbstractValue) -> AbstractValue:
         """What the `__iter__` of a class of the module yields: a loader of one's own."""
         method = self.m.calls.method_of(thing, "__iter__")
-        made = self.m.calls.entry.call(method, Args(), None) if method is not None else UNKNOWN
+        made = self.m.calls.entry.call(method, Args(), None) if method is not None else TOP
         if made.kind not in ("sequence", "loader"):
-            return UNKNOWN
+            return TOP
         self.m.effects.add("batch")
         return self.iterated(made)
 
-    def unpacked(self, thing: Thing, count: int) -> list[Thing]:
+    def unpacked(self, thing: AbstractValue, count: int) -> list[AbstractValue]:
         """The parts of a thing that is assigned to several names."""
         if thing.kind == "sequence" and thing.items is not None and len(thing.items) == count:
             return list(thing.items)
@@ -317,16 +321,19 @@ class Evaluator:
             return [self.indexing.dimension(thing, i) for i in range(count)]
         return [self.iterated(thing)] * count
 
-    def _subscript(self, node: ir.Subscript) -> Thing:
+    def _subscript(self, node: ir.Subscript) -> AbstractValue:
         return self.indexing.read(node, self.of(node.value))
 
-    def store(self, target: ir.Subscript, thing: Thing, value: ir.Expr | None, operator: str = "") -> None:
+    def store(
+        self, target: ir.Subscript, thing: AbstractValue, value: ir.Expr | None, operator: str = ""
+    ) -> None:
         self.indexing.write(target, self.of(target.value), thing, value, operator)
 
 
-def groups_of(place: Place) -> Thing:
+def groups_of(place: Place) -> AbstractValue:
     """The `param_groups` of an optimizer."""
-    parameter = Thing("tensor", place or "device", sure=LIKELY, tag="parameter")
-    return Thing(
-        "sequence", element=Thing("mapping", items={"params": Thing("parameters", element=parameter)})
+    parameter = AbstractValue("tensor", place or "device", sure=LIKELY, tag="parameter")
+    return AbstractValue(
+        "sequence",
+        element=AbstractValue("mapping", items={"params": AbstractValue("parameters", element=parameter)}),
     )

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from xlamig import ir
-from xlamig.flow.interp.things import Thing, join
+from xlamig.flow.interp.domain import AbstractValue, join
 from xlamig.flow.model.scopes import Scope
 
-Env = dict[str, Thing]
+Env = dict[str, AbstractValue]
 """Names and dotted paths ("self.model") to what they hold."""
 
 _MANY = 1000
@@ -54,7 +54,7 @@ class Function:
     scope: Scope
     frame: Frame
     owner: ClassInfo | None = None
-    bound: Thing | None = None
+    bound: AbstractValue | None = None
     kind: Literal["", "static", "class", "property"] = ""
 
 
@@ -66,8 +66,8 @@ class Frame:
     parent: Frame | None = None
     owner: ClassInfo | None = None
     env: Env = field(default_factory=dict)
-    returned: Thing | None = None
-    yielded: Thing | None = None
+    returned: AbstractValue | None = None
+    yielded: AbstractValue | None = None
     yields: bool = False  # of a generator
     paths: set[str] = field(default_factory=set)  # the dotted ones among the names so far
 
@@ -87,7 +87,7 @@ class Loop:
     node: ir.For | ir.While
     kind: LoopKind = "inner"
     over: str = ""
-    test: Thing | None = None  # of a while loop
+    test: AbstractValue | None = None  # of a while loop
     update: ir.Call | None = None
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)

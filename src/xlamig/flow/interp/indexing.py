@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant, DynamicShape
-from xlamig.flow.interp.reads import VALUE_SIZES, Reads, keeps, sureness
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
     NUMBER,
     POSSIBLE,
-    UNKNOWN,
-    Thing,
+    TOP,
+    AbstractValue,
     element_of,
     sequence,
 )
+from xlamig.flow.interp.reads import VALUE_SIZES, Reads, keeps, sureness
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 
@@ -30,7 +30,7 @@ class Indexing:
         self.m = machine
         self.reads = reads
 
-    def read(self, node: ir.Subscript, base: Thing) -> Thing:
+    def read(self, node: ir.Subscript, base: AbstractValue) -> AbstractValue:
         index = [self.m.values.of(part) for part in node.index]
         self._prove(node, base, index)
         match base.kind:
@@ -41,70 +41,74 @@ class Indexing:
             case "mapping":
                 return self._value(node, base, index[0].const)
             case "module":
-                part = base.element or Thing("module", sure=LIKELY)
+                part = base.element or AbstractValue("module", sure=LIKELY)
                 return self.m.calls.placed(part, base)
             case "dataset":
-                return Thing("tensor", "host", sure=LIKELY, loose=True)
+                return AbstractValue("tensor", "host", sure=LIKELY, loose=True)
             case "foreign":
                 return FOREIGN
             case "text":
-                return base.but(const=UNKNOWN.const)
+                return base.replace(const=TOP.const)
         if base.kind == "unknown" and base.place:
             if all(part.kind != "tensor" or part.dtype != "bool" for part in index):
                 return base
             return self._read_tensor(node, self.m.calls.unseen.as_tensor(base), index)
         if index and index[0].kind == "tensor" and index[0].scalar:
             self.reads.host(node.index[0], index[0], "number", "index")
-        return UNKNOWN
+        return TOP
 
-    def _value(self, node: ir.Subscript, base: Thing, key: object) -> Thing:
+    def _value(self, node: ir.Subscript, base: AbstractValue, key: object) -> AbstractValue:
         """What a mapping holds under a key; a tensor that is kept there remembers it."""
         found = base.items.get(key) if isinstance(base.items, dict) else None
         found = found or self.m.env.get(f"{path_of(node.value)}[{key!r}]")
         if found is None:
-            found = UNKNOWN if base.items and isinstance(key, str) else element_of(base)
+            found = TOP if base.items and isinstance(key, str) else element_of(base)
         if found.kind == "tensor" and not found.tag and self.m.frequency == "step" and isinstance(key, str):
-            return found.but(tag=f"carried:.{key}")
+            return found.replace(tag=f"carried:.{key}")
         return found
 
-    def _element(self, node: ir.Subscript, base: Thing, index: list[Thing]) -> Thing:
+    def _element(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> AbstractValue:
         first = index[0]
         if isinstance(node.index[0], ir.Slice):
             if base.tag == "shape" and first.items[0].const not in (None, 0):
-                return Thing("sequence", element=self.dimension(base, first.items[0].const), tag="shape-rest")
-            return Thing("sequence", element=element_of(base), cause=base.cause)
+                return AbstractValue(
+                    "sequence", element=self.dimension(base, first.items[0].const), tag="shape-rest"
+                )
+            return AbstractValue("sequence", element=element_of(base), cause=base.cause)
         if (
             base.items is not None
             and isinstance(first.const, int)
             and -len(base.items) <= first.const < len(base.items)
         ):
-            found: Thing = base.items[first.const]
+            found: AbstractValue = base.items[first.const]
             return found
         if first.kind == "tensor":
             self.reads.host(node.index[0], first, "builtin", "list index")
         if base.tag == "shape":
             return self.dimension(base, first.const)
         if base.element is None and base.items is None:
-            return UNKNOWN
+            return TOP
         return element_of(base)
 
     @staticmethod
-    def dimension(shape: Thing, index: object) -> Thing:
+    def dimension(shape: AbstractValue, index: object) -> AbstractValue:
         """The size of a dimension; of one that is counted from the last it is not sure which it is."""
         size = shape.element
         if size is None or keeps(size.cause, index):
             return NUMBER
         last = isinstance(index, int) and index < 0
-        return size.but(sure=POSSIBLE) if last and size.cause == "derived" else size
+        return size.replace(sure=POSSIBLE) if last and size.cause == "derived" else size
 
-    def _read_tensor(self, node: ir.Subscript, base: Thing, index: list[Thing]) -> Thing:
+    def _read_tensor(
+        self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]
+    ) -> AbstractValue:
         if base.loose and isinstance(index[0].const, str):
             return base
         masked = self._costs(node, base, index, "read")
         # What indexes something else is mostly a vector, and an element of it a 0-d tensor.
         scalar = len(index) == 1 and index[0].kind == "number" and base.dtype == "int" and not base.loose
         whole = all(isinstance(part, ir.Slice) or self._full(part) for part in node.index)
-        result = base.but(
+        result = base.replace(
             scalar=scalar,
             cause="dynamic" if masked else base.cause,
             sure=min(base.sure, LIKELY) if scalar else base.sure,
@@ -120,7 +124,12 @@ class Indexing:
         return isinstance(part, ir.Const) and (part.value is None or part.value is ...)
 
     def write(
-        self, target: ir.Subscript, base: Thing, thing: Thing, value: ir.Expr | None, operator: str
+        self,
+        target: ir.Subscript,
+        base: AbstractValue,
+        thing: AbstractValue,
+        value: ir.Expr | None,
+        operator: str,
     ) -> None:
         index = [self.m.values.of(part) for part in target.index]
         self._prove(target, base, index)
@@ -129,7 +138,7 @@ class Indexing:
             if thing.kind == "tensor" and base.place != thing.place and thing.place == "device":
                 name = path_of(target.value)
                 if name and base.place == "":
-                    self.m.put(name, base.but(place="device"))
+                    self.m.put(name, base.replace(place="device"))
             return
         name = path_of(target.value)
         if not name:
@@ -140,19 +149,19 @@ class Indexing:
             if isinstance(key, str):
                 self.m.put(f"{name}[{key!r}]", thing)
                 if isinstance(base.items, dict):
-                    self.m.put(name, base.but(items={**base.items, key: thing}))
+                    self.m.put(name, base.replace(items={**base.items, key: thing}))
                     return
             joined = thing if not base.items and base.element is None else None
-            self.m.put(name, Thing("mapping", element=joined or thing))
+            self.m.put(name, AbstractValue("mapping", element=joined or thing))
         elif base.kind == "sequence" and not operator:
             items = base.items
             key = index[0].const
             if items is not None and isinstance(key, int) and -len(items) <= key < len(items):
                 changed = list(items)
                 changed[key] = thing
-                self.m.put(name, sequence(changed).but(tag=base.tag))
+                self.m.put(name, sequence(changed).replace(tag=base.tag))
 
-    def _prove(self, node: ir.Subscript, base: Thing, index: list[Thing]) -> None:
+    def _prove(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> None:
         """Whether a position in a tensor is a tensor of integers."""
         for part, found in zip(node.index, index, strict=True):
             if isinstance(part, ir.Name | ir.Attribute | ir.Call | ir.Binary):
@@ -164,10 +173,10 @@ class Indexing:
     def _costs(
         self,
         node: ir.Subscript,
-        base: Thing,
-        index: list[Thing],
+        base: AbstractValue,
+        index: list[AbstractValue],
         access: str,
-        thing: Thing | None = None,
+        thing: AbstractValue | None = None,
         value: ir.Expr | None = None,
     ) -> bool:
         """Records what the index costs; whether the shape depends on values."""
@@ -187,7 +196,9 @@ class Indexing:
                 self._changing(part, found, node, base, access, "index")
         return masked
 
-    def _slice(self, part: ir.Slice, bounds: Thing, node: ir.Subscript, base: Thing, access: str) -> bool:
+    def _slice(
+        self, part: ir.Slice, bounds: AbstractValue, node: ir.Subscript, base: AbstractValue, access: str
+    ) -> bool:
         dynamic = False
         for bound, found in zip((part.lower, part.upper), bounds.items, strict=False):
             if bound is None:
@@ -202,12 +213,18 @@ class Indexing:
                 self._changing(bound, found, node, base, access, "slice")
         return dynamic
 
-    def _read_number(self, part: ir.Expr, found: Thing, base: Thing, operation: str) -> None:
+    def _read_number(self, part: ir.Expr, found: AbstractValue, base: AbstractValue, operation: str) -> None:
         if base.place != "host" or base.kind != "tensor":
             self.reads.host(part, found, "number", operation)
 
     def _changing(
-        self, part: ir.Expr, number: Thing, node: ir.Subscript, base: Thing, access: str, via: str
+        self,
+        part: ir.Expr,
+        number: AbstractValue,
+        node: ir.Subscript,
+        base: AbstractValue,
+        access: str,
+        via: str,
     ) -> None:
         sure = sureness(base)
         if not sure:
@@ -216,7 +233,7 @@ class Indexing:
             sure = POSSIBLE  # what no graph of the loop needs is not computed in it
         self.reads.changing(
             part,
-            number.but(sure=min(number.sure, sure)),
+            number.replace(sure=min(number.sure, sure)),
             ChangingConstant,
             via=via,
             access=access,
@@ -245,10 +262,10 @@ class Indexing:
         self,
         node: ir.Subscript,
         part: ir.Expr,
-        base: Thing,
-        mask: Thing,
+        base: AbstractValue,
+        mask: AbstractValue,
         access: str,
-        thing: Thing | None,
+        thing: AbstractValue | None,
         value: ir.Expr | None,
     ) -> None:
         sure = min(sureness(base) or POSSIBLE, sureness(mask)) if sureness(base) else 0

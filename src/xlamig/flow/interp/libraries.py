@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import FOREIGN, LIKELY, NONE, NUMBER, POSSIBLE, AbstractValue, inside, sequence
 from xlamig.flow.interp.frames import ClassInfo
-from xlamig.flow.interp.things import FOREIGN, LIKELY, NONE, NUMBER, POSSIBLE, Thing, inside, sequence
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
 
@@ -22,7 +22,7 @@ class Libraries:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
 
-    def made(self, name: str, node: ir.Call) -> Thing | None:
+    def made(self, name: str, node: ir.Call) -> AbstractValue | None:
         """What a class of this canonical name, or a method like its `from_pretrained`, makes; None if the
         table has none such."""
         owner, _, last = name.rpartition(".")
@@ -31,9 +31,9 @@ class Libraries:
             self.m.effects.add("framework")
         elif kind == "growing-cache":
             self._grows(node, owner.rpartition(".")[2] if last.startswith("from_") else last)
-        return Thing("foreign", tag=kind) if kind else None
+        return AbstractValue("foreign", tag=kind) if kind else None
 
-    def method(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+    def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         if owner.tag == "framework":
             made = self._of_framework(name, args)
             if made is not None:
@@ -45,7 +45,9 @@ class Libraries:
                 text = short(self.m.source(node))
                 why = Why(f"`{text}` computes it from what is on the device", (node.start, node.end))
                 loose = word == "tensor"
-                return Thing("tensor", "device", sure=LIKELY, loose=loose, scalar=not loose, why=(why,))
+                return AbstractValue(
+                    "tensor", "device", sure=LIKELY, loose=loose, scalar=not loose, why=(why,)
+                )
             case "format":
                 for arg, thing in args.pairs:
                     self.m.values.reads.formatted(arg.value, thing, name, node)
@@ -53,11 +55,13 @@ class Libraries:
             case "grows":
                 if any(tensor.place != "host" and tensor.sure > POSSIBLE for tensor in given):
                     self._grows(node, f"{self._receiver(node)}.{name}")
-                return sequence([tensor.but(tag="") for tensor in given[:2]]) if len(given) > 1 else FOREIGN
+                return (
+                    sequence([tensor.replace(tag="") for tensor in given[:2]]) if len(given) > 1 else FOREIGN
+                )
             case "position":
                 text = short(self.m.source(node))
                 why = Why(f"`{text}` is as large as the tokens so far", (node.start, node.end))
-                return Thing("number", cause="position", sure=LIKELY, why=(why,))
+                return AbstractValue("number", cause="position", sure=LIKELY, why=(why,))
             case "number":
                 return NUMBER
             case "draws" if not self.m.calls.torch.is_array(name, args):
@@ -73,7 +77,7 @@ class Libraries:
             for arg, thing in args.pairs:
                 held = inside(thing)
                 if held.kind == "tensor" and held.place == "device":
-                    thing = held.but(sure=max(held.sure, LIKELY))  # a metric, whatever it is made of
+                    thing = held.replace(sure=max(held.sure, LIKELY))  # a metric, whatever it is made of
                 self.m.values.reads.formatted(arg.value, thing, f"LightningModule.{name}", node)
 
     def generated(self, args: Args, node: ir.Call) -> None:
@@ -98,13 +102,13 @@ class Libraries:
     def _receiver(self, node: ir.Call) -> str:
         return self.m.source(node.func.value) if isinstance(node.func, ir.Attribute) else ""
 
-    def _of_framework(self, name: str, args: Args) -> Thing | None:
+    def _of_framework(self, name: str, args: Args) -> AbstractValue | None:
         """An Accelerator and its like: what it prepares is on the device, its backward pass is the step's."""
         if name in ("prepare", "prepare_model"):
             moved = [
-                t.but(place="device", sure=min(t.sure, LIKELY))
+                t.replace(place="device", sure=min(t.sure, LIKELY))
                 if t.kind == "module"
-                else t.but(place="device")
+                else t.replace(place="device")
                 if t.kind == "loader"
                 else t
                 for t in args.positional

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, ChangingShape, DynamicShape, StepBoundary, Why
 from xlamig.findings import Frequency
-from xlamig.flow.interp.events import FREQUENCIES
-from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind, fork, merged
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     LIKELY,
     MISSING,
     POSSIBLE,
-    UNKNOWN,
-    Thing,
+    TOP,
+    AbstractValue,
+    Cause,
     element_of,
     join,
     join_all,
 )
+from xlamig.flow.interp.events import FREQUENCIES
+from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind, fork, merged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
 
-_CAUSES = {"training": "step-counter", "evaluation": "step-counter", "decoding": "position"}
+_CAUSES: Mapping[str, Cause] = {
+    "training": "step-counter",
+    "evaluation": "step-counter",
+    "decoding": "position",
+}
 _FEW = 4
 _ABSORBED = frozenset(
     {"backward", "opt-step", "xm-step", "zero-grad", "model", "sync", "read", "read-maybe", "batch"}
@@ -50,30 +55,30 @@ class Loops:
         def test(loop: Loop) -> None:
             loop.test = self.m.values.tests.truth(node.test, "while")
 
-        self._loop(node, UNKNOWN, test)
+        self._loop(node, TOP, test)
 
-    def _element(self, node: ir.For, iterable: Thing, loop: Loop) -> Thing:
+    def _element(self, node: ir.For, iterable: AbstractValue, loop: Loop) -> AbstractValue:
         """What the loop's target holds in a round; a counter changes as often as the graph runs."""
         element = self.m.values.iterated(iterable)
         if loop.kind in ("training", "evaluation"):
             element = _batch(element)
         return self._counted(element, loop)
 
-    def _counted(self, thing: Thing, loop: Loop) -> Thing:
+    def _counted(self, thing: AbstractValue, loop: Loop) -> AbstractValue:
         if thing.kind == "sequence" and thing.items:
-            return thing.but(items=tuple(self._counted(item, loop) for item in thing.items))
+            return thing.replace(items=tuple(self._counted(item, loop) for item in thing.items))
         if thing.tag != "counter":
             return thing
         cause = _CAUSES.get(loop.kind, "")
         if cause and not self._runs_graph(loop):
-            return thing.but(cause=cause, loop=loop.id, tag="", sure=POSSIBLE)
-        return thing.but(cause=cause or thing.cause, loop=loop.id if cause else thing.loop, tag="")
+            return thing.replace(cause=cause, loop=loop.id, tag="", sure=POSSIBLE)
+        return thing.replace(cause=cause or thing.cause, loop=loop.id if cause else thing.loop, tag="")
 
     def _runs_graph(self, loop: Loop) -> bool:
         """Whether something runs the graph in each round: a step, or a host read."""
         return loop.kind == "training" or id(loop.node) in self._cut
 
-    def _loop(self, node: ir.For | ir.While, iterable: Thing, start: Callable[[Loop], None]) -> None:
+    def _loop(self, node: ir.For | ir.While, iterable: AbstractValue, start: Callable[[Loop], None]) -> None:
         m = self.m
         before = fork(m.env)
         brief, m.brief = m.brief, True
@@ -136,7 +141,7 @@ class Loops:
     # ------------------------------------------------------------------ kinds
 
     def _kind(
-        self, node: ir.For | ir.While, iterable: Thing, effects: set[str], before: Env, after: Env
+        self, node: ir.For | ir.While, iterable: AbstractValue, effects: set[str], before: Env, after: Env
     ) -> LoopKind:
         def does(effect: str) -> bool:
             return effect in effects or f"{effect}?" in effects
@@ -155,7 +160,9 @@ class Loops:
             return self._kind_of_inference(iterable, effects, before, after)
         return "cut" if "read" in effects or "sync" in effects else "inner"
 
-    def _kind_of_inference(self, iterable: Thing, effects: set[str], before: Env, after: Env) -> LoopKind:
+    def _kind_of_inference(
+        self, iterable: AbstractValue, effects: set[str], before: Env, after: Env
+    ) -> LoopKind:
         if iterable.kind in ("loader", "dataset") or "batch" in effects:
             return "evaluation"
         carried = any(
@@ -168,7 +175,7 @@ class Loops:
         )
         return "decoding" if carried or fed_back else "evaluation"
 
-    def _over_modules(self, iterable: Thing) -> bool:
+    def _over_modules(self, iterable: AbstractValue) -> bool:
         element = self.m.values.iterated(iterable)
         parts = element.items if element.kind == "sequence" and element.items else (element,)
         return any(part.kind == "module" for part in parts)
@@ -181,7 +188,7 @@ class Loops:
             return "epoch"
         return now
 
-    def _absorb(self, effects: set[str], loop: Loop, iterable: Thing) -> None:
+    def _absorb(self, effects: set[str], loop: Loop, iterable: AbstractValue) -> None:
         """What the loop does counts for what is around it; its own steps do not make that a step."""
         if loop.kind in STEPS:
             kept = {e for e in effects if e.rstrip("?") not in _ABSORBED}
@@ -211,7 +218,7 @@ class Loops:
             heads[name] = self._carried(name, old, thing, loop)
         return heads
 
-    def _carried(self, name: str, old: Thing, new: Thing, loop: Loop) -> Thing:
+    def _carried(self, name: str, old: AbstractValue, new: AbstractValue, loop: Loop) -> AbstractValue:
         both = join(old, new)
         if both.kind == "tensor":
             return _marked(both, f"carried:{name}", loop.id)
@@ -222,9 +229,9 @@ class Loops:
             cause = new.cause or (_CAUSES.get(loop.kind, "") if counts else "")
             if loop.kind == "epoch":
                 cause = new.cause
-            return both.but(cause=cause, loop=loop.id if cause else 0, const=MISSING)
+            return both.replace(cause=cause, loop=loop.id if cause else 0, const=MISSING)
         if both.kind == "sequence" and new.tag == "appended" and _is_same_list(old, new, loop):
-            return Thing(
+            return AbstractValue(
                 "sequence",
                 element=join_all((element_of(old), element_of(new)))
                 if old.items or old.element
@@ -246,7 +253,7 @@ class Loops:
                         found[name] = _marked(heads[name], f"carried:{name}", loop.id, grows=True)
         return found
 
-    def grew(self, thing: Thing, loop: Loop) -> bool:
+    def grew(self, thing: AbstractValue, loop: Loop) -> bool:
         if loop.kind not in STEPS:
             return False
         sure = thing.sure if self._runs_graph(loop) else POSSIBLE
@@ -254,7 +261,7 @@ class Loops:
         self.told(thing, sure, (Why("in each round of this loop", span),), "")
         return True
 
-    def told(self, thing: Thing, sure: int, why: tuple[Why, ...], when: str) -> None:
+    def told(self, thing: AbstractValue, sure: int, why: tuple[Why, ...], when: str) -> None:
         """Says where something grows."""
         node, statement, operation = thing.ref
         via = "pad" if operation.endswith("pad") else "concat"
@@ -274,7 +281,7 @@ class Loops:
     # ------------------------------------------------------------------ experts
 
     @staticmethod
-    def _calls_experts(loop: Loop, iterable: Thing, effects: set[str]) -> bool:
+    def _calls_experts(loop: Loop, iterable: AbstractValue, effects: set[str]) -> bool:
         if isinstance(loop.node, ir.While) or iterable.kind not in ("sequence", "module"):
             return False  # over batches, files, tokens
         return "model" in effects or "model?" in effects or "adds-rows" in effects
@@ -290,7 +297,7 @@ class Loops:
 
     # ------------------------------------------------------------------ rounds and boundaries
 
-    def _rounds(self, node: ir.For, iterable: Thing) -> None:
+    def _rounds(self, node: ir.For, iterable: AbstractValue) -> None:
         """How often the loop runs may differ between steps."""
         active = not iterable.loop or any(loop.id == iterable.loop for loop in self.m.loops)
         if iterable.kind != "sequence" or not iterable.cause or not active or self.m.frequency != "step":
@@ -318,7 +325,7 @@ class Loops:
                 return count <= _FEW
         return False
 
-    def _boundary(self, loop: Loop, effects: set[str], iterable: Thing) -> None:
+    def _boundary(self, loop: Loop, effects: set[str], iterable: AbstractValue) -> None:
         if ("work" not in effects and "work?" not in effects) or self._few_rounds(loop.node):
             return
         m = self.m
@@ -356,16 +363,16 @@ class Loops:
         )
 
 
-def _batch(thing: Thing) -> Thing:
+def _batch(thing: AbstractValue) -> AbstractValue:
     """The host tensors in what a loop of steps goes through are a batch."""
     if thing.kind == "tensor" and thing.place == "host":
-        return thing.but(tag="batch")
+        return thing.replace(tag="batch")
     if thing.kind == "sequence" and thing.items:
-        return thing.but(items=tuple(_batch(item) for item in thing.items))
+        return thing.replace(items=tuple(_batch(item) for item in thing.items))
     return thing
 
 
-def over(thing: Thing, whole: bool = False) -> str:
+def over(thing: AbstractValue, whole: bool = False) -> str:
     """What a loop over the thing goes through, as reads in it are told of."""
     element = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
     if element.kind == "sequence" and element.items:
@@ -377,24 +384,24 @@ def over(thing: Thing, whole: bool = False) -> str:
     return "batch" if element.kind == "tensor" and not whole else ""
 
 
-def _is_same_list(old: Thing, new: Thing, loop: Loop) -> bool:
+def _is_same_list(old: AbstractValue, new: AbstractValue, loop: Loop) -> bool:
     """Whether a list lives on from round to round; `ref` is where it was made."""
     made_inside = isinstance(new.ref, int) and loop.node.start <= new.ref < loop.node.end
     return old.kind == "sequence" and old.ref == new.ref and not made_inside
 
 
-def _marked(thing: Thing, tag: str, loop: int, depth: int = 3, grows: bool = False) -> Thing:
+def _marked(thing: AbstractValue, tag: str, loop: int, depth: int = 3, grows: bool = False) -> AbstractValue:
     """The thing, or the tensors in it, with a tag."""
     if thing.kind == "tensor":
-        return thing.but(tag=tag, loop=loop, cause="growing" if grows else thing.cause)
+        return thing.replace(tag=tag, loop=loop, cause="growing" if grows else thing.cause)
     if thing.kind != "sequence" or not depth:
         return thing
     items = thing.items and tuple(_marked(item, tag, loop, depth - 1, grows) for item in thing.items)
     element = thing.element and _marked(thing.element, tag, loop, depth - 1, grows)
-    return thing.but(items=items, element=element)
+    return thing.replace(items=items, element=element)
 
 
-def _tensors(thing: Thing, depth: int = 3) -> Iterator[Thing]:
+def _tensors(thing: AbstractValue, depth: int = 3) -> Iterator[AbstractValue]:
     """The tensor, or those in a container."""
     if thing.kind == "tensor":
         yield thing

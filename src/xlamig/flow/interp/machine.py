@@ -10,13 +10,13 @@ from xlamig.facts import Fact, Span, Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.calls import Calls
 from xlamig.flow.interp.definitions import Definitions
+from xlamig.flow.interp.domain import AbstractValue, Place, element_of, join
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
 from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Loop
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.statements import Leaves, Statements
-from xlamig.flow.interp.things import Place, Thing, element_of, join
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.occasions import Occasions
 from xlamig.flow.model.regions import Regions
@@ -144,7 +144,7 @@ class Machine:
 
     # ------------------------------------------------------------------ assignment
 
-    def assign(self, target: ir.Expr, thing: Thing, value: ir.Expr | None = None) -> None:
+    def assign(self, target: ir.Expr, thing: AbstractValue, value: ir.Expr | None = None) -> None:
         if thing.kind == "unknown":
             thing = self.calls.unseen.assigned(target, thing)
         match target:
@@ -162,7 +162,7 @@ class Machine:
             case ir.Sequence(elements=elements):
                 self._unpack(elements, thing)
             case ir.Starred(value=inner):
-                self.assign(inner, Thing("sequence", element=element_of(thing)))
+                self.assign(inner, AbstractValue("sequence", element=element_of(thing)))
 
     def _forget(self, name: str) -> None:
         """What was known of `x.attribute` is of another object now."""
@@ -170,24 +170,24 @@ class Machine:
         for path in [p for p in self.frame.paths if p.startswith(start)]:
             self.env.pop(path, None)
 
-    def put(self, path: str, thing: Thing) -> None:
+    def put(self, path: str, thing: AbstractValue) -> None:
         """Remembers what a name or a path of attributes holds."""
         self.env[path] = thing
         if "." in path or "[" in path:
             self.frame.paths.add(path)
 
-    def _unpack(self, targets: tuple[ir.Expr, ...], thing: Thing) -> None:
+    def _unpack(self, targets: tuple[ir.Expr, ...], thing: AbstractValue) -> None:
         items = self.values.unpacked(thing, len(targets))
         for target, item in zip(targets, items, strict=True):
             self.assign(target, item)
 
-    def set_attribute(self, target: ir.Attribute, thing: Thing, value: ir.Expr | None) -> None:
+    def set_attribute(self, target: ir.Attribute, thing: AbstractValue, value: ir.Expr | None) -> None:
         owner = self.values.of(target.value)
         path = path_of(target)
         self.moves.attribute(target, owner, thing, value)
         self.grew(thing, f".{target.attr}")
         if thing.tag == "appended" and self.frequency == "step":
-            thing = thing.but(tag="grows", loop=0)
+            thing = thing.replace(tag="grows", loop=0)
         if path:
             self.put(path, thing)
         self.effects.add(f"sets:{target.attr}")
@@ -199,7 +199,7 @@ class Machine:
             if known is None or known.kind != both.kind or known.tag != both.tag:
                 owner.ref.version += 1
 
-    def grew(self, thing: Thing, name: str) -> None:
+    def grew(self, thing: AbstractValue, name: str) -> None:
         """`self.keys = torch.cat([self.keys, k])`: longer after each step."""
         if thing.kind == "tensor" and thing.tag == f"grown:{name}" and thing.ref and self.frequency == "step":
             self.rounds.told(thing, thing.sure, (), "in each step")

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.frames import ClassInfo
-from xlamig.flow.interp.portable import of_project
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     BOOL,
     CERTAIN,
     LIKELY,
     NONE,
     TEXT,
-    UNKNOWN,
+    TOP,
+    AbstractValue,
     Place,
-    Thing,
     sequence,
 )
+from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.portable import of_project
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
@@ -42,11 +42,11 @@ class Modules:
 
     # ------------------------------------------------------------------ calls
 
-    def call(self, module: Thing, args: Args, node: ir.Call) -> Thing:
+    def call(self, module: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """`model(x)`"""
         m = self.m
         if isinstance(module.ref, str) and module.ref.endswith("#parameter") and self._makes(args, node):
-            return UNKNOWN
+            return TOP
         m.effects.add("part" if self._is_part(node) else "model")
         if of_project(module):
             m.calls.project.send(f"{module.ref}.forward", module, args, node)
@@ -70,12 +70,12 @@ class Modules:
             settings or all(one.kind in ("number", "bool", "text") for one in args.all)
         )
 
-    def imported(self, dotted: str, args: Args, node: ir.Call) -> Thing:
+    def imported(self, dotted: str, args: Args, node: ir.Call) -> AbstractValue:
         """A module whose class is another file's."""
         given = [thing for thing in args.all if thing.kind in ("device", "text") and thing.place == "device"]
         place = "device" if given else self.m.default_place
         why = Why(f"`{short(self.m.source(node))}` makes a model", (node.start, node.end))
-        return Thing("module", place, sure=LIKELY, loose=True, ref=dotted, why=(why,))
+        return AbstractValue("module", place, sure=LIKELY, loose=True, ref=dotted, why=(why,))
 
     def _is_part(self, node: ir.Call) -> bool:
         """`self.attention(x)` in a module's own method is no call of a whole model."""
@@ -91,31 +91,35 @@ class Modules:
             and not table.name_like("module").search(path.rpartition(".")[2])
         )
 
-    def _told(self, result: Thing, module: Thing, node: ir.Call) -> Thing:
+    def _told(self, result: AbstractValue, module: AbstractValue, node: ir.Call) -> AbstractValue:
         if result.kind == "sequence" and result.items is not None:
-            return result.but(items=tuple(self._told(item, module, node) for item in result.items))
+            return result.replace(items=tuple(self._told(item, module, node) for item in result.items))
         if result.kind != "tensor" or result.place != "device":
             return result
-        return result.but(why=(*module.why[-2:], self._why(node)))
+        return result.replace(why=(*module.why[-2:], self._why(node)))
 
     def _why(self, node: ir.Call) -> Why:
         return Why(f"`{short(self.m.source(node))}` computes it on the device", (node.start, node.end))
 
-    def output(self, args: Args, node: ir.Call, sure: int, module: Thing | None = None) -> Thing:
+    def output(
+        self, args: Args, node: ir.Call, sure: int, module: AbstractValue | None = None
+    ) -> AbstractValue:
         """What a module of unknown make gives."""
         self.m.effects.add("part" if self._is_part(node) else "model")
         place = self._place(args, module)
         self.m.calls.work(place)
         why = (*(module.why[-2:] if module is not None else ()), self._why(node)) if place != "host" else ()
-        return Thing("tensor", place, sure=min(sure, LIKELY), loose=True, why=why)
+        return AbstractValue("tensor", place, sure=min(sure, LIKELY), loose=True, why=why)
 
-    def ran(self, name: str, args: Args, node: ir.Call, sure: int, module: Thing | None = None) -> Thing:
+    def ran(
+        self, name: str, args: Args, node: ir.Call, sure: int, module: AbstractValue | None = None
+    ) -> AbstractValue:
         """What `forward` or `generate` gives that cannot be seen into."""
         if name == "generate":
             self.m.calls.objects.libraries.generated(args, node)
         return self.output(args, node, sure, module)
 
-    def _place(self, args: Args, module: Thing | None) -> Place:
+    def _place(self, args: Args, module: AbstractValue | None) -> Place:
         held = self.m.calls.held(args)
         places = {thing.place for thing in held}
         if "device" in places or (module is not None and module.place == "device"):
@@ -126,13 +130,13 @@ class Modules:
             return "either"
         return module.place if module is not None and module.place == "host" else "either"
 
-    def _of_torch(self, module: Thing, args: Args, node: ir.Call) -> Thing:
+    def _of_torch(self, module: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """A class of torch.nn: its result is a tensor, or what its name says."""
         place = self._place(args, module)
         self.m.calls.work(place)
         held = self.m.calls.held(args)
         why = next((t.why for t in held if t.place == place), module.why)
-        tensor = Thing(
+        tensor = AbstractValue(
             "tensor",
             place,
             sure=max([t.sure for t in held if t.place == place], default=module.sure),
@@ -144,24 +148,24 @@ class Modules:
         if kind == "Sequential" and module.items:
             return self._in_turn(module, args, node)
         if kind.endswith("Loss"):
-            return tensor.but(
+            return tensor.replace(
                 scalar=True, cause="", why=(*why[-3:], self._why(node)) if place == "device" else why
             )
         if kind in ("LSTM", "GRU", "RNN"):
-            return sequence((tensor, tensor.but(loose=True)))
+            return sequence((tensor, tensor.replace(loose=True)))
         if kind in ("MultiheadAttention", "LSTMCell"):
             return sequence((tensor, tensor))
         if kind in ("ModuleList", "ModuleDict", "Module"):
-            return UNKNOWN
-        return tensor.but(loose=kind == "Sequential")
+            return TOP
+        return tensor.replace(loose=kind == "Sequential")
 
-    def _in_turn(self, module: Thing, args: Args, node: ir.Call) -> Thing:
+    def _in_turn(self, module: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """A Sequential: each part gets what the one before it gave."""
         for part in module.items:
             args = Args([self.m.calls.reach(self.m.calls.placed(part, module), node, args)])
         return args.positional[0]
 
-    def by_name(self, node: ir.Call, args: Args) -> Thing:
+    def by_name(self, node: ir.Call, args: Args) -> AbstractValue:
         """A call of something unknown: a model, if that is what it is called."""
         name = path_of(node.func).rpartition(".")[2]
         held = self.m.calls.held(args)
@@ -171,7 +175,7 @@ class Modules:
 
     # ------------------------------------------------------------------ methods
 
-    def method(self, module: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+    def method(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         own = self.m.calls.method_of(module, name)
         if own is not None:
             if name == "forward":
@@ -211,19 +215,27 @@ class Modules:
                     return self.m.calls.reach(self.m.calls.member(module, name, node.func), node, args)
         return self.m.calls.reach(held, node, args) if held.kind == "module" else self.by_name(node, args)
 
-    def _known_method(self, module: Thing, name: str, args: Args, node: ir.Call) -> Thing | None:
+    def _known_method(
+        self, module: AbstractValue, name: str, args: Args, node: ir.Call
+    ) -> AbstractValue | None:
         """Methods that every module has."""
         if name in _SAME:
             return module
         if name in _STATE:
-            tensor = Thing("tensor", module.place, sure=module.sure, tag="parameter", ref=_identity(module))
+            tensor = AbstractValue(
+                "tensor", module.place, sure=module.sure, tag="parameter", ref=_identity(module)
+            )
             element = sequence((TEXT, tensor)) if name.startswith("named") else tensor
-            return Thing("parameters", module.place, element=element, items=(module,))
+            return AbstractValue("parameters", module.place, element=element, items=(module,))
         if name in _PARTS:
-            part = Thing("module", module.place, sure=LIKELY)
-            return Thing("sequence", element=sequence((TEXT, part)) if name.startswith("named") else part)
+            part = AbstractValue("module", module.place, sure=LIKELY)
+            return AbstractValue(
+                "sequence", element=sequence((TEXT, part)) if name.startswith("named") else part
+            )
         if name == "state_dict":
-            return Thing("mapping", element=Thing("tensor", module.place, sure=module.sure, tag="state"))
+            return AbstractValue(
+                "mapping", element=AbstractValue("tensor", module.place, sure=module.sure, tag="state")
+            )
         if name in (
             "append",
             "insert",
@@ -239,10 +251,10 @@ class Modules:
             return NONE
         if name.startswith("register_"):
             self._hooked(module, name, args, node)
-            return UNKNOWN
+            return TOP
         if name in ("items", "values", "keys"):
-            part = Thing("module", module.place, sure=LIKELY)
-            return Thing(
+            part = AbstractValue("module", module.place, sure=LIKELY)
+            return AbstractValue(
                 "sequence", element={"items": sequence((TEXT, part)), "values": part}.get(name, TEXT)
             )
         if name == "tie_weights":
@@ -255,28 +267,30 @@ class Modules:
             return NONE
         return None
 
-    def _hooked(self, module: Thing, name: str, args: Args, node: ir.Call) -> None:
+    def _hooked(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> None:
         """A hook runs in every step, with the module and what goes in and out."""
         hook = args.get(0, "hook")
         if hook is None or hook.kind != "function" or "state_dict" in name:
             return
-        tensor = Thing("tensor", "device", sure=LIKELY, loose=True)
+        tensor = AbstractValue("tensor", "device", sure=LIKELY, loose=True)
         given = [module, sequence((tensor,)), tensor]
         m = self.m
         before, m.frequency = m.frequency, "step"
         m.calls.entry.call(hook.ref, Args(given[: len(hook.ref.node.params)]), node)
         m.frequency = before
 
-    def _registered(self, module: Thing, args: Args, tag: str) -> None:
+    def _registered(self, module: AbstractValue, args: Args, tag: str) -> None:
         name, value = args.get(0, "name"), args.get(1, "tensor") or args.keywords.get("param")
         if name is None or not isinstance(name.const, str) or not isinstance(module.ref, ClassInfo):
             return
         if value is not None and value.kind == "tensor":
-            module.ref.attributes[name.const] = value.but(tag=tag, why=())
+            module.ref.attributes[name.const] = value.replace(tag=tag, why=())
 
-    def _moved(self, module: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+    def _moved(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
-        target = Thing("device", "host") if name == "cpu" else self.m.calls.tensors.destination(name, args)
+        target = (
+            AbstractValue("device", "host") if name == "cpu" else self.m.calls.tensors.destination(name, args)
+        )
         if target is None:
             return module
         path = path_of(node.func.value)
@@ -285,7 +299,9 @@ class Modules:
         sure = CERTAIN if target.sure == CERTAIN and target.place == "device" else LIKELY
         why = Why(f"`{short(self.m.source(node))}` puts it on the device", (node.start, node.end))
         place: Place = "host" if target.place == "host" else "device"
-        moved = module.but(place=place, sure=min(module.sure, sure), why=(why,) if place == "device" else ())
+        moved = module.replace(
+            place=place, sure=min(module.sure, sure), why=(why,) if place == "device" else ()
+        )
         if path:
             self.m.put(path, moved)
             owner, _, attribute = path.rpartition(".")
@@ -296,22 +312,22 @@ class Modules:
 
     # ------------------------------------------------------------------ attributes
 
-    def attribute(self, module: Thing, name: str) -> Thing:
+    def attribute(self, module: AbstractValue, name: str) -> AbstractValue:
         """An attribute that the project does not assign."""
         if name == "training":
             return BOOL
         if name == "device":
-            return Thing("device", "device" if module.place != "host" else "host", sure=LIKELY)
+            return AbstractValue("device", "device" if module.place != "host" else "host", sure=LIKELY)
         if name in ("weight", "bias", "grad"):
             place = module.place or "device"
             sure, ref = min(module.sure, LIKELY), _identity(module)
-            return Thing("tensor", place, sure=sure, tag="parameter", ref=ref, why=module.why)
+            return AbstractValue("tensor", place, sure=sure, tag="parameter", ref=ref, why=module.why)
         if name == "module" or table.name_like("module").search(name):
-            return Thing("module", module.place, sure=LIKELY, loose=True, why=module.why)
+            return AbstractValue("module", module.place, sure=LIKELY, loose=True, why=module.why)
         if name == "config":
-            return Thing("foreign")
+            return AbstractValue("foreign")
         return self.m.values.by_convention(name)
 
 
-def _identity(module: Thing) -> object:
+def _identity(module: AbstractValue) -> object:
     return module.ref

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import ModuleMove, Why
+from xlamig.flow.interp.domain import LIKELY, AbstractValue
 from xlamig.flow.interp.events import Event
-from xlamig.flow.interp.things import LIKELY, Thing
 from xlamig.flow.model.known import short
 
 if TYPE_CHECKING:
@@ -30,16 +30,16 @@ class Moves:
         self.swaps = False  # a flag makes moves keep the parameters' identity
         self._held: dict[object, list[tuple[str, ir.Node, str]]] = {}
         self._ties: dict[object, list[Event]] = {}
-        self._moves: dict[object, tuple[Thing, ir.Call, ir.Stmt, str]] = {}
+        self._moves: dict[object, tuple[AbstractValue, ir.Call, ir.Stmt, str]] = {}
 
-    def depends(self, module: Thing, via: str, node: ir.Node, name: str = "") -> None:
+    def depends(self, module: AbstractValue, via: str, node: ir.Node, name: str = "") -> None:
         """Something holds on to the parameters of a module."""
         if module.place in ("host", "either") and module.ref is not None:
             held = self._held.setdefault(identity(module), [])
             if all(other is not node for _, other, _ in held):
                 held.append((via, node, name))
 
-    def moved(self, module: Thing, node: ir.Call, path: str) -> None:
+    def moved(self, module: AbstractValue, node: ir.Call, path: str) -> None:
         """A module on the host is moved to the device."""
         if module.kind != "module" or module.place not in ("host", "either"):
             return
@@ -62,19 +62,19 @@ class Moves:
             if via == "tie" and told is not None:
                 self._ties.setdefault(identity(module), []).append(told)
 
-    def marked(self, parameter: Thing, via: str, node: ir.Node) -> None:
+    def marked(self, parameter: AbstractValue, via: str, node: ir.Node) -> None:
         """A hook or an attribute is set on a parameter, of the module that is being built or of another."""
         if parameter.tag != "parameter" or parameter.place == "device":
             return
         if parameter.ref is not None:
-            self.depends(Thing("module", "host", ref=parameter.ref), via, node)
+            self.depends(AbstractValue("module", "host", ref=parameter.ref), via, node)
         whole = self.m.env.get("self")
         if whole is not None and whole.kind == "module":
-            self.depends(whole.but(place="host"), via, node)
+            self.depends(whole.replace(place="host"), via, node)
 
-    def listed(self, parameter: Thing, optimizer: ir.Call) -> None:
+    def listed(self, parameter: AbstractValue, optimizer: ir.Call) -> None:
         """An optimizer is given parameters that were collected one by one."""
-        module = Thing("module", "host", ref=parameter.ref)
+        module = AbstractValue("module", "host", ref=parameter.ref)
         moved = self._moves.get(identity(module))
         if parameter.place != "host" or self.swaps:
             return
@@ -96,7 +96,9 @@ class Moves:
             optimizer="",
         )
 
-    def attribute(self, target: ir.Attribute, owner: Thing, thing: Thing, value: ir.Expr | None) -> None:
+    def attribute(
+        self, target: ir.Attribute, owner: AbstractValue, thing: AbstractValue, value: ir.Expr | None
+    ) -> None:
         """`a.weight = b.weight` ties; `p.no_decay = True` marks a parameter; `p.data = p.data.to(...)`."""
         if owner.kind == "module" and target.attr == "weight" and isinstance(value, ir.Attribute):
             source = self.m.values.of(value.value)
@@ -110,7 +112,7 @@ class Moves:
             elif target.attr not in ("grad", "requires_grad"):
                 self.marked(owner, "attribute", target)
 
-    def tied(self, owner: Thing, target: ir.Node) -> None:
+    def tied(self, owner: AbstractValue, target: ir.Node) -> None:
         """A tie of two parts of the module that is being built, or of a part and the whole."""
         whole = self.m.env.get("self")
         for module in (owner, whole):
@@ -120,7 +122,7 @@ class Moves:
                 for told in self._ties.pop(identity(module), ()):
                     self.m.recorder.forget(told)
             else:
-                self.depends(module.but(place="host"), "tie", target)
+                self.depends(module.replace(place="host"), "tie", target)
 
 
 def _is_move(node: ir.Expr | None) -> bool:
@@ -128,5 +130,5 @@ def _is_move(node: ir.Expr | None) -> bool:
     return isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr in moves
 
 
-def identity(module: Thing) -> object:
+def identity(module: AbstractValue) -> object:
     return module.ref if isinstance(module.ref, int | str) else id(module.ref)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.libraries import Libraries
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
     LIKELY,
@@ -16,13 +15,14 @@ from xlamig.flow.interp.things import (
     NUMBER,
     POSSIBLE,
     TEXT,
-    UNKNOWN,
-    Thing,
+    TOP,
+    AbstractValue,
     element_of,
     join,
     join_all,
     sequence,
 )
+from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -35,7 +35,7 @@ class Objects:
         self.m = machine
         self.libraries = Libraries(machine)
 
-    def method(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+    def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         match owner.kind:
             case "sequence":
                 return self._of_sequence(owner, name, args, node)
@@ -52,14 +52,14 @@ class Objects:
                     self.m.values.reads.host(
                         node, args.positional[0], "scheduler", "ReduceLROnPlateau.step", args.node(0)
                     )
-                return UNKNOWN
+                return TOP
             case "scaler":
                 return self._of_scaler(name, args, node)
             case "distribution":
                 if name in ("sample", "rsample", "log_prob", "entropy", "mean", "mode"):
                     self.m.calls.work(owner.place)
-                    return Thing("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
-                return UNKNOWN
+                    return AbstractValue("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
+                return TOP
             case "logger":
                 return NONE  # below its level nothing is read
             case "parameters":
@@ -75,7 +75,7 @@ class Objects:
         return self._of_unknown(owner, name, args, node)
 
     @staticmethod
-    def is_logger(owner: Thing, name: str, func: ir.Attribute) -> bool:
+    def is_logger(owner: AbstractValue, name: str, func: ir.Attribute) -> bool:
         """Whether a method writes to a log, below whose level nothing is formatted."""
         if name not in table.names("reads", "loggers"):
             return False
@@ -84,24 +84,24 @@ class Objects:
 
     # ------------------------------------------------------------------ training
 
-    def _of_optimizer(self, owner: Thing, name: str, node: ir.Call) -> Thing:
+    def _of_optimizer(self, owner: AbstractValue, name: str, node: ir.Call) -> AbstractValue:
         if name == "step":
             self.m.calls.updated(node)
             self.m.calls.work(owner.place or "either")
         elif name == "zero_grad":
             self.m.effects.add("zero-grad")
-        return UNKNOWN
+        return TOP
 
-    def _of_scaler(self, name: str, args: Args, node: ir.Call) -> Thing:
+    def _of_scaler(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         if name == "step":
             self.m.calls.updated(node)
         if name == "scale" and args.positional:
             return args.positional[0]
-        return UNKNOWN
+        return TOP
 
     # ------------------------------------------------------------------ containers
 
-    def _of_sequence(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+    def _of_sequence(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
         path = path_of(node.func.value)
         if name in ("append", "extend", "insert", "appendleft") and args.positional:
@@ -109,11 +109,11 @@ class Objects:
             tag = owner.tag if owner.tag in ("ring", "grows") else "appended"
             known = owner.items or owner.element
             element = join(element_of(owner), new) if known else new
-            changed = Thing("sequence", element=element, tag=tag, loop=owner.loop, ref=owner.ref)
+            changed = AbstractValue("sequence", element=element, tag=tag, loop=owner.loop, ref=owner.ref)
             self._put(node.func.value, path, changed)
             return NONE
         if name == "clear":
-            self._put(node.func.value, path, Thing("sequence", items=(), tag="ring"))
+            self._put(node.func.value, path, AbstractValue("sequence", items=(), tag="ring"))
             return NONE
         if name in ("pop", "popleft"):
             return element_of(owner)
@@ -125,9 +125,9 @@ class Objects:
             return NUMBER
         if name == "numel":  # of a shape
             return NUMBER
-        return UNKNOWN
+        return TOP
 
-    def _put(self, target: ir.Expr, path: str, changed: Thing) -> None:
+    def _put(self, target: ir.Expr, path: str, changed: AbstractValue) -> None:
         if isinstance(target, ir.Subscript):
             self.m.values.store(target, changed, None)
         elif path:
@@ -135,20 +135,20 @@ class Objects:
             if isinstance(target, ir.Attribute):
                 self.m.set_attribute(target, changed, None)
 
-    def _of_mapping(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+    def _of_mapping(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
-        element = element_of(owner) if owner.items or owner.element else UNKNOWN
+        element = element_of(owner) if owner.items or owner.element else TOP
         match name:
             case "items":
-                return Thing("sequence", element=sequence((TEXT, element)), tag=element.tag)
+                return AbstractValue("sequence", element=sequence((TEXT, element)), tag=element.tag)
             case "values":
-                return Thing("sequence", element=element)
+                return AbstractValue("sequence", element=element)
             case "keys":
-                return Thing("sequence", element=TEXT)
+                return AbstractValue("sequence", element=TEXT)
             case "get" | "pop" | "setdefault":
                 key = args.positional[0].const if args.positional else None
                 if isinstance(owner.items, dict) and isinstance(key, str) and key in owner.items:
-                    found: Thing = owner.items[key]
+                    found: AbstractValue = owner.items[key]
                     return found
                 return element
             case "update":
@@ -158,7 +158,9 @@ class Objects:
                 if parts and owner.kind == "mapping":
                     known = [element] if owner.items or owner.element else []
                     path = path_of(node.func.value)
-                    self._put(node.func.value, path, Thing("mapping", element=join_all([*known, *parts])))
+                    self._put(
+                        node.func.value, path, AbstractValue("mapping", element=join_all([*known, *parts]))
+                    )
                 return NONE
             case "copy":
                 return owner
@@ -166,9 +168,9 @@ class Objects:
                 held = owner.items.values() if isinstance(owner.items, dict) else (element,)
                 for item in held:
                     self.m.calls.tensors.sizes.moved(item, node)
-                moved = element.but(place="device", cause="") if element.kind == "tensor" else element
-                return Thing("mapping", element=moved)
-        return UNKNOWN
+                moved = element.replace(place="device", cause="") if element.kind == "tensor" else element
+                return AbstractValue("mapping", element=moved)
+        return TOP
 
     # ------------------------------------------------------------------ text and loggers
 
@@ -183,20 +185,20 @@ class Objects:
         named = name == "batch_decode" or table.name_like("tokenizer").search(receiver) is not None
         return named and bool(self.m.calls.held(args))
 
-    def decoded(self, name: str, args: Args, node: ir.Call) -> Thing:
+    def decoded(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """`tokenizer.batch_decode(ids)` makes lists of the numbers first."""
         for i, thing in enumerate(args.positional[:1]):
             self.m.values.reads.host(node, thing, "copy", name, args.node(i))
-        return TEXT if name == "decode" else Thing("sequence", element=TEXT)
+        return TEXT if name == "decode" else AbstractValue("sequence", element=TEXT)
 
-    def _of_foreign(self, name: str, args: Args, node: ir.Call) -> Thing:
+    def _of_foreign(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         if name in table.names("reads", "writers"):
             self._format(args, node, name)
         if name == "item":
             return NUMBER
         return FOREIGN
 
-    def _of_unknown(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+    def _of_unknown(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
         path = path_of(node.func.value)
         last = path.rpartition(".")[2]
@@ -210,7 +212,7 @@ class Objects:
             if made is not None:
                 return made
         if name in ("step", "zero_grad") and table.name_like("optimizer").search(last):
-            return self._of_optimizer(Thing("optimizer", "device", sure=LIKELY), name, node)
+            return self._of_optimizer(AbstractValue("optimizer", "device", sure=LIKELY), name, node)
         if name in table.names("reads", "loggers") and ("log" in last.lower()):
             return NONE  # below its level nothing is read
         if name == "backward":
@@ -224,7 +226,7 @@ class Objects:
         if name == "cuda":
             return self._moved(owner, args, node, last)
         if name in ("size",):
-            return Thing("sequence", element=NUMBER, tag="shape") if not args.all else NUMBER
+            return AbstractValue("sequence", element=NUMBER, tag="shape") if not args.all else NUMBER
         if name in (
             "detach",
             "unsqueeze",
@@ -236,55 +238,55 @@ class Objects:
             "softmax",
             "argmax",
         ):
-            tensor = Thing("tensor", "", sure=POSSIBLE)
+            tensor = AbstractValue("tensor", "", sure=POSSIBLE)
             return self.m.calls.tensors.method(tensor, name, args, node)
         if name in ("is_available", "exists"):
             return BOOL
         if name in ("parameters", "named_parameters"):
-            parameter = Thing("tensor", "device", sure=LIKELY, tag="parameter")
+            parameter = AbstractValue("tensor", "device", sure=LIKELY, tag="parameter")
             element = parameter if name == "parameters" else sequence((TEXT, parameter))
-            return Thing("parameters", "device", element=element)
+            return AbstractValue("parameters", "device", element=element)
         if name in ("forward", "generate"):
             return self.m.calls.modules.ran(name, args, node, LIKELY)
         return self.m.calls.modules.by_name(node, args)
 
-    def _of_unseen(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing | None:
+    def _of_unseen(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """A method of what was computed from tensors: of a tensor, if nothing else has it."""
         unseen = self.m.calls.unseen
         if unseen.is_tensor_with(owner, name):
             return self.m.calls.tensors.method(unseen.as_tensor(owner), name, args, node)
         if name == "items":
-            return Thing("sequence", element=sequence((TEXT, owner)))
+            return AbstractValue("sequence", element=sequence((TEXT, owner)))
         return owner if name in table.names("unseen", "shared") or name in ("get", "pop") else None
 
-    def _read(self, owner: Thing, name: str, node: ir.Call) -> Thing:
+    def _read(self, owner: AbstractValue, name: str, node: ir.Call) -> AbstractValue:
         """`x.item()` of something that nothing is known of: no other type has the method, or few do."""
         assert isinstance(node.func, ir.Attribute)
         via = table.read_by("methods", name)
-        tensor = Thing("tensor", "", sure=POSSIBLE, why=owner.why)
+        tensor = AbstractValue("tensor", "", sure=POSSIBLE, why=owner.why)
         called = path_of(node.func.value).rpartition(".")[2]
         if name == "item" and self.m.frequency == "step" and table.name_like("loss").search(called):
             why = Why(f"`{called}` is the loss of a step, by its name", (node.start, node.end))
-            tensor = Thing("tensor", "either", sure=LIKELY, why=(why,))
+            tensor = AbstractValue("tensor", "either", sure=LIKELY, why=(why,))
         self.m.values.reads.host(node, tensor, via, f"Tensor.{name}", node.func.value)
         if name == "cpu":
-            return Thing("tensor", "host", sure=POSSIBLE)
-        return Thing("number", cause="read", sure=tensor.sure)
+            return AbstractValue("tensor", "host", sure=POSSIBLE)
+        return AbstractValue("number", cause="read", sure=tensor.sure)
 
-    def _moved(self, owner: Thing, args: Args, node: ir.Call, last: str) -> Thing:
+    def _moved(self, owner: AbstractValue, args: Args, node: ir.Call, last: str) -> AbstractValue:
         """`x.to(device)` of something unknown: a module by its name, else a tensor or a batch of them."""
         assert isinstance(node.func, ir.Attribute)
         target = self.m.calls.tensors.destination(node.func.attr, args)
         if target is None:
             return owner
         if target.place == "host":
-            return Thing("tensor", "host", sure=POSSIBLE)
+            return AbstractValue("tensor", "host", sure=POSSIBLE)
         span = (node.start, node.end)
         why = (Why("it is moved to the device here", span),)
         if table.name_like("module").search(last):
-            moved = Thing("module", "device", sure=LIKELY, why=why)
+            moved = AbstractValue("module", "device", sure=LIKELY, why=why)
             path = path_of(node.func.value)
             if path:
                 self.m.put(path, moved)
             return moved
-        return Thing("tensor", "device", sure=LIKELY, loose=True, why=why)
+        return AbstractValue("tensor", "device", sure=LIKELY, loose=True, why=why)

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant
-from xlamig.flow.interp.sizes import LASTING, LENGTH, VARIED, joined, times
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
     LIKELY,
     NUMBER,
     TEXT,
-    UNKNOWN,
+    TOP,
+    AbstractValue,
     Place,
-    Thing,
     element_of,
     join,
+    join_parameters,
     join_place,
     sequence,
-    together,
 )
+from xlamig.flow.interp.sizes import LASTING, LENGTH, VARIED, joined, times
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
@@ -40,16 +40,16 @@ class Operators:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
 
-    def unary(self, node: ir.Unary) -> Thing:
+    def unary(self, node: ir.Unary) -> AbstractValue:
         if node.op == "not":
             self.m.values.tests.truth(node.operand, "not")
             return BOOL
         thing = self.m.values.of(node.operand)
         if thing.kind == "number" and node.op == "-" and isinstance(thing.const, int | float):
-            return thing.but(const=-thing.const)
-        return thing.but(tag=thing.tag if thing.tag == "nan" else "") if thing.kind == "tensor" else thing
+            return thing.replace(const=-thing.const)
+        return thing.replace(tag=thing.tag if thing.tag == "nan" else "") if thing.kind == "tensor" else thing
 
-    def binary(self, node: ir.Binary) -> Thing:
+    def binary(self, node: ir.Binary) -> AbstractValue:
         left, right = self.m.values.of(node.left), self.m.values.of(node.right)
         if node.op == "-" and left.tag == "clock" and right.tag == "clock":
             self.m.values.reads.timed(left, right)
@@ -62,7 +62,7 @@ class Operators:
             return
         result = self.combined(node.op, old, new, node)
         if old.kind == "sequence" and node.op == "+":
-            result = result.but(tag="appended")
+            result = result.replace(tag="appended")
         if (
             isinstance(node.target, ir.Attribute)
             and result.kind == "number"
@@ -70,16 +70,16 @@ class Operators:
             and new.kind == "number"
             and not new.cause
         ):
-            result = result.but(cause="step-counter", loop=0, sure=LIKELY)
+            result = result.replace(cause="step-counter", loop=0, sure=LIKELY)
         self.m.assign(node.target, result, node.value)
 
-    def combined(self, op: str, left: Thing, right: Thing, node: ir.Node) -> Thing:
+    def combined(self, op: str, left: AbstractValue, right: AbstractValue, node: ir.Node) -> AbstractValue:
         """What `left op right` gives."""
         if op == "**":
             self.m.prove(node, number_exponent=left.kind == "tensor" and right.kind == "number")
         kinds = {left.kind, right.kind}
         if op == "+" and "sequence" in kinds and _may_be_list(left) and _may_be_list(right):
-            made = joined(Thing("sequence", element=UNKNOWN), left, right)
+            made = joined(AbstractValue("sequence", element=TOP), left, right)
             if made.cause:
                 return made
         if "tensor" in kinds:
@@ -96,40 +96,42 @@ class Operators:
         if "foreign" in kinds:
             return FOREIGN
         if kinds == {"parameters"}:
-            return together((left, right))
+            return join_parameters((left, right))
         if "unknown" in kinds and (left.place or right.place):
             return left if left.kind == "unknown" and left.place else right
         if "number" in kinds and "unknown" in kinds:
             number = left if left.kind == "number" else right
-            return number.but(const=UNKNOWN.const, sure=min(number.sure, LIKELY)) if number.cause else UNKNOWN
+            return number.replace(const=TOP.const, sure=min(number.sure, LIKELY)) if number.cause else TOP
         if kinds == {"sequence"}:
             return self._joined(op, left, right)
         if "sequence" in kinds and op == "*":
             held, number = (left, right) if left.kind == "sequence" else (right, left)
-            made = Thing("sequence", element=element_of(held), place=held.place)
+            made = AbstractValue("sequence", element=element_of(held), place=held.place)
             return times(made, number)
         if "text" in kinds:
-            return Thing("text", place=left.place)
-        return UNKNOWN
+            return AbstractValue("text", place=left.place)
+        return TOP
 
     @staticmethod
-    def _joined(op: str, left: Thing, right: Thing) -> Thing:
+    def _joined(op: str, left: AbstractValue, right: AbstractValue) -> AbstractValue:
         if op == "+" and left.items is not None and right.items is not None:
             return sequence((*left.items, *right.items))
-        return joined(Thing("sequence", element=join(element_of(left), element_of(right))), left, right)
+        return joined(
+            AbstractValue("sequence", element=join(element_of(left), element_of(right))), left, right
+        )
 
     @staticmethod
-    def _number(op: str, left: Thing, right: Thing) -> Thing:
+    def _number(op: str, left: AbstractValue, right: AbstractValue) -> AbstractValue:
         fold = _FOLD.get(op)
         if fold is not None and isinstance(left.const, int | float) and isinstance(right.const, int | float):
-            return Thing("number", const=fold(left.const, right.const))
+            return AbstractValue("number", const=fold(left.const, right.const))
         for side in (left, right):
             if side.cause:
-                made = Thing("number", sure=side.sure, cause=side.cause, loop=side.loop, why=side.why)
-                return made.but(tag=next((s.tag for s in (side, left, right) if s.tag in LASTING), ""))
-        return Thing("number", tag=LENGTH) if LENGTH in (left.tag, right.tag) else NUMBER
+                made = AbstractValue("number", sure=side.sure, cause=side.cause, loop=side.loop, why=side.why)
+                return made.replace(tag=next((s.tag for s in (side, left, right) if s.tag in LASTING), ""))
+        return AbstractValue("number", tag=LENGTH) if LENGTH in (left.tag, right.tag) else NUMBER
 
-    def _of_tensors(self, op: str, left: Thing, right: Thing, node: ir.Node) -> Thing:
+    def _of_tensors(self, op: str, left: AbstractValue, right: AbstractValue, node: ir.Node) -> AbstractValue:
         one, other = (left, right) if left.kind == "tensor" else (right, left)
         if op == "**" and other.kind == "number":
             self.m.values.reads.changing(
@@ -138,12 +140,12 @@ class Operators:
         if other.kind != "tensor":
             self.m.calls.work(one.place)
             known = other.kind in ("number", "bool", "none")
-            return one.but(
+            return one.replace(
                 sure=one.sure if known else min(one.sure, LIKELY),
                 dtype="float" if op == "/" else one.dtype if one.dtype != "bool" or op in "&|^" else "",
                 tag=one.tag if one.tag == "nan" else "",
                 source="",
-                const=UNKNOWN.const,
+                const=TOP.const,
                 ref=one.ref if one.cause == VARIED else None,
             )
         place = joined_place(left.place, right.place)
@@ -151,7 +153,7 @@ class Operators:
             self.m.values.reads.sent(left, right, node)
         lead = left if left.place == place else right
         self.m.calls.work(place)
-        return Thing(
+        return AbstractValue(
             "tensor",
             place,
             sure=min(left.sure, right.sure) if place == "either" else lead.sure,
@@ -164,9 +166,9 @@ class Operators:
             why=lead.why,
         )
 
-    def compare(self, node: ir.Compare) -> Thing:
+    def compare(self, node: ir.Compare) -> AbstractValue:
         left = self.m.values.of(node.left)
-        result: Thing = BOOL
+        result: AbstractValue = BOOL
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.m.values.of(comparator)
             result = self._compared(node, op, left, right)
@@ -175,7 +177,9 @@ class Operators:
             self.m.values.reads.host(node, result, "truth", "chained comparison")
         return result
 
-    def _compared(self, node: ir.Compare, op: str, left: Thing, right: Thing) -> Thing:
+    def _compared(
+        self, node: ir.Compare, op: str, left: AbstractValue, right: AbstractValue
+    ) -> AbstractValue:
         if op in ("is", "is not"):
             return BOOL
         if op in ("in", "not in"):
@@ -185,15 +189,15 @@ class Operators:
             cause = next((s for s in (left, right) if s.cause in _CHANGING), None)
             if cause is None:
                 return BOOL
-            return Thing("bool", cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
+            return AbstractValue("bool", cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
         if "none" in (left.kind, right.kind) or "text" in (left.kind, right.kind):
             return BOOL
         tensor = self._of_tensors(op, left, right, node)
         source = self.m.source(node.left) if left.kind == "tensor" else ""
-        return tensor.but(dtype="bool", source=source, tag="", const=UNKNOWN.const)
+        return tensor.replace(dtype="bool", source=source, tag="", const=TOP.const)
 
 
-def _may_be_list(thing: Thing) -> bool:
+def _may_be_list(thing: AbstractValue) -> bool:
     return thing.kind in ("sequence", "unknown", "foreign") or thing.loose
 
 

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from xlamig import ir
-from xlamig.flow.interp.frames import Function
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
     LIKELY,
@@ -15,10 +14,11 @@ from xlamig.flow.interp.things import (
     NUMBER,
     POSSIBLE,
     TEXT,
-    UNKNOWN,
+    TOP,
+    AbstractValue,
     Place,
-    Thing,
 )
+from xlamig.flow.interp.frames import Function
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -37,19 +37,19 @@ class Parameters:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
 
-    def default(self, param: ir.Param) -> Thing:
+    def default(self, param: ir.Param) -> AbstractValue:
         """The value of a default: the call leaves the argument out."""
         assert param.default is not None
         if isinstance(param.default, ir.Const | ir.Unary | ir.Sequence | ir.Name | ir.Attribute):
             return self.m.values.of(param.default)
-        return UNKNOWN
+        return TOP
 
-    def guessed(self, param: ir.Param, function: Function, hot: bool) -> Thing:
+    def guessed(self, param: ir.Param, function: Function, hot: bool) -> AbstractValue:
         """What a parameter may be, whoever gives it."""
         if param.kind == "*":
-            return Thing("sequence", element=UNKNOWN)
+            return AbstractValue("sequence", element=TOP)
         if param.kind == "**":
-            return Thing("mapping", element=UNKNOWN)
+            return AbstractValue("mapping", element=TOP)
         forward = hot and function.owner is not None and function.owner.is_module
         place: Place = "device" if forward else "either"
         name = function.node.name if isinstance(function.node, ir.FunctionDef) else ""
@@ -63,29 +63,29 @@ class Parameters:
         ):
             thing = self.default(param)
             if thing.kind in ("device", "text") and thing.place == "host":
-                return Thing("device", "either", sure=LIKELY)  # callers have a reason to give another
-            return thing if thing.kind in ("api", "text") else thing.but(const=UNKNOWN.const)
+                return AbstractValue("device", "either", sure=LIKELY)  # callers have a reason to give another
+            return thing if thing.kind in ("api", "text") else thing.replace(const=TOP.const)
         named = self._by_name(param.name)
         if named is not None:
             return named
         if forward and function.node.params[:1] != (param,):
             if param.name in ("batch_idx", "batch_nb", "batch_index"):
-                return Thing("number", cause="step-counter", sure=LIKELY)
+                return AbstractValue("number", cause="step-counter", sure=LIKELY)
             used = self._used_as_tensor(param.name, function)
-            return Thing("tensor", place, sure=LIKELY if used or first else POSSIBLE, loose=True)
+            return AbstractValue("tensor", place, sure=LIKELY if used or first else POSSIBLE, loose=True)
         if self._used_as_tensor(param.name, function):
-            return Thing("tensor", place, sure=LIKELY)
-        return UNKNOWN
+            return AbstractValue("tensor", place, sure=LIKELY)
+        return TOP
 
-    def _by_name(self, name: str) -> Thing | None:
+    def _by_name(self, name: str) -> AbstractValue | None:
         if table.name_like("device").search(name):
-            return Thing("device", "device", sure=LIKELY)
+            return AbstractValue("device", "device", sure=LIKELY)
         if table.name_like("module").search(name):
-            return Thing("module", "either", sure=LIKELY, loose=True, ref=f"{name}#parameter")
+            return AbstractValue("module", "either", sure=LIKELY, loose=True, ref=f"{name}#parameter")
         if table.name_like("loader").search(name):
-            return Thing("loader", "host", sure=LIKELY)
+            return AbstractValue("loader", "host", sure=LIKELY)
         if table.name_like("optimizer").search(name):
-            return Thing("optimizer", "device", sure=LIKELY)
+            return AbstractValue("optimizer", "device", sure=LIKELY)
         return None
 
     def _used_as_tensor(self, name: str, function: Function) -> bool:
@@ -95,21 +95,21 @@ class Parameters:
 
     # ------------------------------------------------------------------ annotations
 
-    def promised(self, name: str, annotation: ir.Expr, place: Place = "either") -> Thing | None:
+    def promised(self, name: str, annotation: ir.Expr, place: Place = "either") -> AbstractValue | None:
         """What the annotation of a name promises; of a list of lengths, that each is another number."""
         known = self.annotated(annotation, place)
         if known is None or known.kind != "sequence" or not table.name_like("lengths").search(name):
             return known
         if known.element is None or known.element.kind != "number":
             return known
-        return known.but(element=Thing("number", cause="batch", sure=LIKELY))
+        return known.replace(element=AbstractValue("number", cause="batch", sure=LIKELY))
 
-    def annotated(self, node: ir.Expr, place: Place = "either") -> Thing | None:
+    def annotated(self, node: ir.Expr, place: Place = "either") -> AbstractValue | None:
         """What an annotation promises; None if it promises nothing of interest."""
         match node:
             case ir.Const(value=str(text)):
                 last = text.rpartition(".")[2]
-                return Thing("tensor", place, sure=LIKELY) if last == "Tensor" else None
+                return AbstractValue("tensor", place, sure=LIKELY) if last == "Tensor" else None
             case ir.Const(value=None):
                 return NONE
             case ir.Binary(op="|", left=left, right=right):
@@ -118,7 +118,7 @@ class Parameters:
                 return self._subscript(path_of(value).rpartition(".")[2], index, place)
         return self._plain(node, place)
 
-    def _one_of(self, nodes: tuple[ir.Expr, ...], place: Place) -> Thing | None:
+    def _one_of(self, nodes: tuple[ir.Expr, ...], place: Place) -> AbstractValue | None:
         found = [self.annotated(node, place) for node in nodes]
         kept = [thing for thing in found if thing is not None and thing.kind != "none"]
         objects = [thing for thing in kept if thing.kind == "foreign" and thing.tag]
@@ -126,7 +126,7 @@ class Parameters:
             return objects[0]
         return kept[0] if len(kept) == 1 else None
 
-    def _subscript(self, name: str, index: tuple[ir.Expr, ...], place: Place) -> Thing | None:
+    def _subscript(self, name: str, index: tuple[ir.Expr, ...], place: Place) -> AbstractValue | None:
         if name == "Optional":
             return self.annotated(index[0], place)
         if name == "Union":
@@ -136,17 +136,17 @@ class Parameters:
             if inner is None:
                 return None
             if name in ("tuple", "Tuple") and len(index) > 1 and not isinstance(index[1], ir.Const):
-                parts = [self.annotated(part, place) or UNKNOWN for part in index]
-                return Thing("sequence", items=tuple(parts))
-            return Thing("sequence", element=inner)
+                parts = [self.annotated(part, place) or TOP for part in index]
+                return AbstractValue("sequence", items=tuple(parts))
+            return AbstractValue("sequence", element=inner)
         if name in ("dict", "Dict", "Mapping") and len(index) == 2:
             inner = self.annotated(index[1], place)
-            return Thing("mapping", element=inner) if inner is not None else None
+            return AbstractValue("mapping", element=inner) if inner is not None else None
         if name == "DataLoader":
-            return Thing("loader", "host")
+            return AbstractValue("loader", "host")
         return None
 
-    def _plain(self, node: ir.Expr, place: Place) -> Thing | None:
+    def _plain(self, node: ir.Expr, place: Place) -> AbstractValue | None:
         path = path_of(node)
         dotted = self.m.names.dotted(node, self.m.frame.scope) or path
         match path.rpartition(".")[2]:
@@ -159,20 +159,20 @@ class Parameters:
             case "ndarray" | "Path" | "Image" | "DataFrame" | "Series":
                 return FOREIGN
         if table.name_like("tensor-annotation").search(dotted):
-            return Thing("tensor", place, sure=LIKELY)
+            return AbstractValue("tensor", place, sure=LIKELY)
         if kind := table.object_of(self.m.names.canonical(dotted)):
-            return Thing("foreign", tag=kind)
+            return AbstractValue("foreign", tag=kind)
         if dotted == "torch.device":
-            return Thing("device", "device", sure=LIKELY)
+            return AbstractValue("device", "device", sure=LIKELY)
         if dotted.startswith("torch.optim.") or path.endswith("Optimizer"):
-            return Thing("optimizer", "device", sure=LIKELY)
+            return AbstractValue("optimizer", "device", sure=LIKELY)
         if dotted.startswith("torch.nn.") and not dotted.startswith("torch.nn.functional"):
-            return Thing("module", "device", sure=LIKELY)
+            return AbstractValue("module", "device", sure=LIKELY)
         if dotted.endswith("DataLoader"):
-            return Thing("loader", "host")
+            return AbstractValue("loader", "host")
         if isinstance(node, ir.Name):
             held = self.m.values.of(node)
             if held.kind == "class":
                 kind = "module" if held.ref.is_module else "instance"
-                return Thing(kind, "device" if held.ref.is_module else "", sure=LIKELY, ref=held.ref)  # type: ignore[arg-type]
+                return AbstractValue(kind, "device" if held.ref.is_module else "", sure=LIKELY, ref=held.ref)  # type: ignore[arg-type]
         return None

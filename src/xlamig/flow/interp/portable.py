@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from xlamig.flow.interp.domain import LIKELY, POSSIBLE, TOP, AbstractValue
 from xlamig.flow.interp.frames import ClassInfo, Function
-from xlamig.flow.interp.things import LIKELY, POSSIBLE, UNKNOWN, Thing
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.summaries import Portable
 
@@ -18,12 +18,12 @@ _KEPT_TAGS = frozenset({"nan", "parameter", "buffer", "device-loader", "plateau"
 _MAX_ITEMS = 12
 
 
-def of_project(thing: Thing) -> bool:
+def of_project(thing: AbstractValue) -> bool:
     """Whether a module's class is one of another file: its `ref` is the class's dotted name."""
     return thing.kind == "module" and isinstance(thing.ref, str) and "#" not in thing.ref
 
 
-def portable(thing: Thing, names: Names, depth: int = 3) -> Portable:
+def portable(thing: AbstractValue, names: Names, depth: int = 3) -> Portable:
     """Return what another module may know of a value; `names` are those of the module that made it."""
     if thing.kind in ("sequence", "mapping"):
         return _container(thing, names, depth)
@@ -41,18 +41,18 @@ def portable(thing: Thing, names: Names, depth: int = 3) -> Portable:
     )  # fmt: skip
 
 
-def _opaque(thing: Thing) -> Portable:
+def _opaque(thing: AbstractValue) -> Portable:
     return _OPAQUE._replace(place=thing.place, sure=thing.sure) if thing.place else _OPAQUE
 
 
-def _tag(thing: Thing) -> str:
+def _tag(thing: AbstractValue) -> str:
     """Tags that speak of loops and places of the module that made the value are left behind."""
     if thing.kind in ("instance", "unknown"):
         return "instance" if thing.kind == "instance" or thing.tag == "instance" else ""
     return thing.tag if thing.tag in _KEPT_TAGS or (thing.kind == "module" and thing.tag) else ""
 
 
-def _reference(thing: Thing, names: Names) -> str:
+def _reference(thing: AbstractValue, names: Names) -> str:
     match thing.ref:
         case ClassInfo(node=node, scope=scope) if scope.parent is not None and scope.parent.kind == "module":
             return f"{names.module}.{node.name}"
@@ -64,7 +64,7 @@ def _reference(thing: Thing, names: Names) -> str:
     return ""
 
 
-def _container(thing: Thing, names: Names, depth: int) -> Portable:
+def _container(thing: AbstractValue, names: Names, depth: int) -> Portable:
     tag = _tag(thing)
     if not depth:
         return Portable(thing.kind, tag=tag)
@@ -78,16 +78,17 @@ def _container(thing: Thing, names: Names, depth: int) -> Portable:
     return Portable(thing.kind, cause=thing.cause, tag=tag, element=element)
 
 
-def restored(value: Portable) -> Thing:
+def restored(value: Portable) -> AbstractValue:
     """Return the value of this interpreter that stands for one of another."""
     if value == _OPAQUE:
-        return UNKNOWN
-    made = Thing(
+        return TOP
+    made = AbstractValue(
         value.kind,  # type: ignore[arg-type]
         value.place,  # type: ignore[arg-type]
         min(value.sure, LIKELY) if value.kind == "module" else value.sure,
         value.dtype, value.scalar, value.loose,
-        ref=value.ref or None, cause=value.cause, tag=value.tag,
+        ref=value.ref or None, cause=value.cause,  # type: ignore[arg-type]
+        tag=value.tag,
     )  # fmt: skip
     changes: dict[str, Any] = {}
     if value.known:
@@ -100,13 +101,13 @@ def restored(value: Portable) -> Thing:
         changes["element"] = restored(value.element)
     if value.kind == "module" and value.ref:
         changes["loose"] = True
-    return made.but(**changes) if changes else made
+    return made.replace(**changes) if changes else made
 
 
-def moved(value: Thing, place: str, depth: int = 3) -> Thing:
+def moved(value: AbstractValue, place: str, depth: int = 3) -> AbstractValue:
     """Return a function's result for arguments that are on `place` rather than on the device."""
     if value.kind in ("tensor", "unknown") and value.place == "device" and place:
-        return value.but(place=place, sure=min(value.sure, LIKELY))
+        return value.replace(place=place, sure=min(value.sure, LIKELY))
     if value.kind not in ("sequence", "mapping") or not depth:
         return value
     items: Any = value.items
@@ -115,4 +116,4 @@ def moved(value: Thing, place: str, depth: int = 3) -> Thing:
     elif items is not None:
         items = tuple(moved(item, place, depth - 1) for item in items)
     element = moved(value.element, place, depth - 1) if value.element is not None else None
-    return value.but(items=items, element=element)
+    return value.replace(items=items, element=element)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import POSSIBLE, TOP, AbstractValue, inside
 from xlamig.flow.interp.portable import moved, portable, restored
 from xlamig.flow.interp.reads import sureness
-from xlamig.flow.interp.things import POSSIBLE, UNKNOWN, Thing, inside
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.summaries import SETTLED, CallContext, FunctionSummary, Portable
 
@@ -31,7 +31,7 @@ class ProjectCalls:
 
     # ------------------------------------------------------------------ what the caller learns
 
-    def call(self, dotted: str, args: Args, node: ir.Call) -> Thing:
+    def call(self, dotted: str, args: Args, node: ir.Call) -> AbstractValue:
         """The result of calling a function or class of another module."""
         names = self.m.names
         export = names.project.resolve(dotted, names.module)
@@ -42,13 +42,13 @@ class ProjectCalls:
                 return made
             if self.m.regions.makes_module(export):
                 return self.m.calls.modules.imported(dotted, args, node)
-            return Thing("unknown", ref=dotted, sure=POSSIBLE, tag="instance")
+            return AbstractValue("unknown", ref=dotted, sure=POSSIBLE, tag="instance")
         found = names.project.summary(dotted, names.module)
         if found is None:
             return self.m.calls.modules.by_name(node, args)
         return self._apply(*found, args, node)
 
-    def method(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing | None:
+    def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """The result of a method of an object whose class another module defines; None if nothing is known
         of it. `owner.ref` is the class's dotted name."""
         dotted = f"{owner.ref}.{name}"
@@ -57,33 +57,33 @@ class ProjectCalls:
         found = names.project.summary(dotted, names.module)
         return self._apply(*found, args, node) if found is not None else None
 
-    def _apply(self, summary: FunctionSummary, module: str, args: Args, node: ir.Call) -> Thing:
+    def _apply(self, summary: FunctionSummary, module: str, args: Args, node: ir.Call) -> AbstractValue:
         """What the call does, by the callee's summary; what it returns."""
         computed = self.m.calls.unseen.computed(node, args)
         number = self._read(summary, module, args, node)
         self._happens(summary, computed, node)
-        known = restored(summary.result) if summary.result is not None else UNKNOWN
+        known = restored(summary.result) if summary.result is not None else TOP
         if known.kind in ("number", "bool"):
-            return number or UNKNOWN
+            return number or TOP
         if known.kind == "unknown":
             return computed if summary.reads else self.m.calls.modules.by_name(node, args)
         return moved(known, computed.place)
 
-    def _read(self, summary: FunctionSummary, module: str, args: Args, node: ir.Call) -> Thing | None:
+    def _read(self, summary: FunctionSummary, module: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """Reports the tensors that the callee reads; returns the number that it makes of the last one."""
-        number: Thing | None = None
+        number: AbstractValue | None = None
         name = path_of(node.func)
         for reading in summary.reads:
             for thing, part in self._argument(summary, reading.parameter, args):
                 held = inside(thing)
                 if held.kind == "tensor" and (reading.whole or not (held.loose or held is not thing)):
                     there = f"`{reading.operation}` in {module.rpartition('.')[2]}.py, line {reading.row}"
-                    told = held.because(f"`{name}` reads it: {there}", (node.start, node.end))
+                    told = held.with_reason(f"`{name}` reads it: {there}", (node.start, node.end))
                     self.m.values.reads.host(part or node, told, reading.via, name, part)
-                    number = Thing("number", sure=held.sure, cause="read" if sureness(held) else "")
+                    number = AbstractValue("number", sure=held.sure, cause="read" if sureness(held) else "")
         return number
 
-    def _happens(self, summary: FunctionSummary, computed: Thing, node: ir.Call) -> None:
+    def _happens(self, summary: FunctionSummary, computed: AbstractValue, node: ir.Call) -> None:
         """Effects of the callee; those on arguments count only where these are on the device."""
         updates = {"opt-step", "xm-step", "backward"}.intersection(summary.effects)
         kept = {e for e in summary.effects if not e.startswith("read") or updates}
@@ -102,7 +102,7 @@ class ProjectCalls:
     @staticmethod
     def _argument(
         summary: FunctionSummary, parameter: str, args: Args
-    ) -> Iterator[tuple[Thing, ir.Expr | None]]:
+    ) -> Iterator[tuple[AbstractValue, ir.Expr | None]]:
         """What a parameter is given, and where; of `**kwargs` all that no other takes."""
         names = summary.parameters
         if parameter in names:
@@ -116,7 +116,7 @@ class ProjectCalls:
 
     # ------------------------------------------------------------------ what the callee learns
 
-    def send(self, dotted: str, owner: Thing | None, args: Args, node: ir.Call) -> None:
+    def send(self, dotted: str, owner: AbstractValue | None, args: Args, node: ir.Call) -> None:
         """Remembers the context of a call for the module that has the function."""
         if args.starred or len(args.all) > _MAX_ARGUMENTS or len(self.contexts) >= _MAX_CONTEXTS:
             return
@@ -132,7 +132,7 @@ class ProjectCalls:
         )
         self.contexts[context] = None
 
-    def _portable(self, thing: Thing) -> Portable:
+    def _portable(self, thing: AbstractValue) -> Portable:
         return portable(thing, self.m.names)
 
 

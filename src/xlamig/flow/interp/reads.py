@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Transfer, Why
-from xlamig.flow.interp.things import LIKELY, POSSIBLE, Thing, element_of
+from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Cause, element_of
 from xlamig.flow.model.known import short
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _CAUSES = {
 }
 
 _OVER = ("parameters", "state-dict")
-SIZES = {"dynamic": "derived", "growing": "length", "varied": "batch"}
+SIZES: Mapping[str, Cause] = {"dynamic": "derived", "growing": "length", "varied": "batch"}
 """What makes a size of a tensor change, by what its shape depends on."""
 VALUE_SIZES = frozenset({"read", "derived"})
 """Of numbers that depend on the values of tensors: read from one, or the size of one with such a shape."""
@@ -38,7 +39,9 @@ class Reads:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
 
-    def host(self, node: ir.Node, thing: Thing, via: str, operation: str, of: ir.Node | None = None) -> None:
+    def host(
+        self, node: ir.Node, thing: AbstractValue, via: str, operation: str, of: ir.Node | None = None
+    ) -> None:
         """Says that a value is needed in Python, if it is on the device."""
         sure = sureness(thing)
         if thing.kind != "tensor" or not sure:
@@ -49,12 +52,14 @@ class Reads:
         over = next((word for word in reversed(m.over) if word in _OVER), "")
         self._told(node, thing, via, operation, of if of is not None else node, over)
 
-    def rows(self, node: ir.Expr, thing: Thing) -> None:
+    def rows(self, node: ir.Expr, thing: AbstractValue) -> None:
         """`for t, h, w in grid:` whose rounds read on the host: each number is read by itself."""
         if thing.kind == "tensor" and not thing.loose and sureness(thing):
             self._told(node, thing, "number", "for", node, "rows")
 
-    def _told(self, node: ir.Node, thing: Thing, via: str, operation: str, of: ir.Node, over: str) -> None:
+    def _told(
+        self, node: ir.Node, thing: AbstractValue, via: str, operation: str, of: ir.Node, over: str
+    ) -> None:
         self.m.record(
             HostRead,
             node,
@@ -67,7 +72,7 @@ class Reads:
             over=over,
         )
 
-    def sent(self, left: Thing, right: Thing, node: ir.Node) -> None:
+    def sent(self, left: AbstractValue, right: AbstractValue, node: ir.Node) -> None:
         """A constant of the host meets a tensor of the device."""
         for side, name in ((left, "left"), (right, "right")):
             part = getattr(node, name, node)
@@ -77,7 +82,7 @@ class Reads:
                     Transfer, part, LIKELY, side.why, via="constant", operation="an operator", tensor=text
                 )
 
-    def branched(self, node: ir.Expr, thing: Thing) -> None:
+    def branched(self, node: ir.Expr, thing: AbstractValue) -> None:
         """A random choice: one makes two graphs, each compiled once; one in each round makes many."""
         m = self.m
         inside = thing.loop and m.loops and m.loops[-1].id == thing.loop
@@ -87,7 +92,7 @@ class Reads:
                 ChangingPath, node, LIKELY if many else POSSIBLE, thing.why, via="branch", cause="random"
             )
 
-    def timed(self, end: Thing, start: Thing) -> None:
+    def timed(self, end: AbstractValue, start: AbstractValue) -> None:
         """`time.time() - start` around device work that was only queued."""
         if end.ref is None or start.ref is None:
             return
@@ -97,7 +102,7 @@ class Reads:
             why = Why("the time is taken from here", (begin.start, begin.end))
             self.m.record(Timing, node, LIKELY, (why,), at=statement, clock=short(self.m.source(node)))
 
-    def formatted(self, part: ir.Node, thing: Thing, operation: str, node: ir.Node) -> None:
+    def formatted(self, part: ir.Node, thing: AbstractValue, operation: str, node: ir.Node) -> None:
         """Something is made text of."""
         if thing.kind == "sequence":
             thing = element_of(thing)
@@ -106,14 +111,14 @@ class Reads:
         if thing.kind == "tensor":
             self.host(part, thing, "log" if self.m.logging else "format", operation, part)
 
-    def membership(self, node: ir.Compare, left: Thing, right: Thing) -> None:
+    def membership(self, node: ir.Compare, left: AbstractValue, right: AbstractValue) -> None:
         """`x in y`: the tensor is compared with each element, and each answer is read; not by a set."""
         if right.kind == "tensor" and not right.loose:
             self.host(node, right, "builtin", "in", node.comparators[0])
         elif left.kind == "tensor" and right.kind == "sequence" and right.tag != "set":
             self.host(node, left, "builtin", "in", node.left)
 
-    def changing(self, node: ir.Node, number: Thing, fact: type[Fact], /, **fields: Any) -> bool:
+    def changing(self, node: ir.Node, number: AbstractValue, fact: type[Fact], /, **fields: Any) -> bool:
         """Says that a number that differs between graph runs is baked in."""
         active = not number.loop or any(loop.id == number.loop for loop in self.m.loops)
         if not number.cause or number.cause == "dynamic" or not active or number.kind != "number":
@@ -128,13 +133,13 @@ class Reads:
         self.m.record(fact, node, number.sure, (*number.why, why), cause=number.cause, **fields)
         return True
 
-    def followed(self, part: ir.Node, index: Thing, operation: str, tensor: str = "") -> None:
+    def followed(self, part: ir.Node, index: AbstractValue, operation: str, tensor: str = "") -> None:
         """Says that as much is taken or written as an index has elements, which the values decide."""
-        number = Thing("number", cause="derived", sure=index.sure, why=index.why)
+        number = AbstractValue("number", cause="derived", sure=index.sure, why=index.why)
         self.sized(part, part, number, sureness(index), operation, tensor)
 
     def sized(
-        self, node: ir.Node, size: ir.Node, number: Thing, sure: int, operation: str, tensor: str = ""
+        self, node: ir.Node, size: ir.Node, number: AbstractValue, sure: int, operation: str, tensor: str = ""
     ) -> None:
         """Says that a size depends on the values of tensors; it may be the same each time."""
         text = short(self.m.source(size))
@@ -145,7 +150,7 @@ class Reads:
         self.m.record(DynamicShape, node, sure, (*number.why, why), None, (), frozenset(), None, **fields)
 
 
-def sureness(thing: Thing) -> int:
+def sureness(thing: AbstractValue) -> int:
     """How sure it is that a tensor is on the device; 0 for one on the host."""
     match thing.place:
         case "device":

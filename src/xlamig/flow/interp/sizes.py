@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.things import LIKELY, UNKNOWN, Thing, element_of
+from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, element_of
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
 
@@ -26,21 +26,21 @@ LASTING = (LONGEST, DRAWN, LENGTH)
 PADDING = "padding"
 
 
-def varies(thing: Thing) -> bool:
+def varies(thing: AbstractValue) -> bool:
     """Whether a number, or the length of a sequence, is another one for each sample."""
     if thing.kind not in ("number", "sequence") or thing.sure < LIKELY:
         return False
     return thing.cause == "batch" or (thing.cause == "random" and thing.tag == DRAWN)
 
 
-def times(made: Thing, number: Thing) -> Thing:
+def times(made: AbstractValue, number: AbstractValue) -> AbstractValue:
     """`[PAD] * (longest - len(s))`"""
     if not varies(number):
         return made
-    return _as_long_as(made.but(tag=PADDING), number)
+    return _as_long_as(made.replace(tag=PADDING), number)
 
 
-def joined(made: Thing, left: Thing, right: Thing) -> Thing:
+def joined(made: AbstractValue, left: AbstractValue, right: AbstractValue) -> AbstractValue:
     """`s + [PAD] * (n - len(s))`: as long as `n` says."""
     varied = [side for side in (left, right) if varies(side)]
     if not varied or (len(varied) > 1 and any(side.tag == PADDING for side in varied)):
@@ -48,9 +48,9 @@ def joined(made: Thing, left: Thing, right: Thing) -> Thing:
     return _as_long_as(made, next((side for side in varied if side.tag == LONGEST), varied[0]))
 
 
-def _as_long_as(made: Thing, lead: Thing) -> Thing:
+def _as_long_as(made: AbstractValue, lead: AbstractValue) -> AbstractValue:
     tag = LONGEST if lead.tag == LONGEST else made.tag
-    return made.but(cause="batch", sure=LIKELY, tag=tag, why=lead.why)
+    return made.replace(cause="batch", sure=LIKELY, tag=tag, why=lead.why)
 
 
 def _breaks(body: ir.Block) -> bool:
@@ -65,13 +65,15 @@ class Sizes:
 
     # ------------------------------------------------------------------ numbers
 
-    def drawn(self) -> Thing:
+    def drawn(self) -> AbstractValue:
         """A random number, drawn again and again or once for the whole run."""
         loops = self.m.loops
         tag = DRAWN if self.m.repeating else ""
-        return Thing("number", cause="random", loop=loops[-1].id if loops else 0, tag=tag)
+        return AbstractValue("number", cause="random", loop=loops[-1].id if loops else 0, tag=tag)
 
-    def longest(self, given: Thing, node: ir.Node, source: ir.Expr | None = None) -> Thing | None:
+    def longest(
+        self, given: AbstractValue, node: ir.Node, source: ir.Expr | None = None
+    ) -> AbstractValue | None:
         """`max(len(s) for s in batch)`: nobody asks for the longest of what is equally long."""
         lengths = given.kind == "number" and (given.tag == LENGTH or given.cause == "batch")
         if isinstance(source, ir.Comprehension):
@@ -79,17 +81,17 @@ class Sizes:
         if not lengths or given.cause not in ("", "batch") or not self.m.batching:
             return None
         why = Why(f"`{short(self.m.source(node))}` is the longest of a batch", (node.start, node.end))
-        return Thing("number", cause="batch", sure=LIKELY, tag=LONGEST, why=(why,))
+        return AbstractValue("number", cause="batch", sure=LIKELY, tag=LONGEST, why=(why,))
 
-    def read(self, tensor: Thing, node: ir.Node) -> Thing | None:
+    def read(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue | None:
         """A number out of a tensor of the host: the greatest of some lengths, or a random one."""
         if tensor.place != "host":
             return None
         if tensor.tag == LONGEST and tensor.scalar:
-            return self.longest(Thing("number", tag=LENGTH), node)
+            return self.longest(AbstractValue("number", tag=LENGTH), node)
         return self.drawn() if tensor.tag == DRAWN else None
 
-    def collected(self, loop: Loop, iterable: Thing, before: Env) -> Env:
+    def collected(self, loop: Loop, iterable: AbstractValue, before: Env) -> Env:
         """The lists that a loop appends to, if it has another number of rounds each time."""
         if not (self.m.repeating and (varies(iterable) or self._ends_early(loop))):
             return {}
@@ -97,7 +99,7 @@ class Sizes:
         header = (node.start, node.iter.end if isinstance(node, ir.For) else node.test.end)
         why = (Why("this loop has another number of rounds each time", header),)
         return {
-            name: thing.but(cause="batch", sure=LIKELY, why=why)
+            name: thing.replace(cause="batch", sure=LIKELY, why=why)
             for name, thing in self.m.env.items()
             if thing.tag in ("appended", "grows")
             and thing.loop in (0, loop.id)
@@ -118,21 +120,27 @@ class Sizes:
     # ------------------------------------------------------------------ tensors
 
     def shaped(
-        self, result: Thing, last: str, owner: Thing | None, operands: list[Thing], args: Args, node: ir.Call
-    ) -> Thing:
+        self,
+        result: AbstractValue,
+        last: str,
+        owner: AbstractValue | None,
+        operands: list[AbstractValue],
+        args: Args,
+        node: ir.Call,
+    ) -> AbstractValue:
         """The result of an operation on the host, which may have a shape of its own each time."""
         plain = last.rstrip("_")
         first = args.get(0)
         if result.place == "device" and owner is None and first is not None:
             self.listed(plain, first, node)
         if self.m.collating and result.kind == "tensor" and not result.place:
-            result = result.but(place="host")
+            result = result.replace(place="host")
         if result.kind != "tensor" or result.place != "host":
             return result
         if plain in table.names("sizes", "random") and owner is None:
-            return result.but(tag=DRAWN)
+            return result.replace(tag=DRAWN)
         if plain == "max" and owner is not None and owner.tag == "lengths" and result.scalar:
-            return result.but(tag=LONGEST)
+            return result.replace(tag=LONGEST)
         if result.scalar:
             return result
         if owner is None and first is not None and first.kind == "sequence":
@@ -142,9 +150,7 @@ class Sizes:
         ):
             return self._marked(result, last, node) if self.m.batching else result
         if plain == "pad":
-            return self._padded(
-                result, args.get(0 if owner is not None else 1, "pad") or UNKNOWN, operands, node
-            )
+            return self._padded(result, args.get(0 if owner is not None else 1, "pad") or TOP, operands, node)
         given = len(args.positional) - (owner is None)
         reduced = plain in table.names("torch", "reductions") and (given > 0 or bool(args.keywords))
         if plain in table.names("sizes", "fixing") or reduced:
@@ -152,23 +158,25 @@ class Sizes:
         return self._kept(result, operands)
 
     @staticmethod
-    def _kept(result: Thing, operands: list[Thing]) -> Thing:
+    def _kept(result: AbstractValue, operands: list[AbstractValue]) -> AbstractValue:
         lead = next((o for o in operands if o.cause == VARIED and o.place == "host"), None)
         if lead is None:
             return result
-        return result.but(
+        return result.replace(
             cause=VARIED, ref=lead.ref, why=lead.why, tag=lead.tag if lead.tag == LONGEST else ""
         )
 
-    def _of_sequence(self, result: Thing, plain: str, given: Thing, node: ir.Node) -> Thing:
+    def _of_sequence(
+        self, result: AbstractValue, plain: str, given: AbstractValue, node: ir.Node
+    ) -> AbstractValue:
         """`torch.cat([g.x for g in graphs])`, `torch.tensor([s + [PAD] * n for s in batch])`"""
-        held: Sequence[Thing] = given.items or (element_of(given),)
+        held: Sequence[AbstractValue] = given.items or (element_of(given),)
         alike = plain in table.names("sizes", "of-one-shape")
         joins = alike or plain in table.names("torch", "concat") or plain in table.names("sizes", "joins")
         varied = [t for t in held if t.cause == VARIED and (t.tag == LONGEST or not alike)]
         if varies(given) or (joins and varied):
             lead = given if varies(given) else varied[0]
-            made = self._marked(result.but(why=lead.why), plain, node)
+            made = self._marked(result.replace(why=lead.why), plain, node)
             if LONGEST in (given.tag, *(thing.tag for thing in held)):
                 self._collated(made)
             return made
@@ -179,28 +187,32 @@ class Sizes:
                     self._collated(made)
                 return made
             if all(thing.tag == LENGTH for thing in held):
-                return result.but(tag="lengths")
+                return result.replace(tag="lengths")
         return result
 
-    def _padded(self, result: Thing, amounts: Thing, operands: list[Thing], node: ir.Node) -> Thing:
+    def _padded(
+        self, result: AbstractValue, amounts: AbstractValue, operands: list[AbstractValue], node: ir.Node
+    ) -> AbstractValue:
         """By what is missing to a constant, or to the longest of the batch."""
         varied = [part for part in amounts.items or (amounts,) if varies(part)]
         longest = next((part for part in varied if part.tag == LONGEST), None)
         if longest is not None:
-            return self._marked(result.but(why=longest.why), "pad", node).but(tag=LONGEST)
+            return self._marked(result.replace(why=longest.why), "pad", node).replace(tag=LONGEST)
         return result if varied else self._kept(result, operands)
 
-    def sized(self, result: Thing, number: Thing, operation: str, node: ir.Node) -> None:
+    def sized(self, result: AbstractValue, number: AbstractValue, operation: str, node: ir.Node) -> None:
         """`torch.zeros(n)` on the host, of another size for each sample."""
         padded = operation.endswith("pad")  # by as much as is missing, mostly
         if result.kind == "tensor" and result.place == "host" and varies(number) and not padded:
-            made = self._marked(result.but(why=number.why), operation.rpartition(".")[2], node)
+            made = self._marked(result.replace(why=number.why), operation.rpartition(".")[2], node)
             result.cause, result.ref, result.why, result.sure = made.cause, made.ref, made.why, made.sure
             result.tag = LONGEST if number.tag == LONGEST else ""
             if result.tag:
                 self._collated(made)
 
-    def picked(self, base: Thing, result: Thing, index: list[Thing], node: ir.Subscript) -> Thing:
+    def picked(
+        self, base: AbstractValue, result: AbstractValue, index: list[AbstractValue], node: ir.Subscript
+    ) -> AbstractValue:
         """What an index gives of a tensor of the host."""
         if base.place != "host":
             return result
@@ -213,33 +225,33 @@ class Sizes:
         whole = all(bound.kind == "none" for ends in bounds for bound in ends)
         same = all(part.tag == "slice" or part.kind in ("none", "text") for part in index)
         if base.cause == VARIED and (not whole or not same):
-            return result.but(cause="", ref=None)
-        return result.but(ref=base.ref) if base.cause == VARIED else result
+            return result.replace(cause="", ref=None)
+        return result.replace(ref=base.ref) if base.cause == VARIED else result
 
-    def _marked(self, result: Thing, operation: str, node: ir.Node) -> Thing:
+    def _marked(self, result: AbstractValue, operation: str, node: ir.Node) -> AbstractValue:
         text = short(self.m.source(node))
         why = Why(f"`{text}`: each sample or batch has a shape of its own", (node.start, node.end))
         made = node, self.m.statement, operation
-        return result.but(
+        return result.replace(
             cause=VARIED, sure=min(result.sure, LIKELY), ref=made, why=(*result.why[-2:], why), tag=""
         )
 
     # ------------------------------------------------------------------ what it costs
 
-    def listed(self, plain: str, given: Thing, node: ir.Node) -> None:
+    def listed(self, plain: str, given: AbstractValue, node: ir.Node) -> None:
         """`torch.stack(log_probs)`, `torch.tensor(rewards, device=device)` of a list with another length in
         each step."""
         takes = plain in table.names("torch", "stack") or plain in table.names("sizes", "from-lists")
         if takes and given.kind == "sequence" and varies(given) and self.m.frequency == "step":
             self._told(node, self.m.statement, plain, LIKELY, given.why)
 
-    def _collated(self, tensor: Thing) -> None:
+    def _collated(self, tensor: AbstractValue) -> None:
         """A collate function makes batches as long as their longest sample."""
         if self.m.collating:
             made, statement, operation = tensor.ref
             self._told(made, statement, operation, LIKELY, tensor.why)
 
-    def moved(self, tensor: Thing, node: ir.Call) -> None:
+    def moved(self, tensor: AbstractValue, node: ir.Call) -> None:
         """Such a tensor is put on the device in each step."""
         if tensor.cause != VARIED or tensor.ref is None or self.m.frequency != "step":
             return

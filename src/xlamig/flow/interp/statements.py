@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xlamig import ir
+from xlamig.flow.interp.domain import NONE, TOP, join
 from xlamig.flow.interp.frames import Env, fork, merged
-from xlamig.flow.interp.things import NONE, UNKNOWN, join
 from xlamig.flow.model.guards import XLA_ARM
 from xlamig.flow.model.scopes import path_of
 
@@ -62,7 +62,7 @@ class Statements:
                         thing = self.m.calls.entry.promised(name, annotation) or thing
                     self.m.assign(target, thing, value)
                 elif isinstance(target, ir.Name):
-                    self.m.env.setdefault(target.id, self.m.calls.entry.annotated(annotation) or UNKNOWN)
+                    self.m.env.setdefault(target.id, self.m.calls.entry.annotated(annotation) or TOP)
             case ir.Return(value=value):
                 thing = self.m.values.of(value) if value is not None else NONE
                 before = self.m.frame.returned
@@ -136,7 +136,7 @@ class Statements:
         before, ends, ways = fork(self.m.env), [fork(self.m.env)], [set[str]()]
         for case in node.cases:
             self.m.frame.env = fork(before)
-            self.m.env.update(dict.fromkeys(case.captures, UNKNOWN))
+            self.m.env.update(dict.fromkeys(case.captures, TOP))
             if case.guard is not None:
                 self.m.values.tests.truth(case.guard, "if")
             with self.m.branch() as way:
@@ -178,7 +178,7 @@ class Statements:
         for handler in node.handlers:
             self.m.frame.env = fork(merged(before, after))
             if handler.name:
-                self.m.env[handler.name] = UNKNOWN
+                self.m.env[handler.name] = TOP
             with self.m.branch() as way:
                 ends.append(None if self.m.block(handler.body) else self.m.env)
             ways.append(way)

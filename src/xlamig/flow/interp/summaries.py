@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import HostRead, Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue
 from xlamig.flow.interp.events import Event, Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.machine import Machine
 from xlamig.flow.interp.portable import portable
-from xlamig.flow.interp.things import LIKELY, POSSIBLE, Thing
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.summaries import SETTLED, FunctionSummary, Portable, Reading
 
@@ -124,7 +124,7 @@ class _Summarizer:
         params = node.params[1:] if bound else node.params
         m.recorder, m.frequency, m.waiting = Recorder(), "unknown", False
         if bound:
-            function.bound = Thing("module" if info and info.is_module else "instance", ref=info)
+            function.bound = AbstractValue("module" if info and info.is_module else "instance", ref=info)
         with m.branch() as effects:
             result = m.calls.entry.call(function, self._given(function, params), None)
         m.recorder.finish()
@@ -147,14 +147,14 @@ class _Summarizer:
             if "__init__" in cls.methods:
                 node = cls.methods["__init__"]
                 init = m.definitions.function(node, cls.frame, cls)
-                init.bound = Thing("module" if info.is_module else "instance", ref=info)
+                init.bound = AbstractValue("module" if info.is_module else "instance", ref=info)
                 guessed = m.calls.entry.parameters.guessed
                 given = {p.name: guessed(p, init, hot=False) for p in node.params[1:] if not p.kind}
                 m.frequency = "once"
                 m.calls.entry.call(init, Args(keywords=given), None)
                 return
 
-    def _result(self, result: Thing) -> Portable | None:
+    def _result(self, result: AbstractValue) -> Portable | None:
         """The result, if it is more than what the arguments are."""
         if result.kind not in _RESULTS:
             return None
@@ -164,7 +164,7 @@ class _Summarizer:
         """Tensors on the device, except where a parameter says that it is something else."""
         args = Args()
         for param in params:
-            tensor = Thing("tensor", "device", LIKELY, why=(Why(_MARK + param.name, (0, 0)),))
+            tensor = AbstractValue("tensor", "device", LIKELY, why=(Why(_MARK + param.name, (0, 0)),))
             guessed = self.machine.calls.entry.parameters.guessed(param, function, hot=False)
             if param.kind == "*":
                 args.positional.append(tensor)

@@ -8,9 +8,7 @@ from xlamig import ir
 from xlamig.facts import Transfer, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.costs import Costs
-from xlamig.flow.interp.reads import SIZES, keeps, sureness
-from xlamig.flow.interp.sizes import LENGTH, VARIED, Sizes
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     BOOL,
     CERTAIN,
     DEVICE,
@@ -20,13 +18,16 @@ from xlamig.flow.interp.things import (
     NUMBER,
     POSSIBLE,
     TEXT,
-    UNKNOWN,
+    TOP,
+    AbstractValue,
+    Cause,
     Place,
-    Thing,
     element_of,
     join_place,
     sequence,
 )
+from xlamig.flow.interp.reads import SIZES, keeps, sureness
+from xlamig.flow.interp.sizes import LENGTH, VARIED, Sizes
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
@@ -40,7 +41,7 @@ _NO_RESULT = {
     "bool": BOOL,
     "text": TEXT,
     "none": NONE,
-    "dtype": Thing("dtype"),
+    "dtype": AbstractValue("dtype"),
     "device": DEVICE,
 }
 _MOVES = frozenset({"to", "cuda", "xla", "type", "type_as"})
@@ -54,7 +55,7 @@ class Tensors:
 
     # ------------------------------------------------------------------ methods
 
-    def method(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+    def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
         via = table.read_by("methods", name)
         if via:
@@ -67,7 +68,7 @@ class Tensors:
             return NONE
         if name in ("register_hook", "register_post_accumulate_grad_hook"):
             self.m.moves.marked(owner, "hook", node)
-            return UNKNOWN
+            return TOP
         if name == "copy_":
             self._copied(owner, args, node)
             return owner
@@ -75,74 +76,82 @@ class Tensors:
             return self._size(owner, name, args)
         if owner.loose and name in ("items", "keys", "values"):
             parts = {"items": sequence((TEXT, owner)), "values": owner, "keys": TEXT}
-            return Thing("sequence", element=parts[name])
+            return AbstractValue("sequence", element=parts[name])
         if owner.loose and name in ("pop", "get"):
             return owner
         known = signatures.signature(f"Tensor.{name}")
         if known is None:
-            return owner.but(sure=min(owner.sure, LIKELY)) if owner.loose else UNKNOWN
+            return owner.replace(sure=min(owner.sure, LIKELY)) if owner.loose else TOP
         if known.returns and "tensor" not in known.returns and "tensors" not in known.returns:
             for kind, thing in _NO_RESULT.items():
                 if kind in known.returns:
                     return thing
-            return UNKNOWN
+            return TOP
         result = self.operation(f"Tensor.{name}", name, owner, args, node)
         if name.endswith("_") and not name.startswith("_"):
             path = path_of(node.func.value)
             if path and result.place != owner.place:
                 self.m.put(path, result)
-            return result.but(scalar=owner.scalar, source=owner.source)
+            return result.replace(scalar=owner.scalar, source=owner.source)
         return result
 
-    def _read(self, owner: Thing, name: str, via: str, node: ir.Call) -> Thing:
+    def _read(self, owner: AbstractValue, name: str, via: str, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
         reads = self.m.values.reads
         if via != "copy" or name == "cpu":
             inner = node.func.value
             reads.host(node, owner, via, f"Tensor.{name}", inner)
         if name == "cpu":
-            return owner.but(place="host", tag="", why=())
+            return owner.replace(place="host", tag="", why=())
         if name == "numpy":
             return FOREIGN
         if name == "is_nonzero":
             return BOOL
-        cause = "read" if sureness(owner) else ""
-        number = self.sizes.read(owner, node) or Thing("number", sure=owner.sure, cause=cause, why=owner.why)
-        return number if name != "tolist" or owner.scalar else Thing("sequence", element=number, cause="")
+        cause: Cause = "read" if sureness(owner) else ""
+        number = self.sizes.read(owner, node) or AbstractValue(
+            "number", sure=owner.sure, cause=cause, why=owner.why
+        )
+        return (
+            number
+            if name != "tolist" or owner.scalar
+            else AbstractValue("sequence", element=number, cause="")
+        )
 
-    def _size(self, owner: Thing, name: str, args: Args) -> Thing:
-        cause = SIZES.get(owner.cause, "") if name != "dim" else ""
+    def _size(self, owner: AbstractValue, name: str, args: Args) -> AbstractValue:
+        cause: Cause = SIZES.get(owner.cause, "") if name != "dim" else ""
         if name == "size" and args.positional and keeps(cause, args.positional[0].const):
             cause = ""
-        number = Thing("number", cause=cause, loop=owner.loop if cause else 0, sure=owner.sure, why=owner.why)
+        number = AbstractValue(
+            "number", cause=cause, loop=owner.loop if cause else 0, sure=owner.sure, why=owner.why
+        )
         if owner.place == "host" and name == "size":
-            number = number.but(tag=LENGTH)
+            number = number.replace(tag=LENGTH)
         if name == "size" and not args.all:
-            return Thing("sequence", element=number, tag="shape")
+            return AbstractValue("sequence", element=number, tag="shape")
         return number
 
-    def _moved(self, owner: Thing, name: str, args: Args, node: ir.Call) -> Thing:
+    def _moved(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """`.to(...)`, `.cuda()`"""
         target = self.destination(name, args)
         dtype = self.dtype_of(args)
         if target is None:
-            return owner.but(dtype=dtype or owner.dtype, tag=owner.tag if owner.tag == "nan" else "")
+            return owner.replace(dtype=dtype or owner.dtype, tag=owner.tag if owner.tag == "nan" else "")
         if target.place == "host":
             if sureness(owner):
                 assert isinstance(node.func, ir.Attribute)
                 self.m.values.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)
-            return owner.but(place="host", tag="", why=())
+            return owner.replace(place="host", tag="", why=())
         sure = min(CERTAIN if owner.place else LIKELY, target.sure)
         if owner.place == "host":
             self.m.effects.add("transfer")
             self._transfer(owner, node)
             self.sizes.moved(owner, node)
             if owner.cause == VARIED:
-                owner = owner.but(cause="", ref=None, why=())
+                owner = owner.replace(cause="", ref=None, why=())
         self.m.calls.work("device")
         span = (node.start, node.end)
         why = Why(f"`{short(self.m.source(node))}` puts it on the device", span)
-        return owner.but(
+        return owner.replace(
             place="device",
             sure=sure if not owner.loose else min(sure, owner.sure + 1),
             dtype=dtype or owner.dtype,
@@ -150,7 +159,7 @@ class Tensors:
             why=(*owner.why[-3:], why),
         )
 
-    def _transfer(self, owner: Thing, node: ir.Call) -> None:
+    def _transfer(self, owner: AbstractValue, node: ir.Call) -> None:
         assert isinstance(node.func, ir.Attribute)
         via = ""
         if owner.loose or owner.tag == "batch":
@@ -171,11 +180,11 @@ class Tensors:
             )
 
     @staticmethod
-    def is_constant(thing: Thing) -> bool:
+    def is_constant(thing: AbstractValue) -> bool:
         """Whether a host tensor is the same in each step: written out, or kept since it was made."""
         return thing.tag == "constant" or (thing.tag.startswith("carried:.") and thing.place == "host")
 
-    def destination(self, name: str, args: Args) -> Thing | None:
+    def destination(self, name: str, args: Args) -> AbstractValue | None:
         """The device that something is moved to; None if it stays."""
         if name in ("cuda", "xla"):
             return DEVICE
@@ -187,14 +196,14 @@ class Tensors:
         if given.kind == "api":
             return None  # a dtype
         if given.kind == "tensor":
-            return Thing("device", given.place or "either", sure=given.sure)
+            return AbstractValue("device", given.place or "either", sure=given.sure)
         if given.kind == "device":
             return given
         if given.kind == "text":
-            return Thing("device", given.place or "device", sure=CERTAIN if given.place else LIKELY)
+            return AbstractValue("device", given.place or "device", sure=CERTAIN if given.place else LIKELY)
         if given.kind == "none":
             return None
-        return Thing("device", "device", sure=LIKELY)
+        return AbstractValue("device", "device", sure=LIKELY)
 
     @staticmethod
     def dtype_of(args: Args) -> str:
@@ -206,7 +215,7 @@ class Tensors:
             return "bool"
         return "int" if name.startswith(("int", "uint", "long", "short")) else "float"
 
-    def _copied(self, owner: Thing, args: Args, node: ir.Call) -> None:
+    def _copied(self, owner: AbstractValue, args: Args, node: ir.Call) -> None:
         source = args.get(0, "src")
         if (
             source is not None
@@ -226,7 +235,9 @@ class Tensors:
 
     # ------------------------------------------------------------------ operations
 
-    def operation(self, name: str, last: str, owner: Thing | None, args: Args, node: ir.Call) -> Thing:
+    def operation(
+        self, name: str, last: str, owner: AbstractValue | None, args: Args, node: ir.Call
+    ) -> AbstractValue:
         """A method, with its `owner`, or a function of torch that computes on tensors."""
         operands = [owner] if owner is not None else []
         first = args.get(0)
@@ -239,23 +250,23 @@ class Tensors:
             result = self._made(last, args, result, node)
         rest = args.all if owner is not None else args.all[1:]
         if self.costs.is_dynamic(last, rest):
-            result = result.but(cause="dynamic", dtype="" if last == "masked_select" else "int")
+            result = result.replace(cause="dynamic", dtype="" if last == "masked_select" else "int")
             tupled = args.keywords.get("as_tuple")
             if last == "where" or (tupled is not None and tupled.const is True):
-                result = Thing("sequence", element=result)
+                result = AbstractValue("sequence", element=result)
         result = self.sizes.shaped(result, last, owner, operands, args, node)
         self.costs.of(name, last, owner, args, node, result)
         if last not in ("detach", "requires_grad_"):  # these compute nothing
             self.m.calls.work(result.place if result.kind == "tensor" else element_of(result).place)
         return result
 
-    def _made(self, last: str, args: Args, result: Thing, node: ir.Call) -> Thing:
+    def _made(self, last: str, args: Args, result: AbstractValue, node: ir.Call) -> AbstractValue:
         """A tensor made of numbers: a leaf, or a constant."""
         grad = args.keywords.get("requires_grad")
         if grad is not None and grad.const is True:
-            return result.but(tag="leaf")
+            return result.replace(tag="leaf")
         if last in table.names("torch", "constants") and result.place == "host":
-            return result.but(tag="constant")
+            return result.replace(tag="constant")
         data = args.get(0, "data")
         if last not in ("tensor", "as_tensor") or data is None or data.kind != "sequence" or not data.items:
             return result
@@ -269,11 +280,11 @@ class Tensors:
             self.m.record(
                 Transfer, node, LIKELY, (), via="constant", operation=name, tensor=short(self.m.source(node))
             )
-        return result.but(tag="constant") if result.place == "host" else result
+        return result.replace(tag="constant") if result.place == "host" else result
 
     def _result(
-        self, last: str, owner: Thing | None, operands: list[Thing], args: Args, node: ir.Call
-    ) -> Thing:
+        self, last: str, owner: AbstractValue | None, operands: list[AbstractValue], args: Args, node: ir.Call
+    ) -> AbstractValue:
         place, lead = self._place(last, operands, args)
         plain = last.rstrip("_")
         first = operands[0] if operands else None
@@ -310,7 +321,7 @@ class Tensors:
         kept = plain in ("any", "all", "sum", "logical_not", "logical_or", "logical_and", "item")
         tag = "nan" if nan or (kept and first is not None and first.tag == "nan") else ""
         dynamic = any(o.cause == "dynamic" for o in operands) and not scalar
-        result = Thing(
+        result = AbstractValue(
             "tensor",
             place,
             sure=lead.sure if lead is not None else CERTAIN if place else POSSIBLE,
@@ -322,31 +333,33 @@ class Tensors:
             why=lead.why if lead is not None else (),
         )
         if plain in ("view", "reshape", "squeeze", "flatten", "expand_as") and first is not None:
-            result = result.but(tag=first.tag if first.tag == "nan" else "")
+            result = result.replace(tag=first.tag if first.tag == "nan" else "")
         if plain in table.names("torch", "pairs") and not whole and not binary:
-            return sequence((result.but(scalar=False), result.but(scalar=False, dtype="int")))
+            return sequence((result.replace(scalar=False), result.replace(scalar=False, dtype="int")))
         if plain in ("topk", "sort"):
-            return sequence((result.but(scalar=False), result.but(scalar=False, dtype="int")))
+            return sequence((result.replace(scalar=False), result.replace(scalar=False, dtype="int")))
         known = signatures.returns(f"torch.{plain}") | signatures.returns(f"Tensor.{plain}")
         if "tensors" in known and "tensor" not in known:
-            return Thing("sequence", element=result)
+            return AbstractValue("sequence", element=result)
         return result
 
     @staticmethod
-    def _text(thing: Thing | None) -> object:
+    def _text(thing: AbstractValue | None) -> object:
         return thing.const if thing is not None else None
 
-    def _place(self, last: str, operands: list[Thing], args: Args) -> tuple[Place, Thing | None]:
+    def _place(
+        self, last: str, operands: list[AbstractValue], args: Args
+    ) -> tuple[Place, AbstractValue | None]:
         """Where the result is, and the operand that says so."""
         given = args.keywords.get("device")
         if given is not None and given.kind != "none":
             if given.kind == "device":  # who names one seldom means the host
-                return given.place or "either", given.but(sure=max(given.sure, LIKELY))
+                return given.place or "either", given.replace(sure=max(given.sure, LIKELY))
             if given.kind == "text":
                 return (given.place or "device"), None
-            return "device", Thing("device", "device", sure=LIKELY)
+            return "device", AbstractValue("device", "device", sure=LIKELY)
         place: Place = ""
-        lead: Thing | None = None
+        lead: AbstractValue | None = None
         for operand in operands:
             if operand.place == "device" and (lead is None or lead.place != "device"):
                 place, lead = "device", operand
@@ -357,7 +370,7 @@ class Tensors:
             place = self.m.default_place
         return place, lead
 
-    def _dtype(self, plain: str, first: Thing | None, args: Args) -> str:
+    def _dtype(self, plain: str, first: AbstractValue | None, args: Args) -> str:
         given = self.dtype_of(args)
         if given:
             return given

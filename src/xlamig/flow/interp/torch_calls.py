@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import DynamicShape, Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.reads import sureness
-from xlamig.flow.interp.things import (
+from xlamig.flow.interp.domain import (
     CERTAIN,
     DEVICE,
     FOREIGN,
@@ -17,14 +16,15 @@ from xlamig.flow.interp.things import (
     NONE,
     NUMBER,
     POSSIBLE,
-    UNKNOWN,
+    TOP,
+    AbstractValue,
     Place,
-    Thing,
     element_of,
     inside,
     join_all,
-    together,
+    join_parameters,
 )
+from xlamig.flow.interp.reads import sureness
 from xlamig.flow.model.known import short
 from xlamig.flow.model.values import CUDA_AVAILABLE
 from xlamig.knowledge import signatures
@@ -33,18 +33,18 @@ from xlamig.knowledge import values as table
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
 
-_EMPTY = Thing("sequence", items=())
-_WORDS: dict[str, Thing] = {
-    "scheduler": Thing("scheduler"),
-    "plateau": Thing("scheduler", tag="plateau"),
-    "device-loader": Thing("loader", "device", tag="device-loader"),
-    "dataset": Thing("dataset", "host"),
+_EMPTY = AbstractValue("sequence", items=())
+_WORDS: dict[str, AbstractValue] = {
+    "scheduler": AbstractValue("scheduler"),
+    "plateau": AbstractValue("scheduler", tag="plateau"),
+    "device-loader": AbstractValue("loader", "device", tag="device-loader"),
+    "dataset": AbstractValue("dataset", "host"),
     "device": DEVICE,
-    "device-tensor": Thing("tensor", "device", sure=LIKELY),
+    "device-tensor": AbstractValue("tensor", "device", sure=LIKELY),
     "none": NONE,
     "number": NUMBER,
-    "ring": Thing("sequence", items=(), tag="ring"),
-    "tokenizer": Thing("foreign", tag="tokenizer"),
+    "ring": AbstractValue("sequence", items=(), tag="ring"),
+    "tokenizer": AbstractValue("foreign", tag="tokenizer"),
     "foreign": FOREIGN,
 }
 _CHECKS = frozenset(
@@ -57,7 +57,7 @@ class TorchCalls:
     def __init__(self, machine: Machine) -> None:
         self.m = machine
 
-    def call(self, name: str, args: Args, node: ir.Call) -> Thing:
+    def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         made = self._special(name, args, node) or self.m.calls.objects.libraries.made(name, node)
         if made is not None:
             return made
@@ -72,7 +72,7 @@ class TorchCalls:
                 self.m.values.reads.formatted(arg.value, thing, name, node)
         return self._unknown(name, args, node)
 
-    def _special(self, name: str, args: Args, node: ir.Call) -> Thing | None:
+    def _special(self, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         if name == "torch.device":
             return self._device(args)
         if name == "torch.tensor":
@@ -94,7 +94,7 @@ class TorchCalls:
             return self._checked(name, args, node)
         if name.startswith("math.") and args.positional and args.positional[0].kind == "tensor":
             self.m.values.reads.host(node, args.positional[0], "builtin", name, args.node(0))
-            return Thing("number", cause="read", sure=args.positional[0].sure)
+            return AbstractValue("number", cause="read", sure=args.positional[0].sure)
         if name == "torch.__future__.set_swap_module_params_on_conversion":
             self.m.moves.swaps = True
             return NONE
@@ -109,7 +109,7 @@ class TorchCalls:
             again = "sync" in self.m.effects
             self.m.effects.update(("sync", "sync-again") if again else ("sync",))
             self.m.synced = True
-            return Thing("none", tag="step")
+            return AbstractValue("none", tag="step")
         if name in table.names("boundaries", "xm-step"):
             barrier = args.keywords.get("barrier")
             self.m.calls.updated(node, "xm-step")
@@ -118,7 +118,7 @@ class TorchCalls:
                 self.m.synced = True
             return NONE
         if name in CUDA_AVAILABLE:
-            return Thing("bool", tag="cuda")
+            return AbstractValue("bool", tag="cuda")
         if name in table.names("reads", "log-calls"):
             for arg, thing in args.pairs:
                 self.m.values.reads.formatted(arg.value, thing, name, node)
@@ -129,17 +129,17 @@ class TorchCalls:
             return FOREIGN
         return None
 
-    def _checked(self, name: str, args: Args, node: ir.Call) -> Thing:
+    def _checked(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """`math.isnan(loss)`, `math.isfinite(loss.item())`"""
         thing = args.positional[0]
         if thing.kind == "tensor":
             self.m.values.reads.host(node, thing, "nan-check", name, args.node(0))
         elif thing.cause == "read" and isinstance(args.node(0), ir.Call):
-            tensor = Thing("tensor", "device", sure=thing.sure, why=thing.why)
+            tensor = AbstractValue("tensor", "device", sure=thing.sure, why=thing.why)
             self.m.values.reads.host(node, tensor, "nan-check", name, args.node(0))
-        return Thing("bool")
+        return AbstractValue("bool")
 
-    def _detection(self, name: str, args: Args, node: ir.Call) -> Thing:
+    def _detection(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         held = self.m.calls.held(args)
         sure = max((sureness(thing) for thing in held), default=0)
         self.m.effects.add("read" if sure > POSSIBLE else "read?")
@@ -154,16 +154,16 @@ class TorchCalls:
             tensor=short(self.m.source(first)) if first is not None else "",
         )
         place = held[0].place if held else ""
-        return Thing(
+        return AbstractValue(
             "tensor", place, sure=LIKELY, dtype="int" if name.endswith("nms") else "", cause="dynamic"
         )
 
-    def _device(self, args: Args) -> Thing:
+    def _device(self, args: Args) -> AbstractValue:
         given = args.get(0, "type") or args.keywords.get("device")
         if given is not None and given.kind in ("text", "device"):
             sure = CERTAIN if given.place else LIKELY
-            return Thing("device", given.place or "device", sure=sure, tag="made")
-        return Thing("device", "device", sure=LIKELY, tag="made")
+            return AbstractValue("device", given.place or "device", sure=sure, tag="made")
+        return AbstractValue("device", "device", sure=LIKELY, tag="made")
 
     def _is_global(self, args: Args) -> bool:
         """Whether what is converted was made when the module was loaded."""
@@ -185,57 +185,59 @@ class TorchCalls:
 
     # ------------------------------------------------------------------ by word
 
-    def _by_word(self, word: str, name: str, args: Args, node: ir.Call) -> Thing:
+    def _by_word(self, word: str, name: str, args: Args, node: ir.Call) -> AbstractValue:
         plain = _WORDS.get(word)
         if plain is not None:
             return plain
-        first = args.get(0) or UNKNOWN
+        first = args.get(0) or TOP
         match word:
             case "host-tensor":
-                made = Thing("tensor", "host", tag="constant" if self._is_global(args) else "")
+                made = AbstractValue("tensor", "host", tag="constant" if self._is_global(args) else "")
                 return self.m.calls.tensors.sizes.shaped(made, "tensor", None, [], args, node)
             case "module":
                 return self._parts(self._module(name, node), args)
             case "wrapped-module":
-                return first if first.kind == "module" else Thing("module", "device", sure=LIKELY)
+                return first if first.kind == "module" else AbstractValue("module", "device", sure=LIKELY)
             case "optimizer":
                 return self._optimizer(first, node)
             case "scaler" | "writer" | "logger" | "distribution":
                 held = self.m.calls.held(args)
                 self.m.prove(node, on_host=bool(held) and all(t.place == "host" for t in held))
-                return Thing(word, held[0].place if held else "host")
+                return AbstractValue(word, held[0].place if held else "host")
             case "loader":
-                return Thing("loader", "host", element=self._batch(args, node))
+                return AbstractValue("loader", "host", element=self._batch(args, node))
             case "parameter":
                 place = first.place if first.kind == "tensor" else ""
-                return Thing("tensor", place or "host", tag="parameter")
+                return AbstractValue("tensor", place or "host", tag="parameter")
             case "scalar":
                 norm = element_of(first).place if first.kind == "parameters" else "device"
-                return Thing("tensor", norm or "either", sure=LIKELY, scalar=True)
+                return AbstractValue("tensor", norm or "either", sure=LIKELY, scalar=True)
             case "tensor":
                 return self.m.calls.tensors.operation(name, name.rpartition(".")[2], None, args, node)
             case "tensors":
                 result = self.m.calls.tensors.operation(name, name.rpartition(".")[2], None, args, node)
-                return Thing("sequence", element=result)
+                return AbstractValue("sequence", element=result)
             case "output":
                 return self.m.calls.modules.output(args, node, LIKELY)
             case "first":
                 return first
             case "clock":
                 m = self.m
-                return Thing("number", tag="clock", ref=(node, m.statement, m.works, m.waiting))
+                return AbstractValue("number", tag="clock", ref=(node, m.statement, m.works, m.waiting))
             case "chain":
-                return together(args.positional)
+                return join_parameters(args.positional)
             case "compiled":
-                return first.but(tag="compiled") if first.kind in ("function", "module") else first
+                return first.replace(tag="compiled") if first.kind in ("function", "module") else first
             case "random" if name.startswith("numpy.") and self.is_array(name, args):
                 return FOREIGN
             case "random":
                 return self.m.calls.tensors.sizes.drawn()
             case "mapping":
                 of_lists = first.kind == "api" and first.ref == "list"
-                return Thing("mapping", items=None if of_lists else {}, element=_EMPTY if of_lists else None)
-        return UNKNOWN
+                return AbstractValue(
+                    "mapping", items=None if of_lists else {}, element=_EMPTY if of_lists else None
+                )
+        return TOP
 
     @staticmethod
     def is_array(name: str, args: Args) -> bool:
@@ -246,10 +248,10 @@ class TorchCalls:
             return size.kind != "none"
         return args.starred or given > table.single_draw(name.rpartition(".")[2])
 
-    def _module(self, name: str, node: ir.Call) -> Thing:
+    def _module(self, name: str, node: ir.Call) -> AbstractValue:
         if not name.startswith("torch.nn."):
             span = (node.start, node.end)
-            return Thing(
+            return AbstractValue(
                 "module",
                 "host",
                 ref=name,
@@ -258,21 +260,21 @@ class TorchCalls:
                 why=(Why(f"`{name}` makes a model", span),),
             )
         place = self.m.default_place
-        return Thing("module", place, ref=f"{name}#{node.start}", tag=name.rpartition(".")[2])
+        return AbstractValue("module", place, ref=f"{name}#{node.start}", tag=name.rpartition(".")[2])
 
     @staticmethod
-    def _parts(module: Thing, args: Args) -> Thing:
+    def _parts(module: AbstractValue, args: Args) -> AbstractValue:
         """A ModuleList, ModuleDict or Sequential with what is in it."""
         if module.tag not in ("ModuleList", "ModuleDict", "Sequential"):
             return module
         first = args.get(0)
         written = module.tag == "Sequential" and not args.starred
         if written and all(thing.kind == "module" for thing in args.positional):
-            return module.but(items=tuple(args.positional), element=join_all(args.positional))
+            return module.replace(items=tuple(args.positional), element=join_all(args.positional))
         held = element_of(first) if first is not None and first.kind in ("sequence", "mapping") else first
-        return module.but(element=held) if held is not None and held.kind == "module" else module
+        return module.replace(element=held) if held is not None and held.kind == "module" else module
 
-    def _optimizer(self, first: Thing, node: ir.Call) -> Thing:
+    def _optimizer(self, first: AbstractValue, node: ir.Call) -> AbstractValue:
         place: Place = ""
         for held in self._parameters(first):
             place = held.place or place
@@ -281,9 +283,9 @@ class TorchCalls:
                     self.m.moves.depends(module, "optimizer", node)
             elif held.tag == "parameter" and held.ref is not None:
                 self.m.moves.listed(held, node)
-        return Thing("optimizer", place)
+        return AbstractValue("optimizer", place)
 
-    def _parameters(self, given: Thing) -> Iterator[Thing]:
+    def _parameters(self, given: AbstractValue) -> Iterator[AbstractValue]:
         """What an optimizer is given: parameters, lists and groups of them."""
         if given.kind == "mapping":
             held = given.items.get("params") if isinstance(given.items, dict) else given.element
@@ -295,26 +297,26 @@ class TorchCalls:
         else:
             yield given
 
-    def _batch(self, args: Args, node: ir.Call) -> Thing | None:
+    def _batch(self, args: Args, node: ir.Call) -> AbstractValue | None:
         """What a loader gives: what its collate function makes of samples."""
-        dataset = args.get(0, "dataset") or UNKNOWN
+        dataset = args.get(0, "dataset") or TOP
         collate = args.keywords.get("collate_fn")
         if collate is None or collate.kind not in ("function", "instance"):
             return None
         self.m.batches += 1
-        sample = Thing("tensor", "host", sure=LIKELY, loose=True)
+        sample = AbstractValue("tensor", "host", sure=LIKELY, loose=True)
         method = self.m.calls.method_of(dataset, "__getitem__")
         if dataset.kind == "sequence":
             sample = element_of(dataset)
         elif method is not None:
             sample = self.m.calls.entry.call(method, Args([NUMBER]), node)
-        made = self.m.calls.reach(collate, node, Args([Thing("sequence", element=sample)]))
+        made = self.m.calls.reach(collate, node, Args([AbstractValue("sequence", element=sample)]))
         self.m.batches -= 1
         return None if made.kind == "unknown" else made
 
     # ------------------------------------------------------------------ by signature
 
-    def _by_signature(self, name: str, args: Args, node: ir.Call) -> Thing:
+    def _by_signature(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         known = signatures.signature(name)
         if known is None:
             return self._unknown(name, args, node)
@@ -323,19 +325,19 @@ class TorchCalls:
         if via:
             for thing in self.m.calls.held(args)[:1]:
                 self.m.values.reads.host(node, thing, via, name)
-            return Thing("bool") if "bool" in known.returns else NUMBER
+            return AbstractValue("bool") if "bool" in known.returns else NUMBER
         if "module" in known.returns:
             return self._module(name, node)
         if known.returns and not known.returns & {"tensor", "tensors"}:
             if "number" in known.returns or "bool" in known.returns:
                 return NUMBER
-            return NONE if known.returns == {"none"} else UNKNOWN
+            return NONE if known.returns == {"none"} else TOP
         if not known.returns and not self.m.calls.held(args):
-            return UNKNOWN
+            return TOP
         return self.m.calls.tensors.operation(name, last, None, args, node)
 
-    def _unknown(self, name: str, args: Args, node: ir.Call) -> Thing:
+    def _unknown(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """A function of another library: given tensors, it may give tensors."""
         if name.rpartition(".")[2][:1].isupper():
-            return UNKNOWN
-        return UNKNOWN if name.startswith(_ROOTS) else self.m.calls.unseen.result(node, args)
+            return TOP
+        return TOP if name.startswith(_ROOTS) else self.m.calls.unseen.result(node, args)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import FOREIGN, LIKELY, POSSIBLE, TOP, AbstractValue, Cause, Place, inside
 from xlamig.flow.interp.reads import sureness
-from xlamig.flow.interp.things import FOREIGN, LIKELY, POSSIBLE, UNKNOWN, Place, Thing, inside
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
@@ -27,18 +27,18 @@ class Unseen:
         self.m = machine
         self._backed: dict[int, dict[str, ir.Call]] = {}
 
-    def result(self, node: ir.Call, args: Args, owner: Thing | None = None) -> Thing:
+    def result(self, node: ir.Call, args: Args, owner: AbstractValue | None = None) -> AbstractValue:
         """What a function, or a method of `owner`, gives of which nothing is known but its arguments."""
         name = path_of(node.func).rpartition(".")[2]
         if name[:1].isupper():
-            return UNKNOWN  # an object, whatever it does with them
+            return TOP  # an object, whatever it does with them
         via = next((via for via in ("item", "copy") if table.name_like(f"reads-{via}").search(name)), "")
         held = self.m.calls.held(args) if via else []
         if via and owner is None and len(held) == len(args.all) == 1:
             return self._read_by_name(held[0], via, args, node)
         return self.computed(node, args, owner)
 
-    def computed(self, node: ir.Call, args: Args, owner: Thing | None = None) -> Thing:
+    def computed(self, node: ir.Call, args: Args, owner: AbstractValue | None = None) -> AbstractValue:
         """Something unknown that is computed from the arguments."""
         handed = list(_given(args.all))
         own = list(_given([owner] if owner is not None else []))
@@ -47,36 +47,38 @@ class Unseen:
         made_of = handed or own
         tag = "module" if any(thing.kind == "module" or thing.tag == "module" for thing in made_of) else ""
         if not given:
-            return UNKNOWN
+            return TOP
         place: Place = "device" if any(t.place == "device" for t in given) else given[0].place
         if place == "host" and any(thing.place != "host" for thing in given):
             place = "either"
-        cause = next((thing.cause for thing in given if thing.cause == "dynamic"), "")
+        cause: Cause = next((thing.cause for thing in given if thing.cause == "dynamic"), "")
         if place == "host":
-            return Thing("unknown", place, sure=POSSIBLE, tag=tag)
+            return AbstractValue("unknown", place, sure=POSSIBLE, tag=tag)
         lead = next(thing for thing in given if thing.place == place or place == "either")
         why: tuple[Why, ...] = ()
         if place == "device":
             text = short(self.m.source(node))
             why = (Why(f"`{text}` computes it from what is on the device", (node.start, node.end)),)
-        return Thing("unknown", place, sure=LIKELY, tag=tag, cause=cause, why=(*lead.why[-2:], *why))
+        return AbstractValue("unknown", place, sure=LIKELY, tag=tag, cause=cause, why=(*lead.why[-2:], *why))
 
-    def _read_by_name(self, tensor: Thing, via: str, args: Args, node: ir.Call) -> Thing:
+    def _read_by_name(self, tensor: AbstractValue, via: str, args: Args, node: ir.Call) -> AbstractValue:
         """`utils.item(loss)`, `to_numpy(x)`, of a function that is not among the files."""
         name = path_of(node.func)
         why = Why(f"its name says that `{name}` reads what it is given", (node.start, node.end))
-        told = tensor.but(sure=min(tensor.sure, LIKELY), why=(*tensor.why[-3:], why))
+        told = tensor.replace(sure=min(tensor.sure, LIKELY), why=(*tensor.why[-3:], why))
         self.m.values.reads.host(node, told, via, name, args.node(0))
         if via == "copy":
             return FOREIGN
-        return Thing("number", sure=told.sure, cause="read" if sureness(told) else "")
+        return AbstractValue("number", sure=told.sure, cause="read" if sureness(told) else "")
 
     @staticmethod
-    def as_tensor(thing: Thing) -> Thing:
-        return Thing("tensor", thing.place, sure=LIKELY, loose=True, cause=thing.cause, why=thing.why)
+    def as_tensor(value: AbstractValue) -> AbstractValue:
+        """The tensor that something unknown is computed from, or is."""
+        sure = min(value.sure, LIKELY) if value.place != "host" else LIKELY
+        return AbstractValue("tensor", value.place, sure=sure, loose=True, cause=value.cause, why=value.why)
 
     @staticmethod
-    def is_tensor_with(thing: Thing, name: str) -> bool:
+    def is_tensor_with(thing: AbstractValue, name: str) -> bool:
         """Whether only tensors have the method, of all that functions of PyTorch programs return."""
         if name in table.names("unseen", "shared"):
             return False
@@ -84,7 +86,7 @@ class Unseen:
             return False
         return signatures.signature(f"Tensor.{name}") is not None
 
-    def assigned(self, target: ir.Expr, thing: Thing) -> Thing:
+    def assigned(self, target: ir.Expr, thing: AbstractValue) -> AbstractValue:
         """Something unknown whose `backward()` is called is a tensor with a gradient."""
         if thing.kind != "unknown" or thing.place == "host":
             return thing
@@ -94,7 +96,7 @@ class Unseen:
         text = short(self.m.source(call))
         why = Why(f"`{text}` goes back from it: a tensor", (call.start, call.end))
         place: Place = thing.place or "either"
-        return Thing("tensor", place, sure=LIKELY, scalar=True, why=(*thing.why[-2:], why))
+        return AbstractValue("tensor", place, sure=LIKELY, scalar=True, why=(*thing.why[-2:], why))
 
     def _gradients(self) -> dict[str, ir.Call]:
         """The names whose gradients are asked for in the function, and where."""
@@ -108,7 +110,7 @@ class Unseen:
         return known
 
 
-def _given(things: list[Thing]) -> Iterator[Thing]:
+def _given(things: list[AbstractValue]) -> Iterator[AbstractValue]:
     """What a result may be computed from."""
     for thing in things:
         held = inside(thing)

@@ -12,7 +12,7 @@ SETTLED = "settled"
 
 
 class Portable(NamedTuple):
-    """An abstract value outside the interpreter that made it; see `interp.things.Thing` for the fields.
+    """An abstract value outside the interpreter that made it; `interp.domain` explains the fields.
 
     `ref` is the dotted name of the class or function that the value is or comes from, `known` tells a
     constant None from no constant, `keys` name the `items` of a mapping.

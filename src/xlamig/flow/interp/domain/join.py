@@ -1,0 +1,243 @@
+"""The join of abstract values: what a name is after either of two branches.
+
+A join is commutative, associative and idempotent, and BOTTOM is its identity (tests hold it), so what is
+found does not depend on the order of branches. A value's kind goes up from BOTTOM over None to the kinds of
+Python, then to TOP, and from there to a tensor that is only possible: calling such a value is still followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, get_args
+
+from xlamig.facts import Why
+from xlamig.flow.interp.domain.values import (
+    BOTTOM,
+    LIKELY,
+    MISSING,
+    POSSIBLE,
+    TOP,
+    AbstractValue,
+    Cause,
+    Kind,
+    Place,
+)
+
+_MAX_ITEMS = 32
+_CONTAINERS = ("sequence", "mapping")
+_NUMERIC = frozenset({"number", "bool"})
+_DEFINED = frozenset({"function", "class", "instance", "api"})  # nothing is known of one without its `ref`
+_CAUSES = {cause: rank for rank, cause in enumerate(get_args(Cause))}
+_NO_CAUSE: Cause = ""
+_CHOSEN: dict[Place, int] = {"": 0, "host": 1, "either": 2, "device": 3}
+_LEAST: tuple[Kind, ...] = ("nothing", "none")
+
+
+def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
+    """Return the least value that stands for both."""
+    if one is other:
+        return one
+    for least in _LEAST:
+        if one.kind == least:
+            return other
+        if other.kind == least:
+            return one
+    if one.kind == other.kind:
+        return _join_alike(one, other)
+    if one.kind == "tensor":
+        return _join_tensor(one, other)
+    if other.kind == "tensor":
+        return _join_tensor(other, one)
+    if one.kind in _NUMERIC and other.kind in _NUMERIC:
+        number, flag = (one, other) if one.kind == "number" else (other, one)
+        return _join_alike(number, flag.replace(kind="number", const=MISSING))
+    return _join_unlike(one, other)
+
+
+def join_all(values: Iterable[AbstractValue], empty: AbstractValue = TOP) -> AbstractValue:
+    """Return the join of all values, `empty` if there are none."""
+    found: AbstractValue | None = None
+    for value in values:
+        found = value if found is None else join(found, value)
+    return found or empty
+
+
+def join_place(one: Place, other: Place) -> Place:
+    return one if one == other else "either" if one and other else one or other
+
+
+def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
+    """Return the join of two values of one kind."""
+    kind = one.kind
+    same_ref = one.ref is other.ref or one.ref == other.ref
+    if kind in _DEFINED and not same_ref:
+        return TOP
+    items, element = _join_parts(one, other)
+    const = one.const if one.const is other.const or _same_constant(one, other) else MISSING
+    cause = _worse(one.cause, other.cause)
+    marked = _marked(one, other, cause)
+    tag, ref = marked.tag, marked.ref if same_ref or kind == "tensor" else None
+    if kind == "unknown" and ref is None:
+        tag = ""
+    changes = {
+        "place": _joined_place(one, other),
+        "sure": min(one.sure, other.sure),
+        "dtype": one.dtype if one.dtype == other.dtype else "",
+        "scalar": one.scalar and other.scalar,
+        "loose": one.loose or other.loose,
+        "ref": ref,
+        "cause": cause,
+        "loop": marked.loop,
+        "tag": tag,
+        "source": one.source if one.source == other.source else "",
+        "const": const,
+        "items": items,
+        "element": element,
+    }
+    if all(getattr(one, name) is value or getattr(one, name) == value for name, value in changes.items()):
+        return one
+    return one.replace(**changes, why=_reasons(one, other, cause))
+
+
+def _join_unlike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
+    """Return the join of two values of different kinds, neither of them a tensor."""
+    (place, sure), (there, as_sure) = _hidden_tensor(one), _hidden_tensor(other)
+    causes: list[Cause] = [value.cause for value in (one, other) if value.kind == "unknown"]
+    place, sure = join_place(place, there), min(sure, as_sure)
+    cause = max(causes, key=_rank, default=_NO_CAUSE)
+    if not place and not cause and sure == TOP.sure:
+        return TOP
+    return AbstractValue("unknown", place, sure=sure, cause=cause)
+
+
+def _join_tensor(tensor: AbstractValue, other: AbstractValue) -> AbstractValue:
+    """Return the join of a tensor and something else: it may still be one."""
+    place, sure = _hidden_tensor(other)
+    place, sure = join_place(tensor.place, place), min(tensor.sure, sure)
+    loose = tensor.loose or other.kind not in _NUMERIC
+    if (place, sure, loose) == (tensor.place, tensor.sure, tensor.loose):
+        return tensor
+    return tensor.replace(place=place, sure=sure, loose=loose)
+
+
+def _hidden_tensor(value: AbstractValue) -> tuple[Place, int]:
+    """Where the tensors are that something else may hold or be made of, and how sure a tensor is that may
+    as well be this: `total = 0`, then `total += loss`."""
+    if value.kind in _CONTAINERS:
+        return _hidden_tensor(_element(value))
+    if value.kind in ("tensor", "unknown"):
+        return value.place, min(value.sure, LIKELY)
+    return "", LIKELY if value.kind in _NUMERIC or value.kind in _LEAST else POSSIBLE
+
+
+# ---------------------------------------------------------------------- the parts of a value
+
+
+def _joined_place(one: AbstractValue, other: AbstractValue) -> Place:
+    """Of a device or its name that is chosen by what is there, the accelerator alone matters."""
+    if one.kind in ("text", "device"):
+        return max(one.place, other.place, key=_CHOSEN.__getitem__)
+    return join_place(one.place, other.place)
+
+
+def _worse(one: Cause, other: Cause) -> Cause:
+    return max(one, other, key=_rank)
+
+
+def _rank(cause: Cause) -> int:
+    return _CAUSES[cause]
+
+
+def _same_constant(one: AbstractValue, other: AbstractValue) -> bool:
+    return type(one.const) is type(other.const) and bool(one.const == other.const)
+
+
+def _marked(one: AbstractValue, other: AbstractValue, cause: Cause) -> AbstractValue:
+    """The one whose `tag`, `loop` and `ref` the join keeps: the tagged one, then the one with the cause."""
+
+    def rank(value: AbstractValue) -> tuple[Any, ...]:
+        holds = value.cause == cause and cause != ""
+        return bool(value.tag), value.tag, holds if not value.tag else True, value.loop, _position(value.ref)
+
+    return max(one, other, key=rank)
+
+
+def _position(ref: object) -> tuple[int, int]:
+    """Where the operation stands that a tensor's `ref` names."""
+    node = ref[0] if isinstance(ref, tuple) and ref else None
+    return getattr(node, "start", -1), getattr(node, "end", -1)
+
+
+def _reasons(one: AbstractValue, other: AbstractValue, cause: Cause) -> tuple[Why, ...]:
+    """The reasons of the one that has the cause; of both that stand first."""
+    told = [value for value in (one, other) if value.why]
+    told = [value for value in told if value.cause == cause] or told
+    return min((value.why for value in told), key=_first, default=())
+
+
+def _first(why: tuple[Why, ...]) -> tuple[Any, ...]:
+    return tuple((link.span or (0, 0), link.message) for link in why)
+
+
+def _join_parts(one: AbstractValue, other: AbstractValue) -> tuple[Any, AbstractValue | None]:
+    """The `items` and the `element` of the join."""
+    if one.items is other.items and one.element is other.element:
+        return one.items, one.element
+    if one.kind not in (*_CONTAINERS, "instance"):
+        items = one.items if one.items == other.items else None
+        both = one.element is not None and other.element is not None
+        return items, join(one.element, other.element) if both else None  # type: ignore[arg-type]
+    if one.items is not None and other.items is not None and len(one.items) == len(other.items):
+        if isinstance(one.items, tuple) and isinstance(other.items, tuple):
+            return tuple(join(a, b) for a, b in zip(one.items, other.items, strict=True)), None
+        if (
+            isinstance(one.items, dict)
+            and isinstance(other.items, dict)
+            and one.items.keys() == other.items.keys()
+        ):
+            return {key: join(value, other.items[key]) for key, value in one.items.items()}, None
+    if one.kind == "instance":
+        return None, None
+    return None, join(_element(one), _element(other))
+
+
+def _element(container: AbstractValue) -> AbstractValue:
+    """What a container holds; an empty one holds nothing."""
+    return (
+        join_all(_parts(container), empty=BOTTOM) if container.items is not None else container.element or TOP
+    )
+
+
+def _parts(container: AbstractValue) -> Iterable[AbstractValue]:
+    return container.items.values() if isinstance(container.items, dict) else container.items or ()
+
+
+# ---------------------------------------------------------------------- containers
+
+
+def sequence(items: list[AbstractValue] | tuple[AbstractValue, ...]) -> AbstractValue:
+    """Return a sequence of these elements."""
+    if len(items) > _MAX_ITEMS:
+        return AbstractValue("sequence", element=join_all(items))
+    return AbstractValue("sequence", items=tuple(items))
+
+
+def element_of(value: AbstractValue) -> AbstractValue:
+    """Return the join of what a sequence or mapping holds."""
+    if value.items is not None:
+        return join_all(_parts(value))
+    return value.element or TOP
+
+
+def inside(value: AbstractValue) -> AbstractValue:
+    """Return what a sequence or mapping holds; of anything else, the value itself."""
+    return element_of(value) if value.kind in _CONTAINERS else value
+
+
+def join_parameters(values: Iterable[AbstractValue]) -> AbstractValue:
+    """Return the parameters of several modules as one value."""
+    held = [value for value in values if value.kind == "parameters"]
+    made = join_all(held)
+    return (
+        made.replace(items=tuple(module for value in held for module in value.items or ())) if held else made
+    )

@@ -1,0 +1,150 @@
+"""What an expression may be: the abstract values of the interpreter."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from xlamig.facts import Why
+
+Kind = Literal[
+    "unknown", "tensor", "module", "optimizer", "scheduler", "scaler", "loader", "dataset", "device",
+    "dtype", "number", "bool", "text", "none", "sequence", "mapping", "instance", "function", "class",
+    "api", "foreign", "type", "nothing", "parameters", "distribution", "writer", "logger",
+]  # fmt: skip
+Place = Literal["device", "host", "either", ""]
+Cause = Literal[
+    "", "varied", "batch", "length", "growing", "step-counter", "position", "random", "derived", "read",
+    "dynamic",
+]  # fmt: skip
+"""Why a number differs between runs of the graph, or a shape does; the later, the more it costs."""
+
+CERTAIN, LIKELY, POSSIBLE = 3, 2, 1
+_MAX_WHY = 4
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = _Missing()
+
+
+class AbstractValue:
+    """An abstract value; never changed once made.
+
+    place    of a tensor, module or device: "device" the accelerator, "host", "either" or "" unknown
+    sure     3 certain, 2 likely, 1 possible: that it is what `kind` and `place` say
+    dtype    of a tensor: "bool", "int", "float" or "" unknown
+    scalar   a 0-d tensor
+    loose    may as well be a container of such things: a batch, a model's output
+    ref      api: its dotted name; function, class, instance: what defines it; module, optimizer: an identity
+    items    of a sequence or mapping whose elements are all known; `element` joins the others; the fields of
+             an instance of a dataclass
+    cause    of a number: why it differs between graph runs ("" not); of a tensor: "dynamic" shape
+    loop     the loop in which `cause` or `tag` holds, 0 everywhere
+    tag      what else matters: "nan" of a tensor computed by isnan and the like; "carried:x", "grown:x"
+    source   source text of the tensor a mask was computed from
+    """
+
+    __slots__ = (
+        "cause", "const", "dtype", "element", "items", "kind", "loop", "loose", "place", "ref", "scalar",
+        "source", "sure", "tag", "why",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        kind: Kind,
+        place: Place = "",
+        sure: int = CERTAIN,
+        dtype: str = "",
+        scalar: bool = False,
+        loose: bool = False,
+        ref: Any = None,
+        items: Any = None,
+        element: AbstractValue | None = None,
+        cause: Cause = "",
+        loop: int = 0,
+        tag: str = "",
+        source: str = "",
+        const: Any = MISSING,
+        why: tuple[Why, ...] = (),
+    ) -> None:
+        self.kind = kind
+        self.place = place
+        self.sure = sure
+        self.dtype = dtype
+        self.scalar = scalar
+        self.loose = loose
+        self.ref = ref
+        self.items = items
+        self.element = element
+        self.cause = cause
+        self.loop = loop
+        self.tag = tag
+        self.source = source
+        self.const = const
+        self.why = why
+
+    def replace(self, **changes: Any) -> AbstractValue:
+        """The same with other fields."""
+        made = AbstractValue.__new__(AbstractValue)
+        for name in AbstractValue.__slots__:
+            setattr(made, name, changes[name] if name in changes else getattr(self, name))
+        return made
+
+    def with_reason(self, message: str, span: tuple[int, int], filename: str = "") -> AbstractValue:
+        """The same with one more link in the chain of reasons."""
+        return self.replace(why=(*self.why[-_MAX_WHY:], Why(message, span, filename)))
+
+    def key(self, depth: int = 2) -> tuple[Any, ...]:
+        """Equal keys: the interpreter cannot tell the two apart."""
+        const = self.const if isinstance(self.const, str | int | float | bool | None) else None
+        inside: Any = None
+        if depth:
+            if isinstance(self.items, dict):
+                inside = tuple((name, item.key(depth - 1)) for name, item in sorted(self.items.items()))
+            elif self.items is not None:
+                inside = tuple(item.key(depth - 1) for item in self.items)
+            elif self.element is not None:
+                inside = self.element.key(depth - 1)
+        ref = self.ref if isinstance(self.ref, str | int | None) else id(self.ref)
+        return (
+            self.kind, self.place, self.sure, self.dtype, self.scalar, self.loose, self.cause, self.loop,
+            self.tag, self.source, ref, type(const), const, inside,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        shown = [f"{n}={getattr(self, n)!r}" for n in ("place", "cause", "const", "tag") if getattr(self, n)]
+        return f"<{self.kind} {' '.join(shown)}>"
+
+
+TOP = AbstractValue("unknown", sure=POSSIBLE)
+BOTTOM = AbstractValue("nothing")  # of what does not return, or is still being found out
+NONE = AbstractValue("none", const=None)
+NUMBER = AbstractValue("number")
+BOOL = AbstractValue("bool")
+TEXT = AbstractValue("text")
+FOREIGN = AbstractValue("foreign")
+DEVICE = AbstractValue("device", "device")
+
+
+def constant(value: Any) -> AbstractValue:
+    """Of a Python literal."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return AbstractValue("bool", const=value)
+    if isinstance(value, int | float):
+        return AbstractValue("number", const=value)
+    if isinstance(value, str):
+        return AbstractValue("text", place=place_of_text(value), const=value)
+    return FOREIGN
+
+
+def place_of_text(text: str) -> Place:
+    """Where a device string points to; "" if it is none."""
+    name = text.partition(":")[0]
+    if name in ("cuda", "xla", "tpu", "mps", "xpu", "npu", "hpu"):
+        return "device"
+    return "host" if name == "cpu" else ""

@@ -1,0 +1,134 @@
+"""Laws of the abstract domain: the order in which ways meet does not change what is known."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xlamig.flow.interp.domain import (
+    BOTTOM,
+    NONE,
+    TEXT,
+    TOP,
+    AbstractValue,
+    Cause,
+    constant,
+    join,
+    join_all,
+)
+
+from .said import said
+
+CAUSES = st.sampled_from(get_args(Cause))
+PLACES = st.sampled_from(["", "device", "host", "either"])
+SURE = st.sampled_from([1, 2, 3])
+TAGS = st.sampled_from(["", "nan", "carried:x", "grown:x"])
+CONSTANTS = st.sampled_from([None, True, 0, 1, 1.0, float("nan"), "cuda", "cpu", "x"]).map(constant)
+TENSORS = st.builds(
+    AbstractValue,
+    st.just("tensor"),
+    PLACES,
+    SURE,
+    st.sampled_from(["", "bool", "float"]),
+    st.booleans(),
+    st.booleans(),
+    cause=CAUSES,
+    tag=TAGS,
+    loop=st.sampled_from([0, 1, 2]),
+    source=st.sampled_from(["", "x"]),
+)
+NUMBERS = st.builds(
+    AbstractValue, st.sampled_from(["number", "bool"]), sure=SURE, cause=CAUSES, loop=st.sampled_from([0, 1])
+)
+NAMED = st.builds(
+    AbstractValue,
+    st.sampled_from(["function", "class", "instance", "api", "module", "optimizer"]),
+    PLACES,
+    SURE,
+    ref=st.sampled_from([None, "a", "b"]),
+)
+UNKNOWN = st.builds(AbstractValue, st.just("unknown"), PLACES, SURE, cause=CAUSES)
+DEVICES = st.builds(AbstractValue, st.sampled_from(["device", "text"]), PLACES, SURE)
+PLAIN = st.one_of(
+    TENSORS, NUMBERS, NAMED, UNKNOWN, DEVICES, CONSTANTS, st.sampled_from([TOP, BOTTOM, NONE, TEXT])
+)
+
+
+def containers(values: st.SearchStrategy[AbstractValue]) -> st.SearchStrategy[AbstractValue]:
+    items = st.lists(values, max_size=2).map(tuple)
+    named = st.dictionaries(st.sampled_from("ab"), values, max_size=2)
+    return st.one_of(
+        st.builds(AbstractValue, st.just("sequence"), items=items, cause=CAUSES),
+        st.builds(AbstractValue, st.just("sequence"), element=values),
+        st.builds(AbstractValue, st.just("mapping"), items=named),
+    )
+
+
+VALUES = st.recursive(PLAIN, containers, max_leaves=4)
+
+
+def key(value: AbstractValue) -> tuple[Any, ...]:
+    return value.key(6)
+
+
+@given(VALUES)
+def test_join_is_idempotent(one: AbstractValue) -> None:
+    assert join(one, one.replace()).key() == one.key()
+
+
+@given(VALUES, VALUES)
+def test_join_is_commutative(one: AbstractValue, other: AbstractValue) -> None:
+    assert key(join(one, other)) == key(join(other, one))
+
+
+@given(VALUES, VALUES, VALUES)
+def test_join_is_associative(one: AbstractValue, other: AbstractValue, third: AbstractValue) -> None:
+    assert key(join(join(one, other), third)) == key(join(one, join(other, third)))
+
+
+@given(VALUES)
+def test_bottom_is_the_identity(one: AbstractValue) -> None:
+    assert join(one, BOTTOM) is one
+    assert join(BOTTOM, one) is one
+
+
+@given(VALUES, VALUES)
+def test_a_join_stands_for_both(one: AbstractValue, other: AbstractValue) -> None:
+    both = join(one, other)
+    assert key(join(both, one)) == key(both)
+    assert key(join(both, other)) == key(both)
+
+
+@given(VALUES, VALUES, VALUES)
+def test_join_is_monotone(one: AbstractValue, other: AbstractValue, third: AbstractValue) -> None:
+    upper = join(one, other)
+    assert key(join(join(one, third), join(upper, third))) == key(join(upper, third))
+
+
+def test_nothing_joined_is_unknown_unless_told() -> None:
+    assert join_all([]) is TOP
+    assert join_all([], empty=BOTTOM) is BOTTOM
+
+
+ARMS = """
+def f(x, flag):
+    if {test}:
+        n = {first}
+    else:
+        n = {second}
+    return torch.zeros(8)[:n]
+for i in range(9):
+    f(torch.rand(4, device="cuda"), i)
+"""
+WAYS = ["x.sum().item()", "torch.randint(1, 5, ()).item()", "random.randint(1, 5)", "4", "x.shape[0]", "'a'"]
+
+
+@pytest.mark.parametrize("first", WAYS)
+@pytest.mark.parametrize("second", WAYS)
+def test_the_order_of_branches_does_not_matter(first: str, second: str) -> None:
+    one = said(ARMS.format(test="flag", first=first, second=second), sure=False)
+    other = said(ARMS.format(test="not flag", first=second, second=first), sure=False)
+    assert sorted(one) == sorted(other)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from xlamig.cli.values import names
+
 if TYPE_CHECKING:
     from xlamig.config.settings import EffortSettings
     from xlamig.effort import Plan
@@ -62,10 +64,6 @@ class MoneyFlags:
             raise UsageError(str(error)) from None
 
 
-def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part.strip().lower() for part in (value or "").split(",") if part.strip()))
-
-
 def _prices(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, float]:
     found = {}
     for item in value:
@@ -101,7 +99,7 @@ _OPTIONS = (
     click.option("--gpu", metavar="NAME", help="Compare costs: the GPU the job runs on, such as h100."),
     click.option("--gpus", type=click.IntRange(1), default=1, show_default=True, help="How many of them."),
     click.option("--hours", type=click.FloatRange(0, min_open=True), help="For how many hours."),
-    click.option("--tpu", metavar="LIST", callback=_names, help="TPUs to compare with, such as v5e,v6e."),
+    click.option("--tpu", metavar="LIST", callback=names, help="TPUs to compare with, such as v5e,v6e."),
     click.option(
         "--price", multiple=True, metavar="NAME=PRICE", callback=_prices,
         help="Your price per chip and hour, instead of list prices.",

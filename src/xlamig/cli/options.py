@@ -177,6 +177,17 @@ def program_options(command: Callable[..., None]) -> Callable[..., None]:
     return _with(_PROGRAM, folded)
 
 
+def optional_program_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The same, where a program need not be named: `program` is None then."""
+
+    @wraps(command)
+    def folded(**values: Any) -> None:
+        target, module, arguments, python = (values.pop(name) for name in _PROGRAM_NAMES)
+        command(program=ProgramFlags(target, module, arguments, python) if target else None, **values)
+
+    return _with((*_PROGRAM[:2], click.argument("program", required=False), _PROGRAM[3]), folded)
+
+
 def _with(options: Sequence[Option[Any]], command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(options):
         command = option(command)

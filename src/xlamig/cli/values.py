@@ -16,6 +16,11 @@ def listed(ctx: click.Context, param: click.Parameter, values: Sequence[str]) ->
     return [word.strip() for value in values for word in value.split(",") if word.strip()]
 
 
+def names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """`A,B` as names in lower case, each once."""
+    return tuple(dict.fromkeys(part.strip().lower() for part in (value or "").split(",") if part.strip()))
+
+
 def per_file(
     ctx: click.Context, param: click.Parameter, values: Sequence[str]
 ) -> dict[str, list[str]] | None:

@@ -27,6 +27,31 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
+class Compiler:
+    """What libtpu calls a chip, the dimensions of its topology, how many devices one chip is, and the
+    GiB that a program may use of each."""
+
+    name: str
+    dimensions: int
+    devices: int
+    gib: float
+
+    def topology(self, chips: int) -> str | None:
+        """The smallest slice with that many chips, None where there is none."""
+        shape = _SLICES[self.dimensions].get(chips)
+        return shape and f"{self.name}:{shape}"
+
+
+_SLICES: Mapping[int, Mapping[int, str]] = {
+    2: {1: "1x1", 2: "1x2", 4: "2x2", 8: "2x4", 16: "4x4", 32: "4x8", 64: "8x8", 128: "8x16", 256: "16x16"},
+    3: {
+        1: "1x1x1", 2: "1x1x2", 4: "2x2x1", 8: "2x2x2", 16: "2x2x4", 32: "2x4x4", 64: "4x4x4",
+        128: "4x4x8", 256: "4x8x8",
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Accelerator:
     """Peak rates are dense, per chip: bf16 in TFLOP/s, memory in GB, its bandwidth in GB/s. `mxu`
     is the width of a matrix unit, 0 for a GPU."""
@@ -40,6 +65,7 @@ class Accelerator:
     dtypes: tuple[str, ...]
     sources: tuple[str, ...]
     prices: tuple[Price, ...]
+    compiler: Compiler | None = None  # None for what libtpu does not compile for
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +123,20 @@ def _accelerators(document: Mapping[str, Any], kind: str, path: Path) -> Iterato
             Accelerator(
                 key.lower(), str(entry.get("name", key)), tflops, memory, bandwidth, mxu,
                 tuple(map(str, entry.get("dtypes", ()))), _sources(entry, where),
-                tuple(_prices(entry, where)),
+                tuple(_prices(entry, where)), _compiler(entry, where),
             ),
         )  # fmt: skip
+
+
+def _compiler(entry: Mapping[str, Any], where: str) -> Compiler | None:
+    given = entry.get("compiler")
+    if given is None:
+        return None
+    place = f"{where}: compiler"
+    if not isinstance(given, dict) or not given.get("name") or given.get("dimensions") not in _SLICES:
+        raise HardwareError(f"{place}: expected name, dimensions (2 or 3), devices and gib")
+    devices, gib = int(_number(given, "devices", place)), _number(given, "gib", place)
+    return Compiler(str(given["name"]), given["dimensions"], devices, gib)
 
 
 def _prices(entry: Mapping[str, Any], where: str) -> Iterator[Price]:

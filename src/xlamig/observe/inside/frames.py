@@ -5,10 +5,11 @@ from __future__ import annotations
 import site
 import sys
 import sysconfig
+import traceback
 from functools import cache
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import NamedTuple
+from types import CodeType, FrameType, TracebackType
+from typing import Any, NamedTuple
 
 
 class Site(NamedTuple):
@@ -71,3 +72,10 @@ def depth() -> int:
 def called_by_user() -> bool:
     """Whether the caller's caller is the user's own code, not a library that works for it."""
     return is_users(sys._getframe(2).f_code)
+
+
+def failure(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> dict[str, Any]:
+    """The exception as it is written down, at the innermost line of the user's code."""
+    users = [(frame, row) for frame, row in traceback.walk_tb(trace) if is_users(frame.f_code)]
+    place = {"filename": users[-1][0].f_code.co_filename, "row": users[-1][1]} if users else None
+    return {"type": kind.__qualname__, "message": str(error)[:2000], "place": place}

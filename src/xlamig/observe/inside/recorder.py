@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import time
-import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -143,12 +142,7 @@ class Recorder:
     # ------------------------------------------------------------------ the end
 
     def failed(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        frame_summary = [f for f in traceback.walk_tb(trace) if frames.is_users(f[0].f_code)]
-        place = None
-        if frame_summary:
-            frame, row = frame_summary[-1]
-            place = {"filename": frame.f_code.co_filename, "row": row}
-        self.exception = {"type": kind.__qualname__, "message": str(error)[:2000], "place": place}
+        self.exception = frames.failure(kind, error, trace)
         self.write()
 
     def redirect(self, name: str) -> None:

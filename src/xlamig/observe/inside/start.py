@@ -9,12 +9,21 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 if TYPE_CHECKING:
     from .recorder import Recorder
 
 FOLDER = "XLAMIG_WATCH_FOLDER"
+
+
+class Ending(Protocol):
+    """What writes down how the process ended."""
+
+    def failed(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None: ...
+    def finish(self) -> None: ...
 
 
 def begin(settings: dict[str, Any]) -> Recorder:
@@ -27,10 +36,10 @@ def begin(settings: dict[str, Any]) -> Recorder:
     on_cpu = settings.get("on_cpu")
     training = Training(settings["steps"] if on_cpu else 0) if settings.get("training") else None
     recorder = Recorder(Path(os.environ[FOLDER]), settings.get("steps", 0), training)
-    _before_the_end(recorder)
+    before_the_end(recorder)
     if on_cpu:
         cpu.install()
-        _in_every_thread(cpu.AsCpu)
+        in_every_thread(cpu.AsCpu)
         return recorder
     sites: dict[int, Any] = {}
     modes: list[Callable[[], Any]] = [lambda: Watch(recorder, sites)]
@@ -38,13 +47,13 @@ def begin(settings: dict[str, Any]) -> Recorder:
     if settings.get("as_cuda"):
         cuda.install(recorder.redirect, recorder.leave)
         modes.append(lambda: cuda.AsCuda(recorder.redirect))
-    _in_every_thread(*modes)
+    in_every_thread(*modes)
     recorder.write()
     recorder.lines.start()
     return recorder
 
 
-def _in_every_thread(*modes: Callable[[], Any]) -> None:
+def in_every_thread(*modes: Callable[[], Any]) -> None:
     """Enters what these make, in this thread and in all that start."""
     entered = threading.local()  # torch itself holds no reference to them
     run = threading.Thread.run
@@ -62,7 +71,7 @@ def _in_every_thread(*modes: Callable[[], Any]) -> None:
     threading.Thread.run = started  # type: ignore[method-assign]
 
 
-def _before_the_end(recorder: Recorder) -> None:
+def before_the_end(recorder: Ending) -> None:
     """However the process ends, short of being killed."""
     leave = os._exit
 

@@ -1,0 +1,161 @@
+"""Runs a program without executing its graphs, and reads what it left: the graphs of its steps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xlamig.fits import Argument, Capture, Graph, GraphKind
+from xlamig.observations import Failure, Spot
+from xlamig.observe.launch import Exit, Program, Watch, launch, require
+
+STEPS = 4  # the first makes the optimizer's state, the second repeats
+_ENTRY = "xlamig.observe.inside.staging"
+_ENVIRONMENT = {"PJRT_DEVICE": "CPU", "XLA_HLO_DEBUG": "1"}  # graphs name the lines of their operators
+
+
+class CaptureError(Exception):
+    """There is no graph to compile. `code` is the exit code that says why."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+NO_BOUNDARY, CHANGING, ENDED_EARLY = 3, 4, 5
+_NO_BOUNDARY = (
+    "The program never ends a step: call `torch_xla.sync()` after `optimizer.step()`. "
+    "For a CUDA program, use --as-cuda."
+)
+_CHANGING = (
+    "The graph is different in each of the {steps} steps: XLA would compile every step. "
+    "`xlamig trace` shows the line that changes it."
+)
+_FAILED = "The program ended in {type} before a step repeated: {message}{place}"
+_KILLED = "The program was ended by {signal} before a step repeated{place}"
+_SHORT = "The program ended after {steps} step(s), before one repeated: let it run 3 steps or more."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    steps: int = STEPS
+    as_cuda: bool = False
+    dtype: str = ""  # of an autocast around the whole program
+
+
+def capture(program: Program, asked: Asked, folder: Path) -> Capture:
+    """Leave the graphs in `folder` and return what they are.
+
+    Raises:
+        LaunchError: the program cannot be started.
+        CaptureError: no step repeats.
+    """
+    require(program, "torch_xla")
+    watch = Watch(
+        entry=_ENTRY,
+        after="torch_xla",
+        settings={name: getattr(asked, name) for name in Asked.__dataclass_fields__},
+        bring=(("torch", "torch_xla"),) if asked.as_cuda else (),
+        environment=_ENVIRONMENT,
+    )
+    ended = launch(program, watch, folder)
+    records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.graphs"))]
+    record = max(records, key=lambda one: one["boundaries"], default=None)
+    if record is None:
+        raise _without_record(ended, folder)
+    found = read(record, folder)
+    if not any(graph.kind == "training step" for graph in found.graphs):
+        raise _without_step(record, ended, found)
+    return found
+
+
+def read(record: dict[str, Any], folder: Path) -> Capture:
+    """What a process wrote down; steps come first, then what else repeats, the most frequent first."""
+    sites = tuple(_spot(place) for place in record["sites"])
+    graphs = [_graph(raw, sites, folder) for raw in record["graphs"] if raw["file"]]
+    steady = [one for one in graphs if one.kind != "training step" or one.count > 1]
+    steady.sort(key=lambda one: (one.kind != "training step", -one.count))
+    return Capture(
+        graphs=tuple(steady[:3]),
+        steps=record["steps"],
+        distinct=sum(raw["trains"] for raw in record["graphs"]),
+        torch_xla=record["torch_xla"],
+        reads=tuple((sites[place], count) for place, count in record["reads"]),
+        fallbacks=tuple((sites[place], name, count) for place, name, count in record["fallbacks"]),
+        redirected=tuple(sorted(record["redirected"].items())),
+        failure=_failure(record["exception"]),
+    )
+
+
+def _graph(raw: dict[str, Any], sites: tuple[Spot | None, ...], folder: Path) -> Graph:
+    kind: GraphKind = "graph that a read executes" if raw["cause"] == "read" else "graph without an update"
+    return Graph(
+        kind="training step" if raw["trains"] else kind,
+        spot=sites[raw["place"]],
+        count=raw["count"],
+        arguments=tuple(_arguments(raw["arguments"])),
+        outputs=tuple(_arguments(raw["outputs"])),
+        file=str(folder / raw["file"]),
+        sites=sites,
+    )
+
+
+def _arguments(raws: Sequence[dict[str, Any]]) -> Iterator[Argument]:
+    for raw in raws:
+        yield Argument(
+            raw["role"], raw["name"], tuple(raw["shape"]), raw["dtype"], raw["bytes"], raw.get("output")
+        )
+
+
+def _spot(raw: dict[str, Any] | None) -> Spot | None:
+    if raw is None:
+        return None
+    columns = raw["column"] + 1, raw["end_column"] + 1
+    return Spot(raw["filename"], raw["row"], columns[0], raw["end_row"], columns[1], raw["scope"])
+
+
+def _failure(raw: dict[str, Any] | None) -> Failure | None:
+    if raw is None:
+        return None
+    place = raw["place"]
+    spot = place and Spot(place["filename"], place["row"], 1, place["row"], 1)
+    return Failure(raw["type"], raw["message"], spot)
+
+
+def _without_record(ended: Exit, folder: Path) -> CaptureError:
+    """Nothing was written: torch_xla was never imported, or the process was killed."""
+    early = [json.loads(path.read_text()) for path in folder.glob("*.failure")]
+    if early:
+        return _failed(_failure(early[0]))
+    if ended.killed_by:
+        return CaptureError(_KILLED.format(signal=ended.killed_by, place=_crash(folder)), ENDED_EARLY)
+    return CaptureError(_NO_BOUNDARY, NO_BOUNDARY)
+
+
+def _without_step(record: dict[str, Any], ended: Exit, found: Capture) -> CaptureError:
+    if found.failure:
+        return _failed(found.failure)
+    if not record["boundaries"] or not found.steps:
+        return CaptureError(_NO_BOUNDARY, NO_BOUNDARY)
+    if found.steps >= 3:
+        return CaptureError(_CHANGING.format(steps=found.steps), CHANGING)
+    return CaptureError(_SHORT.format(steps=found.steps), ENDED_EARLY)
+
+
+def _failed(failure: Failure | None) -> CaptureError:
+    assert failure is not None
+    at = failure.spot
+    place = f" ({at.filename}:{at.row})" if at else ""
+    message = (failure.message.strip().splitlines() or [""])[0]
+    return CaptureError(_FAILED.format(type=failure.type, message=message, place=place), ENDED_EARLY)
+
+
+def _crash(folder: Path) -> str:
+    """The line at which the process died, from the stack that it left."""
+    for path in folder.glob("*.crash"):
+        if text := path.read_text().strip():
+            return f" ({text.splitlines()[-1].strip()})"
+    return ""

@@ -1,0 +1,125 @@
+"""A whole `fit`: capture, compile for each chip, and look for the largest batch."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlamig.fits import Capture, Compiled, Fit, Graph, GraphFit, LargestBatch
+from xlamig.observe.fitting import batch, capture, saved
+from xlamig.observe.fitting.compiling import Compiler, Target, compile_graph
+from xlamig.observe.program import LaunchError, Program
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """`versions` are those of jax and libtpu; `save` is a folder for the graphs; `sizes` are further
+    values of the argument `batch`."""
+
+    targets: tuple[Target, ...]
+    asked: capture.Asked
+    compiler: Compiler
+    versions: str
+    save: Path | None = None
+    batch: str = ""
+    sizes: tuple[int, ...] = ()
+    largest: bool = False
+
+
+def fit(program: Program, question: Question, say: Say) -> Fit:
+    """Raises LaunchError and CaptureError."""
+    name = " ".join((*(("-m",) if program.module else ()), program.target, *program.arguments))
+    with _Captures(program, question, say) as captures:
+        if not question.sizes:
+            found = captures.plain()
+            graphs = [GraphFit(graph, _compile(graph, question, say)) for graph in found.graphs]
+        else:
+            steps = [(captures.of(size).graphs[0], size) for size in question.sizes]
+            found = captures.of(question.sizes[0])
+            graphs = [GraphFit(graph, _compile(graph, question, say), size) for graph, size in steps]
+        if question.save is not None:
+            keep([one.graph for one in graphs], question.save)
+        largest = tuple(_largest(target, captures) for target in question.targets) if question.largest else ()
+    return Fit(name, found, tuple(graphs), question.versions, largest)
+
+
+class _Captures:
+    """The program's graphs for each value of the batch argument, captured once."""
+
+    def __init__(self, program: Program, question: Question, say: Say) -> None:
+        self.program, self.question, self.say = program, question, say
+        self.argument = batch.find(program.arguments, question.batch) if question.batch else None
+        self.found: dict[int | None, Capture] = {}
+        self.folder = tempfile.TemporaryDirectory(prefix="xlamig-fit-")
+
+    def __enter__(self) -> _Captures:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.folder.cleanup()
+
+    def plain(self) -> Capture:
+        return self.of(self.argument.value) if self.argument else self._of(None, self.program)
+
+    def of(self, size: int) -> Capture:
+        assert self.argument is not None
+        return self._of(size, self.argument.program(self.program, size))
+
+    def _of(self, size: int | None, program: Program) -> Capture:
+        if size not in self.found:
+            self.say("running the program without executing its graphs" + (f", {size}" if size else ""))
+            inside = Path(self.folder.name, str(size))
+            inside.mkdir()
+            self.found[size] = capture.capture(program, self.question.asked, inside)
+        return self.found[size]
+
+
+def fit_saved(path: Path, question: Question, say: Say) -> Fit:
+    """For a graph that was kept."""
+    graph = load(path)
+    found = Capture((graph,), 0, 1, "")
+    return Fit(str(path), found, (GraphFit(graph, _compile(graph, question, say)),), question.versions)
+
+
+def _compile(graph: Graph, question: Question, say: Say) -> tuple[Compiled, ...]:
+    found = []
+    for target in question.targets:
+        layout = f", {target.chips} chips, {target.layout}" if target.chips > 1 else ""
+        say(f"compiling the {graph.kind} for {target.chip.name}{layout}")
+        found.append(compile_graph(graph, target, question.compiler))
+    return tuple(found)
+
+
+def _largest(target: Target, captures: _Captures) -> LargestBatch:
+    argument, say = captures.argument, captures.say
+    assert argument is not None
+
+    def fits(size: int) -> bool:
+        found = compile_graph(captures.of(size).graphs[0], target, captures.question.compiler)
+        if found.problem and found.problem.kind != "out of memory":
+            raise LaunchError(f"{target.chip.name}, {argument.name} {size}: {found.problem.message}")
+        say(f"{target.chip.name}: {argument.name} {size} {'fits' if found.fits else 'does not fit'}")
+        return found.fits
+
+    return LargestBatch(target.chip.key, argument.name, *batch.largest(fits, argument.value))
+
+
+def keep(graphs: Sequence[Graph], folder: Path) -> None:
+    """Each graph's StableHLO, and beside it what its arguments are for."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, graph in enumerate(graphs):
+        path = folder / f"{'step' if number == 0 else f'graph-{number}'}.mlirbc"
+        shutil.copyfile(graph.file, path)
+        saved.write(graph, path)
+
+
+def load(path: Path) -> Graph:
+    """Raises LaunchError for what is no graph."""
+    if not path.is_file():
+        raise LaunchError(f"no such file: {path}")
+    return saved.read(path)

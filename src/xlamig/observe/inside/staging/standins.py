@@ -1,0 +1,153 @@
+"""Answers reads of values that were never computed, and names the line behind each operator of a graph."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+import torch_xla
+from torch.utils import _pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from xlamig.observe.inside.frames import Site, innermost
+from xlamig.observe.inside.mode import _holds_xla, _included, _node, _sequence
+
+_C = torch_xla._XLAC
+_aten = torch.ops.aten
+_TRUE = {"all", "isfinite", "eq", "ge", "le", "equal", "allclose"}  # answers that let a program go on
+_MASKS = (torch.bool, torch.uint8)
+
+
+class StandIns(TorchDispatchMode):
+    """`scope` names a site in the graph; `read` and `fall_back` are told what was answered, and where."""
+
+    def __init__(
+        self,
+        scope: Callable[[Site | None, bool], str],
+        read: Callable[[Site | None, torch.Tensor], None],
+        fall_back: Callable[[Site | None, str], None],
+        forward: dict[int, Site | None],
+    ) -> None:
+        super().__init__()
+        self.scope, self.read, self.fall_back, self.forward = scope, read, fall_back, forward
+        self.makers: dict[int, str] = {}  # the operator behind each 0-d boolean, by identity
+
+    @classmethod
+    def is_infra_mode(cls) -> bool:
+        return True
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if not (_holds_xla(args) or (kwargs and _holds_xla(kwargs.values()))):
+            with _included(torch._C.DispatchKey.Functionalize, False):
+                return self._run(func, args, kwargs, _site(self.forward))
+        site = _site(self.forward)
+        answered, answer = self._answer(func, args, kwargs, site[0])
+        return answer if answered else self._run(func, args, kwargs, site)
+
+    def _run(self, func: Any, args: Any, kwargs: Any, site: tuple[Site | None, bool]) -> Any:
+        pushed = _C.profiler.scope_pusher(self.scope(*site))
+        try:
+            result = func(*args, **kwargs)
+        finally:
+            del pushed
+        if isinstance(result, torch.Tensor) and result.dtype is torch.bool and result.dim() == 0:
+            self.makers[id(result)] = func._opname
+        return result
+
+    def _answer(self, func: Any, args: Any, kwargs: Any, site: Site | None) -> tuple[bool, Any]:
+        """(whether it stands in for the operator, what for)."""
+        name = func._opname
+        if name == "_local_scalar_dense":
+            self.read(site, args[0])
+            return True, self._number(args[0])
+        if name == "equal":
+            self.read(site, args[0])
+            return True, True
+        if name == "_to_copy" and _is_cpu(kwargs.get("device")):
+            self.read(site, args[0])
+            return True, torch.zeros(args[0].shape, dtype=kwargs.get("dtype") or args[0].dtype)
+        if name == "copy_" and not args[0].is_xla:
+            self.read(site, args[1])
+            return True, args[0].zero_()
+        if _size_depends_on_values(func, args, kwargs):
+            self.read(site, args[0])
+            return True, _half(name, args)
+        if not _is_native(func):
+            self.fall_back(site, f"aten::{name}")
+            return True, _shaped(func, args, kwargs)
+        return False, None
+
+    def _number(self, tensor: torch.Tensor) -> Any:
+        if tensor.dtype is torch.bool:
+            return self.makers.get(id(tensor)) in _TRUE
+        return tensor.new_ones((), device="cpu").item()
+
+
+def _site(forward: dict[int, Site | None]) -> tuple[Site | None, bool]:
+    """The line of the operator that runs, and whether it runs in the backward pass of that line."""
+    node = _node()
+    if node is not None:
+        return forward.get(node._sequence_nr()), True
+    site = innermost(sys._getframe(2))
+    forward.setdefault(_sequence() - 1, site)
+    return site, False
+
+
+def _is_cpu(device: Any) -> bool:
+    return device is not None and torch.device(device).type == "cpu"
+
+
+def _is_native(func: Any) -> bool:
+    """Whether torch_xla computes the operator on the device, itself or through others."""
+    name = func.name()
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    keys = ("XLA", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
+    return any(has(name, key) for key in keys) or func.namespace != "aten"
+
+
+def _size_depends_on_values(func: Any, args: Any, kwargs: Any) -> bool:
+    if func._opname == "index":
+        return any(isinstance(one, torch.Tensor) and one.dtype in _MASKS for one in args[1])
+    return torch.Tag.dynamic_output_shape in func.tags and kwargs.get("output_size") is None
+
+
+def _half(name: str, args: Any) -> Any:
+    """A result as long as if half of the values were chosen."""
+    given = args[0]
+    some = max(1, given.numel() // 2)
+    if name == "index":
+        place, mask = next((p, one) for p, one in enumerate(args[1]) if one is not None)
+        shape = (*given.shape[:place], max(1, mask.numel() // 2), *given.shape[place + mask.dim() :])
+        return _filled(shape, given.dtype)
+    if name == "nonzero":
+        return _filled((some, given.dim()), torch.int64)
+    if name.lstrip("_").startswith("unique"):
+        return _filled((some,), given.dtype), _filled(given.shape, torch.int64), _filled((some,), torch.int64)
+    return _filled((some,), given.dtype if name == "masked_select" else torch.int64)
+
+
+def _shaped(func: Any, args: Any, kwargs: Any) -> Any:
+    """Results of the shapes that the operator would give."""
+
+    def to_meta(one: Any) -> Any:
+        return one.to("meta") if isinstance(one, torch.Tensor) else one
+
+    meta = func(*_pytree.tree_map(to_meta, args), **_pytree.tree_map(to_meta, kwargs))
+    return _pytree.tree_map(
+        lambda one: _filled(one.shape, one.dtype) if isinstance(one, torch.Tensor) else one, meta
+    )
+
+
+def _filled(shape: Iterable[int], dtype: torch.dtype) -> torch.Tensor:
+    """Real zeros: their size is a guess, so their memory is small where the guess is."""
+    shape = tuple(shape)
+    with _included(torch._C.DispatchKey.Functionalize, False):
+        if math.prod(shape) == 0:
+            return torch.empty(shape, dtype=dtype, device="xla")
+        return torch.zeros(shape, dtype=dtype, device="xla")

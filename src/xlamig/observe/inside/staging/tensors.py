@@ -1,0 +1,84 @@
+"""The tensors that are alive: which hold a pending graph, what each is for, and how it loses its value."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+import torch_xla
+from torch_xla.core.xla_builder import create_placeholder_tensor
+
+_C = torch_xla._XLAC
+
+
+class Use(NamedTuple):
+    """What a tensor is for; `name` is a parameter's, as in a state dict."""
+
+    role: str
+    name: str
+
+
+def alive() -> list[torch.Tensor]:
+    """Every XLA tensor that Python can reach, gradients included."""
+    found: dict[int, torch.Tensor] = {}
+    for one in gc.get_objects():
+        # A dispatch mode leaves Python objects for what stands inside the program's own tensors.
+        if issubclass(type(one), torch.Tensor) and one.is_xla and torch._is_functional_tensor(one):
+            found[id(one)] = one
+            if one.is_leaf and one.grad is not None and one.grad.is_xla:
+                found[id(one.grad)] = one.grad
+    return list(found.values())
+
+
+def pending(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Those whose value has not been computed, in the order in which they were given it: a step that
+    does the same has its outputs in the same order."""
+    wanted = [one for one, is_pending in zip(tensors, _wanted(tensors), strict=True) if is_pending]
+    return sorted(wanted, key=_C._xla_get_tensor_id)
+
+
+def _wanted(tensors: Sequence[torch.Tensor]) -> Sequence[bool]:
+    return _C._check_tensor_need_materialization(list(tensors)) if tensors else ()
+
+
+def forget_values(tensors: Iterable[torch.Tensor]) -> dict[int, int]:
+    """Gives each tensor a placeholder in place of its value, as if its graph had been executed.
+
+    Returns:
+        The identity of each tensor, by the number torch_xla gives its placeholder.
+    """
+    held = {}
+    with torch.no_grad():
+        for one in tensors:
+            placeholder = create_placeholder_tensor(one.shape, one.dtype)
+            held[_C._xla_get_tensor_id(placeholder)] = id(one)
+            one.data = placeholder
+    return held
+
+
+def uses() -> dict[int, Use]:
+    """What parameters, buffers and the state of optimizers are for, by identity."""
+    modules = [one for one in gc.get_objects() if issubclass(type(one), torch.nn.Module)]
+    inner = {id(child) for module in modules for child in module.children()}
+    found: dict[int, Use] = {}
+    for module in sorted(modules, key=lambda one: id(one) in inner):  # roots first: they know whole names
+        for name, parameter in module.named_parameters():
+            found.setdefault(id(parameter), Use("parameter", name))
+        for name, buffer in module.named_buffers():
+            found.setdefault(id(buffer), Use("buffer", name))
+    for optimizer in gc.get_objects():
+        if issubclass(type(optimizer), torch.optim.Optimizer):
+            found |= dict(_optimizer(optimizer, found))
+    return found
+
+
+def _optimizer(optimizer: Any, found: dict[int, Use]) -> Iterator[tuple[int, Use]]:
+    for parameter, state in optimizer.state.items():
+        name = found[id(parameter)].name if id(parameter) in found else "parameter"
+        if id(parameter) not in found:
+            yield id(parameter), Use("parameter", name)
+        for key, value in state.items() if isinstance(state, dict) else ():
+            if isinstance(value, torch.Tensor):
+                yield id(value), Use("optimizer", f"{name} {key}")

@@ -52,7 +52,8 @@ KINDS: Mapping[str, Kind] = {
     ),
     "dryrun": Kind(
         "dryrun", ("dryrun",), {"torch": "2.13.0", "torch_tpu": "0.2.0", "numpy": "2.4.6"}, "--python",
-        "XLAMIG_TORCH_TPU_PYTHON", "torch_tpu brings libtpu, which is under the Google Cloud Platform Terms of Service",
+        "XLAMIG_TORCH_TPU_PYTHON",
+        "torch_tpu brings libtpu, which is under the Google Cloud Platform Terms of Service",
     ),
 }  # fmt: skip
 

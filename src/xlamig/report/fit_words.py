@@ -47,9 +47,7 @@ def flops(value: float) -> str:
 
 
 def seconds(value: float) -> str:
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
-        if value * factor >= 1:
-            break
+    factor, unit = (1.0, "s") if value >= 1 else (1e3, "ms") if value >= 1e-3 else (1e6, "µs")
     return f"{_figures(value * factor)} {unit}"
 
 

@@ -14,7 +14,10 @@ import click
 from xlamig import __version__
 from xlamig.cli.lazy import LazyGroup
 
-_COMMANDS = ("check", "plan", "trace", "verify", "fit", "ops", "rule", "rules", "config", "clean", "version")
+_COMMANDS = (
+    "check", "plan", "trace", "verify", "fit", "doctor", "setup", "ops", "rule", "rules", "config",
+    "clean", "version",
+)  # fmt: skip
 
 
 @click.group(

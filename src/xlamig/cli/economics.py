@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
     from xlamig.config.settings import EffortSettings
     from xlamig.effort import Plan
 
-_NAMES = ("gpu", "gpus", "hours", "tpu", "price", "gpu_utilisation", "tpu_utilisation", "hourly_rate")
+_NAMES = ("fit", "gpu", "gpus", "hours", "tpu", "price", "gpu_utilisation", "tpu_utilisation", "hourly_rate")
 
 
 @dataclass(frozen=True, slots=True)
 class MoneyFlags:
+    fit: Path | None
     gpu: str | None
     gpus: int
     hours: float | None
@@ -32,10 +34,16 @@ class MoneyFlags:
     def check(self) -> None:
         """Raises UsageError for half a question."""
         if self.gpu is None:
-            if self.hours is not None or self.tpu or self.price or self.hourly_rate is not None:
-                raise click.UsageError("--hours, --tpu, --price and --hourly-rate need --gpu")
-        elif self.hours is None or not self.tpu:
-            raise click.UsageError("--gpu needs --hours and --tpu")
+            if self.hours is not None or self.tpu:
+                raise click.UsageError("--hours and --tpu need --gpu")
+            if self.fit is None and (self.price or self.hourly_rate is not None):
+                raise click.UsageError("--price and --hourly-rate need --gpu or --fit")
+        elif self._is_half():
+            raise click.UsageError("--gpu needs --hours and --tpu, or --fit")
+
+    def _is_half(self) -> bool:
+        both, neither = self.hours is not None and self.tpu, self.hours is None and not self.tpu
+        return not (both or (neither and self.fit))
 
     def add_to(self, plan: Plan, settings: EffortSettings) -> Plan:
         """The plan with its economics, if they were asked for.
@@ -49,6 +57,7 @@ class MoneyFlags:
         from xlamig.engine import UsageError
         from xlamig.knowledge.hardware import HardwareError, load
 
+        plan = self._add_step(plan, settings)
         if self.gpu is None or self.hours is None:
             return plan
         question = Question(
@@ -61,6 +70,28 @@ class MoneyFlags:
         try:
             return replace(plan, economics=weigh(question, plan, load(settings.hardware)))
         except (NoFigure, HardwareError) as error:
+            raise UsageError(str(error)) from None
+
+    def _add_step(self, plan: Plan, settings: EffortSettings) -> Plan:
+        from dataclasses import replace
+
+        from xlamig.effort.economics import UTILISATION, NoFigure
+        from xlamig.effort.steps import FitError, StepQuestion, read, weigh_step
+        from xlamig.engine import UsageError
+        from xlamig.knowledge.hardware import HardwareError, load
+
+        if self.fit is None:
+            return plan
+        question = StepQuestion(
+            self.gpu,
+            self.gpu_utilisation or UTILISATION[1],
+            self.tpu_utilisation or UTILISATION,
+            self.price,
+            self.hourly_rate or settings.hourly_rate,
+        )
+        try:
+            return replace(plan, step=weigh_step(read(self.fit), question, plan, load(settings.hardware)))
+        except (NoFigure, FitError, HardwareError) as error:
             raise UsageError(str(error)) from None
 
 
@@ -96,6 +127,10 @@ def _shares(
 
 
 _OPTIONS = (
+    click.option(
+        "--fit", type=click.Path(path_type=Path), metavar="FILE",
+        help="What a step costs, from the JSON of `xlamig fit`.",
+    ),
     click.option("--gpu", metavar="NAME", help="Compare costs: the GPU the job runs on, such as h100."),
     click.option("--gpus", type=click.IntRange(1), default=1, show_default=True, help="How many of them."),
     click.option("--hours", type=click.FloatRange(0, min_open=True), help="For how many hours."),

@@ -72,12 +72,12 @@ def weigh(question: Question, plan: Plan, table: Hardware) -> Economics:
     Raises:
         NoFigure: an accelerator or its price is not in the table.
     """
-    gpu = _known(question.gpu, table.gpus, "GPU")
-    gpu_prices = _prices(gpu, question)
+    gpu = known(question.gpu, table.gpus, "GPU")
+    gpu_prices = prices_of(gpu, question.prices)
     gpu_hours = question.gpus * question.hours
-    now = _money(gpu_hours, gpu_hours, gpu_hours, gpu_prices)
-    migration = _migration(question, plan)
-    chosen = [_known(name, table.tpus, "TPU") for name in question.tpus]
+    now = money(gpu_hours, gpu_hours, gpu_hours, gpu_prices)
+    migration = migration_cost(question.hourly_rate, plan)
+    chosen = [known(name, table.tpus, "TPU") for name in question.tpus]
     options = tuple(_option(question, gpu, now, migration, tpu) for tpu in chosen)
     shown = (gpu, *chosen)
     sources = dict.fromkeys(source for one in shown for source in one.sources)
@@ -91,10 +91,10 @@ def weigh(question: Question, plan: Plan, table: Hardware) -> Economics:
 def _option(
     question: Question, gpu: Accelerator, now: Money, migration: Money | None, tpu: Accelerator
 ) -> Option:
-    prices = _prices(tpu, question)
+    prices = prices_of(tpu, question.prices)
     work = question.gpus * question.hours * gpu.bf16_tflops * question.gpu_utilisation
     low, likely, high = (work / (tpu.bf16_tflops * share) for share in reversed(question.tpu_utilisation))
-    cost = _money(low, likely, high, prices)
+    cost = money(low, likely, high, prices)
     saved = Money(now.low - cost.high, now.likely - cost.likely, now.high - cost.low)
     chips = ceil(likely / question.hours)
     notes = []
@@ -116,23 +116,24 @@ def _pays_off(question: Question, saved: Money, migration: Money) -> tuple[float
     return hours(migration.low, saved.high), hours(migration.high, saved.low)
 
 
-def _migration(question: Question, plan: Plan) -> Money | None:
-    rate = question.hourly_rate
+def migration_cost(rate: float | None, plan: Plan) -> Money | None:
+    """The plan's hours at that rate, None where none is given."""
     if rate is None:
         return None
     return Money(*(hours * rate for hours in plan.whole))
 
 
-def _known(name: str, table: Mapping[str, Accelerator], kind: str) -> Accelerator:
+def known(name: str, table: Mapping[str, Accelerator], kind: str) -> Accelerator:
+    """The entry of the table. Raises NoFigure where there is none."""
     found = table.get(name.lower())
     if found is None:
         raise NoFigure(f"no figures for the {kind} {name!r}: the table has {', '.join(sorted(table))}")
     return found
 
 
-def _prices(chip: Accelerator, question: Question) -> tuple[Price, ...]:
+def prices_of(chip: Accelerator, given_prices: Mapping[str, float]) -> tuple[Price, ...]:
     """On demand where that is known, else what there is. None is made up."""
-    given = question.prices.get(chip.key)
+    given = given_prices.get(chip.key)
     if given is not None:
         return (Price("as given", given, "the command line"),)
     prices = tuple(price for price in chip.prices if not price.spot) or chip.prices
@@ -143,7 +144,7 @@ def _prices(chip: Accelerator, question: Question) -> tuple[Price, ...]:
     return prices
 
 
-def _money(low: float, likely: float, high: float, prices: Sequence[Price]) -> Money:
+def money(low: float, likely: float, high: float, prices: Sequence[Price]) -> Money:
     """Chip-hours times the range of offers, the likely one at the lowest offer."""
     each = [price.per_hour for price in prices]
     return Money(low * min(each), likely * min(each), high * max(each))

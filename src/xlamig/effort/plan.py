@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from xlamig.effort.economics import Economics
     from xlamig.effort.fill import Fill
     from xlamig.effort.placement import Stage
+    from xlamig.effort.steps import StepCosts
 
 Verdict = Literal["nothing", "ready", "easy", "moderate", "hard", "blocked"]
 
@@ -172,6 +173,7 @@ class Plan:
     crossings: tuple[str, ...] = ()
     fills: tuple[Fill, ...] = ()
     economics: Economics | None = None
+    step: StepCosts | None = None  # from a fit
     history: tuple[Point, ...] = ()  # oldest first
     stacks: tuple[Stack, ...] = ()
     on_xla: tuple[str, ...] = ()  # nothing of these has to be ported

@@ -20,7 +20,7 @@ _ASK = (
     "    except m.PackageNotFoundError: return None\n"
     "print(json.dumps([sys.version_info[:3], {name: version(name) for name in sys.argv[1:]}]))"
 )
-_OLD = "{python} is Python {version}; {name} needs Python {oldest} or later"
+_OLD = "{python} is Python {version}; `xlamig {name}` needs Python {oldest} or later"
 _MISSING = "{missing} not installed for {python}: run `xlamig setup {name}`, or name another with {option}"
 
 
@@ -67,6 +67,10 @@ class Found:
     versions: Mapping[str, str | None]
 
     @property
+    def shown_version(self) -> str:
+        return ".".join(map(str, self.version))
+
+    @property
     def missing(self) -> list[str]:
         return [package for package, version in self.versions.items() if version is None]
 
@@ -104,15 +108,42 @@ def need(name: str, given: str | None = None) -> Found:
     """An interpreter that has everything. Raises LaunchError with what is missing, and how to get it."""
     kind = KINDS[name]
     found = look(kind, given)
-    if found.version < OLDEST:
-        version, oldest = (".".join(map(str, one)) for one in (found.version, OLDEST))
-        raise LaunchError(_OLD.format(python=found.python, version=version, name=f"`{name}`", oldest=oldest))
-    if found.missing:
-        missing = " and ".join(found.missing) + (" is" if len(found.missing) == 1 else " are")
-        raise LaunchError(
-            _MISSING.format(missing=missing, python=found.python, name=name, option=kind.option)
-        )
+    if lack := _lack(kind, found):
+        raise LaunchError(lack)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """`error` says why a command cannot run; `found` is None where there is no interpreter at all."""
+
+    kind: Kind
+    found: Found | None
+    error: str
+
+    @property
+    def is_ready(self) -> bool:
+        return not self.error
+
+
+def examine(kind: Kind) -> Look:
+    """What `doctor` shows."""
+    try:
+        found = look(kind)
+    except LaunchError as error:
+        return Look(kind, None, str(error))
+    return Look(kind, found, _lack(kind, found))
+
+
+def _lack(kind: Kind, found: Found) -> str:
+    """Why the interpreter will not do; empty where it does."""
+    if found.version < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        return _OLD.format(python=found.python, version=found.shown_version, name=kind.name, oldest=oldest)
+    if not found.missing:
+        return ""
+    missing = " and ".join(found.missing) + (" is" if len(found.missing) == 1 else " are")
+    return _MISSING.format(missing=missing, python=found.python, name=kind.name, option=kind.option)
 
 
 def make(kind: Kind) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
@@ -54,9 +55,12 @@ def _chip(one: Compiled, context: Context) -> Iterator[str]:
 
 
 def _table(title: str, found: Iterable[T], row: Callable[[T], tuple[str, ...]]) -> Iterator[str]:
-    rows = [row(one) for one in found]
-    if not rows:
+    counts = Counter(row(one) for one in found)
+    if not counts:
         return
+    rows = [
+        (f"{count} x {cells[0]}" if count > 1 else cells[0], *cells[1:]) for cells, count in counts.items()
+    ]
     yield f"    {title}"
     widths = [max(len(cells[column]) for cells in rows) for column in range(len(rows[0]))]
     for cells in rows:

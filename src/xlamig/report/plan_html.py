@@ -18,7 +18,7 @@ from xlamig.effort.model import PHASES
 from xlamig.effort.sites import is_work
 from xlamig.findings import SEVERITIES, Finding, Report, rule_url
 from xlamig.observations import Spot
-from xlamig.report import plan_charts, plan_curve, plan_money, plan_placement
+from xlamig.report import fit_words, plan_charts, plan_curve, plan_money, plan_placement, plan_step
 from xlamig.report import plan_words as words
 from xlamig.report.context import Context, one_line, where
 from xlamig.report.counts import count
@@ -52,6 +52,8 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
         words=words,
         placement=plan_placement,
         money=plan_money,
+        steps=plan_step,
+        fits=fit_words,
         counts=count(report),
         charts=plan_charts.charts(plan, report),
         layout=plan_charts,

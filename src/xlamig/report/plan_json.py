@@ -13,6 +13,7 @@ from xlamig.effort.economics import Economics
 from xlamig.effort.fill import MXU_SIZES
 from xlamig.effort.plan import Hours, Item
 from xlamig.findings import Report
+from xlamig.report import plan_step
 from xlamig.report.context import Context
 from xlamig.report.counts import count
 
@@ -96,6 +97,7 @@ def document(plan: Plan, report: Report) -> dict[str, Any]:
             for point in plan.history
         ],
         "economics": economics(plan.economics) if plan.economics else None,
+        "step_costs": plan_step.document(plan.step) if plan.step else None,
         "dominated_by": asdict(plan.dominant) if plan.dominant else None,
         "terms": [asdict(term) for term in plan.terms],
         "findings_summary": asdict(count(report)),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from xlamig.effort import Plan
 from xlamig.effort.plan import Item
 from xlamig.findings import Report, rule_url
-from xlamig.report import plan_money, plan_placement
+from xlamig.report import plan_money, plan_placement, plan_step
 from xlamig.report import plan_words as words
 from xlamig.report.context import Context, one_line
 from xlamig.report.markdown import prose
@@ -47,6 +47,8 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
         yield from ("", "### Sizes on a matrix unit (MXU)", *_list(sizes))
     if plan.economics is not None:
         yield from ("", "### Economics, estimates", *_list(plan_money.lines(plan.economics)))
+    if plan.step is not None:
+        yield from ("", "### One training step, compiled", *_list(plan_step.lines(plan.step)))
     if plan.history:
         past = [
             (point.date, f"`{point.revision}`", words.span(point.hours), prose(point.subject))

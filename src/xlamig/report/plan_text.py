@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from xlamig.effort import Plan
 from xlamig.effort.plan import Item, PhasePlan
 from xlamig.findings import Report
-from xlamig.report import plan_money, plan_placement
+from xlamig.report import plan_money, plan_placement, plan_step
 from xlamig.report import plan_words as words
 from xlamig.report.context import Context, one_line
 from xlamig.report.numbers import figure, number, percent
@@ -40,6 +40,9 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
     if plan.economics is not None:
         yield from ("", strong("strong", "Economics, estimates"))
         yield from map(_indented, plan_money.lines(plan.economics))
+    if plan.step is not None:
+        yield from ("", strong("strong", "One training step, compiled"))
+        yield from (_indented(one_line(line)) for line in plan_step.lines(plan.step))
     if plan.history:
         yield from ("", strong("strong", "Left to do over time, estimates"))
         yield from (_indented(one_line(line)) for line in words.burn_down(plan))

@@ -70,7 +70,7 @@ def compile_graph(graph: Graph, target: Target, compiler: Compiler) -> Compiled:
             "results": shards.results,
         }
         raw = _run(request, compiler, folder)
-        return _read(raw, plain, graph, target, folder / "dump")
+        return read(raw, plain, graph, target, folder / "dump")
 
 
 def _run(request: dict[str, Any], compiler: Compiler, folder: Path) -> dict[str, Any]:
@@ -111,18 +111,20 @@ def _last_words(text: str, code: int) -> str:
     return said[0] if said else f"the compiler's process ended with {code}"
 
 
-def _read(raw: dict[str, Any], plain: Compiled, graph: Graph, target: Target, dump: Path) -> Compiled:
+def read(raw: dict[str, Any], plain: Compiled, graph: Graph, target: Target, dump: Path) -> Compiled:
+    """What the compiler answered and dumped, put into `plain`."""
     sites = graph.sites
     flops, products = work.matmuls(
         hlo.instructions(_lines(dump, "before_optimizations.txt")), sites, target.chip.mxu
     )
     module = list(hlo.instructions(_lines(dump, "after_optimizations.txt")))
-    report = _lines(dump, "after_optimizations-live-range.txt")
+    live = _lines(dump, "after_optimizations-live-range.txt")
+    assignment = _lines(dump, "after_optimizations-buffer-assignment.txt")
     found = replace(
         plain,
         flops=flops // plain.devices,
         matmuls=products,
-        buffers=peak.buffers(report, module, graph.arguments, sites),
+        buffers=peak.buffers(live, assignment, module, graph.arguments, sites),
         collectives=work.collectives(module) if plain.devices > 1 else (),
     )
     if "error" in raw:

@@ -2,7 +2,8 @@
 
 usage: python -m benchmarks.judged sample REPO --mirror DIR [--n 50] [--seed 1] [-o SHEET]
        python -m benchmarks.judged store SHEET --set NAME [--second]
-       python -m benchmarks.judged check --mirror DIR [--split dev|test] [--set NAME ...] [--accept]
+       python -m benchmarks.judged check --mirror DIR [--split dev|test] [--set NAME ...]
+           [--by rule|repository|...] [--accept]
        python -m benchmarks.judged agreement [--set NAME ...]
 
 `sample` writes a sheet, one finding a line: fill in `verdict` and `why`, or for a second, blind reading
@@ -37,6 +38,7 @@ from benchmarks.mirror import MissingMirror, git, git_directory
 from benchmarks.split import SPLITS
 
 ACCEPTED = "accepted.txt"
+TOTALS = ("severity", "confidence")  # what is printed of test
 
 
 def sample(arguments: argparse.Namespace) -> None:
@@ -100,7 +102,7 @@ def check(arguments: argparse.Namespace) -> int:
         compared = compare(rows, arguments.mirror, store=arguments.cache)
         print(f"\n{split}: {len(rows)} findings judged in {len({f.repo for f in rows})} repositories")
         print("\n".join((*report.summary(compared), "", *report.verdict_table(rows))))
-        for by in ("severity", "confidence", "rule") if split == "dev" else ("severity", "confidence"):
+        for by in arguments.by if split == "dev" else TOTALS:
             print("", *report.group_table(rows, compared.outcomes, by), sep="\n")
         regressions = [o for o in compared.outcomes if o.regression]
         new = [o for o in regressions if o.judged.id not in accepted]
@@ -163,6 +165,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (held, both):
         command.add_argument("--set", nargs="+", default=[], help="sets of findings, without .jsonl")
     held.add_argument("--split", action="append", choices=SPLITS)
+    held.add_argument("--by", nargs="+", choices=tuple(report.GROUPS), default=[*TOTALS, "rule"])
     held.add_argument("--accept", action="store_true", help="take what is not as it should be as known")
     return parser
 

@@ -26,13 +26,12 @@ class Figure:
 
 @dataclass(slots=True)
 class Row:
-    """A measure with its figures. `unit` is empty for a share; `own` marks figures on programs of our own."""
+    """A measure with its figures. `unit` is empty for a share."""
 
     name: str
     figures: dict[Split, Figure] = field(default_factory=dict)
     unit: str = ""
     better: Better = "more"
-    own: bool = False
 
     def text(self, split: Split) -> str:
         """Return the figure of a half as text; "-" without one."""

@@ -103,7 +103,7 @@ def programs(run: Run) -> Iterator[Row]:
     Those that the analyser was developed on stand under dev, those that were unseen when new under test.
     """
     names = {"host-sync": "host reads", "recompile": "recompilation", "cpu-fallback": "CPU fallbacks"}
-    rows = {(m, kind): Row(f"own programs: {name}, {kind}", own=True)
+    rows = {(m, kind): Row(f"own programs: {name}, {kind}")
             for m, name in names.items() for kind in ("precision", "recall")}  # fmt: skip
     for split in SPLITS:
         chosen = [name for name in accuracy.sets() if (name == "developed-on") == (split == "dev")]

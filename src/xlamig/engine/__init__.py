@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xlamig.engine.history import Commit
     from xlamig.engine.ignoring import Ignored
     from xlamig.findings import Provenance
+    from xlamig.engine.workspace import Workspace
 
 __all__ = [
     "Options",
@@ -30,6 +31,7 @@ __all__ = [
     "fix",
     "history",
     "provenance",
+    "open_workspace",
     "show_files",
     "show_settings",
     "text_of",
@@ -54,6 +56,13 @@ def check(paths: Sequence[Path], options: Options, entries: Sequence[Path] = ())
     from xlamig.engine.narrow import narrow
 
     return narrow(report, paths, options)
+
+
+def open_workspace(paths: Sequence[Path], options: Options) -> Workspace:
+    """A program to be checked again and again."""
+    from xlamig.engine.workspace import Workspace
+
+    return Workspace(paths, options)
 
 
 def update_baseline(paths: Sequence[Path], options: Options) -> tuple[int, int, int]:

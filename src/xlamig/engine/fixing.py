@@ -181,6 +181,15 @@ def fix(
     return FixOutcome(shown, narrow(after, paths, options), tuple(files), made, tuple(problems), stdin)
 
 
+def fix_source(run: Run, filename: str, applicabilities: Collection[Applicability]) -> FixedText:
+    """A file of a finished run with all fixes of these grades. Nothing is written, and the run is as before."""
+    source, report = run.sources[filename], run.reports[filename]
+    fixer = _Fixer(run, applicabilities, dict(run.reports), None)
+    fixed = on_deep_stack(fixer.fix, source)
+    fixer.undo(source, report)
+    return fixed
+
+
 def _is_shared(finding: Finding) -> bool:
     """Whether other places decide if the finding is fixed here: not for a call, nor without a fix."""
     alone = finding.effort.unit == "dependency" and not finding.dependency

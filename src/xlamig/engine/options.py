@@ -20,7 +20,8 @@ class Options:
     per core. `stdin` is (file name, content) to be checked instead of a file. `progress` is told
     how many files are done, and of how many. `whole` says whether the paths are all of the program;
     when None, they are if each is a folder. Only findings on lines changed since the git revision
-    `diff_base`, and not in the file `baseline`, are reported."""
+    `diff_base`, and not in the file `baseline`, are reported. `buffers` are the contents of open files by
+    absolute path, which count instead of those on disk."""
 
     overrides: Mapping[str, object] = field(default_factory=dict)
     config: Path | None = None
@@ -32,6 +33,7 @@ class Options:
     whole: bool | None = None
     diff_base: str | None = None
     baseline: Path | None = None
+    buffers: Mapping[Path, bytes] = field(default_factory=dict)
 
 
 class caught:

@@ -20,6 +20,7 @@ from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.exchange import MAX_ROUNDS, Contexts, contexts_by_module, modules_named
 from xlamig.engine.homes import homes
 from xlamig.engine.load import Failure, Loaded, LoadJob, imports_any, is_risky, load, module_identity
+from xlamig.engine.memory import Memory
 from xlamig.engine.options import Options, UsageError, caught
 from xlamig.engine.program import Survey, once_in_program, own_packages
 from xlamig.engine.session import Session, forget_changed, session_for
@@ -37,10 +38,13 @@ from xlamig.source.text import SourceText
 
 @dataclass(slots=True)
 class Run:
-    """One run. After `report()` its fields are there for the fixer."""
+    """One run. After `report()` its fields are there for the fixer. `memory` and `found` come from an
+    earlier run over the same program."""
 
     paths: Sequence[Path]
     options: Options
+    memory: Memory | None = None
+    found: Discovery | None = None
     sources: dict[str, Source] = field(default_factory=dict)
     index: ProjectIndex = field(default_factory=lambda: ProjectIndex({}))
     natives: NativeIndex = field(default_factory=lambda: NativeIndex({}))
@@ -73,12 +77,12 @@ class Run:
 
     def report(self) -> Report:
         forget_changed()
-        found = self.discover()
+        found = self.found = self.found or self.discover()
         self.reports = {
             skipped.filename: FileReport(skipped.filename, skipped=skipped) for skipped in found.skipped
         }
         self.own = own_packages(self.paths, found.files)
-        cache = Cache(self._cache_folder(found.files))
+        cache = self._open_cache(found.files)
         try:
             with caught():
                 unread = self._read(found.files, cache)
@@ -103,8 +107,7 @@ class Run:
             if session is None:
                 session = sessions[id(file.settings)] = self._session(file.settings, cache)
             try:
-                data = self.options.stdin[1] if self.options.stdin else file.path.read_bytes()
-                source = read_source(data, file.name)
+                source = self._text_of(file)
             except FileNotFoundError:
                 unread.append(FileReport(file.name, skipped=SkippedFile(file.name, "it has gone")))
             except (Undecodable, OSError) as error:
@@ -123,6 +126,12 @@ class Run:
             else:
                 self.sources[file.name] = Source(file, source, module_identity(file.name), session)
         return unread
+
+    def _text_of(self, file: SourceFile) -> SourceText:
+        if self.memory is not None:
+            return self.memory.text_of(file, self.options.buffers.get(file.path))
+        data = self.options.stdin[1] if self.options.stdin else file.path.read_bytes()
+        return read_source(data, file.name)
 
     def _session(self, settings: Settings, cache: Cache) -> Session:
         session = session_for(settings, cache)
@@ -168,9 +177,10 @@ class Run:
         )
         for source in self.sources.values():
             self.note_sinks(source, source.loaded or Loaded())
-        self.index = ProjectIndex(
-            {s.module: s.loaded.interface for s in self.sources.values() if s.loaded and s.loaded.interface}
-        )
+        interfaces = {
+            s.module: s.loaded.interface for s in self.sources.values() if s.loaded and s.loaded.interface
+        }
+        self.index = self.memory.index_of(interfaces) if self.memory else ProjectIndex(interfaces)
 
     def _that_matter(self) -> frozenset[str]:
         """The files that may give facts, and those that import them: their loops may call what is there."""
@@ -273,7 +283,7 @@ class Run:
         """Reports on files as they are now, when the program has changed."""
         jobs = {name: self.job(self.sources[name], *text) for name, text in texts.items()}
         same = [name for name, (text, _) in texts.items() if text is self.sources[name].source]
-        cache = Cache(self._cache_folder([source.file for source in self.sources.values()]))
+        cache = self._open_cache([source.file for source in self.sources.values()])
         try:
             jobs.update(self._with_trees(same, cache))
             self._total, self._done = len(jobs), 0
@@ -358,6 +368,13 @@ class Run:
         return Resolver(self.options.overrides, self.options.config, self.options.isolated).settings_for(
             Path.cwd()
         )
+
+    def _open_cache(self, files: Sequence[SourceFile]) -> Cache:
+        folder = self._cache_folder(files)
+        if self.memory is None:
+            return Cache(folder)
+        self.memory.open(folder)
+        return self.memory
 
     def _cache_folder(self, files: Sequence[SourceFile]) -> Path | None:
         if not self.options.cache or not files or self.options.stdin is not None:

@@ -1,0 +1,93 @@
+"""A program that is checked again after every edit, as editors, agents and `--watch` need it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from xlamig.config.paths import absolute
+from xlamig.engine.memory import Memory
+from xlamig.engine.options import Options
+from xlamig.engine.run import Run
+from xlamig.findings import Applicability, Report
+from xlamig.fix.loop import FixedText
+from xlamig.source.files import Discovery
+from xlamig.source.text import SourceText
+
+
+class Workspace:
+    """Text in an open buffer hides the file on disk. A check gives the same report as `engine.check`
+    would once all buffers are saved, and analyses only the files that the edits since the last check
+    can affect.
+
+    Buffers may be edited on one thread while another checks: a check uses the buffers as they are
+    when it begins.
+    """
+
+    def __init__(self, paths: Sequence[Path], options: Options) -> None:
+        self.paths = paths
+        self.options = options
+        self._buffers: dict[Path, bytes] = {}
+        self._memory = Memory()
+        self._found: Discovery | None = None
+        self._run: Run | None = None
+
+    def edit(self, path: Path, text: bytes) -> None:
+        """The content of a buffer, new or changed."""
+        path = absolute(path)
+        if path not in self._buffers and not self._is_known(path):
+            self.refresh()  # it may have been created since
+        self._buffers[path] = text
+
+    def close(self, path: Path) -> None:
+        """From now on the file on disk counts."""
+        self._buffers.pop(absolute(path), None)
+
+    def _is_known(self, path: Path) -> bool:
+        return self._found is not None and any(file.path == path for file in self._found.files)
+
+    def refresh(self) -> None:
+        """Read the configuration and list the files again at the next check."""
+        self._found = None
+
+    def check(self) -> Report:
+        """Check the whole program.
+
+        Raises:
+            UsageError: as for `engine.check`.
+        """
+        buffers = dict(self._buffers)
+        self._memory.writes = all(_is_saved(path, text) for path, text in buffers.items())
+        options = replace(self.options, buffers=buffers)
+        run = Run(self.paths, options, memory=self._memory, found=self._found)
+        report = run.report()
+        if run.found is not self._found and run.found is not None:
+            self._found = run.found
+            self._memory.forget_files(file.path for file in run.found.files)
+        self._run = run
+        if self.options.baseline is None and self.options.diff_base is None:
+            return report
+        from xlamig.engine.narrow import narrow
+
+        return narrow(report, self.paths, self.options)
+
+    def text_of(self, filename: str) -> SourceText | None:
+        """The text of a file as the last check read it."""
+        source = self._run.sources.get(filename) if self._run else None
+        return source.source if source else None
+
+    def fixed(self, filename: str, applicabilities: Collection[Applicability]) -> FixedText | None:
+        """A file of the last check with all fixes of these grades; nothing is written."""
+        if self._run is None or filename not in self._run.sources:
+            return None
+        from xlamig.engine.fixing import fix_source
+
+        return fix_source(self._run, filename, applicabilities)
+
+
+def _is_saved(path: Path, text: bytes) -> bool:
+    try:
+        return path.read_bytes() == text
+    except OSError:
+        return False

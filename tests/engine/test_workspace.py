@@ -1,0 +1,112 @@
+"""A workspace says after every edit what a batch check of the saved files says."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from small_project import check, codes
+
+from xlamig.engine import Options
+from xlamig.engine.workspace import Workspace
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import edits  # noqa: E402
+
+SYNCHRONIZE = b"import torch\ntorch.cuda.synchronize()\n"
+Open = Callable[[], Workspace]
+
+
+@pytest.fixture
+def opened(project: Path) -> Workspace:
+    workspace = Workspace([Path()], Options(jobs=1))
+    workspace.check()
+    return workspace
+
+
+def test_starts_with_the_findings_of_a_batch_check(project: Path) -> None:
+    assert Workspace([Path()], Options(jobs=1)).check() == check()
+
+
+def test_a_buffer_hides_the_file_until_it_is_closed(project: Path, opened: Workspace) -> None:
+    before = opened.check()
+    assert codes(before, "app/clean.py") == []
+    opened.edit(Path("app/clean.py"), SYNCHRONIZE)
+    assert codes(opened.check(), "app/clean.py") == ["XLA005"]
+    opened.close(Path("app/clean.py"))
+    assert opened.check() == before
+
+
+def test_an_edit_reaches_the_files_that_import_it(project: Path, opened: Workspace) -> None:
+    before = codes(opened.check(), "app/train.py")
+    opened.edit(project / "app/compat.py", b"def wait(): ...\n")
+    after = codes(opened.check(), "app/train.py")
+    assert "XLA005" in before
+    assert "XLA005" not in after
+
+
+def test_only_affected_files_are_analysed_again(
+    project: Path, opened: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xlamig.engine import run
+
+    analysed: list[str] = []
+    monkeypatch.setattr(run, "analyse", lambda job: analysed.append(job.source.filename) or _analyse(job))
+    _analyse = sys.modules["xlamig.engine.analyse"].analyse
+    opened.edit(project / "tools.py", SYNCHRONIZE)
+    opened.check()
+    assert analysed == ["tools.py"]
+
+
+def test_unsaved_text_never_reaches_the_cache_on_disk(project: Path, opened: Workspace) -> None:
+    cache = project / ".xlamig_cache" / "cache.sqlite"
+    before = cache.read_bytes()
+    opened.edit(project / "tools.py", SYNCHRONIZE)
+    opened.check()
+    assert cache.read_bytes() == before
+
+
+def test_a_file_that_breaks_and_is_mended_leaves_nothing_behind(project: Path, opened: Workspace) -> None:
+    before = opened.check()
+    opened.edit(project / "app/train.py", b"import torch\nx = (torch.manual_seed(1)\n")
+    assert codes(opened.check(), "app/train.py") == ["XLA000"]
+    opened.edit(project / "app/train.py", (project / "app/train.py").read_bytes())
+    assert opened.check() == before
+
+
+def test_new_and_deleted_files_are_noticed_after_a_refresh(project: Path, opened: Workspace) -> None:
+    (project / "new.py").write_bytes(SYNCHRONIZE)
+    (project / "tools.py").unlink()
+    opened.refresh()
+    assert opened.check() == check()
+
+
+def test_a_changed_configuration_holds_after_a_refresh(project: Path, opened: Workspace) -> None:
+    (project / "xlamig.toml").write_text('ignore = ["XLA005"]\n')
+    opened.refresh()
+    report = opened.check()
+    assert "XLA005" not in {finding.code for finding in report.findings}
+    assert report == check()
+
+
+def test_fixes_are_shown_for_the_text_of_the_buffer(project: Path, opened: Workspace) -> None:
+    opened.edit(project / "tools.py", b"import torch\n\nprint(1)\ntorch.cuda.synchronize()\n")
+    before = opened.check()
+    fixed = opened.fixed("tools.py", ("safe",))
+    assert fixed is not None
+    assert "torch.cuda.synchronize()" not in fixed.text.splitlines()
+    assert opened.fixed("missing.py", ("safe",)) is None
+    assert opened.check() == before
+
+
+def test_random_edits_end_with_the_findings_of_a_batch_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`benchmarks/edits.py` does the same with many more edits of larger files."""
+    monkeypatch.chdir(tmp_path)
+    assert edits.run(ROOT / "fixtures" / "repos", 80, 20, None) == 0
+    assert capsys.readouterr().out.count("same") == 4

@@ -1,12 +1,14 @@
 """Edits real files at random in a workspace and compares it with a batch check.
 
     python benchmarks/edits.py FOLDER --edits 10000 --state edits.json
+    python benchmarks/edits.py FOLDER --edits 10000 --state edits.json --server
     python benchmarks/edits.py FOLDER --latency
 
 The first form makes seeded edits to a copy of FOLDER: pieces are deleted, doubled, moved, replaced
 and typed, also so that a file does not parse. The findings are compared with those of `check` after every
 `--compare` edits and at the end. Progress is written to `--state`, so that an interrupted run goes on
-where it was. The second form times checks after one edit of each of the largest files.
+where it was. The second form sends the edits to the language server, which checks when it has time for
+it. The third form times checks after an edit of each of the largest files.
 """
 
 from __future__ import annotations
@@ -23,17 +25,24 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xlamig import engine
 from xlamig.engine import Options
 from xlamig.engine.workspace import Workspace
-from xlamig.findings import Report
+from xlamig.findings import Finding, Report
+
+if TYPE_CHECKING:
+    from pytest_lsp import LanguageClient
 
 TYPED = (
     "import torch\n", "x = x.cuda()\n", "    loss.item()\n", "torch.cuda.synchronize()\n", ")", "(", '"""',
-    "for step in range(10):\n", "    optimizer.step()\n", "def f(x):\n    return x.item()\n", "é𝔘", "\f",
+    "for step in range(10):\n", "    optimizer.step()\n", "def f(x):\n    return x.item()\n", "é", "\f",
     "# xlamig: ignore[XLA005]\n", "if x.sum() > 0:\n", ":", "\t", "\n\n", "\r\n", "'",
     "device = 'cuda'\n", "\u2028",
 )  # fmt: skip
@@ -73,7 +82,7 @@ def parses(text: str) -> bool:
     return True
 
 
-def edits(files: Sequence[Path], count: int, start: int = 0) -> Iterator[tuple[int, Path, str]]:
+def edits(files: Sequence[Path], count: int) -> Iterator[tuple[int, Path, str]]:
     """Number, file and new text of every edit. An edit to a text that does not parse starts from the last
     one that did, and every twentieth goes back to the original."""
     originals = {path: path.read_bytes().decode("utf-8") for path in files}
@@ -84,15 +93,7 @@ def edits(files: Sequence[Path], count: int, start: int = 0) -> Iterator[tuple[i
         now[path] = originals[path] if rng.randrange(20) == 0 else edited(rng, good[path])
         if parses(now[path]):
             good[path] = now[path]
-        if number >= start:
-            yield number, path, now[path]
-
-
-def batch(folder: Path, texts: dict[Path, str]) -> Report:
-    """What `check` says of the folder with these texts saved."""
-    for path, text in texts.items():
-        path.write_bytes(text.encode("utf-8"))
-    return engine.check([folder], Options(cache=False))
+        yield number, path, now[path]
 
 
 def memory() -> int:
@@ -111,42 +112,110 @@ def python_files(folder: Path) -> list[Path]:
     return [path for path in sorted(folder.rglob("*.py")) if path.is_file() and is_text(path)]
 
 
+@dataclass
+class Copies:
+    """Two copies of a folder: one that is edited in buffers, and one where the edits are saved."""
+
+    live: Path
+    saved: Path
+    texts: dict[Path, str]
+
+    @staticmethod
+    def of(folder: Path) -> Copies:
+        scratch = Path(tempfile.mkdtemp()).resolve()
+        shutil.copytree(folder, scratch / "live")
+        shutil.copytree(folder, scratch / "saved")
+        return Copies(scratch / "live", scratch / "saved", {})
+
+    def expected(self) -> Report:
+        """What a batch check says of the folder with all edits saved."""
+        for path, text in self.texts.items():
+            (self.saved / path.relative_to(self.live)).write_bytes(text.encode("utf-8"))
+        os.chdir(self.saved)
+        report = engine.check([Path()], Options(cache=False))
+        os.chdir(self.live)
+        return report
+
+
+def begun(state: Path | None) -> int:
+    """How many edits an earlier run has made."""
+    return json.loads(state.read_text())["done"] if state and state.exists() else 0
+
+
+def tell(state: Path | None, done: int, same: bool, more: str) -> None:
+    print(f"{done} edits: {'same' if same else 'DIFFERENT'}, {more}", flush=True)
+    if state:
+        state.write_text(json.dumps({"done": done}))
+
+
 def run(folder: Path, count: int, compare: int, state: Path | None) -> int:
     """Make the edits; how many comparisons differed."""
-    scratch = Path(tempfile.mkdtemp())
-    live, saved = scratch / "live", scratch / "saved"
-    shutil.copytree(folder, live)
-    shutil.copytree(folder, saved)
-    start = json.loads(state.read_text())["done"] if state and state.exists() else 0
+    copies, start, different, times = Copies.of(folder), begun(state), 0, []
+    os.chdir(copies.live)
     workspace = Workspace([Path()], Options(jobs=1, cache=False))
-    os.chdir(live)
     workspace.check()
-    files = python_files(live)
-    texts: dict[Path, str] = {}
-    for _, path, text in edits(files, start):
-        texts[path] = text
+    for number, path, text in edits(python_files(copies.live), count):
+        copies.texts[path] = text
         workspace.edit(path, text.encode("utf-8"))
-    different, times, peak = 0, [], 0
-    for number, path, text in edits(files, count, start):
-        texts[path] = text
-        workspace.edit(path, text.encode("utf-8"))
+        if number < start:
+            continue
         began = time.perf_counter()
         report = workspace.check()
         times.append(time.perf_counter() - began)
         if (number + 1) % compare == 0 or number + 1 == count:
-            os.chdir(saved)
-            expected = batch(Path(), {saved / p.relative_to(live): t for p, t in texts.items()})
-            os.chdir(live)
-            same = report.findings == expected.findings
+            same = report.findings == copies.expected().findings
             different += not same
-            peak = peak or memory()
             middle = statistics.median(times) * 1000
-            print(f"{number + 1} edits: {'same' if same else 'DIFFERENT'}, {len(report.findings)} findings, "
-                  f"median {middle:.0f} ms, {memory()} MiB at most (first {peak})", flush=True)  # fmt: skip
-            if state:
-                state.write_text(json.dumps({"done": number + 1, "different": different}))
-    shutil.rmtree(scratch)
+            more = f"{len(report.findings)} findings, median {middle:.0f} ms, {memory()} MiB at most"
+            tell(state, number + 1, same, more)
+    shutil.rmtree(copies.live.parent)
     return different
+
+
+async def run_server(folder: Path, count: int, compare: int, state: Path | None) -> int:
+    """Send the edits to a server; how many comparisons differed."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "lsp"))
+    from editor import session
+
+    copies, start, different = Copies.of(folder), begun(state), 0
+    os.chdir(copies.live)
+    files = python_files(copies.live)
+    names = {path: path.relative_to(copies.live).as_posix() for path in files}
+    async with session(copies.live, diagnosticScope="workspace") as editor:
+        for path in files:
+            await editor.open(names[path])
+        for number, path, text in edits(files, count):
+            copies.texts[path] = text
+            await editor.change(names[path], text)
+            if number < start:
+                continue
+            if number % 7 == 0:  # most edits come while a check runs
+                await editor.hover(names[path], 0, 0)
+            if (number + 1) % compare == 0 or number + 1 == count:
+                await editor.hover(names[path], 0, 0)
+                shown = Counter(
+                    (uri, found.code, found.range.start.line, found.range.start.character)
+                    for uri, diagnostics in editor.client.diagnostics.items()
+                    for found in diagnostics
+                )
+                wanted = Counter(map(partial(seen_in, copies.live), copies.expected().findings))
+                different += shown != wanted
+                size = server_memory(editor.client)
+                tell(state, number + 1, shown == wanted, f"{shown.total()} diagnostics, {size} MiB now")
+    shutil.rmtree(copies.live.parent)
+    return different
+
+
+def seen_in(root: Path, finding: Finding) -> tuple[str, str, int, int]:
+    """The document, code and place that a client is shown, in a program without astral characters."""
+    place = finding.place.location
+    return (root / finding.filename).as_uri(), finding.code, place.row - 1, place.column - 1
+
+
+def server_memory(client: LanguageClient) -> int:
+    """The resident size of the server in MiB, on Linux."""
+    status = Path(f"/proc/{client._server.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) // 1024
 
 
 def latency(folder: Path, largest: int) -> None:
@@ -179,6 +248,7 @@ def main() -> int:
     parser.add_argument("--state", type=Path, help="where progress is kept")
     parser.add_argument("--latency", action="store_true")
     parser.add_argument("--largest", type=int, default=5, help="how many files --latency edits")
+    parser.add_argument("--server", action="store_true", help="send the edits to the language server")
     asked = parser.parse_args()
     if asked.latency:
         latency(asked.folder, asked.largest)

@@ -182,7 +182,7 @@ def fix(
 
 
 def fix_source(run: Run, filename: str, applicabilities: Collection[Applicability]) -> FixedText:
-    """A file of a finished run with all fixes of these grades. Nothing is written and the run stays as it is."""
+    """A file of a finished run with all fixes of these grades. The run stays as it is."""
     source, report = run.sources[filename], run.reports[filename]
     fixer = _Fixer(run, applicabilities, dict(run.reports), None)
     fixed = on_deep_stack(fixer.fix, source)

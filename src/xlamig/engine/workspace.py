@@ -10,8 +10,9 @@ from xlamig.config.paths import absolute
 from xlamig.engine.memory import Memory
 from xlamig.engine.options import Options
 from xlamig.engine.run import Run
-from xlamig.findings import Applicability, Report
+from xlamig.findings import Applicability, Finding, Report
 from xlamig.fix.loop import FixedText
+from xlamig.rulebook.rule import Rule
 from xlamig.source.files import Discovery
 from xlamig.source.text import SourceText
 
@@ -76,6 +77,11 @@ class Workspace:
         """The text of a file as the last check read it."""
         source = self._run.sources.get(filename) if self._run else None
         return source.source if source else None
+
+    def rule(self, finding: Finding) -> Rule | None:
+        """The rule of a finding of the last check."""
+        source = self._run.sources.get(finding.filename) if self._run else None
+        return source.session.rulebook.rule(finding.code) if source else None
 
     def fixed(self, filename: str, applicabilities: Collection[Applicability]) -> FixedText | None:
         """A file of the last check with all fixes of these grades; nothing is written."""

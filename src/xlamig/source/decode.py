@@ -65,6 +65,12 @@ def decode(data: bytes, filename: str) -> SourceText:
     return SourceText(filename, text, encoding, bom, exact=_is_exact(body, text, encoding))
 
 
+def declared_encoding(data: bytes) -> str:
+    """The encoding that Python source declares, UTF-8 if none."""
+    cookie = _find_cookie(data)
+    return cookie[0] if cookie else "utf-8"
+
+
 def decode_plain(data: bytes, filename: str, kind: Kind) -> SourceText:
     """The text of a file that is not Python; raises Undecodable for a binary one. What is not UTF-8,
     such as a name in an old comment, is read byte by byte: nothing that matters here is spelled with it."""

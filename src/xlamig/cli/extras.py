@@ -1,0 +1,21 @@
+"""Commands that need packages which not everybody installs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+
+@contextmanager
+def needs(extra: str, package: str) -> Iterator[None]:
+    """Turns a failed import of `package` into advice to install the extra."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != package:
+            raise
+        raise click.ClickException(
+            f"`xlamig {click.get_current_context().info_name}` needs {package}: pip install 'xlamig[{extra}]'"
+        ) from None

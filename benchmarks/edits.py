@@ -253,11 +253,10 @@ def main() -> int:
     if asked.latency:
         latency(asked.folder, asked.largest)
         return 0
-    return (
-        1
-        if run(asked.folder.resolve(), asked.edits, asked.compare, asked.state and asked.state.resolve())
-        else 0
-    )
+    state = asked.state and asked.state.resolve()
+    given = asked.folder.resolve(), asked.edits, asked.compare, state
+    different = asyncio.run(run_server(*given)) if asked.server else run(*given)
+    return 1 if different else 0
 
 
 if __name__ == "__main__":

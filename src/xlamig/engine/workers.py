@@ -96,6 +96,12 @@ class _Worker(Generic[Job, Result]):
         self.connection.close()
 
 
+def start_cleanly() -> None:
+    """Start processes from a clean one from now on: a copy of a process that has threads may hang."""
+    multiprocessing.set_start_method("forkserver", force=True)
+    multiprocessing.set_forkserver_preload(["xlamig.engine.judging", "xlamig.syntax"])
+
+
 def in_processes(
     work: Work[Job, Result], jobs: Sequence[Job], chunks: Sequence[list[int]], processes: int
 ) -> Iterator[tuple[int, Result | Lost]]:

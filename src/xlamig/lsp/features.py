@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from typing import Any
 
 from lsprotocol import types
 
+from xlamig.engine.workers import start_cleanly
 from xlamig.lsp.actions import FIX_ALL
 from xlamig.lsp.server import Server
 from xlamig.lsp.settings import ServerSettings
@@ -27,9 +27,7 @@ def make_server() -> Server:
 
 def serve() -> None:
     """Speak with the client over stdin and stdout until it leaves."""
-    # A copy of a process that has threads may hang; these start from a clean one.
-    multiprocessing.set_start_method("forkserver", force=True)
-    multiprocessing.set_forkserver_preload(["xlamig.engine.judging", "xlamig.syntax"])
+    start_cleanly()
     server = make_server()
     try:
         server.start_io()

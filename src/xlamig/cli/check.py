@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from xlamig.cli.checking import Checking, Wanted
+from xlamig.cli.extras import needs
 from xlamig.cli.options import OutputFlags, RunFlags, list_option, output_options, paths, run_options
 from xlamig.cli.output import Output
 from xlamig.findings import SEVERITIES
 from xlamig.report import FORMATS
+
+if TYPE_CHECKING:
+    from xlamig.engine import Options
 
 
 @click.command()
@@ -50,6 +55,7 @@ from xlamig.report import FORMATS
 @click.option("--update-baseline", is_flag=True, help="Write all findings to the --baseline file.")
 @click.option("--add-ignore", is_flag=True, help="Write a suppression comment for every finding.")
 @click.option("--ignore-reason", default="", metavar="TEXT", help="What to add to these comments.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
 @click.option(
     "--output-format",
@@ -77,6 +83,7 @@ def command(
     show_settings: bool,
     diff_base: str | None,
     baseline: Path | None,
+    watch: bool,
     **flags: Any,
 ) -> None:
     """Report what is unfriendly to XLA in PyTorch code, and fix it.
@@ -98,5 +105,21 @@ def command(
         out.write(engine.show_files(where, options))
     elif show_settings:
         out.write([to_toml(engine.show_settings(where[0], options))], end="")
+    elif watch:
+        _watch(where, options, out, flags)
     else:
         ctx.exit(Checking(where, options, Wanted(**flags), out).run())
+
+
+def _watch(paths: Sequence[Path], options: Options, out: Output, flags: Mapping[str, Any]) -> None:
+    others = ("fix", "fix_only", "diff", "update_baseline", "add_ignore", "statistics", "trace", "hook")
+    if options.stdin is not None or any(flags[name] for name in others):
+        raise click.UsageError("--watch only reports: it needs files, and no other task.")
+    with needs("watch", "watchfiles"):
+        import watchfiles  # noqa: F401
+    from xlamig.cli.watching import file_changes, watch
+
+    try:
+        watch(paths, options, out, flags["output_format"], file_changes(paths))
+    except KeyboardInterrupt:
+        raise click.Abort from None

@@ -1,0 +1,77 @@
+"""`check --watch`: check again whenever a file changes, and show what came and what went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xlamig.cli.output import Output
+from xlamig.findings import FileReport, Report
+from xlamig.report import render
+from xlamig.report.numbers import number
+
+if TYPE_CHECKING:
+    from xlamig.engine import Options
+
+_SILENCE = 200  # milliseconds without a change
+
+
+def watch(
+    paths: Sequence[Path], options: Options, out: Output, output_format: str, changes: Iterable[object]
+) -> None:
+    """Show all findings, then those of files whose findings changed, after each of `changes`."""
+    from xlamig.engine import UsageError, open_workspace
+
+    workspace = open_workspace(paths, options)
+    before: Report | None = None
+    for _ in changes:
+        workspace.refresh()
+        try:
+            report = workspace.check()
+        except UsageError as error:  # a configuration that is being written
+            out.complain(f"Error: {error}")
+            continue
+        changed = report if before is None else _changed(before, report)
+        before = report
+
+        def text_of(name: str) -> str | None:
+            text = workspace.text_of(name)
+            return text.text if text else None
+
+        out.write(render(output_format, changed, out.context(text_of)))
+        _note(out, report, changed)
+
+
+def _changed(before: Report, report: Report) -> Report:
+    """The files whose findings are not what they were; one that lost all its findings is among them."""
+    old = {file.filename: file.findings for file in before.files}
+    new = {file.filename: file.findings for file in report.files}
+    files = [file for file in report.files if file.findings != old.get(file.filename, ())]
+    gone = [FileReport(name) for name, findings in old.items() if findings and name not in new]
+    return replace(report, files=(*files, *gone))
+
+
+def _note(out: Output, report: Report, changed: Report) -> None:
+    clean = [file.filename for file in changed.files if not file.findings]
+    out.note(*(f"{name}: nothing left" for name in clean if changed is not report))
+    out.note(f"{number(len(report.findings), 'problem')}. Watching for changes; Ctrl-C ends it.")
+
+
+def file_changes(paths: Sequence[Path]) -> Iterator[object]:
+    """One value once the files are watched, so that no change is missed, then one whenever some changed."""
+    from watchfiles import DefaultFilter, watch
+
+    ignored = (*DefaultFilter.ignore_dirs, ".xlamig_cache")
+    begun = False
+    for changed in watch(
+        *paths,
+        watch_filter=DefaultFilter(ignore_dirs=ignored),
+        yield_on_timeout=True,
+        rust_timeout=_SILENCE,
+        raise_interrupt=True,
+    ):
+        if changed or not begun:
+            begun = True
+            yield changed

@@ -1,0 +1,92 @@
+"""`check --watch` shows all findings once, then what changed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlamig.cli.options import OutputFlags
+from xlamig.cli.output import Output
+from xlamig.cli.watching import watch
+from xlamig.engine import Options
+
+SYNCHRONIZE = "import torch\n\ntorch.cuda.synchronize()\n"
+MAIN = "from xlamig.cli import script; script()"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.parent / "user"))
+    (tmp_path / "one.py").write_text(SYNCHRONIZE)
+    (tmp_path / "two.py").write_text(SYNCHRONIZE)
+    return tmp_path
+
+
+def shown(changes: Iterator[None], capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What is written after each change."""
+    written: list[str] = []
+
+    def recorded() -> Iterator[None]:
+        for change in changes:
+            yield change
+            captured = capsys.readouterr()
+            written.append(captured.out + captured.err)
+
+    out = Output(OutputFlags(None, "never", False, 0))
+    watch([Path()], Options(), out, "concise", recorded())
+    return written
+
+
+def test_shows_only_what_changed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def changes() -> Iterator[None]:
+        yield
+        (project / "one.py").write_text("import torch\n")
+        yield
+        yield
+        (project / "three.py").write_text(SYNCHRONIZE)
+        yield
+        (project / "two.py").unlink()
+        yield
+        (project / "xlamig.toml").write_text("select = 1\n")
+        yield
+
+    first, mended, same, new, gone, broken = shown(changes(), capsys)
+    assert "one.py:3" in first and "two.py:3" in first and "2 problems" in first
+    assert "one.py: nothing left" in mended and "two.py" not in mended and "1 problem." in mended
+    assert ".py" not in same
+    assert "three.py:3" in new and "two.py" not in new
+    assert "two.py: nothing left" in gone
+    assert "xlamig.toml" in broken
+
+
+@pytest.mark.parametrize("other", ["--fix", "--diff", "--statistics", "--add-ignore"])
+def test_does_nothing_else_besides(project: Path, invoke: Any, other: str) -> None:
+    result = invoke("check", "--watch", other, ".")
+    assert result.exit_code == 2
+    assert "--watch only reports" in result.stderr
+
+
+def test_watches_real_files_until_it_is_interrupted(project: Path) -> None:
+    pytest.importorskip("watchfiles", reason="--watch is an extra")
+    process = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "check", "--watch", "--output-format", "concise", "."],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "WATCHFILES_FORCE_POLLING": "1"},
+    )
+    assert process.stdout is not None
+    lines = iter(process.stdout.readline, "")
+    assert any("2 problems" in line for line in lines)
+    (project / "one.py").write_text(SYNCHRONIZE * 2)
+    assert any("3 problems" in line for line in lines)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130

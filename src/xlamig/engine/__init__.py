@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from xlamig.engine.fixing import FixOutcome
     from xlamig.engine.history import Commit
     from xlamig.engine.ignoring import Ignored
-    from xlamig.findings import Provenance
     from xlamig.engine.workspace import Workspace
+    from xlamig.findings import Provenance
 
 __all__ = [
     "Options",
@@ -30,8 +30,8 @@ __all__ = [
     "clean",
     "fix",
     "history",
-    "provenance",
     "open_workspace",
+    "provenance",
     "show_files",
     "show_settings",
     "text_of",

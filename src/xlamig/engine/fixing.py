@@ -66,7 +66,7 @@ class _Fixer:
                     now = replace(source.source, text=known.text) if known else source.source
                     self.reports[name] = self._report(source, now)
                 if self._has_work(name):
-                    result = on_deep_stack(self._fix, source, known.text if known else source.source.text)
+                    result = on_deep_stack(self.fix_one, source, known.text if known else source.source.text)
                     fixed[name] = known.then(result) if known else result
             waiting = [n for n, old in exposed.items() if self.run.exposes(self.run.sources[n]) != old]
             if not waiting:
@@ -77,7 +77,7 @@ class _Fixer:
         findings = self.reports[name].findings
         return any(_fixable(f, self.applicabilities) and self.is_chosen(f) for f in findings)
 
-    def _fix(self, source: Source, text: str) -> FixedText:
+    def fix_one(self, source: Source, text: str) -> FixedText:
         now = replace(source.source, text=text)
         module = parse(text) if now.kind is None else None
         holds = Soundness.of(text, module).holds if module else None
@@ -185,7 +185,7 @@ def fix_source(run: Run, filename: str, applicabilities: Collection[Applicabilit
     """A file of a finished run with all fixes of these grades. The run stays as it is."""
     source, report = run.sources[filename], run.reports[filename]
     fixer = _Fixer(run, applicabilities, dict(run.reports), None)
-    fixed = on_deep_stack(fixer.fix, source)
+    fixed = on_deep_stack(fixer.fix_one, source, source.source.text)
     fixer.undo(source, report)
     return fixed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 from lsprotocol import types
@@ -28,6 +29,7 @@ def make_server() -> Server:
 def serve() -> None:
     """Speak with the client over stdin and stdout until it leaves."""
     start_cleanly()
+    gc.set_threshold(20_000, 10, 10)  # a process that lives long cannot put collections off as a command does
     server = make_server()
     try:
         server.start_io()

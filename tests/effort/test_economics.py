@@ -72,7 +72,8 @@ def test_break_even_needs_a_rate_and_ranges_over_both_ends(table: Hardware) -> N
     found = weigh(replace(QUESTION, hourly_rate=10), PLAN, table)
     assert found.migration is not None
     assert found.migration.low == pytest.approx(10 * (PLAN.hours.low + PLAN.fixed_low))
-    assert found.options[0].pays_off == (pytest.approx(found.migration.low / 4), None)
+    soonest, likely = found.migration.low / 4, found.migration.likely / 4
+    assert found.options[0].pays_off == (pytest.approx(soonest), pytest.approx(likely), None)
 
 
 def test_a_given_price_replaces_the_list(table: Hardware) -> None:
@@ -138,3 +139,9 @@ def test_a_broken_table_is_named(tmp_path: Path, text: str, message: str) -> Non
 def test_a_table_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(HardwareError, match="No such file"):
         load(tmp_path / "none.toml")
+
+
+def test_chips_come_in_slices_that_exist() -> None:
+    option = weigh(Question("a100", 8, 500, ("v6e",)), PLAN, load()).options[0]
+    assert option.chip_hours.likely / 500 < 3
+    assert option.chips == 4

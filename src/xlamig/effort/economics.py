@@ -40,8 +40,9 @@ class Money:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The same work on one kind of TPU. `pays_off` is the number of GPU-job hours after which the
-    migration has paid for itself, soonest and latest; None where that never is or is unknown."""
+    """The same work on one kind of TPU, on `chips` of it: the smallest slice that ends no later than the
+    GPU job. `pays_off` is the number of GPU-job hours after which the migration has paid for itself,
+    soonest, likely and latest; None where that never is or is unknown."""
 
     tpu: Accelerator
     chip_hours: Money
@@ -49,7 +50,7 @@ class Option:
     cost: Money
     prices: tuple[Price, ...]
     saved: Money
-    pays_off: tuple[float | None, float | None] | None
+    pays_off: tuple[float | None, float | None, float | None] | None
     notes: tuple[str, ...]
 
 
@@ -97,6 +98,7 @@ def _option(
     cost = money(low, likely, high, prices)
     saved = Money(now.low - cost.high, now.likely - cost.likely, now.high - cost.low)
     chips = ceil(likely / question.hours)
+    chips = tpu.compiler.slice_of(chips) if tpu.compiler else chips
     notes = []
     if chips * tpu.hbm_gb < question.gpus * gpu.hbm_gb:
         notes.append(
@@ -107,13 +109,19 @@ def _option(
     return Option(tpu, Money(low, likely, high), chips, cost, prices, saved, pays_off, tuple(notes))
 
 
-def _pays_off(question: Question, saved: Money, migration: Money) -> tuple[float | None, float | None]:
-    """GPU-job hours at the best and at the worst end of both ranges."""
+def _pays_off(
+    question: Question, saved: Money, migration: Money
+) -> tuple[float | None, float | None, float | None]:
+    """GPU-job hours at the best end of both ranges, at their likely values and at the worst end."""
 
     def hours(cost: float, saving: float) -> float | None:
         return cost / (saving / question.hours) if saving > 0 else None
 
-    return hours(migration.low, saved.high), hours(migration.high, saved.low)
+    return (
+        hours(migration.low, saved.high),
+        hours(migration.likely, saved.likely),
+        hours(migration.high, saved.low),
+    )
 
 
 def migration_cost(rate: float | None, plan: Plan) -> Money | None:
@@ -160,7 +168,7 @@ def _assumptions(question: Question, table: Hardware, migration: Money | None) -
         f"list prices per chip and hour in {table.currency}, built-in figures read on {table.read}; "
         "the likely value takes the lowest offer on both sides, the range all offers listed"
     )
-    yield "not counted: hosts, storage, network, idle chips, commitments, discounts, slice sizes"
+    yield "not counted: hosts, storage, network, idle chips, commitments, discounts"
     if migration is None:
         yield "no break-even: no --hourly-rate was given"
     else:

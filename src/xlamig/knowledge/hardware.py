@@ -36,6 +36,10 @@ class Compiler:
     devices: int
     gib: float
 
+    def slice_of(self, chips: int) -> int:
+        """The chips of the smallest slice with at least so many; as many as asked for above the largest."""
+        return next((size for size in _SLICES[self.dimensions] if size >= chips), chips)
+
     def topology(self, chips: int) -> str | None:
         """The smallest slice with that many chips, None where there is none."""
         shape = _SLICES[self.dimensions].get(chips)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlamig.effort.economics import Economics, Money, Option
+from xlamig.report.numbers import number
 
 
 def amount(value: float) -> str:
@@ -50,21 +51,22 @@ def pays_off(option: Option) -> str:
     """When the migration has paid for itself, in hours of the job as it runs today."""
     if option.pays_off is None:
         return ""
-    soonest, latest = option.pays_off
+    soonest, likely, latest = option.pays_off
     if soonest is None:
         return "the migration never pays for itself within these ranges (estimate)"
-    if latest is None:
-        best = f"at best after {amount(soonest)} hours of the GPU job"
-        return f"the migration pays for itself {best}, at worst never (estimate)"
-    hours = f"{amount(soonest)} to {amount(latest)} hours"
-    return f"the migration pays for itself after {hours} of the GPU job (estimate)"
+    middle = f"after {amount(likely)} hours of the GPU job" if likely is not None else "never"
+    worst = f"{amount(latest)} hours" if latest is not None else "never"
+    ends = f"at best after {amount(soonest)}, at worst {worst}"
+    return f"the migration pays for itself likely {middle}, {ends} (estimate)"
 
 
 def _option(found: Economics, option: Option) -> Iterator[str]:
     cost = span(option.cost, found.currency)
     yield f"{option.tpu.name}: the same job costs {cost} (estimate)"
     hours = span(option.chip_hours, "chip-hours")
-    yield f"   it takes {hours} (estimate): likely {option.chips} chips for as long"
+    chips = number(option.chips, "chip")
+    each = amount(option.chip_hours.likely / option.chips)
+    yield f"   it takes {hours} (estimate): likely a slice of {chips} for {each} hours"
     yield f"   compared with now {difference(option.saved, found.currency)} (estimate)"
     if said := pays_off(option):
         yield f"   {said}"

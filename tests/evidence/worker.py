@@ -103,7 +103,7 @@ def _free_port() -> int:
 
 def _child(request: dict[str, Any], folder: str) -> None:
     os.chdir(folder)
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(_free_port()), XLAMIG_TRACE_FOLDER=folder)
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(_free_port()), XLAMIG_WATCH_FOLDER=folder)
     output = os.open("output", os.O_CREAT | os.O_WRONLY)
     os.dup2(output, 1)
     os.dup2(output, 2)

@@ -32,7 +32,7 @@ from benchmarks.checked import CACHE, ROOT, CheckFailed, checked
 from benchmarks.judged import report
 from benchmarks.judged.compare import Compared, Outcome, compare
 from benchmarks.judged.places import Sources
-from benchmarks.judged.records import SETS, BadRecord, Judged, load, load_sets, save
+from benchmarks.judged.records import SETS, BadRecord, Judged, load, load_sets, parse, save
 from benchmarks.judged.sample import Finding, sheet
 from benchmarks.mirror import MissingMirror, git, git_directory
 from benchmarks.split import SPLITS
@@ -71,24 +71,22 @@ def _shown(number: int, record: Judged, finding: Finding, sources: Sources, cont
 
 
 def store(arguments: argparse.Namespace) -> None:
-    """Add the verdicts of a sheet to a set; findings without one are counted."""
+    """Add the verdicts of a sheet to a set; rows without one are counted."""
     path = arguments.sets / f"{arguments.set}.jsonl"
     known = {finding.id: finding for finding in (load(path) if path.exists() else [])}
-    rows, open_ones = load(arguments.sheet), 0
+    rows = [json.loads(line) for line in arguments.sheet.read_text("utf-8").splitlines()]
+    kept = ("second", "second_why") if arguments.second else ("verdict", "why")
+    stored = 0
     for row in rows:
-        if arguments.second:
-            if row.id not in known or row.second is None:
-                open_ones += 1
-                continue
-            known[row.id].second, known[row.id].second_why = row.second, row.second_why
-        elif row.verdict is None:
-            open_ones += 1
-        else:
-            known[row.id] = row
+        old = known.get(row.get("id"))
+        if row.get(kept[0]) is None or (arguments.second and old is None):
+            continue
+        found = parse({**(asdict(old) if old else row), **{name: row.get(name) for name in kept}})
+        known[found.id] = found
+        stored += 1
     save(path, known.values())
-    print(
-        f"{len(rows) - open_ones} stored, {open_ones} without a verdict or unknown; {path.name}: {len(known)}"
-    )
+    print(f"{stored} stored, {len(rows) - stored} without a verdict or unknown")
+    print(f"{path.name}: {len(known)}")
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -183,7 +181,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 return check(arguments)
             case _:
                 agreement(arguments)
-    except (MissingMirror, CheckFailed, BadRecord, OSError) as error:
+    except (MissingMirror, CheckFailed, BadRecord, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

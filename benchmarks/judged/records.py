@@ -81,7 +81,7 @@ def parse(row: dict[str, Any]) -> Judged:
     for verdict, why in ((found.verdict, found.why), (found.second, found.second_why)):
         if verdict is not None and verdict not in VERDICTS:
             raise BadRecord(f"verdict {verdict!r} is none of {', '.join(VERDICTS)}")
-        if verdict is not None and not why:
+        if verdict not in (None, "true") and not why:
             raise BadRecord(f"verdict {verdict!r} without a reason")
     return found
 

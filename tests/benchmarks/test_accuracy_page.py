@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.intervals import wilson
+from benchmarks.judged.agreement import kappa, raw
 from benchmarks.judged.records import VERDICTS, Judged, load_sets
 from benchmarks.split import SPLITS
 
@@ -53,3 +54,19 @@ def test_the_rules_of_both_readings() -> None:
         rules[finding.rule].append(finding.verdict == "true")
     told = dict(re.findall(r"\| (XLA\d+) \S+ \| (\d+ of \d+)", PAGE))
     assert told == {r: f"{sum(v)} of {len(v)}" for r, v in rules.items() if len(v) >= 10}
+
+
+def test_the_agreement_of_two_readers() -> None:
+    findings = SETS["2026-11-22"]
+    pairs = [(str(f.verdict), str(f.second)) for f in findings if f.second]
+    same, both = (
+        sum(one == two for one, two in pairs),
+        [(str(a == "true"), str(b == "true")) for a, b in pairs],
+    )
+    agreed = sum(one == two for one, two in both)
+    text = " ".join(PAGE.split())
+    assert f"judged {len(pairs)} of the {len(findings)} findings" in text
+    assert f"agree on {same} ({raw(pairs):.2f}, Cohen's kappa {kappa(pairs):.2f})" in text
+    assert f"on {agreed} ({raw(both):.2f}, kappa {kappa(both):.2f})" in text
+    true = [sum(side == "true" for side in pair) for pair in zip(*pairs, strict=True)]
+    assert f"({true[1]} instead of {true[0]})" in text

@@ -106,7 +106,7 @@ def test_a_set_is_read_as_it_was_written(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", [{"verdict": "maybe"}, {"why": ""}, {"second": "no", "second_why": "x"}])
 def test_a_bad_verdict_names_its_line(folder: Path, tmp_path: Path, change: dict[str, str]) -> None:
     path = tmp_path / "one.jsonl"
-    found = record(folder, 2, "true")
+    found = record(folder, 2, "noise")
     for name, value in change.items():
         setattr(found, name, value)
     save(path, [found])
@@ -155,6 +155,12 @@ def test_sample_store_and_check(mirror: Path, tmp_path: Path, capsys: pytest.Cap
     judged = [{**row, "verdict": "false", "why": "it is right"} for row in rows[:1]]
     sheet.write_text("\n".join(map(json.dumps, judged)), "utf-8")
     assert main(["store", str(sheet), "--set", "one", "--sets", str(sets)]) == 0
+    second = {"id": rows[0]["id"], "second": "noise", "second_why": "a test"}
+    sheet.write_text(json.dumps(second) + "\n" + json.dumps({"id": "?", "second": "true"}), "utf-8")
+    assert main(["store", str(sheet), "--set", "one", "--second", "--sets", str(sets)]) == 0
+    assert "1 stored, 1 without a verdict or unknown" in capsys.readouterr().out
+    (found,) = load(sets / "one.jsonl")
+    assert (found.verdict, found.second) == ("false", "noise")
     assert main(["check", *kept, "--sets", str(sets)]) == 1
     assert "1 of 1 are not as they should be, 1 of them new" in capsys.readouterr().out
     assert main(["check", *kept, "--sets", str(sets), "--accept"]) == 0

@@ -54,10 +54,11 @@ def pays_off(option: Option) -> str:
     soonest, likely, latest = option.pays_off
     if soonest is None:
         return "the migration never pays for itself within these ranges (estimate)"
-    middle = f"after {amount(likely)} hours of the GPU job" if likely is not None else "never"
     worst = f"{amount(latest)} hours" if latest is not None else "never"
-    ends = f"at best after {amount(soonest)}, at worst {worst}"
-    return f"the migration pays for itself likely {middle}, {ends} (estimate)"
+    ends = f"at best after {amount(soonest)} hours of the GPU job, at worst {worst} (estimate)"
+    if likely is None:
+        return f"the migration likely never pays for itself: {ends}"
+    return f"the migration likely pays for itself after {amount(likely)} hours: {ends}"
 
 
 def _option(found: Economics, option: Option) -> Iterator[str]:

@@ -172,7 +172,7 @@ def _described(error: BaseException, job: dict[str, Any]) -> dict[str, Any]:
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename.startswith(job["root"]):
             place = os.path.relpath(frame.filename, job["root"]), frame.lineno or 0
-    message = " ".join(str(error).replace(job["root"], "").split())[:200]
+    message = " ".join(re.sub(r"/[^\s'\"]*/", "", str(error)).split())[:200]
     return {"type": type(error).__name__, "message": message, "file": place[0], "row": place[1]}
 
 

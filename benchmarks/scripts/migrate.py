@@ -31,7 +31,9 @@ def main() -> None:
     )
     parser.add_argument("--mirror", type=Path, help="folder of git directories named owner+name/repo")
     parser.add_argument("--manifest", type=Path, default=MANIFEST)
-    parser.add_argument("--only", nargs="+", metavar="ID", help="these scripts of the manifest")
+    parser.add_argument(
+        "--only", nargs="+", metavar="ID", help="these scripts of the manifest, in this order"
+    )
     parser.add_argument("--split", choices=SPLITS, help="one half; of `test`, totals alone are printed")
     parser.add_argument("--python", default=sys.executable, help="one with torch, torch_xla and requirements")
     parser.add_argument("--steps", type=int, default=10)
@@ -47,7 +49,8 @@ def main() -> None:
     chosen = of_files(args.scripts) if args.scripts else of_manifest(args.manifest)
     if unknown := set(args.only or ()) - {script.id for script in chosen}:
         parser.error(f"not in the manifest: {', '.join(sorted(unknown))}")
-    chosen = [s for s in chosen if args.only is None or s.id in args.only]
+    if args.only:
+        chosen = sorted((s for s in chosen if s.id in args.only), key=lambda s: args.only.index(s.id))
     chosen = [s for s in chosen if args.split in (None, s.half)]
     stored = Results(None if args.scripts else args.results, args.resume)
     python = str(Path(shutil.which(args.python) or args.python).absolute())

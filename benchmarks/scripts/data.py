@@ -45,20 +45,15 @@ def write(path: Path, text: str) -> None:
 
 
 @generator
-def mnist(root: Path, name: str = "MNIST") -> None:
+def mnist(root: Path) -> None:
     """Write the four idx files below `MNIST/raw`: 1,024 training and 256 test images of 28 x 28."""
-    raw = root / name / "raw"
+    raw = root / "MNIST" / "raw"
     raw.mkdir(parents=True, exist_ok=True)
     for part, count in (("train", 1024), ("t10k", 256)):
         images = struct.pack(">IIII", 0x803, count, 28, 28) + pixels(count, 28, 28).tobytes()
         labels = struct.pack(">II", 0x801, count) + bytes(index % 10 for index in range(count))
         (raw / f"{part}-images-idx3-ubyte").write_bytes(images)
         (raw / f"{part}-labels-idx1-ubyte").write_bytes(labels)
-
-
-@generator
-def fashion_mnist(root: Path) -> None:
-    mnist(root, "FashionMNIST")
 
 
 def _cifar(folder: Path, parts: dict[str, int], label: str, classes: int, meta: tuple[str, str]) -> None:
@@ -82,13 +77,6 @@ def cifar100(root: Path) -> None:
     """Write the files below `cifar-100-python`: 320 training and 64 test images."""
     parts = {"train": 320, "test": 64}
     _cifar(root / "cifar-100-python", parts, "fine_labels", 100, ("meta", "fine_label_names"))
-
-
-@generator
-def image_folder(root: Path) -> None:
-    """Write two classes of 24 images of 48 x 48."""
-    images(root / "cats", 24)
-    images(root / "dogs", 24)
 
 
 def images(folder: Path, count: int, size: int = 48, mode: str = "RGB") -> None:
@@ -185,29 +173,11 @@ def language_model(root: Path) -> None:
 
 
 @generator
-def enwik8(path: Path) -> None:
-    """Write 95 MB of text, compressed: readers split it at 90 MB."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    block = " ".join(words(20_000)).encode()
-    with gzip.open(path, "wb", compresslevel=1) as out:
-        out.write(block * (95_000_000 // len(block) + 1))
-
-
-@generator
 def cora(root: Path) -> None:
-    """Write a citation graph in Cora's format and size: 2,708 papers, 1,433 words, 7 classes."""
-    citations(root, 2708, 1433)
-
-
-@generator
-def small_cora(root: Path) -> None:
-    """Write a citation graph of 1,600 papers and 64 words."""
-    citations(root, 1600, 64)
-
-
-def citations(root: Path, papers: int, features: int) -> None:
+    """Write a citation graph in Cora's format: 1,600 papers of 7 classes, 64 words."""
+    papers, words_ = 1600, 64
     rng = np.random.default_rng(0)
-    chosen = rng.random((papers, features)) < 0.02
+    chosen = rng.random((papers, words_)) < 0.02
     rows = (
         f"{index}\t" + "\t".join("1" if one else "0" for one in row) + f"\tclass{index % 7}\n"
         for index, row in enumerate(chosen)
@@ -215,22 +185,6 @@ def citations(root: Path, papers: int, features: int) -> None:
     write(root / "cora.content", "".join(rows))
     ends = rng.integers(0, papers, (2 * papers, 2))
     write(root / "cora.cites", "".join(f"{one}\t{other}\n" for one, other in ends))
-
-
-@generator
-def omniglot_arrays(root: Path) -> None:
-    """Write `omniglot.npy`: 1,300 characters of 20 drawings of 28 x 28."""
-    root.mkdir(parents=True, exist_ok=True)
-    drawn = pixels(1300, 20, 28, 28)[:, :, None].transpose(0, 1, 3, 4, 2)
-    np.save(root / "omniglot.npy", drawn.astype(np.float32) / 255)
-
-
-@generator
-def dinosaur(path: Path) -> None:
-    """Write a table of points labelled `dino`, tab separated."""
-    rng = np.random.default_rng(0)
-    rows = "".join(f"dino\t{x:.2f}\t{y:.2f}\n" for x, y in rng.uniform(0, 100, (142, 2)))
-    write(path, "dataset\tx\ty\n" + rows)
 
 
 @generator

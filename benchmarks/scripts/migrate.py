@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="leave out the runs of fixed code on the CPU")
     parser.add_argument("--keep", type=Path, help="a folder for the copies, to look at them")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file to store the results in")
-    parser.add_argument("--resume", action="store_true", help="leave out what the file has of this commit")
+    parser.add_argument("--resume", action="store_true", help="leave out what the file has of this xlamig")
     args = parser.parse_args()
     if not args.scripts and not args.mirror:
         parser.error("the manifest needs --mirror; name files to migrate your own")

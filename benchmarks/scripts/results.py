@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.checked import fingerprint
 from benchmarks.intervals import percent
 from benchmarks.scripts.verdict import GOOD, SET_ASIDE
 from benchmarks.split import SPLITS
@@ -21,20 +22,25 @@ class Results:
     """Results by script, written to a file after each one; without a file, kept in memory."""
 
     def __init__(self, file: Path | None, resume: bool) -> None:
-        self.file, self.commit = file, _commit()
+        self.file, self.commit, self.xlamig = file, _commit(), fingerprint()
         stored = json.loads(file.read_text()) if file is not None and file.exists() else {}
         self.by_id: dict[str, dict[str, Any]] = {r["id"]: r for r in stored.get("results", ())}
         self.resume = resume
 
     def get(self, script: str) -> dict[str, Any] | None:
-        """Return the result to resume from: one that was measured at this commit."""
+        """Return the result to resume from: one of the same sources and rules of xlamig."""
         found = self.by_id.get(script)
-        return found if self.resume and found and found["commit"] == self.commit else None
+        return found if self.resume and found and found["xlamig"] == self.xlamig else None
 
     def add(self, result: dict[str, Any]) -> dict[str, Any]:
         """Store and return a result."""
         now = datetime.now(UTC).date().isoformat()
-        stored = self.by_id[result["id"]] = {**result, "commit": self.commit, "date": now}
+        stored = self.by_id[result["id"]] = {
+            **result,
+            "commit": self.commit,
+            "xlamig": self.xlamig,
+            "date": now,
+        }
         if self.file is not None:
             rows = sorted(self.by_id.values(), key=lambda row: str(row["id"]))
             text = ",\n".join(json.dumps(row) for row in rows)

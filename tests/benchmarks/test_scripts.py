@@ -124,10 +124,10 @@ def test_results_are_stored_with_their_commit_and_resumed(tmp_path: Path) -> Non
     file = tmp_path / "results.json"
     Results(file, resume=False).add(result("migrated"))
     stored = json.loads(file.read_text())["results"][0]
-    assert stored["commit"] and stored["date"]
+    assert stored["commit"] and stored["xlamig"] and stored["date"]
     assert Results(file, resume=True).get("dev-migrated") == stored
     assert Results(file, resume=False).get("dev-migrated") is None
-    file.write_text(json.dumps({"results": [{**stored, "commit": "0000000"}]}))
+    file.write_text(json.dumps({"results": [{**stored, "xlamig": "0000000"}]}))
     assert Results(file, resume=True).get("dev-migrated") is None
 
 

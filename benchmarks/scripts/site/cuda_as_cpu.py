@@ -29,5 +29,7 @@ def install() -> None:
     torch.nn.Module.to = lambda self, *args, **kwargs: move(
         self, *map(_host, args), **{name: _host(value) for name, value in kwargs.items()}
     )
+    default = torch.set_default_tensor_type
+    torch.set_default_tensor_type = lambda kind: None if "cuda" in str(kind) else default(kind)
     torch.load = lambda *args, **kwargs: load(*args, **{**kwargs, "map_location": "cpu"})
     CudaAsCpu().__enter__()

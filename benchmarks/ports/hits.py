@@ -13,13 +13,21 @@ NEAR, NEAR_INSERTION = 1, 3  # lines between a finding and a label that it repor
 LONGEST = 12  # lines that a finding speaks of, at most
 INSERTED = "XLA4"  # rules about the step boundary: anywhere in the function of an insertion
 
+SEVERITIES = ("error", "warning", "info")
+
 Scope = tuple[int, int]
 
 
-def reported(port: Port, folder: Path, findings: list[dict[str, Any]]) -> list[bool]:
-    """Return for each label of a port whether a finding reports it."""
+def reported(port: Port, folder: Path, findings: list[dict[str, Any]]) -> list[str]:
+    """Return for each label of a port the severity that reports it, "" where no finding does."""
+    found = {severity: _hits(port, folder, findings, severity) for severity in SEVERITIES}
+    strongest = zip(*found.values(), strict=True)
+    return [next((name for name, hit in zip(found, hits, strict=True) if hit), "") for hits in strongest]
+
+
+def _hits(port: Port, folder: Path, findings: list[dict[str, Any]], severity: str) -> list[bool]:
     by_file: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
-    for finding in findings:
+    for finding in (one for one in findings if one["severity"] == severity):
         row, end = finding["location"]["row"], finding["end_location"]["row"]
         by_file[finding["filename"]].append((finding["code"], row, min(end, row + LONGEST - 1)))
     return [_is_hit(label, by_file[label.file], folder) for label in port.labels]

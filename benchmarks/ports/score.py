@@ -10,19 +10,21 @@ from pathlib import Path
 from benchmarks.checked import CACHE, ROOT, CheckFailed, checked
 from benchmarks.intervals import percent
 from benchmarks.mirror import MissingMirror
-from benchmarks.ports.hits import reported
+from benchmarks.ports.hits import SEVERITIES, reported
 from benchmarks.ports.labels import LABELS, TODAY, Label, moved, ports
 from benchmarks.split import SPLITS, Split
+
+STRONG = ("error", "warning")
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The labels of one port with whether each is reported; `failed` says why there are none."""
+    """The labels of one port with the severity that reports each; `failed` says why there are none."""
 
     id: str
     half: Split
     source: str
-    labels: tuple[tuple[Label, bool], ...] = ()
+    labels: tuple[tuple[Label, str], ...] = ()
     failed: str = ""
 
 
@@ -41,12 +43,17 @@ def score(mirror: Path, labels: Path = LABELS, source: Path = ROOT, store: Path 
         yield Result(port.id, port.half, port.source, tuple(zip(port.labels, hits, strict=True)))
 
 
-def recall(results: Sequence[Result], today: str = "real", category: str = "") -> tuple[int, int]:
+def recall(
+    results: Sequence[Result],
+    today: str = "real",
+    category: str = "",
+    severities: tuple[str, ...] = SEVERITIES,
+) -> tuple[int, int]:
     """Return how many labels of a kind are reported, and of how many; `unknowable` ones do not count."""
     hits = [
-        hit
+        severity in severities
         for result in results
-        for label, hit in result.labels
+        for label, severity in result.labels
         if label.today == today and label.detectability != "unknowable" and category in ("", label.category)
     ]
     return sum(hits), len(hits)
@@ -58,6 +65,9 @@ def tables(results: Sequence[Result]) -> Iterator[str]:
     yield f"{'labels reported':24}" + "".join(f"{half:>26}" for half in SPLITS)
     for today in TODAY:
         yield f"{today:24}" + "".join(_cell(*recall(of, today)) for of in halves.values())
+    yield f"{'real, error or warning':24}" + "".join(
+        _cell(*recall(of, severities=STRONG)) for of in halves.values()
+    )
     for source in sorted({one.source for one in results}):
         chosen = [[one for one in of if one.source == source] for of in halves.values()]
         yield f"{f'real, {source}':24}" + "".join(_cell(*recall(of)) for of in chosen)
@@ -72,8 +82,8 @@ def missed(results: Sequence[Result]) -> Iterator[str]:
     for one in results:
         if one.failed:
             yield f"not scored: {one.id}: {one.failed}"
-        for label, hit in one.labels if one.half == "dev" else ():
-            if not hit and label.today == "real" and label.detectability != "unknowable":
+        for label, severity in one.labels if one.half == "dev" else ():
+            if not severity and label.today == "real" and label.detectability != "unknowable":
                 yield f"missed: {one.id} {label.file}:{label.line} {label.category}, {label.detectability}"
 
 

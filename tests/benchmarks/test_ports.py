@@ -26,7 +26,13 @@ def port(*labels: Label) -> Port:
 
 
 def finding(row: int, code: str = "XLA101", end: int | None = None) -> dict[str, object]:
-    return {"filename": "a.py", "code": code, "location": {"row": row}, "end_location": {"row": end or row}}
+    return {
+        "filename": "a.py",
+        "code": code,
+        "severity": "warning",
+        "location": {"row": row},
+        "end_location": {"row": end or row},
+    }
 
 
 @pytest.fixture
@@ -53,21 +59,27 @@ def test_each_label_has_a_known_worth_and_a_file_of_its_port(one: Port) -> None:
 
 
 def test_a_finding_two_lines_away_does_not_report_a_label(folder: Path) -> None:
-    assert reported(port(label(1)), folder, [finding(3)]) == [False]
-    assert reported(port(label(2)), folder, [finding(3)]) == [True]
+    assert reported(port(label(1)), folder, [finding(3)]) == [""]
+    assert reported(port(label(2)), folder, [finding(3)]) == ["warning"]
+
+
+def test_the_strongest_finding_counts(folder: Path) -> None:
+    weak = finding(2) | {"severity": "info"}
+    assert reported(port(label(2)), folder, [weak]) == ["info"]
+    assert reported(port(label(2)), folder, [weak, finding(2) | {"severity": "error"}]) == ["error"]
 
 
 def test_a_finding_about_a_whole_function_does_not_report_each_of_its_lines(folder: Path) -> None:
     (folder / "a.py").write_text(CODE + "\n" * 40 + "last = 1\n")
     far = Label("a.py", 49, 49, "modify", "other", "static", "real", "")
-    assert reported(port(far), folder, [finding(1, end=60)]) == [False]
+    assert reported(port(far), folder, [finding(1, end=60)]) == [""]
 
 
 def test_an_insertion_is_reported_by_a_missing_step_in_the_same_function(folder: Path) -> None:
     inserted = Label("a.py", 8, 8, "insertion", "optimizer-step/sync", "static", "real", "")
     (folder / "a.py").write_text("def step(x):\n" + "    x = x\n" * 20)
-    assert reported(port(inserted), folder, [finding(20, "XLA401")]) == [True]
-    assert reported(port(inserted), folder, [finding(20, "XLA101")]) == [False]
+    assert reported(port(inserted), folder, [finding(20, "XLA401")]) == ["warning"]
+    assert reported(port(inserted), folder, [finding(20, "XLA101")]) == [""]
 
 
 def test_a_label_whose_line_changed_is_found(folder: Path) -> None:
@@ -79,17 +91,18 @@ def test_a_label_whose_line_changed_is_found(folder: Path) -> None:
 
 def test_recall_leaves_out_what_nobody_could_know() -> None:
     labels = (
-        (label(1), True),
-        (label(2, detectability="unknowable"), False),
-        (label(3, today="choice"), False),
+        (label(1), "info"),
+        (label(2, detectability="unknowable"), ""),
+        (label(3, today="choice"), ""),
     )
     result = Result("one", "dev", "ports", labels)
     assert recall([result]) == (1, 1)
+    assert recall([result], severities=("error", "warning")) == (0, 1)
     assert recall([result], "choice") == (0, 1)
 
 
 def test_misses_of_test_are_not_listed() -> None:
-    results = [Result(half, half, "ports", ((label(1), False),)) for half in ("dev", "test")]  # type: ignore[arg-type]
+    results = [Result(half, half, "ports", ((label(1), ""),)) for half in ("dev", "test")]  # type: ignore[arg-type]
     assert [row.split(":")[1].split()[0] for row in missed(results)] == ["dev"]
     assert "test" not in "\n".join(tables(results)).replace("test", "", 1)
 

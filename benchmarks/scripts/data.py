@@ -173,6 +173,15 @@ def language_model(root: Path) -> None:
 
 
 @generator
+def token_shards(root: Path) -> None:
+    """Write two files of 20,000 tokens below 64 as 16-bit numbers."""
+    root.mkdir(parents=True, exist_ok=True)
+    for seed in range(2):
+        tokens = np.random.default_rng(seed).geometric(0.1, 20_000) % 64
+        tokens.astype(np.uint16).tofile(root / f"data{seed:02}.bin")
+
+
+@generator
 def cora(root: Path) -> None:
     """Write a citation graph in Cora's format: 1,600 papers of 7 classes, 64 words."""
     papers, words_ = 1600, 64

@@ -25,8 +25,8 @@ class CannotPrepare(Exception):
 class Script:
     """A script, the arguments that make it small and the data that it reads.
 
-    `cpu` are further arguments of runs on the CPU, `xla` of the migrated script. `steps` and `limit` (seconds
-    per run) override the command line's.
+    `cpu` are further arguments of runs on the CPU, `xla` of the migrated script. `steps` and `limit` (CPU
+    seconds per run) override the command line's.
     """
 
     id: str
@@ -45,12 +45,12 @@ class Script:
     requires: tuple[str, ...] = ()
     cuda: str = ""
     steps: int | None = None
-    limit: float | None = None
+    limit: int | None = None
     shape: str = ""
 
     @property
     def half(self) -> Split:
-        return split_of(self.repo or self.id)
+        return split_of(self.repo) if self.repo else "dev"
 
     def lay_out(self, folder: Path, mirror: Path | None, python: str) -> None:
         """Write the script, its data and its empty folders; raises MissingMirror and CannotPrepare."""

@@ -50,7 +50,7 @@ class Bench:
     cpu: Server
     xla: Server
     steps: int
-    limit: float
+    limit: int
     work: Path
     strategy: str
     mirror: Path | None = None

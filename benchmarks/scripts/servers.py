@@ -27,8 +27,8 @@ class Server:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment, text=True
         )
 
-    def run(self, command: Sequence[str], cwd: Path, environment: dict[str, str], limit: float) -> int | None:
-        """Run a script and return its exit code, None if it took longer than the limit in seconds."""
+    def run(self, command: Sequence[str], cwd: Path, environment: dict[str, str], limit: int) -> int | None:
+        """Run a script and return its exit code, None if it took longer than the limit in CPU seconds."""
         script = {
             "command": list(command),
             "cwd": str(cwd),

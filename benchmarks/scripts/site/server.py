@@ -12,6 +12,7 @@ import importlib.abc
 import importlib.machinery
 import json
 import os
+import resource
 import runpy
 import signal
 import sys
@@ -25,6 +26,7 @@ import torch  # noqa: F401
 
 OPTIONAL = ("numpy", "torchvision")
 POLL = 0.05  # seconds
+IDLE = 20  # a run may take so many times its CPU seconds
 
 
 class Kept(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -60,18 +62,20 @@ def main() -> None:
         if not child:
             os.setsid()
             os.dup2(null, 0)
+            resource.setrlimit(resource.RLIMIT_CPU, (job["limit"], job["limit"] + 1))
             os._exit(run(**job["script"]))
-        print(json.dumps(wait(child, job["limit"])), file=answers, flush=True)
+        print(json.dumps(wait(child, IDLE * job["limit"])), file=answers, flush=True)
 
 
 def wait(child: int, limit: float) -> int | None:
-    """Return the exit code of a process, or None after killing one that took too long."""
+    """Return the exit code of a process, None if it took too many seconds, or CPU seconds."""
     end = time.monotonic() + limit
     code: int | None = None
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             code = os.waitstatus_to_exitcode(status)
+            code = None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code
             break
         if time.monotonic() > end:
             os.kill(child, signal.SIGKILL)

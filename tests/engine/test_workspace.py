@@ -13,7 +13,7 @@ from xlamig.engine import Options
 from xlamig.engine.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "benchmarks" / "speed"))
 
 import edits  # noqa: E402
 
@@ -103,10 +103,20 @@ def test_fixes_are_shown_for_the_text_of_the_buffer(project: Path, opened: Works
     assert opened.check() == before
 
 
+def test_memory_does_not_grow_with_the_number_of_edits(project: Path, opened: Workspace) -> None:
+    """`benchmarks/speed/edits.py` prints the size of the process over many more edits."""
+    sizes = []
+    for number in range(60):
+        opened.edit(project / "app/train.py", f"import torch\nx = torch.zeros({number})\n".encode())
+        opened.check()
+        sizes.append(opened.size)
+    assert len(set(sizes[5:])) == 1
+
+
 def test_random_edits_end_with_the_findings_of_a_batch_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`benchmarks/edits.py` does the same with many more edits of larger files."""
+    """`benchmarks/speed/edits.py` does the same with many more edits of larger files."""
     monkeypatch.chdir(tmp_path)
     assert edits.run(ROOT / "fixtures" / "repos", 80, 20, None) == 0
     assert capsys.readouterr().out.count("same") == 4

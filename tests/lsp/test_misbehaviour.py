@@ -75,8 +75,8 @@ async def test_messages_that_make_no_sense_leave_the_server_working(root: Path) 
 async def test_random_edits_end_with_the_diagnostics_of_a_batch_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`benchmarks/edits.py --server` does the same with many more edits."""
-    sys.path.insert(0, str(ROOT / "benchmarks"))
+    """`benchmarks/speed/edits.py --server` does the same with many more edits."""
+    sys.path.insert(0, str(ROOT / "benchmarks" / "speed"))
     import edits
 
     monkeypatch.chdir(tmp_path)

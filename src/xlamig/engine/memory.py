@@ -81,6 +81,10 @@ class Memory(Cache):
             self._interfaces, self._index = interfaces, ProjectIndex(interfaces)
         return self._index
 
+    @property
+    def size(self) -> int:
+        return len(self._recent.keys() | self._older.keys()) + len(self._texts)
+
     def forget_files(self, kept: Iterable[Path]) -> None:
         """Drop the texts of files that are no longer part of the program."""
         paths = set(kept)

@@ -73,6 +73,11 @@ class Workspace:
 
         return narrow(report, self.paths, self.options)
 
+    @property
+    def size(self) -> int:
+        """How many results and texts are kept for the next check."""
+        return self._memory.size
+
     def text_of(self, filename: str) -> SourceText | None:
         """The text of a file as the last check read it."""
         source = self._run.sources.get(filename) if self._run else None

@@ -1,8 +1,8 @@
 """Edits real files at random in a workspace and compares it with a batch check.
 
-    python benchmarks/edits.py FOLDER --edits 10000 --state edits.json
-    python benchmarks/edits.py FOLDER --edits 10000 --state edits.json --server
-    python benchmarks/edits.py FOLDER --latency
+    python -m benchmarks.speed.edits FOLDER --edits 10000 --state edits.json
+    python -m benchmarks.speed.edits FOLDER --edits 10000 --state edits.json --server
+    python -m benchmarks.speed.edits FOLDER --latency
 
 The first form makes seeded edits to a copy of FOLDER: pieces are deleted, doubled, moved, replaced
 and typed, also so that a file does not parse. The findings are compared with those of `check` after every
@@ -175,7 +175,7 @@ def run(folder: Path, count: int, compare: int, state: Path | None) -> int:
 
 async def run_server(folder: Path, count: int, compare: int, state: Path | None) -> int:
     """Send the edits to a server; how many comparisons differed."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "lsp"))
+    sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "lsp"))
     from editor import session
 
     copies, start, different = Copies.of(folder), begun(state), 0

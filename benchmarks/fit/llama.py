@@ -7,7 +7,7 @@ import torch_xla
 from transformers import LlamaConfig, LlamaForCausalLM
 
 parser = argparse.ArgumentParser()
-parser.add_argument("--batch-size", type=int, default=4)
+parser.add_argument("--batch-size", type=int, default=2)
 parser.add_argument("--length", type=int, default=2048)
 args = parser.parse_args()
 config = LlamaConfig(
@@ -24,7 +24,6 @@ with torch.device("meta"):
     model = LlamaForCausalLM(config).to(torch.bfloat16)
 model.to_empty(device=torch_xla.device())  # no memory of the host, until somebody gives them values
 model.tie_weights()
-model.gradient_checkpointing_enable()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
 for _ in range(10):
     tokens = torch.randint(0, config.vocab_size, (args.batch_size, args.length)).to(torch_xla.device())

@@ -14,6 +14,7 @@ EventKind = Literal[
     "changing-path",
     "recompile",  # for a reason that no line shows
     "operator",
+    "unsupported-operator",  # no kernel at all
     "execution",  # of what was pending, and nothing was read
     "transfer",
     "step-boundary",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
@@ -53,14 +52,16 @@ class ProgramFlags:
     target: str
     module: bool
     arguments: tuple[str, ...]
-    python: str
+    python: str | None
 
-    def program(self, quiet_stdout: bool = False) -> Program:
+    def program(self, quiet_stdout: bool = False, kind: str = "trace") -> Program:
+        """`kind` is the interpreter's, where none was named."""
+        from xlamig.observe.interpreters import KINDS, candidate
         from xlamig.observe.program import Program
 
         return Program(
-            target=self.target, module=self.module, arguments=self.arguments, python=self.python,
-            quiet_stdout=quiet_stdout,
+            target=self.target, module=self.module, arguments=self.arguments,
+            python=candidate(KINDS[kind], self.python), quiet_stdout=quiet_stdout,
         )  # fmt: skip
 
 
@@ -116,9 +117,7 @@ _PROGRAM: Sequence[Option[Any]] = (
     click.option("-m", "module", is_flag=True, help="PROGRAM is a module, as for python -m."),
     click.option(
         "--python",
-        default=sys.executable,
         metavar="PATH",
-        envvar="XLAMIG_PYTHON",
         help="The Python, or virtual environment, that runs PROGRAM.",
     ),
     click.argument("program"),

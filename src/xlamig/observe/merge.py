@@ -18,6 +18,7 @@ SHOWN_BY: Mapping[Mechanism, frozenset[str]] = {
         {"changing-shape", "changing-constant", "changing-path", "recompile", "dynamic-shape"}
     ),
     "cpu-fallback": frozenset({"operator", "dynamic-shape", "host-read"}),
+    "error": frozenset({"unsupported-operator"}),
     "slow": frozenset({"host-read", "execution", "operator"}),
 }
 """Kinds of events that confirm a finding of that mechanism."""
@@ -110,6 +111,9 @@ def _cost(events: Iterable[dict[str, Any]]) -> str:
     events = list(events)
     words = (("compiles", "compilations"), ("executions", "executions"), ("device_to_host", "reads"))
     counts = [(sum(event[key] for event in events), word) for key, word in words]
+    missing = sum(event["count"] for event in events if event["kind"] == "unsupported-operator")
+    if missing:
+        return f"{missing} calls of an operator without a kernel"
     seconds = sum(event["seconds"] or event["compile_seconds"] for event in events)
     return ", ".join([*(f"{count} {word}" for count, word in counts if count), f"{seconds:.2f} s"])
 

@@ -19,6 +19,7 @@ _KINDS = {
     "changing-path": "another path than before",
     "recompile": "compiled again",
     "operator": "ran on the CPU",
+    "unsupported-operator": "has no kernel",
     "execution": "run at once",
     "transfer": "copied to the device",
     "step-boundary": "step boundary",

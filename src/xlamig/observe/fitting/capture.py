@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,7 @@ _CHANGING = (
 )
 _FAILED = "The program ended in {type} before a step repeated: {message}{place}"
 _KILLED = "The program was ended by {signal} before a step repeated{place}"
+_FRAME = re.compile(r'^  File "([^"]+)", line (\d+)', re.MULTILINE)
 _SHORT = "The program ended after {steps} step(s), before one repeated: let it run 3 steps or more."
 
 
@@ -156,6 +158,8 @@ def _failed(failure: Failure | None) -> CaptureError:
 def _crash(folder: Path) -> str:
     """The line at which the process died, from the stack that it left."""
     for path in folder.glob("*.crash"):
-        if text := path.read_text().strip():
-            return f" ({text.splitlines()[-1].strip()})"
+        rows = _FRAME.findall(path.read_text())
+        users = [(name, row) for name, row in rows if "/lib/python" not in name and "/xlamig/" not in name]
+        if users:
+            return f" at {users[0][0]}:{users[0][1]}: fit cannot stand in for what is read there"
     return ""

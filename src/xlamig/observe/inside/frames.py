@@ -79,3 +79,18 @@ def failure(kind: type[BaseException], error: BaseException, trace: TracebackTyp
     users = [(frame, row) for frame, row in traceback.walk_tb(trace) if is_users(frame.f_code)]
     place = {"filename": users[-1][0].f_code.co_filename, "row": users[-1][1]} if users else None
     return {"type": kind.__qualname__, "message": str(error)[:2000], "place": place}
+
+
+def place(site: Site | None) -> dict[str, Any] | None:
+    """Where a site stands, as it is written down."""
+    if site is None:
+        return None
+    row, column, end_row, end_column = site.span()
+    return {
+        "filename": site.code.co_filename,
+        "scope": site.code.co_qualname,
+        "row": row,
+        "column": column,
+        "end_row": end_row,
+        "end_column": end_column,
+    }

@@ -166,10 +166,10 @@ class Recorder:
         content = {
             "device": self.device,
             "totals": self.last._asdict(),
-            "places": [_place(site) for site in self.places],
+            "places": [frames.place(site) for site in self.places],
             "boundaries": [[place, depth, *totals[:3]] for place, depth, totals in self.boundaries],
             "events": [
-                {"event": event, "detail": detail, "place": _place(site), "through": through}
+                {"event": event, "detail": detail, "place": frames.place(site), "through": through}
                 | {name: getattr(tally, name) for name in Tally.__dataclass_fields__}
                 for (event, detail, site, through), tally in list(self.tallies.items())
             ],
@@ -193,17 +193,3 @@ def _operator(name: str) -> Any:
 
 def _tags(what: Any) -> str:
     return " ".join(word for tag, word in _TAGS.items() if tag in getattr(what, "tags", ()))
-
-
-def _place(site: Site | None) -> dict[str, Any] | None:
-    if site is None:
-        return None
-    row, column, end_row, end_column = site.span()
-    return {
-        "filename": site.code.co_filename,
-        "scope": site.code.co_qualname,
-        "row": row,
-        "column": column,
-        "end_row": end_row,
-        "end_column": end_column,
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +18,11 @@ def begin(settings: dict[str, Any]) -> None:
     from .stage import Stage, install
     from .standins import StandIns
 
-    stage = Stage(Path(os.environ[start.FOLDER]), settings["steps"])
+    folder = Path(os.environ[start.FOLDER])
+    stage = Stage(folder, settings["steps"])
     start.before_the_end(stage)
+    faulthandler.enable((folder / f"{os.getpid()}.crash").open("w"))  # torch_xla dies of a read that we miss
+    install(stage)  # before the steps of a CUDA program are ended: an update counts for its own step
     modes: list[Callable[[], Any]] = [
         lambda: StandIns(stage.scope, stage.read, stage.fall_back, stage.forward)
     ]
@@ -27,5 +31,4 @@ def begin(settings: dict[str, Any]) -> None:
         modes.append(lambda: cuda.AsCuda(stage.redirect))
     if settings["dtype"]:
         modes.append(lambda: torch.autocast("xla", dtype=getattr(torch, settings["dtype"])))
-    install(stage)
     start.in_every_thread(*modes)

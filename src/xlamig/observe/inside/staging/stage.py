@@ -18,7 +18,6 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from xlamig.observe.inside import frames
 from xlamig.observe.inside.frames import Site
-from xlamig.observe.inside.recorder import _place
 
 from . import tensors
 from .graphs import Graphs
@@ -98,7 +97,7 @@ class Stage:
             return
         content = {
             "torch_xla": torch_xla.__version__,
-            "sites": [_place(site) for site in self.sites],
+            "sites": [frames.place(site) for site in self.sites],
             "graphs": [graph.content() for graph in self.graphs.found.values()],
             "boundaries": self.boundaries,
             "steps": self.steps,

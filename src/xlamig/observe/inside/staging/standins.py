@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,7 +16,16 @@ from xlamig.observe.inside.mode import _holds_xla, _included, _node, _sequence
 
 _C = torch_xla._XLAC
 _aten = torch.ops.aten
-_TRUE = {"all", "isfinite", "eq", "ge", "le", "equal", "allclose"}  # answers that let a program go on
+_TRUE = {
+    "all",
+    "_is_all_true",
+    "isfinite",
+    "eq",
+    "ge",
+    "le",
+    "equal",
+    "allclose",
+}  # answers that let a program go on
 _MASKS = (torch.bool, torch.uint8)
 
 
@@ -33,7 +41,7 @@ class StandIns(TorchDispatchMode):
     ) -> None:
         super().__init__()
         self.scope, self.read, self.fall_back, self.forward = scope, read, fall_back, forward
-        self.makers: dict[int, str] = {}  # the operator behind each 0-d boolean, by identity
+        self.makers: dict[int, str] = {}  # the operator behind each boolean, by torch_xla's number
 
     @classmethod
     def is_infra_mode(cls) -> bool:
@@ -56,8 +64,13 @@ class StandIns(TorchDispatchMode):
             result = func(*args, **kwargs)
         finally:
             del pushed
-        if isinstance(result, torch.Tensor) and result.dtype is torch.bool and result.dim() == 0:
-            self.makers[id(result)] = func._opname
+        if (
+            isinstance(result, torch.Tensor)
+            and result.is_xla
+            and result.dtype is torch.bool
+            and not result.dim()
+        ):
+            self.makers[_C._xla_get_tensor_id(result)] = func._opname
         return result
 
     def _answer(self, func: Any, args: Any, kwargs: Any, site: Site | None) -> tuple[bool, Any]:
@@ -78,14 +91,19 @@ class StandIns(TorchDispatchMode):
         if _size_depends_on_values(func, args, kwargs):
             self.read(site, args[0])
             return True, _half(name, args)
-        if not _is_native(func):
-            self.fall_back(site, f"aten::{name}")
-            return True, _shaped(func, args, kwargs)
-        return False, None
+        if _has(func, "XLA") or func.namespace != "aten":
+            return False, None
+        if _has(func, "CompositeImplicitAutograd"):
+            with self:  # what it is made of may not be native
+                return True, func.decompose(*args, **kwargs)
+        if _has(func, "CompositeExplicitAutograd"):
+            return False, None
+        self.fall_back(site, f"aten::{name}")
+        return True, _shaped(func, args, kwargs)
 
     def _number(self, tensor: torch.Tensor) -> Any:
         if tensor.dtype is torch.bool:
-            return self.makers.get(id(tensor)) in _TRUE
+            return self.makers.get(_C._xla_get_tensor_id(tensor)) in _TRUE
         return tensor.new_ones((), device="cpu").item()
 
 
@@ -103,12 +121,8 @@ def _is_cpu(device: Any) -> bool:
     return device is not None and torch.device(device).type == "cpu"
 
 
-def _is_native(func: Any) -> bool:
-    """Whether torch_xla computes the operator on the device, itself or through others."""
-    name = func.name()
-    has = torch._C._dispatch_has_kernel_for_dispatch_key
-    keys = ("XLA", "CompositeExplicitAutograd", "CompositeImplicitAutograd")
-    return any(has(name, key) for key in keys) or func.namespace != "aten"
+def _has(func: Any, key: str) -> bool:
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), key))
 
 
 def _size_depends_on_values(func: Any, args: Any, kwargs: Any) -> bool:
@@ -145,9 +159,5 @@ def _shaped(func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _filled(shape: Iterable[int], dtype: torch.dtype) -> torch.Tensor:
-    """Real zeros: their size is a guess, so their memory is small where the guess is."""
-    shape = tuple(shape)
-    with _included(torch._C.DispatchKey.Functionalize, False):
-        if math.prod(shape) == 0:
-            return torch.empty(shape, dtype=dtype, device="xla")
-        return torch.zeros(shape, dtype=dtype, device="xla")
+    """Zeros of the device, as an operator would return them from below functionalization."""
+    return torch.zeros(tuple(shape), dtype=dtype, device="xla")

@@ -1,0 +1,90 @@
+"""Graphs that are captured from real programs on torch_xla: nothing is executed, every buffer is known."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from xlamig.fits import Capture
+from xlamig.observe.fitting.capture import CHANGING, ENDED_EARLY, NO_BOUNDARY, Asked, CaptureError, capture
+from xlamig.observe.program import Program
+
+pytestmark = pytest.mark.evidence
+
+TRAINING = """\
+import torch, torch_xla
+device = torch_xla.device()
+wide = 1 << 16
+with torch.device("meta"):
+    model = torch.nn.Sequential(torch.nn.Linear(wide, wide), torch.nn.Dropout(), torch.nn.Linear(wide, 16))
+model.to_empty(device=device)  # 16 GiB, which this machine need not have
+optimizer = torch.optim.AdamW(model.parameters())
+for _ in range(9):
+    x = torch.zeros(8, wide).to(device)
+    loss = model(x).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    torch_xla.sync()
+    print(loss.item())
+"""
+UNENDED = TRAINING.replace("    torch_xla.sync()\n", "")
+CHANGING_STEPS = TRAINING.replace("torch.zeros(8,", "torch.zeros(8 + _,")
+SHORT = TRAINING.replace("range(9)", "range(2)")
+FAILING = TRAINING.replace("    loss.backward()\n", "    raise KeyError('lost')\n")
+CUDA = (
+    TRAINING.replace("import torch, torch_xla", "import torch")
+    .replace("torch_xla.device()", "torch.device('cuda')")
+    .replace("    torch_xla.sync()\n", "    if loss > 10 or torch.isnan(loss): raise ValueError(loss)\n")
+)
+
+
+def captured(text: str, folder: Path, **asked: bool) -> Capture:
+    path = folder / "train.py"
+    path.write_text(text)
+    graphs = folder / "graphs"
+    graphs.mkdir()
+    return capture(Program(target=str(path), python=sys.executable), Asked(**asked), graphs)
+
+
+def test_the_arguments_of_a_step_are_exact_and_donated(tmp_path: Path) -> None:
+    found = captured(TRAINING, tmp_path)
+    step = found.graphs[0]
+    parameters = 4 * ((1 << 32) + (1 << 16) + (1 << 20) + 16)
+    assert step.kind == "training step" and step.count == 3
+    assert step.bytes_of("parameter") == parameters
+    assert step.bytes_of("optimizer") == 2 * parameters
+    assert step.bytes_of("input") == 4 * 8 * (1 << 16)
+    assert {one.name for one in step.arguments if one.role == "parameter"} == {
+        "0.weight", "0.bias", "2.weight", "2.bias",
+    }  # fmt: skip
+    held = [one for one in step.arguments if one.role in ("parameter", "optimizer")]
+    assert all(one.output is not None for one in held)
+    assert len({one.output for one in held}) == len(held)
+    assert Path(step.file).stat().st_size > 1000
+    assert [count for _, count in found.reads] == [3]
+
+
+def test_a_cuda_program_is_captured_as_it_is(tmp_path: Path) -> None:
+    found = captured(CUDA, tmp_path, as_cuda=True)
+    assert found.graphs[0].bytes_of("input") == 4 * 8 * (1 << 16)
+    assert dict(found.redirected)["torch_xla.sync() after Optimizer.step"] == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        (UNENDED, NO_BOUNDARY, "never ends a step"),
+        (CHANGING_STEPS, CHANGING, "different in each of the 4 steps"),
+        (SHORT, ENDED_EARLY, "after 2 step"),
+        (FAILING, ENDED_EARLY, "KeyError"),
+        ("import torch\n", NO_BOUNDARY, "--as-cuda"),
+    ],
+    ids=["no boundary", "changing", "short", "failing", "no torch_xla"],
+)
+def test_a_program_without_a_steady_step_says_why(text: str, code: int, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match=said) as raised:
+        captured(text, tmp_path)
+    assert raised.value.code == code

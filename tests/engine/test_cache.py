@@ -18,8 +18,9 @@ from xlamig import engine
 from xlamig.config.settings import Settings
 from xlamig.engine import cache as caching
 from xlamig.engine import clean, run, session
-from xlamig.engine.analyse import Analysed, AnalyseJob, analyse
+from xlamig.engine.analyse import analyse
 from xlamig.engine.cache import Cache, digest, remove
+from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.load import Loaded, LoadJob, load
 from xlamig.engine.options import Options, UsageError
 

@@ -10,7 +10,8 @@ from small_project import PAGE, check, codes, write
 
 from xlamig import engine
 from xlamig.engine import Options, run
-from xlamig.engine.analyse import Analysed, AnalyseJob, analyse
+from xlamig.engine.analyse import analyse
+from xlamig.engine.jobs import Analysed, AnalyseJob
 
 SEED = "import torch\n\ntorch.zeros(1)\n"
 COMMENT = SEED.replace("(1)", "(1)  # xlamig: ignore[XLA777]")

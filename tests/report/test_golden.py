@@ -12,7 +12,8 @@ from sample import REPORT, text_of
 
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import estimate
-from xlamig.effort.economics import Question, weigh
+from xlamig.effort.comparison import Question
+from xlamig.effort.economics import weigh
 from xlamig.effort.plan import Point
 from xlamig.knowledge.hardware import load
 from xlamig.report import FORMATS, plans, render, statistics, summary

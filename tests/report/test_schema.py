@@ -11,7 +11,8 @@ from sample import REPORT
 
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import estimate
-from xlamig.effort.economics import Question, weigh
+from xlamig.effort.comparison import Question
+from xlamig.effort.economics import weigh
 from xlamig.findings import Report
 from xlamig.knowledge.hardware import load
 from xlamig.report import jsonformat, plan_json

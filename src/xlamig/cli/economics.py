@@ -53,7 +53,8 @@ class MoneyFlags:
         """
         from dataclasses import replace
 
-        from xlamig.effort.economics import UTILISATION, NoFigure, Question, weigh
+        from xlamig.effort.comparison import UTILISATION, Question
+        from xlamig.effort.economics import NoFigure, weigh
         from xlamig.engine import UsageError
         from xlamig.knowledge.hardware import HardwareError, load
 

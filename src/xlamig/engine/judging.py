@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from xlamig import artifacts, ir
-from xlamig.engine.analyse import Analysed, AnalyseJob
+from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.load import Failure
 from xlamig.engine.session import Session, session_for
 from xlamig.facts import ApiUse, Fact, Package, ToolEvent

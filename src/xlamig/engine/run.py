@@ -13,12 +13,13 @@ from xlamig.config.errors import ConfigError
 from xlamig.config.load import Resolver
 from xlamig.config.select import reject_unknown
 from xlamig.config.settings import Settings
-from xlamig.engine.analyse import Analysed, AnalyseJob, analyse
+from xlamig.engine.analyse import analyse
 from xlamig.engine.cache import Cache, digest, folder_of
 from xlamig.engine.contain import Lost, Work, run_all
 from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.exchange import MAX_ROUNDS, Contexts, contexts_by_module, modules_named
 from xlamig.engine.homes import homes
+from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.load import Failure, Loaded, LoadJob, imports_any, is_risky, load, module_identity
 from xlamig.engine.memory import Memory
 from xlamig.engine.options import Options, UsageError, caught

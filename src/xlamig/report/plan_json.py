@@ -9,7 +9,7 @@ from typing import Any
 
 from xlamig import __version__
 from xlamig.effort import MODEL_VERSION, Plan
-from xlamig.effort.economics import Economics
+from xlamig.effort.comparison import Economics
 from xlamig.effort.fill import MXU_SIZES
 from xlamig.effort.plan import Hours, Item
 from xlamig.findings import Report

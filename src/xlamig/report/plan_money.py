@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xlamig.effort.economics import Economics, Money, Option
+from xlamig.effort.comparison import Economics, Money, Option
 from xlamig.report.numbers import number
 
 

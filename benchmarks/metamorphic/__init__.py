@@ -1,0 +1,1 @@
+"""The same program written otherwise: do the findings stay the same?"""

@@ -1,0 +1,46 @@
+"""What the second stage works on, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from xlamig.artifacts.native import Links, Native
+from xlamig.config.settings import Settings
+from xlamig.engine.load import Failure
+from xlamig.findings import FileReport
+from xlamig.fix.scope import Scope
+from xlamig.flow import Interface
+from xlamig.flow.model.summaries import CallContext
+from xlamig.rulebook.program import UNSEEN, Program
+from xlamig.source.text import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyseJob:
+    """`tree` is None for a file that can give no fact, or failed to parse."""
+
+    source: SourceText
+    path: Path
+    module: str
+    is_package: bool
+    settings: Settings
+    tree: bytes | None
+    interfaces: Mapping[str, Interface]
+    failure: Failure | None = None
+    home: Scope | None = None  # where the file imports the helper from
+    program: Program = UNSEEN
+    called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
+    native: tuple[Native, Links] | None = None  # of a C++ or CUDA source
+    own: frozenset[str] = frozenset()  # packages that the program itself is
+    contexts: tuple[CallContext, ...] = ()  # of calls by other modules
+    exposes: tuple[str, ...] = ()  # what raises in its programs once they choose XLA
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """A file's report, and its calls of functions of other modules."""
+
+    report: FileReport
+    calls: tuple[CallContext, ...] = ()

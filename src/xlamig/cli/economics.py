@@ -76,8 +76,9 @@ class MoneyFlags:
     def _add_step(self, plan: Plan, settings: EffortSettings) -> Plan:
         from dataclasses import replace
 
-        from xlamig.effort.economics import UTILISATION, NoFigure
-        from xlamig.effort.steps import FitError, StepQuestion, read, weigh_step
+        from xlamig.effort.comparison import UTILISATION, StepQuestion
+        from xlamig.effort.economics import NoFigure
+        from xlamig.effort.steps import FitError, read, weigh_step
         from xlamig.engine import UsageError
         from xlamig.knowledge.hardware import HardwareError, load
 

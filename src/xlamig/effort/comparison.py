@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from xlamig.knowledge.hardware import Accelerator, Price
 
@@ -57,5 +58,51 @@ class Economics:
     now: Money
     migration: Money | None
     options: tuple[Option, ...]
+    assumptions: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepQuestion:
+    """`gpu` is what the program runs on today; utilisations are shares of the bf16 peak."""
+
+    gpu: str | None
+    gpu_utilisation: float
+    tpu_utilisation: tuple[float, float, float]
+    prices: Mapping[str, float]
+    hourly_rate: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepOption:
+    """One chip. `result` is its entry in the fit.
+    `seconds` and `cost` are of one step of the whole batch; `pays_off` is in steps."""
+
+    tpu: Accelerator
+    result: Mapping[str, Any]
+    chips: int
+    seconds: Money
+    cost: Money
+    per_million: Money
+    prices: tuple[Price, ...]
+    saved: Money | None
+    pays_off: tuple[float | None, float | None] | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepCosts:
+    """`unit` is what a step handles `per_step` of: tokens or samples."""
+
+    program: str
+    caveat: str
+    currency: str
+    flops: int
+    unit: str
+    per_step: int
+    options: tuple[StepOption, ...]
+    gpu: Accelerator | None
+    gpu_cost: Money | None
+    migration: Money | None
     assumptions: tuple[str, ...]
     sources: tuple[str, ...]

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from xlamig.findings import Level, Phase, Provenance
 
 if TYPE_CHECKING:
-    from xlamig.effort.comparison import Economics
+    from xlamig.effort.comparison import Economics, StepCosts
     from xlamig.effort.fill import Fill
     from xlamig.effort.placement import Stage
-    from xlamig.effort.steps import StepCosts
 
 Verdict = Literal["nothing", "ready", "easy", "moderate", "hard", "blocked"]
 

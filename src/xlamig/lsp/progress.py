@@ -9,7 +9,7 @@ from uuid import uuid4
 from lsprotocol import types
 
 if TYPE_CHECKING:
-    from xlamig.lsp.server import Server
+    from pygls.lsp.server import LanguageServer
 
 _FEW = 30  # jobs that are done before a bar would appear
 
@@ -17,7 +17,7 @@ _FEW = 30  # jobs that are done before a bar would appear
 class Reporter:
     """Called on the checking thread with how many jobs are done, and of how many."""
 
-    def __init__(self, server: Server, title: str) -> None:
+    def __init__(self, server: LanguageServer, title: str) -> None:
         self._server = server
         self._title = title
         self._loop = asyncio.get_running_loop()

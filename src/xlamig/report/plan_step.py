@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xlamig.effort.steps import StepCosts, StepOption
+from xlamig.effort.comparison import StepCosts, StepOption
 from xlamig.report import fit_words
 from xlamig.report.plan_money import amount, difference, span
 

@@ -194,8 +194,8 @@ class Entry:
         m.batches += context.repeated
         where = f"{context.origin.rpartition('.')[2]}.py, line {context.row}"
         m.caller = (Why(f"{where} calls `{node.name}` with these arguments", (node.start, node.start)),)
-        args = Args([restored(value) for value in context.positional])
-        args.keywords = {name: restored(value) for name, value in context.keywords}
+        args = Args([restored(value, self._own) for value in context.positional])
+        args.keywords = {name: restored(value, self._own) for name, value in context.keywords}
         known = self._ran.get(id(node))
         self.call(function, args, None)
         if known is None:
@@ -203,6 +203,11 @@ class Entry:
         m.frequency, m.frame, m.loops, m.statement = before
         m.batches -= context.repeated
         m.caller = ()
+
+    def _own(self, dotted: str) -> AbstractValue | None:
+        """The class or function of this module that another module names so."""
+        module, _, name = dotted.rpartition(".")
+        return self.m.frame.module.env.get(name) if module == self.m.names.module else None
 
     def _reached(self, context: CallContext) -> tuple[Function, ClassInfo | None] | None:
         """The function or method of this module that a context is of, bound to its object."""

@@ -213,6 +213,8 @@ class Objects:
                 return made
         if name in ("step", "zero_grad") and table.name_like("optimizer").search(last):
             return self._of_optimizer(AbstractValue("optimizer", "device", sure=LIKELY), name, node)
+        if name == "step" and any(given.kind == "optimizer" for given in args.positional):
+            return self._of_scaler(name, args, node)
         if name in table.names("reads", "loggers") and ("log" in last.lower()):
             return NONE  # below its level nothing is read
         if name == "backward":

@@ -73,9 +73,14 @@ class Parameters:
                 return AbstractValue("number", cause="step-counter", sure=LIKELY)
             used = self._used_as_tensor(param.name, function)
             return AbstractValue("tensor", place, sure=LIKELY if used or first else POSSIBLE, loose=True)
-        if self._used_as_tensor(param.name, function):
+        if self._used_as_tensor(param.name, function) and not self._is_another(param.annotation):
             return AbstractValue("tensor", place, sure=LIKELY)
         return TOP
+
+    def _is_another(self, annotation: ir.Expr | None) -> bool:
+        """Whether an annotation names a class of a library other than torch: `args: argparse.Namespace`."""
+        dotted = self.m.names.dotted(annotation, self.m.frame.scope) if annotation is not None else None
+        return dotted is not None and dotted.partition(".")[0] not in ("torch", "typing")
 
     def _by_name(self, name: str) -> AbstractValue | None:
         if table.name_like("device").search(name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, TOP, AbstractValue
@@ -31,7 +32,7 @@ def portable(thing: AbstractValue, names: Names, depth: int = 3) -> Portable:
         return _OPAQUE  # the callee's own guess is as good
     ref = _reference(thing, names)
     if thing.kind in ("class", "function", "instance", "unknown"):
-        return Portable("unknown", thing.place, ref=ref, tag=_tag(thing)) if ref else _opaque(thing)
+        return Portable(thing.kind, thing.place, ref=ref, tag=_tag(thing)) if ref else _opaque(thing)
     if thing.kind not in _PLAIN:
         return _OPAQUE
     known = isinstance(thing.const, str | int | float | None)
@@ -78,12 +79,27 @@ def _container(thing: AbstractValue, names: Names, depth: int) -> Portable:
     return Portable(thing.kind, cause=thing.cause, tag=tag, element=element)
 
 
-def restored(value: Portable) -> AbstractValue:
-    """Return the value of this interpreter that stands for one of another."""
+Defined = Callable[[str], AbstractValue | None]
+"""The class or function of the own module that a dotted name means."""
+
+
+def _nothing_own(dotted: str) -> AbstractValue | None:
+    return None
+
+
+def restored(value: Portable, own: Defined = _nothing_own) -> AbstractValue:
+    """Return the value of this interpreter that stands for one of another; `own` finds what it is made of
+    in this module."""
     if value == _OPAQUE:
         return TOP
+    defined = own(value.ref) if value.ref else None
+    if defined is not None and value.kind in ("class", "function"):
+        return defined
+    if defined is not None and defined.kind == "class" and value.kind in ("instance", "module"):
+        return AbstractValue(value.kind, value.place, LIKELY, ref=defined.ref)  # type: ignore[arg-type]
+    unknown = value.kind in ("class", "function", "instance")
     made = AbstractValue(
-        value.kind,  # type: ignore[arg-type]
+        "unknown" if unknown else value.kind,  # type: ignore[arg-type]
         value.place,  # type: ignore[arg-type]
         min(value.sure, LIKELY) if value.kind == "module" else value.sure,
         value.dtype, value.scalar, value.loose,
@@ -94,11 +110,11 @@ def restored(value: Portable) -> AbstractValue:
     if value.known:
         changes["const"] = value.const
     if value.items is not None:
-        parts = [restored(item) for item in value.items]
+        parts = [restored(item, own) for item in value.items]
         mapping = value.kind == "mapping"
         changes["items"] = dict(zip(value.keys, parts, strict=True)) if mapping else tuple(parts)
     if value.element is not None:
-        changes["element"] = restored(value.element)
+        changes["element"] = restored(value.element, own)
     if value.kind == "module" and value.ref:
         changes["loose"] = True
     return made.replace(**changes) if changes else made

@@ -67,6 +67,8 @@ class ProjectCalls:
             return number or TOP
         if known.kind == "unknown":
             return computed if summary.reads else self.m.calls.modules.by_name(node, args)
+        if known.kind in ("sequence", "mapping") and not computed.place:
+            return computed
         return moved(known, computed.place)
 
     def _read(self, summary: FunctionSummary, module: str, args: Args, node: ir.Call) -> AbstractValue | None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MAY_READ = re.compile(r"\.\s*(?:item|tolist|cpu|numpy)\s*\(|\b(?:float|int)\s*\(")
 _MAY_UPDATE = re.compile(r"\.\s*(?:backward|step|optimizer_step|mark_step|sync|zero_grad)\s*\(")
-_MAY_MAKE = re.compile(r"\bDataLoader\s*\(|\btorch\.device\s*\(|\b(?:xla_)?device\s*\(\s*\)")
+_MAY_MAKE = re.compile(r"\byield\b|\bDataLoader\s*\(|\btorch\.device\s*\(|\b(?:xla_)?device\s*\(\s*\)")
 _LONG = {_MAY_READ: 1500, _MAY_UPDATE: 6000, _MAY_MAKE: 3000}  # characters; longer functions are programs
 _MAX_CHAIN = 3  # functions of one module that call each other
 _VIA = frozenset({"item", "copy"})
@@ -156,7 +156,8 @@ class _Summarizer:
 
     def _result(self, result: AbstractValue) -> Portable | None:
         """The result, if it is more than what the arguments are."""
-        if result.kind not in _RESULTS:
+        yields = result.kind == "sequence" and result.items is None
+        if result.kind not in _RESULTS and not yields:
             return None
         return portable(result, self.machine.names)
 

@@ -1,6 +1,6 @@
 """`xlamig check --fix` on copies of whole repositories: what it must never break.
 
-For each repository, given as a folder or as a bare Git directory: every changed file compiles, the
+For each repository, given as a checkout or a bare Git directory: every changed file compiles, the
 helper's import resolves from each import path that resolved the file's own imports of the project before,
 fixes settle, and a second run changes nothing. `--runs` names a manifest, a JSON list of objects
 `repository`, `command` and optionally `cwd`, `env`, `limit`, `compare`: the command has to end as it did
@@ -14,6 +14,7 @@ import argparse
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from typing import Any
 
 XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
 HELPER = "xla_compat"
+SUFFIXES = (".py", ".ipynb", ".md", ".sh", ".toml", ".cfg", ".txt", ".yml", ".yaml", "Makefile")
 DEFINITION = "def default_device(cuda_index=None)", "def step_boundary()", "def seed_xla(seed)"
 
 
@@ -52,12 +54,20 @@ class Row:
 
 
 def copy(repository: Path, to: Path) -> None:
-    """The files of HEAD as a repository of its own."""
-    to.mkdir(parents=True)
-    archive = subprocess.run(
-        ["git", "-C", str(repository), "archive", "HEAD"], check=True, capture_output=True
-    ).stdout
-    subprocess.run(["tar", "-x", "-C", str(to)], input=archive, check=True)
+    """The files of a checkout, or of a bare repository's HEAD, as a repository of its own."""
+    if (repository / ".git").is_dir():
+        shutil.copytree(repository, to, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    else:
+        to.mkdir(parents=True)
+        git = ["git", "-C", str(repository)]
+        listing = subprocess.run(
+            [*git, "ls-tree", "-r", "-z", "--name-only", "HEAD"], check=True, capture_output=True
+        ).stdout
+        names = [name for name in listing.decode().split("\0") if name.endswith(SUFFIXES)]
+        content = subprocess.run(
+            [*git, "archive", "HEAD", "--", *names], check=True, capture_output=True
+        ).stdout
+        subprocess.run(["tar", "-x", "-C", str(to)], input=content, check=True)
     for command in (["init", "-q"], ["add", "-A", "-f"], ["commit", "-qm", "before", "--no-verify"]):
         subprocess.run(
             ["git", "-C", str(to), "-c", "user.name=x", "-c", "user.email=x@x", *command],

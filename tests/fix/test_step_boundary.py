@@ -100,7 +100,7 @@ def test_none_is_written(body: str) -> None:
                 optimizer.step()  # new parameters
                 scheduler.step()
             """,
-            "optimizer.step()  # new parameters | step_boundary()",
+            "scheduler.step() | step_boundary()",
         ),
         (
             f"""

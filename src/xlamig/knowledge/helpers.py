@@ -14,7 +14,7 @@ _MEANINGS = {
     ACCELERATOR: "torch_xla.device",
     BOUNDARY: "torch_xla.sync",
     SEED: "torch_xla.manual_seed",
-    WAIT: "torch_xla.core.xla_model.wait_device_ops",
+    WAIT: "torch_xla.sync.wait",
 }
 FUNCTIONS = (*_MEANINGS, AVAILABLE)
 

@@ -7,6 +7,7 @@ from xlamig.facts import Fact, Span, StepBoundary
 from xlamig.fix.context import Draft, FixContext, Held, Options
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.loops import ends_each_round, loop_of, updated_by
+from xlamig.fix.step_end import end_of_step, waits
 from xlamig.fix.xla_calls import xla_statement
 from xlamig.knowledge import helpers
 
@@ -19,8 +20,8 @@ _HELD = {
 
 
 def step_boundary(fact: Fact, options: Options, page: FixContext) -> Draft | None:
-    """After the statement that updates the parameters, where each backward pass is followed by it;
-    in loops that only call a model, as the round's last statement."""
+    """After the update of the parameters and what still belongs to the step, where each backward pass is
+    followed by it; in loops that only call a model, as the round's last statement."""
     if not isinstance(fact, StepBoundary):
         return None
     if fact.optimizer not in ("plain", "none"):
@@ -31,7 +32,10 @@ def step_boundary(fact: Fact, options: Options, page: FixContext) -> Draft | Non
     if fact.loop == "training":
         if fact.optimizer == "none":
             return None
-        at = updated_by(page.module, loop, fact.accumulates)
+        if waits(page, loop):
+            raise Held("`torch.cuda.synchronize()` ends the step there once it knows XLA")
+        updated = updated_by(page.module, loop, fact.accumulates)
+        at = end_of_step(page, updated) if updated else None
     else:
         at = loop.body[-1] if ends_each_round(loop) else None
     if at is None:

@@ -104,7 +104,7 @@ class TorchCalls:
             return self._detection(name, args, node)
         if name in table.names("boundaries", "sync"):
             wait = args.keywords.get("wait")
-            if (wait is not None and wait.const is True) or name.endswith("wait_device_ops"):
+            if (wait is not None and wait.const is True) or name.endswith(".wait"):
                 self.m.waiting = False
             again = "sync" in self.m.effects
             self.m.effects.update(("sync", "sync-again") if again else ("sync",))

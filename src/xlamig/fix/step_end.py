@@ -1,0 +1,62 @@
+"""Where a step ends: below what still belongs to it, such as averages of the parameters."""
+
+from __future__ import annotations
+
+import re
+
+from xlamig import ir
+from xlamig.fix.context import FixContext
+from xlamig.fix.loops import Loop
+from xlamig.fix.scopes import block_of
+
+_WAIT = re.compile(r"(?:\w+\.)*cuda\.synchronize\(")
+_BELONGS = re.compile(
+    r"\b\w*(?:ema|swa|sched|scaler|warmup|averag|teacher|target|momentum|polyak|soft_update|lr)\w*(?:\.\w+)*\.?"
+    r"(?:step|update|update_parameters|soft_update|momentum_update|__call__)?\(",
+    re.IGNORECASE,
+)
+_ZEROES = re.compile(r"\.zero_grad\(")
+_IN_PLACE = re.compile(r"\.(?:mul|add|copy|lerp|sub|div)_\(|\.data\b")
+_READS = re.compile(
+    r"\.(?:item|tolist|cpu|numpy|set_postfix|set_description|save|synchronize)\(|print|log|wandb|writer|\btime\b"
+    r"|perf_counter|\b(?:float|int|bool|str)\(|torch\.save"
+)
+
+
+def end_of_step(page: FixContext, update: ir.Stmt) -> ir.Stmt:
+    """The last statement after `update` that still works on the step's tensors; `update` itself if none
+    does before something reads a value, branches or leaves."""
+    block = block_of(page.module, update) or (update,)
+    index = next(i for i, s in enumerate(block) if s is update)
+    end = update
+    for statement in block[index + 1 :]:
+        text = page.text((statement.start, statement.end))
+        if _READS.search(text) or not _is_straight(statement):
+            break
+        if _belongs(statement, text):
+            end = statement
+    return end
+
+
+def waits(page: FixContext, loop: Loop) -> bool:
+    """Each iteration of the loop waits for CUDA: once that knows XLA it ends the step."""
+    return any(
+        isinstance(s, ir.ExprStmt) and _WAIT.match(page.text((s.start, s.end))) is not None for s in loop.body
+    )
+
+
+def _is_straight(statement: ir.Stmt) -> bool:
+    simple = isinstance(statement, ir.ExprStmt | ir.Assign | ir.AugAssign | ir.AnnAssign)
+    return simple or isinstance(statement, ir.With | ir.For)
+
+
+def _belongs(statement: ir.Stmt, text: str) -> bool:
+    match statement:
+        case ir.ExprStmt():
+            return bool(_BELONGS.match(text) or _ZEROES.search(text) or _IN_PLACE.search(text))
+        case ir.With() | ir.For():
+            return bool(_IN_PLACE.search(text) or _BELONGS.search(text))
+        case ir.Assign(value=value) | ir.AugAssign(value=value):
+            calls = (node for node in ir.walk(value) if isinstance(node, ir.Call))
+            return any(isinstance(call.func, ir.Attribute) for call in calls)
+    return False

@@ -1,0 +1,78 @@
+"""One boundary per iteration, below everything that belongs to the step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+
+HEAD = "import torch\nfrom torch import nn\n\n\ndef train(model, teacher, ema, loader, sched):\n"
+LOOP = """    device = torch.device("xla")
+    model.to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    total = torch.zeros((), device=device)
+    for x in loader:
+        loss = model(x.to(device)).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+EMA = """        with torch.no_grad():
+            for a, b in zip(model.parameters(), teacher.parameters()):
+                b.data.mul_(0.9).add_(0.1 * a.detach().data)
+"""
+
+
+def fixed(tail: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *select: str) -> list[str]:
+    """The statements after the update, with the loop's indentation taken away."""
+    (folder / "train.py").write_text(HEAD + LOOP + tail)
+    monkeypatch.chdir(folder)
+    options = engine.Options({"select": list(select)}, isolated=True, jobs=1, cache=False)
+    outcome = engine.fix([Path()], options, frozenset({"safe"}), write=True)
+    assert not outcome.problems
+    text = (folder / "train.py").read_text()
+    rest = text[text.index("optimizer.step()\n") + len("optimizer.step()\n") :]
+    return [line.removeprefix("        ") for line in rest.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        EMA,
+        "        sched.step()\n",
+        "        ema.update(model)\n",
+        "        total += loss.detach()\n",
+        "        count = 1\n        optimizer.zero_grad(set_to_none=True)\n",
+        f"{EMA}        sched.step()\n        total += loss.detach()\n",
+    ],
+)
+def test_the_boundary_stands_below_what_belongs_to_the_step(
+    tail: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = fixed(tail, tmp_path, monkeypatch, "XLA401")
+    assert lines[-1] == "step_boundary()" and lines.count("step_boundary()") == 1
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "        print(loss.item())\n        sched.step()\n",
+        "        if flag:\n            sched.step()\n",
+        "        history.append(float(loss))\n",
+        "        name = 'x'\n",
+    ],
+)
+def test_the_boundary_stands_above_what_reads_or_branches(
+    tail: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert fixed(tail, tmp_path, monkeypatch, "XLA401")[0] == "step_boundary()"
+
+
+def test_a_wait_in_each_iteration_is_the_only_boundary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tail = f"{EMA}        torch.cuda.synchronize()\n        print(loss.item())\n"
+    lines = fixed(tail, tmp_path, monkeypatch, "XLA401", "XLA005")
+    assert lines.count("wait_for_device()") == 1 and "step_boundary()" not in lines

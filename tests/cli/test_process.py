@@ -37,6 +37,12 @@ def test_help_and_version_import_nothing_heavy(args: tuple[str, ...]) -> None:
     assert (result.returncode, result.stderr.strip()) == (0, "")
 
 
+def test_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "xlamig", "--version"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, xlamig.__version__ in result.stdout) == (0, True)
+
+
 def test_version() -> None:
     assert run("--version").stdout == run("version").stdout == f"xlamig {xlamig.__version__}\n"
 

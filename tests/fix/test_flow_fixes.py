@@ -114,8 +114,10 @@ INDEX = "torch.tensor({}, device=data.device)"
     ("read", "written"),
     [
         ("data[i]", f"y = data.index_select(0, {INDEX.format('[i]')}).squeeze(0)"),
-        ("data[i : i + 4]", f"y = data.index_select(0, {INDEX.format('range(len(data))[i : i + 4]')})"),
-        ("data[:, i:i+4]", f"y = data.index_select(1, {INDEX.format('range(data.size(1))[i:i+4]')})"),
+        ("data[:, i]", f"y = data.index_select(1, {INDEX.format('[i]')}).squeeze(1)"),
+        ("data[i : i + 4]", ""),
+        ("data[:, i:i+4]", ""),
+        ("data[i].cpu()", ""),
         ("data[..., i]", f"y = data.index_select(-1, {INDEX.format('[i]')}).squeeze(-1)"),
         ("data[i, :2]", ""),
         ("data[i:i+4:2]", ""),

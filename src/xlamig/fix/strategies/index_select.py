@@ -12,15 +12,15 @@ _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
 
 
 def index_select(fact: Fact, options: Options, page: FixContext) -> Draft | None:
-    """`x[:, i]` and `x[i:j]`: all other dimensions whole, and `x` a name, which stands there three times.
-    What a slice takes is what it takes of a `range`, so that ends beyond the tensor are cut alike."""
+    """`x[:, i]`: all other dimensions whole, and `x` a name, which stands there twice. Not a slice: what it
+    takes would have to be counted out."""
     if not isinstance(fact, ChangingConstant) or fact.access != "read":
         return None
     found = subscript_at(page.module, fact.span)
     if found is None:
         return None
     node, parent = found
-    if not is_plain(node.value) or _is_changed(node, parent):
+    if not is_plain(node.value) or _is_changed(node, parent) or _is_read(parent):
         return None
     dimension = _dimension(node.index)
     torch = ensure_module(page, "torch", fact.span)
@@ -28,14 +28,11 @@ def index_select(fact: Fact, options: Options, page: FixContext) -> Draft | None
         return None
     number, chosen = dimension
     tensor, index = page.text((node.value.start, node.value.end)), page.text((chosen.start, chosen.end))
-    size = f"len({tensor})" if number == 0 else f"{tensor}.size({number})"
-    if isinstance(chosen, ir.Slice):
-        values, after = f"range({size})[{index}]", ""
-    elif isinstance(chosen, ir.Const | ir.Sequence) or not all(isinstance(n, _PURE) for n in ir.walk(chosen)):
+    pure = all(isinstance(n, _PURE) for n in ir.walk(chosen))
+    if isinstance(chosen, ir.Const | ir.Sequence | ir.Slice) or not pure:
         return None
-    else:
-        values, after = f"[{index}]", f".squeeze({number})"
-    new = f"{tensor}.index_select({number}, {torch.name}.tensor({values}, device={tensor}.device)){after}"
+    selected = f"{tensor}.index_select({number}, {torch.name}.tensor([{index}], device={tensor}.device))"
+    new = f"{selected}.squeeze({number})"
     edit = page.edit(node.start, node.end, new)
     return Draft(f"Use `{new}`", (*torch.edits, edit))
 
@@ -59,6 +56,11 @@ def _is_changed(node: ir.Subscript, parent: ir.Node) -> bool:
         case ir.Delete():
             return True
     return False
+
+
+def _is_read(parent: ir.Node) -> bool:
+    """The host reads it at once: the position alone would not help."""
+    return isinstance(parent, ir.Attribute) and parent.attr in ("item", "tolist", "cpu", "numpy")
 
 
 def _dimension(index: tuple[ir.Expr, ...]) -> tuple[int, ir.Expr] | None:

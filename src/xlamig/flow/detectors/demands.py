@@ -25,6 +25,10 @@ class Demands:
     def statement(self, node: ir.If, place: Place) -> Iterator[DeviceChoice]:
         if self._implies_cuda(node.test, place, False) and self._ends(node.body, place):
             yield self._fact(node.test, "if", place)
+        elif node.orelse and not isinstance(node.orelse[0], ir.If):
+            leaves = self._ends(node.orelse, place) and not any(g.kind == "no-xla" for g in place.guards)
+            if leaves and self._implies_cuda(node.test, place, True):
+                yield self._fact(node.test, "if", place)
 
     def asserted(self, node: ir.Assert, place: Place) -> Iterator[DeviceChoice]:
         if self._implies_cuda(node.test, place, True):

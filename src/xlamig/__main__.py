@@ -1,0 +1,5 @@
+"""`python -m xlamig`"""
+
+from xlamig.cli import script
+
+script()

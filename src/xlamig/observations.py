@@ -55,6 +55,7 @@ class Event:
     through: str = ""  # "backward"
     operators: tuple[str, ...] = ()  # aten names that ran on the CPU
     detail: str = ""  # what differed from the step before
+    client_only: bool = False  # a TPU has a kernel where XLA's CPU client has none
     rule: str = ""
     message: str = ""
 
@@ -93,14 +94,79 @@ class Failure:
         return f"{self.type}: {first}" if first else self.type
 
 
+Mark = tuple[float, float]
+"""The norm of a tensor and its product with a fixed wave; NaN where it holds no finite number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`change` is None for one that no optimizer with a step holds."""
+
+    name: str
+    shape: tuple[int, ...]
+    device: str
+    change: Mark | None = None
+    has_gradient: bool = True
+    held: bool = True  # by an optimizer that stepped
+
+
+@dataclass(frozen=True, slots=True)
+class Optimizer:
+    """`gradients` has those of the first steps, by parameter."""
+
+    type: str
+    spot: Spot | None
+    steps: int
+    gradients: tuple[Mapping[str, Mark], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A call of `torch.save`."""
+
+    spot: Spot | None
+    on_xla: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One call of torch and what it returned."""
+
+    name: str
+    spot: Spot | None
+    values: tuple[Mark, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Of the parameters given to optimizers that have stepped, how many changed, and the losses."""
+    """What a program trained, up to the moment at which it was stopped."""
 
-    losses: tuple[float, ...]
-    parameters: int
-    changed: int
-    devices: tuple[str, ...]
+    losses: tuple[float, ...] = ()
+    draws: tuple[int, ...] = ()  # the state of the random numbers at each loss
+    parameters: tuple[Parameter, ...] = ()
+    strangers: tuple[Parameter, ...] = ()  # that an optimizer holds and no module
+    optimizers: tuple[Optimizer, ...] = ()
+    ties: tuple[tuple[str, ...], ...] = ()
+    started: Mapping[str, Mark] = field(default_factory=dict)  # before the first step, by name
+    state: Mapping[str, Mark] = field(default_factory=dict)
+    outputs: Mapping[str, tuple[Mark, ...] | None] = field(default_factory=dict)  # in evaluation mode
+    saved: tuple[Saved, ...] = ()
+    unsaved: tuple[str, ...] = ()  # modules whose state is another after saving and loading it
+    operations: tuple[Operation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What one check of a port says. `found` is the evidence; of a check that failed, `spot` is the line
+    and `advice` what to do."""
+
+    title: str
+    passed: bool
+    found: str
+    advice: str = ""
+    rule: str = ""
+    spot: Spot | None = None
+    step: int = 0  # of the optimizer, at which it failed first
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from xlamig.knowledge.aten import made_of
 from xlamig.knowledge.operators import DATA, STATUSES, Operators, operators
 
 TABLES = sorted(path.stem.removeprefix("operators-") for path in DATA.glob("operators-*.json"))
@@ -40,7 +41,7 @@ def test_a_target_without_a_table_is_an_error() -> None:
 def test_one_operator_per_line(table: Operators) -> None:
     lines = (DATA / f"operators-{table.target}.json").read_text("utf-8").splitlines()
     rows = [line for line in lines if line.startswith(('"torch.', '"Tensor.'))]
-    assert len(rows) == len(table)
+    assert len(rows) == sum(name not in {made.name for made in made_of()} for name in table.names)
     assert [json.loads(f"{{{row.rstrip(',')}}}") for row in rows]
 
 

@@ -52,7 +52,7 @@ def test_an_event_with_its_line_and_its_advice() -> None:
 
 
 def test_seconds_of_a_recompilation_are_those_of_the_compiler() -> None:
-    assert "another shape than before (input), once: 1 compilation, 1.50 s" in text(TRACE)
+    assert "recompiled for a new shape (input), in one step: 1 compilation, 1.50 s" in text(TRACE)
     assert "\n    8x4 -> 2x4\n" in text(TRACE)
 
 
@@ -62,7 +62,12 @@ def test_operators_are_named_and_a_backward_pass_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("frequency", "told"),
-    [("once", "once"), ("warm-up", "warm-up"), ("interval", "3 of 8 steps"), ("step", "every step")],
+    [
+        ("once", "in one step"),
+        ("warm-up", "in the first steps"),
+        ("interval", "3 of 8 steps"),
+        ("step", "every step"),
+    ],
 )
 def test_frequency(frequency: Frequency, told: str) -> None:
     found = event(where=spot("loss.item()"), frequency=frequency, steps_seen=3)

@@ -58,7 +58,7 @@ def command(names: Sequence[str], target: str | None, target_version: str | None
     if output_format == "json":
         click.echo(json.dumps(ops_answer.document(answers, missing, namesakes), indent=2))
     else:
-        as_table = any("*" in name for name in names) or len(answers) > len(names)
+        as_table = any("*" in name for name in names) or len(answers) > len(names) + 3
         write = ops_text.table if as_table else ops_text.pages
         click.echo(write(answers, tables), nl=False)
         for name, others in namesakes.items():
@@ -77,12 +77,15 @@ def _resolve(name: str, tables: Sequence[Operators]) -> list[str]:
     if any(sign in name for sign in "*?["):
         every = sorted({known for table in tables for known in table.names})
         return [known for known in every if fnmatch.fnmatchcase(known, name)]
-    for table in tables:
-        if operator := table.find(name):
-            return [operator.name]
-    if name.startswith("aten::"):
-        return sorted({operator.name for table in tables for operator in table.through(name)})
-    return []
+    from xlamig.knowledge import spelling
+
+    found = [operator for table in tables if (operator := table.find(name))]
+    public = [operator.name for operator in found if "::" not in operator.name]
+    if public:
+        return public[:1]
+    aten = spelling.aten_name(name)
+    through = sorted({operator.name for table in tables for operator in table.through(aten)}) if aten else []
+    return [*dict.fromkeys(operator.name for operator in found), *through]
 
 
 def _namesakes(name: str, found: Sequence[str], tables: Sequence[Operators]) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xlamig.config.load import Resolver
+from xlamig.knowledge.aten import about_devices
 from xlamig.knowledge.operators import Case, Operator, Operators, operators
 from xlamig.rulebook.errors import Where
 from xlamig.rulebook.load import find_book
@@ -102,6 +103,7 @@ def document(
 
 def _target(answer: Answer, target: str) -> dict[str, Any]:
     operator = answer.found[target]
+    by_device = about_devices(answer.name) if target == "torch_xla" else ()
     about = operators(target).provenance
     told: dict[str, Any] = {"status": operator.status if operator else "unknown"}
     if operator is not None:
@@ -115,6 +117,7 @@ def _target(answer: Answer, target: str) -> dict[str, Any]:
             "dynamic_shape": operator.dynamic_shape,
             "note": operator.note or None,
             "known": operator.known or "run",
+            "by_device": [asdict(one) for one in by_device],
         }
     return told | {
         "alternative": answer.instead.get(target),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from xlamig.cli.ops_answer import Answer
+from xlamig.knowledge.aten import about_devices
 from xlamig.knowledge.operators import Case, Operator, Operators
 
 WIDTH = 100
@@ -39,6 +40,13 @@ _COST = (
 )
 _READ = "It reads a value back to the host, so each call waits for everything computed before it."
 _DYNAMIC = "The shape of the result depends on values: what follows is compiled anew for every new shape."
+
+
+_DEVICES = {
+    "cpu-client": "{aten} has a kernel on a TPU{when}, but none on XLA's CPU client, where `trace` and "
+    "`verify` run: a fallback there says nothing about a TPU.",
+    "tpu": "{aten} falls back to the CPU on a TPU{when}; XLA's CPU client, where all was measured, runs it.",
+}
 
 
 def pages(answers: Sequence[Answer], tables: Sequence[Operators]) -> str:
@@ -112,6 +120,8 @@ def _paragraphs(answer: Answer, target: str, operator: Operator | None, table: O
         yield f"The gradient: {why}."
     elif operator.backward == "native":
         yield "The gradient runs on the device."
+    for one in about_devices(operator.name) if target == "torch_xla" else ():
+        yield _DEVICES[one.falls_back_on].format(aten=one.aten, when=f" {one.when}" if one.when else "")
     instead = answer.instead.get(target)
     if instead and not _is_fine(operator):
         yield f"Instead: {instead.rstrip('.')}."

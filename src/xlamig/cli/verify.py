@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 from xlamig.cli import exits
@@ -19,10 +17,18 @@ from xlamig.cli.output import Output
 
 @click.command(context_settings=PROGRAM_CONTEXT)
 @click.option("--steps", type=click.IntRange(min=4), default=12, show_default=True, help="Steps to look at.")
-@click.option("--reference", is_flag=True, help="Run it on the CPU, too: the losses have to be the same.")
+@click.option(
+    "--reference/--no-reference", default=True, show_default=True,
+    help="Also run it on the CPU, twice: parameters, losses and gradients have to be the same.",
+)  # fmt: skip
+@click.option(
+    "--original",
+    metavar="PATH",
+    help="The reference is this program for CUDA, or PROGRAM in this folder, with the same arguments.",
+)
 @click.option(
     "--tolerance", type=click.FloatRange(min=0), default=0.02, show_default=True,
-    help="By how much the first losses may differ, relative to the reference.",
+    help="By how much losses and gradients may differ, relative to the reference.",
 )  # fmt: skip
 @output_options
 @program_options
@@ -34,21 +40,19 @@ def command(
     program: ProgramFlags,
     steps: int,
     reference: bool,
+    original: str | None,
     tolerance: float,
 ) -> None:
-    """Check a finished port: run PROGRAM on torch_xla and see that it is one.
+    """Check a finished port: run PROGRAM on torch_xla and compare it with its reference.
 
-    It has to use the XLA device, train, and run each step as one graph that is never read: 0
-    compilations, 1 execution, 0 reads. Exits with 1 where it does not.
+    It has to use the XLA device, run each step as one graph that is never read (0 compilations, 1
+    execution, 0 reads), and train what the reference trains. Exits with 1 where it does not.
     """
-    from xlamig.observe import gate
-    from xlamig.observe.run import Asked, run
+    from xlamig.observe import sources, verify
+    from xlamig.report import verify_text
 
-    asked = Asked(steps=steps, training=True)
-    started = program.program(quiet_stdout=True)
     out = Output(output)
-    port = run(started, asked)
-    other = run(started, replace(asked, on_cpu=True)) if reference else None
-    checks = list(gate.checks(port, other, tolerance))
-    out.write(f"{'ok  ' if check.passed else 'FAIL'}  {check.title}: {check.found}" for check in checks)
+    asked = verify.Asked(steps=steps, compare=reference, original=original, tolerance=tolerance)
+    checks = verify.verify(program.program(quiet_stdout=True), asked)
+    out.write(verify_text.render(checks, out.context(sources.text_of)))
     ctx.exit(exits.CLEAN if all(check.passed for check in checks) else exits.FOUND)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from xlamig.knowledge.spelling import candidates, nearest
+from xlamig.knowledge.aten import MadeOf, made_of
+from xlamig.knowledge.spelling import aten_name, candidates, nearest
 
 Status = Literal["native", "fallback", "error", "wrong-result", "conditional", "unknown"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -84,8 +85,24 @@ class Operators:
             about["seconds"],
         )
         self.target: str = about["target"]
-        self._rows: Mapping[str, Mapping[str, Any]] = document["operators"]
         self._dispatch: Mapping[str, str] = document.get("dispatch", {})
+        made = {made.name: row for made in made_of() if (row := self._made(made))}
+        self._rows: Mapping[str, Mapping[str, Any]] = dict(sorted({**document["operators"], **made}.items()))
+
+    def _made(self, made: MadeOf) -> Mapping[str, Any] | None:
+        """The row of a name that was not called itself, from the operators that it runs."""
+        if not all(aten in self._dispatch for aten in (*made.forward, *made.backward)):
+            return None
+        forward, backward = self._fallbacks(made.forward), self._fallbacks(made.backward)
+        row: dict[str, Any] = {"status": "fallback" if forward else "native", "known": "registry"}
+        if forward:
+            row["aten"] = forward
+        if bool(forward) != bool(backward):
+            row["backward"] = "fallback" if backward else "native"
+        return row | ({"backward_aten": backward} if backward else {})
+
+    def _fallbacks(self, names: Iterable[str]) -> list[str]:
+        return [aten for aten in names if self._dispatch[aten] == "fallback"]
 
     def __iter__(self) -> Iterator[Operator]:
         return (self[name] for name in self._rows)
@@ -103,7 +120,8 @@ class Operators:
         return _operator(name, self.target, self._rows[known_as] if known_as else row, known_as)
 
     def get(self, name: str) -> Operator | None:
-        return self[name] if name in self._rows else None
+        """The operator of a canonical name, which may be an aten operator's."""
+        return self[name] if name in self._rows else self.single(name) if "::" in name else None
 
     def row(self, name: str) -> Mapping[str, Any] | None:
         """The entry of a canonical name as it stands in the data, under whatever name it is known."""
@@ -123,7 +141,24 @@ class Operators:
         `aten::median`. None when no such name is known; a known name that was not tried has the
         status "unknown"."""
         found = next((spelled for spelled in candidates(name) if spelled in self._rows), None)
-        return None if found is None else self[found]
+        return self.single(aten_name(name)) if found is None else self[found]
+
+    def single(self, aten: str) -> Operator | None:
+        """An aten operator that is no public name's own, as the dispatcher has it: `aten::im2col`. Without
+        an overload, all of them have to be alike, or the operator is "conditional"."""
+        kinds = {kind for name, kind in self._dispatch.items() if name == aten or name.startswith(f"{aten}.")}
+        if aten in self._dispatch and "." in aten:
+            kinds = {self._dispatch[aten]}
+        if not kinds:
+            return None
+        known = {"known": "registry"}
+        if kinds == {"kernel"}:
+            return _operator(aten, self.target, {"status": "native", **known}, "")
+        if kinds == {"fallback"}:
+            return _operator(aten, self.target, {"status": "fallback", "aten": [aten], **known}, "")
+        lost = sorted(n for n, k in self._dispatch.items() if k == "fallback" and n.startswith(f"{aten}."))
+        cases = [{"status": "fallback", "text": "in these overloads", "aten": lost}]
+        return _operator(aten, self.target, {"status": "conditional", "cases": cases, **known}, "")
 
     def dispatch(self, aten: str) -> str:
         """What the dispatcher does with an aten overload, `aten::median.dim`: "kernel" of the target or

@@ -18,6 +18,7 @@ _SHORT = {
 _HOMES = ("torch", "torch.nn.functional", "Tensor", "torch.nn", "torch.linalg", "torch.special", "torch.fft")
 # A method is the operator itself, a function of this name may be another: F.unfold is aten::im2col.
 _HOMES_OF_ATEN = ("torch", "Tensor", *(home for home in _HOMES if home not in ("torch", "Tensor")))
+_MODULE_PATH = "nn.modules."
 _FOREIGN = frozenset({"np", "numpy", "math", "scipy", "pd", "pandas", "jnp", "jax", "tf", "cupy", "builtins"})
 
 
@@ -30,6 +31,8 @@ def candidates(name: str) -> Iterator[str]:
         yield from _bare(base.removesuffix("_"), _HOMES_OF_ATEN)
         return
     plain = plain.replace("torch.Tensor.", "Tensor.").removeprefix(".")
+    if _MODULE_PATH in plain:  # torch.nn.modules.upsampling.Upsample
+        plain = f"torch.nn.{plain.rpartition('.')[2]}"
     head, dot, rest = plain.partition(".")
     if not dot:
         yield from _bare(plain)
@@ -39,6 +42,16 @@ def candidates(name: str) -> Iterator[str]:
         yield f"{_SHORT[head]}.{rest}"
     if head not in (*_FOREIGN, "torch", "Tensor") and "." not in rest:
         yield f"Tensor.{rest}"
+
+
+def aten_name(name: str) -> str:
+    """`aten::median.dim` for the ways in which an aten operator is written, else ""."""
+    plain = "".join(name.split()).partition("(")[0]
+    for prefix in ("aten::", "torch.ops.aten.", "ops.aten.", "aten."):
+        if plain.startswith(prefix):
+            base, _, overload = plain.removeprefix(prefix).partition(".")
+            return f"aten::{base}" + (f".{overload}" if overload and overload != "default" else "")
+    return ""
 
 
 def namesakes(name: str) -> Iterator[str]:

@@ -7,15 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from xlamig.observations import Cost, Event, EventKind, Failure, Spot, Trace, Training
+from xlamig.knowledge.aten import is_client_only
+from xlamig.observations import Cost, Event, EventKind, Failure, Spot, Trace
 from xlamig.observe import via
+from xlamig.observe.places import spot
 from xlamig.observe.steps import Steps
+from xlamig.observe.trained import training
 
 _CAUSES: dict[str, tuple[EventKind, str]] = {
     "shape": ("changing-shape", "input"),
     "mask": ("changing-shape", "mask"),
     "constant": ("changing-constant", "argument"),
     "number": ("changing-constant", "number"),
+    "source": ("changing-path", "inputs"),
+    "kept": ("recompile", "kept"),
     "path": ("changing-path", "branch"),
     "unknown": ("recompile", "unknown"),
 }
@@ -27,25 +32,35 @@ def collect(folder: Path) -> Trace | None:
     if not records:
         early = [json.loads(path.read_text()) for path in sorted(folder.glob("*.failure"))]
         return _without_steps(early[0]) if early else None
-    record = max(records, key=lambda r: (len(r["boundaries"]), sum(r["totals"].values())))
+    record = max(records, key=_activity)
     failures = [r["exception"] for r in records if r["exception"]]
     steps = Steps(record["boundaries"])
     totals = record["totals"]
     return Trace(
         steps=steps.count,
-        boundary=None if steps.place is None else _spot(record["places"][steps.place]),
+        boundary=None if steps.place is None else spot(record["places"][steps.place]),
         steady=steps.steady,
         first=tuple(steps.costs[:3]),
         totals=Cost(totals["compiles"], totals["executions"], totals["device_to_host"]),
-        events=tuple(sorted(_events(record, steps), key=lambda e: (-e.seconds, -e.count))),
+        events=tuple(sorted(_events(record, steps), key=_rank)),
         failure=_failure(failures[0]) if failures else None,
         processes=len(records),
         device=record["device"],
         redirected=tuple(sorted(record["redirected"].items())),
         left=tuple(sorted(record["left"].items())),
         lines={name: {int(row): n for row, n in rows.items()} for name, rows in record["lines"].items()},
-        training=record["training"] and _training(record["training"]),
+        training=record["training"] and training(record["training"]),
     )
+
+
+def _rank(event: Event) -> tuple[float, int]:
+    """The most expensive first, whether its seconds were waited or compiled."""
+    return -(event.seconds or event.compile_seconds), -event.count
+
+
+def _activity(record: dict[str, Any]) -> tuple[int, int, int]:
+    losses = len(record["training"]["losses"]) if record["training"] else 0
+    return len(record["boundaries"]), losses, sum(record["totals"].values())
 
 
 def _without_steps(failure: dict[str, Any]) -> Trace:
@@ -62,24 +77,6 @@ def _without_steps(failure: dict[str, Any]) -> Trace:
     )
 
 
-def _training(raw: dict[str, Any]) -> Training:
-    losses = tuple(float(loss) for loss in raw["losses"])
-    return Training(losses, raw["parameters"], raw["changed"], tuple(raw["devices"]))
-
-
-def _spot(place: dict[str, Any] | None) -> Spot | None:
-    if place is None:
-        return None
-    source = via.source_of(place["filename"])
-    columns = [place["column"] + 1, place["end_column"] + 1]
-    if source:
-        columns = [
-            source.column(place["row"], place["column"]),
-            source.column(place["end_row"], place["end_column"]),
-        ]
-    return Spot(place["filename"], place["row"], columns[0], place["end_row"], columns[1], place["scope"])
-
-
 def _failure(exception: dict[str, Any]) -> Failure:
     place = exception["place"]
     spot = place and Spot(place["filename"], place["row"], 1, place["row"], 1)
@@ -93,7 +90,7 @@ def _events(record: dict[str, Any], steps: Steps) -> Iterator[Event]:
         yield Event(
             kind=kind,
             via=how,
-            spot=_spot(raw["place"]),
+            spot=spot(raw["place"]),
             frequency=steps.frequency(seen),
             count=raw["count"],
             compiles=raw["compiles"],
@@ -106,7 +103,24 @@ def _events(record: dict[str, Any], steps: Steps) -> Iterator[Event]:
             through=raw["through"],
             operators=operators,
             detail=raw["example"],
+            client_only=bool(operators) and all(map(is_client_only, operators)),
         )
+
+
+def _cause(words: list[str], raw: dict[str, Any]) -> tuple[EventKind, str]:
+    kind, how = _CAUSES[words[0]]
+    if words[0] != "shape":
+        return kind, how
+    if words[-1] == "within":
+        return kind, "save" if raw["place"] and via.is_save(raw["place"]) else "each"
+    before, _, now = raw["example"].partition(" -> ")
+    return kind, "batch" if _differ_in_rows(before, now) else how
+
+
+def _differ_in_rows(before: str, now: str) -> bool:
+    """Whether all shapes differ in nothing but their first size, as those of a smaller batch do."""
+    pairs = list(zip(before.split(", "), now.split(", "), strict=False))
+    return all(a.partition("x")[2] == b.partition("x")[2] for a, b in pairs) and before != now
 
 
 def _meaning(raw: dict[str, Any]) -> tuple[EventKind, str, tuple[str, ...]]:
@@ -114,7 +128,7 @@ def _meaning(raw: dict[str, Any]) -> tuple[EventKind, str, tuple[str, ...]]:
     words = raw["detail"].split()
     operators = tuple(word for word in words if "::" in word and word != "aten::_local_scalar_dense")
     if event == "recompile":
-        return *_CAUSES[words[0]], ()
+        return *_cause(words, raw), ()
     if event == "transfer":
         return "transfer", "to-device", ()
     if event == "_xla_step_marker":

@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 
-from xlamig.observations import Event, Failure, Trace
+from xlamig.observations import Event, Failure, Spot, Trace
+from xlamig.observe.sources import text_of
 from xlamig.rulebook.load import find_book
+
+CLIENT_ONLY = "A TPU has a kernel for it: nothing to change."
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +23,13 @@ class Row:
     advice: str
     via: tuple[str, ...] = ()
     operators: tuple[str, ...] = ()
+    frequency: tuple[str, ...] = ()
 
     def fits(self, event: Event) -> bool:
         return (
             self.kind == event.kind
             and (not self.via or any(fnmatchcase(event.via, pattern) for pattern in self.via))
+            and (not self.frequency or event.frequency in self.frequency)
             and (
                 not self.operators or any(fnmatchcase(o, p) for o in event.operators for p in self.operators)
             )
@@ -34,7 +39,7 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Table:
     events: tuple[Row, ...]
-    exceptions: tuple[tuple[str, str, str], ...]  # (part of the message, rule, advice)
+    exceptions: tuple[tuple[str, str, str, str], ...]  # (of the message, of the line, rule, advice)
 
 
 @cache
@@ -47,10 +52,13 @@ def table() -> Table:
             row["advice"],
             tuple(row.get("via", ())),
             tuple(row.get("operators", ())),
+            tuple(row.get("frequency", ())),
         )
         for row in content["event"]
     )
-    exceptions = ((row["text"], row["rule"], row["advice"]) for row in content["exception"])
+    exceptions = (
+        (row["text"], row.get("source", ""), row["rule"], row["advice"]) for row in content["exception"]
+    )
     return Table(tuple(rows), tuple(exceptions))
 
 
@@ -77,12 +85,20 @@ def _from_values(event: Event, source: Event | None) -> Event:
 
 
 def _event(event: Event) -> Event:
+    if event.client_only:
+        return replace(event, message=CLIENT_ONLY)
     row = next((row for row in table().events if row.fits(event)), None)
     return replace(event, rule=row.rule, message=row.advice) if row else event
 
 
 def _failure(failure: Failure) -> Failure:
-    for text, rule, advice in table().exceptions:
-        if text in failure.message:
+    line = _source_line(failure.spot)
+    for text, source, rule, advice in table().exceptions:
+        if text in failure.message and source in line:
             return replace(failure, rule=rule, advice=advice)
     return failure
+
+
+def _source_line(spot: Spot | None) -> str:
+    lines = ((spot and text_of(spot.filename)) or "").splitlines()
+    return lines[spot.row - 1] if spot and spot.row <= len(lines) else ""

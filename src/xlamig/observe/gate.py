@@ -2,74 +2,109 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from xlamig.observations import HEALTHY, Trace, Training
+from xlamig.observations import HEALTHY, Check, Event, Trace, Training
+from xlamig.observe import compare
+from xlamig.observe.checks import listed
 from xlamig.observe.run import Run
 
-COMPARED = 3  # losses; later ones drift apart by rounding alone
 
-
-class Check(NamedTuple):
-    title: str
-    passed: bool
-    found: str
-
-
-def checks(run: Run, reference: Run | None, tolerance: float) -> Iterator[Check]:
-    """`reference` is a run of the same program on the CPU; its losses are the expected ones."""
+def checks(run: Run, references: tuple[Training, Training] | None, tolerance: float) -> Iterator[Check]:
+    """`references` are two runs on the CPU, of which one was disturbed as by rounding."""
     trace = run.trace
-    yield Check("the program ends without an error", run.exit.code == 0, _ending(run))
-    if trace is None:
-        yield Check("it uses the XLA device", False, "torch_xla is never imported")
+    yield ending(run, "the program ends without an error")
+    if trace is None or not trace.totals.executions:
+        advice = "Move the model and the batches to `torch_xla.device()`."
+        yield Check("it uses the XLA device", False, "nothing ran on it", advice)
         return
-    executed = trace.totals.executions > 0
-    yield Check("it uses the XLA device", executed, f"{trace.totals.executions:g} executions")
+    yield Check("it uses the XLA device", True, f"{trace.totals.executions:g} executions")
     yield _steady(trace)
     yield _fallbacks(trace)
-    yield _trains(trace.training)
-    if reference is not None:
-        expected = reference.trace.training if reference.trace else None
-        yield _same(trace.training, expected, tolerance)
+    training = trace.training
+    if training is None or not training.optimizers:
+        advice = "Run a program that trains, for at least one step."
+        yield Check("it trains", False, "no optimizer took a step", advice)
+        return
+    yield from _trains(training)
+    yield from _saves(training)
+    if references is not None:
+        yield from compare.checks(training, *references, tolerance)
 
 
-def _ending(run: Run) -> str:
-    if run.exit.killed_by:
-        return f"ended by {run.exit.killed_by}"
+def ending(run: Run, title: str) -> Check:
+    """How a run ended."""
     failure = run.trace and run.trace.failure
-    return failure.summary if failure else f"exit code {run.exit.code}"
+    if run.exit.killed_by:
+        advice = "SIGKILL is often a lack of memory: use a smaller batch."
+        return Check(title, False, f"ended by {run.exit.killed_by}", advice)
+    if failure and run.exit.code:
+        advice = failure.advice or "Run `xlamig trace` with the same arguments to see what led there."
+        return Check(title, False, failure.summary, advice, failure.rule, failure.spot)
+    return Check(title, run.exit.code == 0, f"exit code {run.exit.code}", "Make the program exit with 0.")
 
 
 def _steady(trace: Trace) -> Check:
     title = "each step is one graph that is never read"
     cost = trace.steady
     if cost is None:
-        return Check(title, False, f"{trace.steps} steps are too few to tell")
-    return Check(title, cost == HEALTHY, f"{cost} per step, healthy is {HEALTHY}")
+        found = f"{trace.steps} steps are too few to tell"
+        return Check(title, False, found, "End each step with `torch_xla.sync()`.", "XLA401")
+    found = f"{cost} per step, healthy is {HEALTHY}"
+    worst = next((event for event in trace.events if _costs_each_step(event)), None)
+    if cost == HEALTHY or worst is None:
+        return Check(title, cost == HEALTHY, found, "Run `xlamig trace` to see which line it is.")
+    return Check(title, False, found, worst.message, worst.rule, worst.spot)
+
+
+def _costs_each_step(event: Event) -> bool:
+    return event.frequency in ("step", "interval") and event.kind not in ("step-boundary", "transfer")
 
 
 def _fallbacks(trace: Trace) -> Check:
-    names = {name for event in trace.events if event.frequency == "step" for name in event.operators}
-    return Check(
-        "no operator of the step runs on the CPU", not names, ", ".join(sorted(names)) or "none does"
+    title = "no operator of the step runs on the CPU"
+    events = [event for event in trace.events if event.frequency == "step" and event.operators]
+    real = [event for event in events if not event.client_only]
+    names = sorted({name for event in real for name in event.operators})
+    if real:
+        return Check(title, False, listed(names), real[0].message, real[0].rule, real[0].spot)
+    only = sorted({name for event in events for name in event.operators})
+    return Check(title, True, f"none on a TPU; {listed(only)} here, without one" if only else "none does")
+
+
+def _trains(training: Training) -> Iterator[Check]:
+    held = [one for one in (*training.parameters, *training.strangers) if one.held]
+    lost = [one.name or "a parameter" for one in training.strangers]
+    place = training.optimizers[0].spot
+    advice = "Move the model to the device before the optimizer is built from its parameters."
+    yield Check(
+        "the optimizer holds the model's parameters", not lost,
+        f"{listed(lost)} belong to no module any more" if lost else f"{len(held)} of them",
+        advice, "XLA405", place,
+    )  # fmt: skip
+    changed = [one for one in held if one.change and any(one.change)]
+    still = [one.name for one in held if one.has_gradient and one not in changed]
+    devices = ", ".join(sorted({one.device for one in held}))
+    found = f"{len(changed)} of {len(held)} did, on {devices}" + (f"; not {listed(still)}" if still else "")
+    yield Check(
+        "the parameters change",
+        bool(changed) and not still and devices == "xla",
+        found,
+        advice,
+        "XLA405",
+        place,
     )
 
 
-def _trains(training: Training | None) -> Check:
-    title = "the parameters change"
-    if training is None or not training.parameters:
-        return Check(title, False, "no optimizer ever stepped")
-    on = f"{training.changed} of {training.parameters} did, on {', '.join(training.devices)}"
-    return Check(title, training.changed > 0 and training.devices == ("xla",), on)
-
-
-def _same(training: Training | None, expected: Training | None, tolerance: float) -> Check:
-    title = "the losses are those of the CPU"
-    pairs = list(zip(training.losses, expected.losses, strict=False)) if training and expected else []
-    if not pairs:
-        return Check(title, False, "there is no loss to compare")
-    worst = max(abs(a - b) / max(abs(b), 1e-12) for a, b in pairs[:COMPARED])
-    told = f"the first {min(len(pairs), COMPARED)} differ by up to {worst:.2g}, {tolerance:g} is allowed"
-    return Check(title, math.isfinite(worst) and worst <= tolerance, told)
+def _saves(training: Training) -> Iterator[Check]:
+    yield Check(
+        "the state can be saved and loaded", not training.unsaved,
+        f"not that of {listed(list(training.unsaved))}" if training.unsaved else "it is the same afterwards",
+        "Make every buffer a tensor that `state_dict` returns.",
+    )  # fmt: skip
+    on_xla = [saved.spot for saved in training.saved if saved.on_xla]
+    if training.saved:
+        found = f"{len(on_xla)} of {len(training.saved)} hold XLA tensors, which only torch_xla loads"
+        advice = "Use `xm.save`, or move the state to the CPU first."
+        spot = on_xla[0] if on_xla else None
+        yield Check("checkpoints hold tensors of the CPU", not on_xla, found, advice, "XLA906", spot)

@@ -55,7 +55,8 @@ def launch(program: Program, watch: Watch, folder: Path) -> Exit:
     output = sys.stderr if program.quiet_stdout else None
     sys.stdout.flush()
     try:
-        process = subprocess.Popen(command, env=_environment(watch, folder), stdout=output)
+        environment = _environment(watch, folder)
+        process = subprocess.Popen(command, env=environment, stdout=output, cwd=program.folder)
     except OSError as error:
         raise LaunchError(f"{command[0]}: {error.strerror}") from error
     with process, _passing_signals(process):

@@ -30,6 +30,7 @@ class Program:
     arguments: tuple[str, ...] = ()
     python: str = sys.executable
     quiet_stdout: bool = False  # what the program prints goes to stderr
+    folder: Path | None = None  # to run it in
 
     @property
     def interpreter(self) -> str:
@@ -47,7 +48,7 @@ class Program:
     def _start(self, folder: Path) -> list[str]:
         if self.module:
             return [self.interpreter, "-m", self.target]
-        path = Path(self.target)
+        path = Path(self.folder or "", self.target)
         if not path.is_file():
             return [self._launcher()]
         if path.suffix in _SHELL:

@@ -11,6 +11,9 @@ from xlamig.observe.collect import collect
 from xlamig.observe.launch import Exit, Program, Watch, launch, require
 
 _ENTRY = "xlamig.observe.inside.start"
+_QUICK_COMPILATION = {
+    "XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +24,9 @@ class Asked:
     as_cuda: bool = False
     on_cpu: bool = False  # a program for XLA, without XLA
     training: bool = False  # parameters, gradients and losses, too
+    until_moved: bool = False  # more steps, if the loss has not moved after `steps`
+    perturb: bool = False  # gradients, by as much as another device may round differently
+    locate: int = 0  # the optimizer step before which each operation's values are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +44,8 @@ def run(program: Program, asked: Asked) -> Run:
         entry=_ENTRY,
         after="torch_xla",
         settings={name: getattr(asked, name) for name in Asked.__dataclass_fields__},
-        bring=(("torch", "torch_xla"),) if asked.as_cuda else (),
-        environment={"PJRT_DEVICE": "CPU"},
+        bring=(("torch", "torch_xla"),) if asked.as_cuda or asked.training else (),
+        environment={"PJRT_DEVICE": "CPU", **(_QUICK_COMPILATION if asked.training else {})},
     )
     with tempfile.TemporaryDirectory(prefix="xlamig-") as name:
         ended = launch(program, watch, Path(name))

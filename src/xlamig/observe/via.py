@@ -94,6 +94,14 @@ def _of_surroundings(node: ast.AST, source: Source) -> str:
     return "builtin" if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
+def is_save(place: dict[str, Any]) -> bool:
+    """Whether the place is a call of some `save`, or of `state_dict`."""
+    source = source_of(place["filename"])
+    calls = (node.func for node in (source.at(place) if source else ()) if isinstance(node, ast.Call))
+    names = (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls)
+    return any("save" in name or name == "state_dict" for name in names)
+
+
 def is_mask(place: dict[str, Any]) -> str:
     """mask-read or mask-write where the place is a subscript; "" elsewhere."""
     source = source_of(place["filename"])

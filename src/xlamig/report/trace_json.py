@@ -69,6 +69,7 @@ def _event(event: Event) -> dict[str, Any]:
             "host_to_device": event.host_to_device,
             "backward": event.through == "backward",
             "operators": list(event.operators),
+            "client_only": event.client_only,
             "detail": event.detail,
             "rule": event.rule,
             "message": event.message,

@@ -46,7 +46,7 @@ def _event(event: Event, trace: Trace, context: Context) -> Iterator[str]:
     yield f"{context.paint('place', place)}  {told}"
     rule = f"{event.rule}: " if event.rule else ""
     below = (
-        _line(event.spot, context) if event.spot else "",
+        source_line(event.spot, context) if event.spot else "",
         one_line(event.detail),
         f"{rule}{event.message}" if event.message else "",
     )
@@ -60,12 +60,12 @@ def _failure(failure: Failure, context: Context) -> Iterator[str]:
     yield f"{context.paint('error', failure.type)}{told}"
     if failure.spot:
         yield f"  at {words.at(failure.spot)}"
-        if line := _line(failure.spot, context):
+        if line := source_line(failure.spot, context):
             yield f"    {line}"
     if failure.advice:
         yield f"  {failure.rule}: {failure.advice}"
 
 
-def _line(spot: Spot, context: Context) -> str:
+def source_line(spot: Spot, context: Context) -> str:
     lines = split_lines(context.text_of(spot.filename) or "")
     return one_line(lines[spot.row - 1].strip()) if spot.row <= len(lines) else ""

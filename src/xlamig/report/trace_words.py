@@ -14,17 +14,22 @@ NOTHING = "No line reads, recompiles or falls back."
 _KINDS = {
     "host-read": "read on the host",
     "dynamic-shape": "shape depends on values",
-    "changing-shape": "another shape than before",
-    "changing-constant": "another constant than before",
-    "changing-path": "another path than before",
-    "recompile": "compiled again",
+    "changing-shape": "recompiled for a new shape",
+    "changing-constant": "recompiled for a new constant",
+    "changing-path": "recompiled for other operators",
+    "recompile": "recompiled",
     "operator": "ran on the CPU",
     "unsupported-operator": "has no kernel",
     "execution": "run at once",
     "transfer": "copied to the device",
     "step-boundary": "step boundary",
 }
-_TIMES = {"step": "every step", "interval": "{} of {} steps", "warm-up": "warm-up", "once": "once"}
+_TIMES = {
+    "step": "every step",
+    "interval": "{} of {} steps",
+    "warm-up": "in the first steps",
+    "once": "in one step",
+}
 
 
 def is_harm(event: Event) -> bool:
@@ -52,7 +57,8 @@ def kind(event: Event) -> str:
     """With what it was done through: `read on the host (item) in the backward pass`."""
     how = ", ".join(event.operators) or event.via
     backward = " in the backward pass" if event.through == "backward" else ""
-    return f"{_KINDS[event.kind]} ({one_line(how)}){backward}"
+    here = ", on XLA's CPU client only" if event.client_only else ""
+    return f"{_KINDS[event.kind]} ({one_line(how)}){backward}{here}"
 
 
 def often(event: Event, trace: Trace) -> str:

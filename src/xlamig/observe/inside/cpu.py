@@ -1,4 +1,4 @@
-"""Lets a program for XLA run on the CPU as it stands, to compare its losses with."""
+"""Lets a program for XLA run on the CPU as it stands, to compare it with."""
 
 from __future__ import annotations
 
@@ -33,13 +33,30 @@ def install() -> None:
     import torch_xla.core.xla_model as xm
     import torch_xla.distributed.parallel_loader as pl
 
+    def optimizer_step(optimizer: Any, *args: Any, optimizer_args: Any = None, **kwargs: Any) -> Any:
+        return optimizer.step(**(optimizer_args or {}))
+
     torch_xla.device = xm.xla_device = lambda *a, **k: _CPU
     torch_xla.sync = xm.mark_step = xm.wait_device_ops = lambda *a, **k: None
-    torch_xla.manual_seed = lambda seed, device=None: torch.manual_seed(seed)
     torch_xla.step = contextlib.nullcontext
     torch_xla.compile = lambda function=None, **k: function or (lambda given: given)
-    xm.set_rng_state = lambda seed, device=None: torch.manual_seed(seed)
-    xm.optimizer_step = lambda optimizer, *a, optimizer_args=None, **k: optimizer.step(
-        **(optimizer_args or {})
-    )
+    torch_xla.launch = lambda function, args=(), **k: function(0, *args)
+    xm.optimizer_step = optimizer_step
+    xm.add_step_closure = lambda closure, args=(), **k: closure(*args)
+    xm.all_reduce = lambda kind, inputs, *a, **k: inputs
+    xm.mesh_reduce = lambda tag, data, reduce: reduce([data])
+    xm.save = lambda data, file, *a, **k: torch.save(data, file)
     pl.MpDeviceLoader = lambda loader, device, **k: loader
+    _replace_autocast()
+
+
+def _replace_autocast() -> None:
+    autocast = torch.amp.autocast_mode.autocast
+    init = autocast.__init__
+
+    def on_cpu(self: Any, device_type: str, dtype: Any = None, *args: Any, **kwargs: Any) -> None:
+        if device_type == "xla":
+            device_type, dtype = "cpu", dtype or torch.bfloat16
+        init(self, device_type, dtype, *args, **kwargs)
+
+    autocast.__init__ = on_cpu

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import site
 import sys
 import sysconfig
@@ -10,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
+
+HELPER = "# Written by xlamig"
 
 
 class Site(NamedTuple):
@@ -47,9 +50,20 @@ def _site(code: CodeType, instruction: int) -> Site:
 
 
 @cache
+def is_library(filename: str) -> bool:
+    """Whether it is installed, generated, or a helper that xlamig wrote: the line that calls it counts."""
+    if filename.startswith(("<", *_LIBRARIES)) or "/site-packages/" in filename:
+        return True
+    try:
+        with Path(filename).open(encoding="utf-8", errors="replace") as file:
+            return file.readline().startswith(HELPER)
+    except OSError:
+        return False
+
+
+@cache
 def is_users(code: CodeType) -> bool:
-    name = code.co_filename
-    return not name.startswith(("<", *_LIBRARIES)) and "/site-packages/" not in name
+    return not is_library(code.co_filename)
 
 
 def innermost(frame: FrameType | None = None) -> Site | None:
@@ -57,6 +71,21 @@ def innermost(frame: FrameType | None = None) -> Site | None:
     frame = frame or sys._getframe(1)
     while frame is not None:
         if is_users(frame.f_code):
+            return _site(frame.f_code, frame.f_lasti)
+        frame = frame.f_back
+    return None
+
+
+@cache
+def _loops(code: CodeType) -> bool:
+    return any("BACKWARD" in instruction.opname for instruction in dis.get_instructions(code))
+
+
+def in_loop(frame: FrameType | None) -> Site | None:
+    """The innermost of the user's frames whose function has a loop: of several calls of a function that
+    ends a step, each ends another one."""
+    while frame is not None:
+        if is_users(frame.f_code) and _loops(frame.f_code):
             return _site(frame.f_code, frame.f_lasti)
         frame = frame.f_back
     return None

@@ -12,7 +12,7 @@ import torch._tensor_str
 import torch_xla
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .frames import Site, depth, innermost
+from .frames import Site, depth, in_loop, innermost
 from .recorder import Recorder
 
 _C = torch_xla._XLAC
@@ -55,7 +55,7 @@ def _boundary(
         site = innermost(sys._getframe(1))
         recorder.settle(_BOUNDARY, site, started)
         forward.clear()
-        recorder.boundary(site, depth())
+        recorder.boundary(site, depth(), in_loop(sys._getframe(1)))
         return result
 
     return boundary

@@ -70,6 +70,6 @@ class Watch(TorchDispatchMode):
         else:
             site, through = self.forward.get(node._sequence_nr()), "backward"
         if not isinstance(result, torch.Tensor | int | float | bool) or _holds_xla((result,)):
-            self.recorder.log.add(func, site, args, kwargs)  # a read adds nothing to the graph
+            self.recorder.log.add(func, site, args, kwargs, result)  # a read adds nothing to the graph
         self.recorder.settle(func, site, started, through)
         return result

@@ -61,7 +61,7 @@ class Recorder:
         self.limit = limit
         self.tallies: dict[Key, Tally] = {}
         self.boundaries: list[tuple[int, int, counters.Totals]] = []  # (number of the place, depth, totals)
-        self.places: dict[Site | None, int] = {}
+        self.places: dict[tuple[Site | None, Site | None], int] = {}
         self.log = steplog.Log()
         self.last = counters.Totals(*counters.read())
         self.compiled = counters.compile_seconds()
@@ -118,24 +118,25 @@ class Recorder:
 
     def _explain(self, found: steplog.Difference, compiles: int, seconds: float) -> None:
         """Which line made the graph another one than those that the same line ran before."""
-        tally = self.tally("recompile", f"{found.cause} {found.operator}", found.site)
+        within = " within" if found.within else ""
+        tally = self.tally("recompile", f"{found.cause} {found.operator}{within}", found.site)
         tally.compiles += compiles
         tally.compile_seconds += seconds
         tally.example = tally.example or f"{found.before} -> {found.now}"
 
-    def boundary(self, site: Site | None, depth: int) -> None:
-        """A step ends here: the graph up to now was sent to the device. Where nothing was, as in front
-        of what `torch_xla.step` and `torch_xla.compile` run, it goes on."""
+    def boundary(self, site: Site | None, depth: int, caller: Site | None = None) -> None:
+        """A step ends here, for the call `caller` in a loop: the graph up to now was sent to the device.
+        Where nothing was, as in front of what `torch_xla.step` and `torch_xla.compile` run, it goes on."""
         ended = self.boundaries[-1][2].executions if self.boundaries else 0
         if self.last.executions == ended:
             return
         self.log.end_step()
-        number = self.places.setdefault(site, len(self.places))
+        number = self.places.setdefault((site, caller), len(self.places))
         self.boundaries.append((number, depth, self.last))
         if time.monotonic() - self.written > EVERY:
             self.write()
-        steps = sum(place == number for place, _, _ in self.boundaries) if self.limit else 0
-        if self.limit and steps >= self.limit:
+        limited = self.limit and not (self.training and self.training.losses)  # which ends by itself
+        if limited and sum(place == number for place, _, _ in self.boundaries) >= self.limit:
             self.write()
             raise SystemExit(0)
 
@@ -156,7 +157,7 @@ class Recorder:
         self.lines.stop()
         if self.training is not None and os.getpid() == self.process:
             with _disable_current_modes():
-                self.trained = self.training.summary()
+                self.trained = self.training.finish()
         self.write()
 
     def write(self) -> None:
@@ -166,7 +167,7 @@ class Recorder:
         content = {
             "device": self.device,
             "totals": self.last._asdict(),
-            "places": [frames.place(site) for site in self.places],
+            "places": [frames.place(site) for site, _ in self.places],
             "boundaries": [[place, depth, *totals[:3]] for place, depth, totals in self.boundaries],
             "events": [
                 {"event": event, "detail": detail, "place": frames.place(site), "through": through}

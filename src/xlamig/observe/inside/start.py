@@ -28,28 +28,44 @@ class Ending(Protocol):
 
 def begin(settings: dict[str, Any]) -> Recorder:
     """Called right after the program, or one that it started, has imported torch_xla."""
-    from . import cpu, cuda, hooks
+    import torch
+
+    from . import cpu, cuda, hooks, randomness
     from .mode import Watch
     from .recorder import Recorder
+    from .redirect import Redirect
     from .training import Training
 
-    on_cpu = settings.get("on_cpu")
-    training = Training(settings["steps"] if on_cpu else 0) if settings.get("training") else None
-    recorder = Recorder(Path(os.environ[FOLDER]), settings.get("steps", 0), training)
+    training = Training(settings) if settings["training"] else None
+    recorder = Recorder(Path(os.environ[FOLDER]), settings["steps"], training)
     before_the_end(recorder)
-    if on_cpu:
+    if training:
+        randomness.seed()
+    redirect = Redirect(
+        torch.device("cpu") if settings["on_cpu"] else torch.device("xla", 0),
+        recorder.redirect,
+        recorder.leave,
+    )
+    # The mode that is entered last is asked first.
+    modes: list[Callable[[], Any]] = []
+    if settings["on_cpu"]:
         cpu.install()
-        in_every_thread(cpu.AsCpu)
-        return recorder
-    sites: dict[int, Any] = {}
-    modes: list[Callable[[], Any]] = [lambda: Watch(recorder, sites)]
-    hooks.install(recorder, sites)
-    if settings.get("as_cuda"):
-        cuda.install(recorder.redirect, recorder.leave)
-        modes.append(lambda: cuda.AsCuda(recorder.redirect))
+        modes.append(cpu.AsCpu)
+    else:
+        sites: dict[int, Any] = {}
+        hooks.install(recorder, sites)
+        if training:
+            modes.append(randomness.DrawOnCpu)
+        modes.append(lambda: Watch(recorder, sites))
+    if settings["as_cuda"]:
+        cuda.install(redirect)
+        modes.append(lambda: cuda.AsCuda(redirect))
+    if training and training.locate:
+        modes.append(lambda: training.locate)
     in_every_thread(*modes)
     recorder.write()
-    recorder.lines.start()
+    if not settings["on_cpu"] and not training:
+        recorder.lines.start()
     return recorder
 
 

@@ -1,4 +1,4 @@
-"""Whether the program trains: its losses, and whether its parameters change.
+"""What a program trains: losses, gradients, and every tensor that training leaves behind.
 
 Keeps tensors where they are and reads them when the program has ended, so that no step pays for it.
 """
@@ -6,52 +6,196 @@ Keeps tensors where they are and reads them when the program has ended, so that 
 from __future__ import annotations
 
 import functools
-import math
+import sys
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
+from zlib import crc32
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.utils._python_dispatch import _disable_current_modes
 
-MOST_LOSSES = 100
+from . import snapshot, variables
+from .fingerprint import fingerprint, read
+from .frames import Site, innermost
+from .locate import Locate
+from .modules import Modules
+
+MOST_LOSSES = 400
+GRADIENTS = 3  # steps of each optimizer whose gradients are kept
+LONGER = 3  # times as many steps as asked for, until the loss has moved
 
 
 class Training:
-    """`losses` are what `backward` was called on, in order; parameters are those given to optimizers."""
+    """`losses` are what `backward` was called on, in order. The program ends before the first backward
+    pass after `steps` optimizer steps; with `until_moved` a little later if its loss has not moved."""
 
-    def __init__(self, most: int = 0) -> None:
-        """Ends the program after `most` losses."""
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.steps = settings["steps"]
+        self.until_moved = settings["until_moved"]
+        self.perturbed = settings["perturb"]
+        self.modules = Modules()
         self.losses: list[torch.Tensor] = []
+        self.draws: list[int] = []
+        self.optimizers: list[dict[str, Any]] = []
+        self.by_optimizer: dict[int, dict[str, Any]] = {}
+        self.kept: dict[str, torch.Tensor] = {}
+        self.started: dict[str, torch.Tensor] = {}
         self.before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-        self.most = most
+        self.saved: list[dict[str, Any]] = []
+        self.low_precision = False
+        self.locate = Locate(settings["locate"]) if settings["locate"] else None
+        self.result: dict[str, Any] | None = None
         self._watch_losses()
-        register_optimizer_step_pre_hook(self._about_to_step)
+        self._watch_optimizers()
+        self._watch_saves()
+        self._watch_precision()
 
     def _watch_losses(self) -> None:
         backward = torch.autograd.backward
 
         @functools.wraps(backward)
         def watched(tensors: Any, *args: Any, **kwargs: Any) -> Any:
-            if self.most and len(self.losses) >= self.most:
+            with _disable_current_modes():
+                self.kept = variables.kept_tensors(sys._getframe(1))
+            if self._is_over():
+                self.finish()
                 raise SystemExit(0)
             if isinstance(tensors, torch.Tensor) and tensors.numel() == 1 and len(self.losses) < MOST_LOSSES:
                 self.losses.append(tensors.detach())
+                self.draws.append(crc32(torch.get_rng_state().numpy().tobytes()))
             return backward(tensors, *args, **kwargs)
 
         torch.autograd.backward = watched
 
-    def _about_to_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                if id(parameter) not in self.before and parameter.requires_grad:
-                    self.before[id(parameter)] = (parameter, parameter.detach().clone())
+    def _is_over(self) -> bool:
+        done = max((one["steps"] for one in self.optimizers), default=0)
+        if not self.steps or done < self.steps:
+            return False
+        return not self.until_moved or done >= LONGER * self.steps or has_moved(self.losses)
 
-    def summary(self) -> dict[str, Any]:
-        """Reads everything; for when the program has ended."""
-        losses = [float(loss) for loss in self.losses]
-        changed = sum(not torch.equal(now.detach(), then) for now, then in self.before.values())
+    def _watch_optimizers(self) -> None:
+        init = torch.optim.Optimizer.__init__
+
+        @functools.wraps(init)
+        def made(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+            init(optimizer, *args, **kwargs)
+            self.by_optimizer[id(optimizer)] = self._entry(optimizer, innermost(sys._getframe(1)))
+            self.optimizers.append(self.by_optimizer[id(optimizer)])
+
+        torch.optim.Optimizer.__init__ = made
+        register_optimizer_step_pre_hook(self._about_to_step)
+
+    def _entry(self, optimizer: Any, site: Site | None) -> dict[str, Any]:
+        names = {id(tensor): name for name, tensor, _ in self.modules.tensors()}
         return {
-            "losses": [loss if math.isfinite(loss) else str(loss) for loss in losses],
-            "parameters": len(self.before),
-            "changed": changed,
-            "devices": sorted({now.device.type for now, _ in self.before.values()}),
-        }
+            "optimizer": optimizer, "type": type(optimizer).__name__, "site": site, "steps": 0,
+            "names": names, "gradients": [],
+        }  # fmt: skip
+
+    def _about_to_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        with _disable_current_modes(), torch.no_grad():
+            self._note_step(optimizer)
+        if self.locate:
+            self.locate.step()
+
+    def _note_step(self, optimizer: Any) -> None:
+        entry = self.by_optimizer.setdefault(id(optimizer), self._entry(optimizer, None))
+        if not self.started:
+            self.started = {name: fingerprint(t) for name, t in self._state().items()}
+        parameters = snapshot.parameters_of(optimizer)
+        for parameter in parameters:
+            if id(parameter) not in self.before and parameter.requires_grad:
+                self.before[id(parameter)] = (parameter, parameter.detach().clone())
+        if self.perturbed:
+            snapshot.perturb(parameters, coarse=self.low_precision)
+        if entry["steps"] < GRADIENTS:
+            entry["gradients"].append({
+                entry["names"].get(id(p), f"parameter {i}"): fingerprint(p.grad)
+                for i, p in enumerate(parameters) if p.grad is not None
+            })  # fmt: skip
+        entry["steps"] += 1
+
+    def _state(self) -> dict[str, torch.Tensor]:
+        """Every tensor that training may change, by name."""
+        named = {name: tensor for name, tensor, _ in self.modules.tensors()}
+        return {**{f"variable {path}": tensor for path, tensor in self.kept.items()}, **named}
+
+    def _watch_saves(self) -> None:
+        save: Callable[..., Any] = torch.save
+
+        @functools.wraps(save)
+        def saved(thing: Any, *args: Any, **kwargs: Any) -> Any:
+            site = innermost(sys._getframe(1))
+            self.saved.append({"site": site, "on_xla": snapshot.holds_xla(thing)})
+            return save(thing, *args, **kwargs)
+
+        torch.save = saved
+
+    def _watch_precision(self) -> None:
+        autocast: Any = torch.amp.autocast_mode.autocast
+        enter = autocast.__enter__
+
+        @functools.wraps(enter)
+        def entered(context: Any) -> Any:
+            self.low_precision |= context._enabled and context.fast_dtype.itemsize < 4
+            return enter(context)
+
+        autocast.__enter__ = entered
+
+    def finish(self) -> dict[str, Any]:
+        """Read everything; for when the program has ended, or is about to."""
+        if self.result is None:
+            with _disable_current_modes():
+                self.result = self._summary()
+        return self.result
+
+    def _summary(self) -> dict[str, Any]:
+        named = list(self.modules.tensors())
+        entries = [one for one in self.optimizers if one["steps"]]
+        changes = {id(now): fingerprint(now.detach() - then) for now, then in self.before.values()}
+        held = {id(p) for one in entries for p in snapshot.parameters_of(one["optimizer"])}
+        return read({
+            "losses": [fingerprint(loss) for loss in self.losses],
+            "draws": self.draws,
+            "parameters": [
+                snapshot.parameter(name, tensor, changes.get(id(tensor)), id(tensor) in held)
+                for name, tensor, is_parameter in named if is_parameter
+            ],
+            "strangers": [
+                snapshot.parameter(one["names"].get(id(p), ""), p, changes.get(id(p)), True)
+                for one in entries
+                for p in snapshot.parameters_of(one["optimizer"])
+                if id(p) not in {id(tensor) for _, tensor, _ in named}
+            ],
+            "optimizers": [
+                {"type": one["type"], "place": _place(one["site"]), "steps": one["steps"],
+                 "gradients": one["gradients"]}
+                for one in entries
+            ],
+            "ties": snapshot.ties(named),
+            "started": self.started,
+            "state": {name: fingerprint(tensor) for name, tensor in self._state().items()},
+            "outputs": snapshot.evaluation_outputs(self.modules),
+            "saved": [{"place": _place(one["site"]), "on_xla": one["on_xla"]} for one in self.saved],
+            "unsaved": snapshot.round_trip(self.modules),
+            "operations": self.locate.found() if self.locate else [],
+        })  # fmt: skip
+
+
+def has_moved(losses: list[torch.Tensor]) -> bool:
+    """Whether the loss has fallen by more than it varies from one step to the next."""
+    values = [one[0] for one in read([fingerprint(loss) for loss in losses]) if one[0] is not None]
+    if len(values) < 8:
+        return False
+    quarter = len(values) // 4
+    jumps = sorted(abs(b - a) for a, b in pairwise(values))
+    fall = sum(values[:quarter]) / quarter - sum(values[-quarter:]) / quarter
+    return fall > jumps[len(jumps) // 2] > 0
+
+
+def _place(site: Site | None) -> dict[str, Any] | None:
+    from .recorder import place_of
+
+    return place_of(site)

@@ -1,0 +1,112 @@
+"""How many planted bugs `xlamig verify` catches, and how many right ports it refuses.
+
+python -m benchmarks.verify_gate [--python PATH] [--processes N] [NAME ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from benchmarks.verify_gate.cases import HERE, Case, cases
+from xlamig.observations import Check
+from xlamig.observe import launch, run, verify
+from xlamig.observe.launch import Exit, Program, Watch
+from xlamig.observe.run import Asked, Run
+
+_servers = threading.local()
+
+
+def _server(python: str) -> subprocess.Popen[str]:
+    if not hasattr(_servers, "process"):
+        environment = {**os.environ, "PJRT_DEVICE": "CPU"}
+        command = [python, str(HERE / "server.py")]
+        pipe = subprocess.PIPE
+        _servers.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
+    process: subprocess.Popen[str] = _servers.process
+    return process
+
+
+def forked(program: Program, watch: Watch, folder: Path) -> Exit:
+    """`launch`, in a fork of a process that has imported torch_xla."""
+    server = _server(program.python)
+    environment = launch._environment(watch, folder)
+    names = (launch.FOLDER, launch.WATCH, "XLA_FLAGS")
+    asked = {
+        "argv": [program.target, *program.arguments],
+        "cwd": str(Path(program.target).parent),
+        "environment": {name: environment[name] for name in names if name in environment},
+        "output": f"{program.target}.log",
+    }
+    assert server.stdin and server.stdout
+    server.stdin.write(json.dumps(asked) + "\n")
+    server.stdin.flush()
+    code = int(server.stdout.readline())
+    return Exit(128 - code, "signal") if code < 0 else Exit(code)
+
+
+def remembered(plain: Callable[[Program, Asked], Run]) -> Callable[[Program, Asked], Run]:
+    """`run`, which runs the reference of several ports once."""
+    done: dict[tuple[str, Asked], Run] = {}
+
+    def once(program: Program, asked: Asked) -> Run:
+        key = Path(program.target).read_text(), asked
+        if key not in done:
+            done[key] = plain(program, asked)
+        return done[key]
+
+    return once
+
+
+def failed(case: Case, python: str, locate: bool) -> list[Check]:
+    """The checks that a port fails."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, text in case.files.items():
+            (folder / file).write_text(text)
+        original = str(folder / "original.py") if "original.py" in case.files else None
+        asked = verify.Asked(steps=12, compare=True, original=original, tolerance=0.02, locate=locate)
+        program = Program(target=str(folder / "train.py"), python=python, quiet_stdout=True)
+        return [check for check in verify.verify(program, asked) if not check.passed]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", default=os.environ.get("XLAMIG_XLA_PYTHON", sys.executable))
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--locate", action="store_true", help="also look for the line of each difference")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    run.launch = forked
+    run.run = remembered(run.run)
+    run.require = lambda program, package: None
+    chosen = [case for case in cases() if not options.names or any(n in case.name for n in options.names)]
+    wrong = 0
+    with ThreadPoolExecutor(options.processes) as threads:
+        for case, checks in zip(
+            chosen, threads.map(lambda c: failed(c, options.python, options.locate), chosen), strict=True
+        ):
+            is_as_expected = case.right is not bool(checks)
+            wrong += not is_as_expected
+            print(
+                f"{'ok  ' if is_as_expected else 'MISS'}  {'right' if case.right else 'bug  '}  {case.name}",
+                flush=True,
+            )
+            for check in checks:
+                where = f" [line {check.spot.row}]" if check.spot else ""
+                print(f"        {check.title}: {check.found}{where} -> {check.rule} {check.advice}")
+    bugs, right = sum(not case.right for case in chosen), sum(case.right for case in chosen)
+    print(f"{len(chosen) - wrong} of {len(chosen)} as expected ({bugs} bugs, {right} right ports)")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

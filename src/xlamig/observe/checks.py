@@ -1,0 +1,9 @@
+"""Words that checks of a port share."""
+
+from __future__ import annotations
+
+
+def listed(names: list[str], most: int = 3) -> str:
+    """The first few, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(f"`{name}`" for name in names[:most]) + more

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from xlamig.fix.helper_text import TEXT
+
 pytestmark = pytest.mark.evidence
 
 PYTHON = os.environ.get("XLAMIG_XLA_PYTHON", sys.executable)
@@ -226,9 +228,70 @@ def test_a_finished_port_passes(tmp_path: Path) -> None:
 def test_an_optimizer_made_before_the_move_does_not_train(tmp_path: Path) -> None:
     text = loop("pass", steps=20).replace("4).to(device)\noptimizer", "4)\noptimizer")
     text = text.replace("table =", "model.to(device)\ntable =")
+    code, output = verify(tmp_path, text, "--no-reference")
+    assert code == 1
+    assert "FAIL  the optimizer holds the model's parameters" in output
+    assert "FAIL  the parameters change: 0 of 2 did" in output
+    assert "XLA405" in output and f"program.py:{line_of(text, 'optimizer =')}" in output
+
+
+def test_wrong_labels_on_xla_are_found_with_their_line(tmp_path: Path) -> None:
+    text = loop("pass", steps=20, rows="8").replace("torch.ones(8, 4)", "torch.randn(8, 4)")
+    text = text.replace(".pow(2).mean()", ".sub(batch.roll(1, 1) if batch.is_xla else batch).pow(2).mean()")
     code, output = verify(tmp_path, text)
     assert code == 1
-    assert "FAIL  the parameters change: 0 of 2 did" in output
+    assert "FAIL  the losses are the reference's" in output
+    assert f"program.py:{line_of(text, 'batch.roll')}" in output
+
+
+HELPED = """
+import torch
+from xla_compat import default_device, step_boundary, wait_for_device
+device = default_device()
+fast, slow = torch.nn.Linear(8, 8).to(device), torch.nn.Linear(8, 8).to(device)
+optimizer = torch.optim.SGD(fast.parameters(), 0.1)
+for i in range(12):
+    loss = fast(torch.randn(4, 8).to(device)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    step_boundary()
+    with torch.no_grad():
+        for a, b in zip(fast.parameters(), slow.parameters()):
+            b.mul_(0.9).add_(0.1 * a)
+    wait_for_device()
+"""
+
+
+def test_boundaries_of_the_helper_are_those_of_the_lines_that_call_it(tmp_path: Path) -> None:
+    (tmp_path / "xla_compat.py").write_text(TEXT)
+    code, found, _ = trace(tmp_path, HELPED)
+    assert (code, found["steps"]) == (0, 12)
+    assert found["boundary"]["location"]["row"] == line_of(HELPED, "wait_for_device()")
+    assert found["steady_state"] == {"compiles": 0, "executions": 2, "device_to_host": 0}
+
+
+def test_a_bare_assert_is_told_with_its_line(tmp_path: Path) -> None:
+    code, output = verify(tmp_path, "import torch_xla\nassert 1 == 2\n", "--no-reference")
+    assert code == 1
+    assert "FAIL  the program ends without an error: AssertionError" in output
+    assert "program.py:2:1  assert 1 == 2" in output
+
+
+def test_a_fallback_of_the_cpu_client_alone_is_no_failure(tmp_path: Path) -> None:
+    body = "model(torch.nn.functional.interpolate(model(batch)[None, None], scale_factor=2.0)[0, 0, :, :4])"
+    text = loop(f"{body}.sum().backward()", steps=20)
+    code, found, _ = trace(tmp_path, text)
+    assert code == 0
+    fallbacks = [event for event in found["events"] if event["kind"] == "operator"]
+    assert fallbacks and all(event["client_only"] and not event["rule"] for event in fallbacks)
+
+
+def test_a_result_that_stays_alive_in_some_steps_is_named(tmp_path: Path) -> None:
+    text = loop("x = loss * 2; i == 8 and kept.append(x); del x").replace("total = 0", "kept = []")
+    _, found, _ = trace(tmp_path, text)
+    (event,) = [event for event in found["events"] if event["kind"] == "recompile"]
+    assert (event["via"], event["location"]["row"]) == ("kept", line_of(text, "kept.append"))
 
 
 def test_a_cuda_program_that_fails_before_xla_is_imported_is_explained(tmp_path: Path) -> None:

@@ -103,7 +103,8 @@ def _replace_methods(redirect: Redirect) -> None:
     replace(torch.nn.Module, "cuda", lambda self, device=None: self.to(redirect.device), "Module.cuda")
     replace(torch.Tensor, "pin_memory", lambda self, device=None: self, "Tensor.pin_memory")
     replace(torch.Tensor, "record_stream", lambda self, stream: None, "Tensor.record_stream")
-    torch.Tensor.is_cuda = property(lambda self: self.device.type in (device.type, "cuda"))
+    if redirect.is_xla:
+        torch.Tensor.is_cuda = property(lambda self: self.device.type in ("xla", "cuda"))
     for storage in (torch.UntypedStorage, torch.TypedStorage):
         replace(storage, "cuda", lambda self, *a, **k: self)
 

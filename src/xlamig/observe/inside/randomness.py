@@ -42,8 +42,7 @@ class DrawOnCpu(TorchDispatchMode):
         device = _xla_device((*args, *kwargs.values()))
         if device is None or isinstance(kwargs.get("generator"), torch.Generator):
             return func(*args, **kwargs)
-        with _included(torch._C.DispatchKey.Functionalize, False):
-            return _drawn(func, args, kwargs, device)
+        return _drawn(func, args, kwargs, device)
 
 
 def _xla_device(values: Any) -> torch.device | None:
@@ -70,6 +69,8 @@ def _drawn(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], device: tor
     result = func(*given, **{key: on_cpu(value) for key, value in kwargs.items()})
     if func._schema.is_mutable and result is given[0]:
         return args[0].copy_(result)
-    if isinstance(result, torch.Tensor):
-        return result.to(device)
-    return type(result)(one.to(device) if isinstance(one, torch.Tensor) else one for one in result)
+    # A mode runs below functionalization, without which torch_xla creates tensors that have no views.
+    with _included(torch._C.DispatchKey.Functionalize, False):
+        if isinstance(result, torch.Tensor):
+            return result.to(device)
+        return type(result)(one.to(device) if isinstance(one, torch.Tensor) else one for one in result)

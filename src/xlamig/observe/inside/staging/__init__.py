@@ -14,6 +14,7 @@ def begin(settings: dict[str, Any]) -> None:
     import torch
 
     from xlamig.observe.inside import cuda, start
+    from xlamig.observe.inside.redirect import Redirect
 
     from .stage import Stage, install
     from .standins import StandIns
@@ -27,8 +28,9 @@ def begin(settings: dict[str, Any]) -> None:
         lambda: StandIns(stage.scope, stage.read, stage.fall_back, stage.forward)
     ]
     if settings["as_cuda"]:
-        cuda.install(stage.redirect, stage.leave)
-        modes.append(lambda: cuda.AsCuda(stage.redirect))
+        redirect = Redirect(torch.device("xla", 0), stage.redirect, stage.leave)
+        cuda.install(redirect)
+        modes.append(lambda: cuda.AsCuda(redirect))
     if settings["dtype"]:
         modes.append(lambda: torch.autocast("xla", dtype=getattr(torch, settings["dtype"])))
     start.in_every_thread(*modes)

@@ -9,7 +9,7 @@ from torch.overrides import TorchFunctionMode, resolve_name
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .fingerprint import fingerprint
-from .frames import Site, innermost
+from .frames import Site, innermost, place
 
 MOST = 20_000
 _UNTOLD = frozenset({"__get__", "__set__", "detach", "empty", "empty_like", "new_empty", "requires_grad_"})
@@ -44,8 +44,6 @@ class Locate(TorchFunctionMode):
         self.operations.append((resolve_name(func) or str(func), innermost(), marks))
 
     def found(self) -> list[dict[str, Any]]:
-        from .recorder import place_of
-
         return [
-            {"name": name, "place": place_of(site), "values": marks} for name, site, marks in self.operations
+            {"name": name, "place": place(site), "values": marks} for name, site, marks in self.operations
         ]

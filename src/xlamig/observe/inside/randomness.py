@@ -67,13 +67,10 @@ def _drawn(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], device: tor
 
     given = [on_cpu(value) for value in args]
     result = func(*given, **{key: on_cpu(value) for key, value in kwargs.items()})
-    in_place = func._schema.is_mutable and result is given[0]
     # A mode runs below functionalization, without which torch_xla creates tensors that have no views.
     with _included(torch._C.DispatchKey.Functionalize, False):
-        if not isinstance(result, torch.Tensor):
-            return type(result)(one.to(device) if isinstance(one, torch.Tensor) else one for one in result)
-        moved = result.to(device)
-    if not in_place:
-        return moved
-    args[0].zero_()
-    return args[0].add_(moved)
+        if func._schema.is_mutable and result is given[0]:
+            return args[0].copy_(result)
+        if isinstance(result, torch.Tensor):
+            return result.to(device)
+        return type(result)(one.to(device) if isinstance(one, torch.Tensor) else one for one in result)

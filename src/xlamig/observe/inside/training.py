@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from . import snapshot, variables
 from .fingerprint import fingerprint, read
-from .frames import Site, innermost
+from .frames import Site, innermost, place
 from .locate import Locate
 from .modules import Modules
 
@@ -170,7 +170,7 @@ class Training:
                 if id(p) not in {id(tensor) for _, tensor, _ in named}
             ],
             "optimizers": [
-                {"type": one["type"], "place": _place(one["site"]), "steps": one["steps"],
+                {"type": one["type"], "place": place(one["site"]), "steps": one["steps"],
                  "gradients": one["gradients"]}
                 for one in entries
             ],
@@ -178,7 +178,7 @@ class Training:
             "started": self.started,
             "state": {name: fingerprint(tensor) for name, tensor in self._state().items()},
             "outputs": snapshot.evaluation_outputs(self.modules),
-            "saved": [{"place": _place(one["site"]), "on_xla": one["on_xla"]} for one in self.saved],
+            "saved": [{"place": place(one["site"]), "on_xla": one["on_xla"]} for one in self.saved],
             "unsaved": snapshot.round_trip(self.modules),
             "operations": self.locate.found() if self.locate else [],
         })  # fmt: skip
@@ -193,9 +193,3 @@ def has_moved(losses: list[torch.Tensor]) -> bool:
     jumps = sorted(abs(b - a) for a, b in pairwise(values))
     fall = sum(values[:quarter]) / quarter - sum(values[-quarter:]) / quarter
     return fall > jumps[len(jumps) // 2] > 0
-
-
-def _place(site: Site | None) -> dict[str, Any] | None:
-    from .recorder import place_of
-
-    return place_of(site)

@@ -30,7 +30,7 @@ from benchmarks.scripts.verdict import (
 XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
 CHECK = ("check", "--isolated", "--no-cache", "--exit-zero", "--no-effort")
 INSTALLED = """
-import importlib.metadata as m, re, sys
+import importlib.metadata as m, sys
 for word in sys.argv[1:]:
     name, _, version = word.partition("==")
     try:

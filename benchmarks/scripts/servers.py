@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 SITE = Path(__file__).with_name("site")
@@ -15,6 +16,7 @@ class Server:
     """A process of the scripts' Python; with `xla`, torch_xla is loaded too."""
 
     def __init__(self, python: str, xla: bool) -> None:
+        self.python = python
         command = [python, str(SITE / "server.py"), *(["xla"] if xla else [])]
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("XLA_", "PJRT_", "XLAMIG_"))}
         self.environment = {
@@ -35,9 +37,13 @@ class Server:
             "environment": {**self.environment, **environment},
         }
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps({"script": script, "limit": limit}) + "\n")
-        self.process.stdin.flush()
-        code: int | None = json.loads(self.process.stdout.readline())
+        with suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps({"script": script, "limit": limit}) + "\n")
+            self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            raise SystemExit(f"{self.python} cannot run scripts: does it have torch?")
+        code: int | None = json.loads(answer)
         return code
 
     def close(self) -> None:

@@ -249,9 +249,11 @@ def trace_of(program: Path, args: argparse.Namespace) -> dict[str, Any] | None:
         with tempfile.TemporaryDirectory() as folder:
             return trace(stepper(program, Path(folder)), args.python, options)
     traced = kept(program)
-    if traced is None and args.trace and (found := trace(program, args.python, options)):
-        keep(program, found)
-        traced = kept(program)
+    if traced is None and args.trace:
+        found = trace(program, args.python, options)
+        if found is not None and found["steps"] >= ENOUGH:
+            keep(program, found)
+            traced = kept(program)
     return traced
 
 

@@ -42,7 +42,10 @@ class DrawOnCpu(TorchDispatchMode):
         device = _xla_device((*args, *kwargs.values()))
         if device is None or isinstance(kwargs.get("generator"), torch.Generator):
             return func(*args, **kwargs)
-        return _drawn(func, args, kwargs, device)
+        try:
+            return _drawn(func, args, kwargs, device)
+        except RuntimeError:  # a view that cannot be written to below functionalization
+            return func(*args, **kwargs)
 
 
 def _xla_device(values: Any) -> torch.device | None:

@@ -143,6 +143,13 @@ class Server(LanguageServer):
         for filename in {**folder.published, **found}:
             self._publish(folder, filename, found.get(filename, ()))
         folder.published = found
+        self._forget_finished()
+
+    def _forget_finished(self) -> None:
+        """pygls keeps the future of every notification, which a session that lasts days cannot afford."""
+        futures = self.protocol._request_futures
+        for message in [message for message, future in futures.items() if future.done()]:
+            del futures[message]
 
     def _is_open(self, folder: Folder, filename: str) -> bool:
         return self.documents.file_content(self.view(folder).uri(filename)) is not None

@@ -68,6 +68,15 @@ def test_a_fallback_that_a_tpu_does_not_repeat(changed: dict[str, Any]) -> None:
     assert failing(replace(CLEAN, events=(replace(FALLBACK, **changed),))) == []
 
 
+def test_what_only_the_cpu_client_reads_is_no_read_of_the_step() -> None:
+    only = replace(FALLBACK, client_only=True)
+    assert failing(replace(CLEAN, steady=Cost(0, 2, 1), events=(only,))) == []
+    read = replace(only, kind="host-read", client_only=False, operators=())
+    assert failing(replace(CLEAN, steady=Cost(0, 3, 2), events=(only, read))) == [
+        "each step is one graph that is never read"
+    ]
+
+
 @pytest.mark.parametrize("message", ["no\nmore", "", "\n"])
 def test_a_program_that_fails(message: str) -> None:
     failed = replace(CLEAN, failure=Failure("AssertionError", message, Spot("a.py", 2, 1, 2, 1)))

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.mirror import MissingMirror
 from benchmarks.scripts.cases import CannotPrepare, Script, of_files, of_manifest
-from benchmarks.scripts.results import Results, line, summary, totals
+from benchmarks.scripts.results import RESULTS, Results, line, summary, totals
 from benchmarks.scripts.verdict import Ran, differences, verdict_of
 
 SCRIPTS = of_manifest()
@@ -134,3 +134,11 @@ def test_results_are_stored_with_their_commit_and_resumed(tmp_path: Path) -> Non
 def test_a_line_tells_costs_and_cause() -> None:
     text = line(result("recompiles", **{"per step": STEP, "difference": [0.0, 0.01], "why": "XLA203"}))
     assert "2/2/0" in text and "1.0e-02" in text and text.endswith("XLA203")
+
+
+def test_the_page_states_the_stored_results() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text("utf-8")
+    found = totals(Results(RESULTS, resume=False).by_id.values())
+    cells = (f"**{total['migrated']} of {total['ran']}, " for total in found.values())
+    row = next(line for line in page.splitlines() if line.startswith("| **migrated** |"))
+    assert all(cell in row for cell in cells)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from xlamig.observe.program import LaunchError, Program
 
-MOST = 1 << 20
+MOST = 1 << 30
 _MISSING = "the program is not given {name!r}: add it with a value, such as `--{name} 8`"
 
 

@@ -51,7 +51,9 @@ return default_device().type == "xla" or torch.accelerator.is_available()
 import sys
 
 if "torch_xla" in sys.modules:
-    sys.modules["torch_xla"].sync()
+    import torch_xla
+
+    torch_xla.sync()
 """,
     helpers.SEED: """\
 if default_device().type == "xla":
@@ -67,7 +69,9 @@ import torch
 if torch.cuda.is_available():
     torch.cuda.synchronize(device)
 elif "torch_xla" in sys.modules:
-    sys.modules["torch_xla"].sync(wait=True)
+    import torch_xla
+
+    torch_xla.sync(wait=True)
 """,
 }
 

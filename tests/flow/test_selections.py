@@ -39,7 +39,6 @@ def selections(source: str) -> list[str]:
         "x = CUDA and 'cuda' or 'mps'",
         "if CUDA: print('cuda')\nelse: print('cpu')",
         "if CUDA: a = 'cuda'\nelse: b = 'cpu'",
-        "if CUDA: device = 'cuda'\nelse: raise E",
         "if CUDA: device = 'cuda'\nelif use_xla: device = x\nelse: device = 'cpu'",
         "if CUDA: device = 'cuda'",
         "b = 'cpu'\nif CUDA: device = 'cuda'",

@@ -88,11 +88,11 @@ def test_client_only(name: str, only: bool) -> None:
     ("name", "found", "status"),
     [
         ("aten::_weight_norm_interface", "aten::_weight_norm_interface", "fallback"),
-        ("nn.utils.weight_norm", "torch.nn.utils.weight_norm", "fallback"),
+        ("nn.utils.weight_norm", "torch.nn.utils.weight_norm", "conditional"),
         (
             "torch.nn.utils.parametrizations.weight_norm",
             "torch.nn.utils.parametrizations.weight_norm",
-            "fallback",
+            "conditional",
         ),
         ("nn.Upsample", "torch.nn.Upsample", "conditional"),
         ("torch.nn.modules.upsampling.Upsample", "torch.nn.Upsample", "conditional"),

@@ -41,8 +41,9 @@ def test_a_target_without_a_table_is_an_error() -> None:
 def test_one_operator_per_line(table: Operators) -> None:
     lines = (DATA / f"operators-{table.target}.json").read_text("utf-8").splitlines()
     rows = [line for line in lines if line.startswith(('"torch.', '"Tensor.'))]
-    assert len(rows) == sum(name not in {made.name for made in made_of()} for name in table.names)
-    assert [json.loads(f"{{{row.rstrip(',')}}}") for row in rows]
+    written = {name for row in rows for name in json.loads(f"{{{row.rstrip(',')}}}")}
+    assert len(rows) == len(written)
+    assert set(table.names) - written <= {made.name for made in made_of()}
 
 
 def test_names_are_canonical_and_in_order(table: Operators) -> None:

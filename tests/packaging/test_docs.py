@@ -52,6 +52,8 @@ def main_steps() -> list[list[str]]:
 def test_relative_links_lead_somewhere(document: Path, target: str) -> None:
     path, _, anchor = target.partition("#")
     there = (document.parent / path).resolve() if path else document
+    if there == ROOT / "docs" / "operator-table.md":  # made from the tables when the site is built
+        return
     if there.parent == ROOT / "docs" / "rules":  # made from rules/ when the site is built
         assert there.stem == "index" or list((ROOT / "rules").glob(f"*/{there.stem}-*.md"))
         return

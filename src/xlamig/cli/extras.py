@@ -10,11 +10,11 @@ import click
 
 @contextmanager
 def needs(extra: str, package: str) -> Iterator[None]:
-    """Turns a failed import of `package` into advice to install the extra."""
+    """Turn the failed import of `package`, or of what comes with it, into advice to install the extra."""
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != package:
+        if error.name is None or error.name.partition(".")[0] == "xlamig":
             raise
         raise click.ClickException(
             f"`xlamig {click.get_current_context().info_name}` needs {package}: pip install 'xlamig[{extra}]'"

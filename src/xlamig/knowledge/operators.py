@@ -87,7 +87,7 @@ class Operators:
         self.target: str = about["target"]
         self._dispatch: Mapping[str, str] = document.get("dispatch", {})
         made = {made.name: row for made in made_of() if (row := self._made(made))}
-        self._rows: Mapping[str, Mapping[str, Any]] = dict(sorted({**document["operators"], **made}.items()))
+        self._rows: Mapping[str, Mapping[str, Any]] = dict(sorted({**made, **document["operators"]}.items()))
 
     def _made(self, made: MadeOf) -> Mapping[str, Any] | None:
         """The row of a name that was not called itself, from the operators that it runs."""

@@ -41,6 +41,11 @@ class Program:
             raise LaunchError(f"no such interpreter: {self.python}")
         return found
 
+    def locate(self) -> None:
+        """Raise LaunchError where there is neither such a file nor such a command."""
+        if not self.module and not Path(self.folder or "", self.target).is_file():
+            self._launcher()
+
     def command(self, folder: Path) -> list[str]:
         """What to execute; a notebook leaves its cells in `folder`."""
         return [*self._start(folder), *self.arguments]
@@ -69,7 +74,8 @@ class Program:
 
 
 def require(program: Program, package: str) -> None:
-    """Raises LaunchError if the program's interpreter cannot import `package`."""
+    """Raise LaunchError if there is no such program, or if its interpreter cannot import `package`."""
+    program.locate()
     find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
     asked = [program.interpreter, "-c", find]
     if subprocess.run(asked, stdin=subprocess.DEVNULL, check=False).returncode:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .recorder import Recorder
 
 FOLDER = "XLAMIG_WATCH_FOLDER"
+_DEFAULTS = {"steps": 0, "as_cuda": False, "on_cpu": False, "training": False}
 
 
 class Ending(Protocol):
@@ -27,7 +28,10 @@ class Ending(Protocol):
 
 
 def begin(settings: dict[str, Any]) -> Recorder:
-    """Called right after the program, or one that it started, has imported torch_xla."""
+    """Called right after the program, or one that it started, has imported torch_xla.
+
+    Settings that are missing ask for nothing special: a recorder without limits on XLA.
+    """
     import torch
 
     from . import cpu, cuda, hooks, randomness
@@ -36,6 +40,7 @@ def begin(settings: dict[str, Any]) -> Recorder:
     from .redirect import Redirect
     from .training import Training
 
+    settings = {**_DEFAULTS, **settings}
     training = Training(settings) if settings["training"] else None
     recorder = Recorder(Path(os.environ[FOLDER]), settings["steps"], training)
     before_the_end(recorder)

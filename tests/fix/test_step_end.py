@@ -76,3 +76,15 @@ def test_a_wait_in_each_iteration_is_the_only_boundary(
     tail = f"{EMA}        torch.cuda.synchronize()\n        print(loss.item())\n"
     lines = fixed(tail, tmp_path, monkeypatch, "XLA401", "XLA005")
     assert lines.count("wait_for_device()") == 1 and "step_boundary()" not in lines
+
+
+def test_a_boundary_that_the_file_defines_itself_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two", "three"):  # no helper serves these
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "main.py").write_text(f"{HEAD}{LOOP}\n\nif __name__ == '__main__':\n    train()\n")
+    lines = fixed("", tmp_path, monkeypatch, "XLA401")
+    assert lines == ["step_boundary()"]
+    text = (tmp_path / "two" / "main.py").read_text()
+    assert text.count("def step_boundary(") == 1 and text.count("        step_boundary()\n") == 1

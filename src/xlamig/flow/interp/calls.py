@@ -25,6 +25,7 @@ from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.interp.torch_calls import TorchCalls
 from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import helpers
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
@@ -81,6 +82,8 @@ class Calls:
         """The result of calling a thing."""
         match callee.kind:
             case "function":
+                if meaning := _inline_meaning(callee.ref.node):
+                    return self._api(meaning, args, node)
                 result = self.entry.call(callee.ref, args, node)
                 if callee.tag == "compiled":  # torch_xla.compile ends the step itself
                     self.m.effects.add("sync")
@@ -304,3 +307,10 @@ class Calls:
             elif inner.kind == "unknown" and inner.place:
                 found.append(self.unseen.as_tensor(inner))
         return found
+
+
+def _inline_meaning(node: ir.FunctionDef | ir.Lambda) -> str:
+    """The torch_xla function that a definition which xlamig wrote stands for; "" for others."""
+    if isinstance(node, ir.Lambda):
+        return ""
+    return helpers.inline_meaning(node.name, ir.docstring(node))

@@ -89,10 +89,13 @@ def test_examples_of_an_installed_library_rely_on_no_new_module_of_it(
         f"{layout}lib/a.py": LIBRARY,
         f"{layout}lib/b.py": LIBRARY,
         "examples/one/main.py": f"from lib.a import pick\n{SCRIPT}",
+        "examples/one/plain.py": f"import torch\nfrom lib.a import pick\n{DEVICE}",
+        "examples/one/test_b.py": f"import torch\nfrom lib.a import pick\n{DEVICE}",
         "tests/test_a.py": f"import torch\nfrom lib.a import pick\n\n\ndef test_a():\n    {DEVICE}",
     }
     assert fix(tmp_path, files, monkeypatch) == {f"{layout}lib/xla_compat.py"}
-    assert "def default_device(" in reads(tmp_path, "examples/one/main.py")
+    for name in ("main", "plain", "test_b"):
+        assert "from lib.xla_compat" not in reads(tmp_path, f"examples/one/{name}.py")
     assert "from lib.xla_compat import" in reads(tmp_path, "tests/test_a.py")
 
 

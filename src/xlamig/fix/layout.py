@@ -142,9 +142,12 @@ class Layout:
         return self._ends
 
     def _is_test(self, path: Path) -> bool:
-        folders = path.relative_to(self.top).parts[:-1]
         named = path.name.startswith("test_") or path.stem.endswith("_test") or path.name == "conftest.py"
-        return named or "tests" in folders or "test" in folders
+        return named or self._in_tests(path)
+
+    def _in_tests(self, path: Path) -> bool:
+        folders = path.relative_to(self.top).parts[:-1]
+        return "tests" in folders or "test" in folders
 
     # ------------------------------------------------------------------ what a file reaches
 
@@ -168,8 +171,8 @@ class Layout:
             first = name.partition(".")[0]
             installed = self.folders.installs(root)
             if (root / first).is_dir():
-                local = not installed or path.is_relative_to(root / first) or self._is_test(path)
-                if local or all(way.root == root and way.launched for way in ways):
+                local = not installed or path.is_relative_to(root / first) or self._in_tests(path)
+                if local or (ways and all(way.root == root and way.launched for way in ways)):
                     yield Scope(root / first, f"{first}.")
             elif not installed:
                 yield Scope(root, "")

@@ -96,7 +96,7 @@ def test_a_batch_of_another_size_is_named_where_it_enters_the_graph(tmp_path: Pa
     _, found, _ = trace(tmp_path, text)
     (event,) = [event for event in found["events"] if event["kind"] == "changing-shape"]
     assert event["location"]["row"] == line_of(text, "batch =")
-    assert (event["frequency"], event["rule"]) == ("once", "XLA904")
+    assert (event["frequency"], event["rule"]) == ("once", "XLA901")
 
 
 def test_what_runs_for_the_first_time_later_is_no_changing_path(tmp_path: Path) -> None:

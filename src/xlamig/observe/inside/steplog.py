@@ -157,7 +157,7 @@ class Log:
         if found is None:
             return None
         difference = found.difference or Difference("unknown", site, "", "", "")
-        return difference._replace(within=start == last)
+        return difference._replace(within=last > self.boundary)
 
 
 class _Parting(NamedTuple):

@@ -130,8 +130,8 @@ def _chips(result: Mapping[str, Any], tpu: Accelerator) -> tuple[int, list[str]]
     devices = tpu.compiler.devices if tpu.compiler else 1
     needed = ceil(given * problem["needed"] / (result["available"] * (1 if given > 1 else devices)))
     chips = 1 << max(1, (needed - 1).bit_length())
-    told = f"a step does not fit on {given}: {chips} chips if its memory divides evenly"
-    return chips, [f"{told}; `xlamig fit --chips {chips}` compiles that"]
+    problem = f"a step does not fit on {given}: {chips} chips if its memory divides evenly"
+    return chips, [f"{problem}; `xlamig fit --chips {chips}` compiles that"]
 
 
 def _seconds(flops: float, chip: Accelerator, share: float) -> float:

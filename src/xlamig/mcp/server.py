@@ -45,7 +45,7 @@ def serve(folders: Sequence[Path], writable: bool) -> None:
 
 
 def _guarded(tool: Callable[..., dict[str, Any]], lock: Lock) -> Callable[..., dict[str, Any]]:
-    """One call at a time; what the agent can mend is told as one sentence."""
+    """Run one call at a time; report what the agent can mend in one sentence."""
 
     @wraps(tool)
     def guarded(*args: Any, **kwargs: Any) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from xlamig.knowledge.aten import is_client_only
-from xlamig.observations import Cost, Event, EventKind, Failure, Spot, Trace
+from xlamig.observations import Cost, Event, EventKind, Trace
 from xlamig.observe import via
-from xlamig.observe.places import spot
+from xlamig.observe.places import failure, spot
 from xlamig.observe.steps import Steps
 from xlamig.observe.trained import training
 
@@ -43,7 +43,7 @@ def collect(folder: Path) -> Trace | None:
         first=tuple(steps.costs[:3]),
         totals=Cost(totals["compiles"], totals["executions"], totals["device_to_host"]),
         events=tuple(sorted(_events(record, steps), key=_rank)),
-        failure=_failure(failures[0]) if failures else None,
+        failure=failure(failures[0]) if failures else None,
         processes=len(records),
         device=record["device"],
         redirected=tuple(sorted(record["redirected"].items())),
@@ -63,7 +63,7 @@ def _activity(record: dict[str, Any]) -> tuple[int, int, int]:
     return len(record["boundaries"]), losses, sum(record["totals"].values())
 
 
-def _without_steps(failure: dict[str, Any]) -> Trace:
+def _without_steps(exception: dict[str, Any]) -> Trace:
     return Trace(
         steps=0,
         boundary=None,
@@ -71,16 +71,10 @@ def _without_steps(failure: dict[str, Any]) -> Trace:
         first=(),
         totals=Cost(0, 0, 0),
         events=(),
-        failure=_failure(failure),
+        failure=failure(exception),
         processes=1,
         device="no device, torch_xla was never imported",
     )
-
-
-def _failure(exception: dict[str, Any]) -> Failure:
-    place = exception["place"]
-    spot = place and Spot(place["filename"], place["row"], 1, place["row"], 1)
-    return Failure(exception["type"], exception["message"], spot)
 
 
 def _events(record: dict[str, Any], steps: Steps) -> Iterator[Event]:

@@ -7,8 +7,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from xlamig.observations import Cost, Event, EventKind, Failure, Frequency, Spot, Trace
+from xlamig.observations import Cost, Event, EventKind, Frequency, Trace
 from xlamig.observe.launch import Exit, Program, Watch, launch
+from xlamig.observe.places import failure, spot
 
 STEPS = 2
 _ENVIRONMENT = {
@@ -44,7 +45,7 @@ def read(record: dict[str, Any], processes: int, device: str) -> Trace:
         first=(),
         totals=Cost(0, 0, 0),
         events=tuple(_event(raw, record["steps"]) for raw in record["events"]),
-        failure=_failure(record["exception"]),
+        failure=failure(record["exception"]) if record["exception"] else None,
         processes=processes,
         device=device,
         lines={name: {int(row): n for row, n in rows.items()} for name, rows in record["lines"].items()},
@@ -58,7 +59,7 @@ def _event(raw: dict[str, Any], steps: int) -> Event:
     return Event(
         kind=kind,
         via="item" if name == "_local_scalar_dense" else name,
-        spot=_spot(raw["place"]),
+        spot=spot(raw["place"]),
         frequency=often,
         count=raw["count"],
         compiles=0,
@@ -71,18 +72,3 @@ def _event(raw: dict[str, Any], steps: int) -> Event:
         operators=(raw["operator"],),
         detail=raw["message"],
     )
-
-
-def _spot(place: dict[str, Any] | None) -> Spot | None:
-    if place is None:
-        return None
-    columns = place["column"] + 1, place["end_column"] + 1
-    return Spot(place["filename"], place["row"], columns[0], place["end_row"], columns[1], place["scope"])
-
-
-def _failure(raw: dict[str, Any] | None) -> Failure | None:
-    if raw is None:
-        return None
-    place = raw["place"]
-    spot = place and Spot(place["filename"], place["row"], 1, place["row"], 1)
-    return Failure(raw["type"], raw["message"], spot)

@@ -147,7 +147,7 @@ def _lack(kind: Kind, found: Found) -> str:
 
 
 def make(kind: Kind) -> Path:
-    """Create the environment anew and install what the command needs. Raises LaunchError."""
+    """Create the environment again and install what the command needs. Raises LaunchError."""
     folder = environment(kind)
     for command in (
         [sys.executable, "-m", "venv", "--clear", str(folder)],

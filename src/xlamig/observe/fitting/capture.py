@@ -12,6 +12,7 @@ from typing import Any
 from xlamig.fits import Argument, Capture, Graph, GraphKind
 from xlamig.observations import Failure, Spot
 from xlamig.observe.launch import Exit, Program, Watch, launch, require
+from xlamig.observe.places import failure, spot
 
 STEPS = 4  # the first makes the optimizer's state, the second repeats
 _ENTRY = "xlamig.observe.inside.staging"
@@ -76,7 +77,7 @@ def capture(program: Program, asked: Asked, folder: Path) -> Capture:
 
 def read(record: dict[str, Any], folder: Path) -> Capture:
     """What a process wrote down; steps come first, then what else repeats, the most frequent first."""
-    sites = tuple(_spot(place) for place in record["sites"])
+    sites = tuple(spot(place) for place in record["sites"])
     graphs = [_graph(raw, sites, folder) for raw in record["graphs"] if raw["file"]]
     steady = [one for one in graphs if one.kind != "training step" or one.count > 1]
     steady.sort(key=lambda one: (one.kind != "training step", -one.count))
@@ -88,7 +89,7 @@ def read(record: dict[str, Any], folder: Path) -> Capture:
         reads=tuple((sites[place], count) for place, count in record["reads"]),
         fallbacks=tuple((sites[place], name, count) for place, name, count in record["fallbacks"]),
         redirected=tuple(sorted(record["redirected"].items())),
-        failure=_failure(record["exception"]),
+        failure=failure(record["exception"]) if record["exception"] else None,
     )
 
 
@@ -112,26 +113,11 @@ def _arguments(raws: Sequence[dict[str, Any]]) -> Iterator[Argument]:
         )
 
 
-def _spot(raw: dict[str, Any] | None) -> Spot | None:
-    if raw is None:
-        return None
-    columns = raw["column"] + 1, raw["end_column"] + 1
-    return Spot(raw["filename"], raw["row"], columns[0], raw["end_row"], columns[1], raw["scope"])
-
-
-def _failure(raw: dict[str, Any] | None) -> Failure | None:
-    if raw is None:
-        return None
-    place = raw["place"]
-    spot = place and Spot(place["filename"], place["row"], 1, place["row"], 1)
-    return Failure(raw["type"], raw["message"], spot)
-
-
 def _without_record(ended: Exit, folder: Path) -> CaptureError:
     """Nothing was written: torch_xla was never imported, or the process was killed."""
     early = [json.loads(path.read_text()) for path in folder.glob("*.failure")]
     if early:
-        return _failed(_failure(early[0]))
+        return _failed(failure(early[0]))
     if ended.killed_by:
         return CaptureError(_KILLED.format(signal=ended.killed_by, place=_crash(folder)), ENDED_EARLY)
     return CaptureError(_NO_BOUNDARY, NO_BOUNDARY)

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import torch
 
 from .frames import Site
+from .value_shapes import MASKS
 
 LONGEST = 200_000  # operators that are remembered at least
 RECENT = 8  # windows of a line
-_MASKS = (torch.bool, torch.uint8)
 
 
 class Entry(NamedTuple):
@@ -89,7 +89,7 @@ def entry(
 def _writes_at_mask(at: Entry) -> bool:
     """Whether so many elements are written as a mask holds, which no shape shows."""
     name = at.operator.name()
-    return "index_put" in name and any(dtype in _MASKS for _, dtype in at.shapes[1:])
+    return "index_put" in name and any(dtype in MASKS for _, dtype in at.shapes[1:])
 
 
 class Window(NamedTuple):

@@ -13,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from xlamig.observe.inside.frames import Site, innermost
 from xlamig.observe.inside.mode import _holds_xla, _included, _node, _sequence
+from xlamig.observe.inside.value_shapes import depends_on_values, half
 
 _C = torch_xla._XLAC
 _aten = torch.ops.aten
@@ -26,7 +27,6 @@ _TRUE = {
     "equal",
     "allclose",
 }  # answers that let a program go on
-_MASKS = (torch.bool, torch.uint8)
 
 
 class StandIns(TorchDispatchMode):
@@ -88,9 +88,9 @@ class StandIns(TorchDispatchMode):
         if name == "copy_" and not args[0].is_xla:
             self.read(site, args[1])
             return True, args[0].zero_()
-        if _size_depends_on_values(func, args, kwargs):
+        if depends_on_values(func, args, kwargs):
             self.read(site, args[0])
-            return True, _half(name, args)
+            return True, half(name, args, _filled)
         if _has(func, "XLA") or func.namespace != "aten":
             return False, None
         if _has(func, "CompositeImplicitAutograd"):
@@ -123,27 +123,6 @@ def _is_cpu(device: Any) -> bool:
 
 def _has(func: Any, key: str) -> bool:
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), key))
-
-
-def _size_depends_on_values(func: Any, args: Any, kwargs: Any) -> bool:
-    if func._opname == "index":
-        return any(isinstance(one, torch.Tensor) and one.dtype in _MASKS for one in args[1])
-    return torch.Tag.dynamic_output_shape in func.tags and kwargs.get("output_size") is None
-
-
-def _half(name: str, args: Any) -> Any:
-    """A result as long as if half of the values were chosen."""
-    given = args[0]
-    some = max(1, given.numel() // 2)
-    if name == "index":
-        place, mask = next((p, one) for p, one in enumerate(args[1]) if one is not None)
-        shape = (*given.shape[:place], max(1, mask.numel() // 2), *given.shape[place + mask.dim() :])
-        return _filled(shape, given.dtype)
-    if name == "nonzero":
-        return _filled((some, given.dim()), torch.int64)
-    if name.lstrip("_").startswith("unique"):
-        return _filled((some,), given.dtype), _filled(given.shape, torch.int64), _filled((some,), torch.int64)
-    return _filled((some,), given.dtype if name == "masked_select" else torch.int64)
 
 
 def _shaped(func: Any, args: Any, kwargs: Any) -> Any:

@@ -14,12 +14,13 @@ from torch_tpu import _loader
 from torch_tpu._internal import execution_mode
 from torch_tpu._internal.compile import tpu_torch_compile
 
+from xlamig.observe.inside.value_shapes import depends_on_values, half
+
 from .log import Log
 
 _loader._init_device("tpu")
 _BUILD = execution_mode.execution_mode_impl._EagerMode.INTERNAL_COMPILE_FX_GRAPH
 _ON_TPU = ("tpu", "meta", "cuda")
-_MASKS = (torch.bool, torch.uint8)
 
 
 class OnTpu(torch.Tensor):
@@ -79,9 +80,9 @@ class DryRun(TorchDispatchMode):
             return torch.zeros(args[0].shape, dtype=kwargs.get("dtype") or args[0].dtype)
         if name == "_to_copy" and not isinstance(args[0], OnTpu):
             return placed(args[0], kwargs.get("dtype"))
-        if _size_depends_on_values(func, args, kwargs):
+        if depends_on_values(func, args, kwargs):
             self._note("dynamic-shape", func)
-            return _half(name, args)
+            return half(name, args, _empty)
         if torch.Tag.nondeterministic_seeded in func.tags and "scaled_dot_product" not in name:
             return self._shaped(func, args, kwargs)  # random numbers need a device
         return self._executed(func, args, kwargs, flat)
@@ -149,24 +150,3 @@ def _kind(message: str) -> str:
 
 def _number(tensor: torch.Tensor) -> Any:
     return False if tensor.dtype is torch.bool else 1.0 if tensor.is_floating_point() else 1
-
-
-def _size_depends_on_values(func: Any, args: Any, kwargs: Any) -> bool:
-    if func._opname == "index":
-        return any(isinstance(one, torch.Tensor) and one.dtype in _MASKS for one in args[1])
-    return torch.Tag.dynamic_output_shape in func.tags and kwargs.get("output_size") is None
-
-
-def _half(name: str, args: Any) -> Any:
-    """A result as long as if half of the values were chosen."""
-    given = args[0]
-    some = max(1, given.numel() // 2)
-    if name == "index":
-        place, mask = next((p, one) for p, one in enumerate(args[1]) if one is not None)
-        shape = (*given.shape[:place], max(1, mask.numel() // 2), *given.shape[place + mask.dim() :])
-        return _empty(shape, given.dtype)
-    if name == "nonzero":
-        return _empty((some, given.dim()), torch.int64)
-    if "unique" in name:
-        return _empty((some,), given.dtype), _empty(given.shape, torch.int64), _empty((some,), torch.int64)
-    return _empty((some,), given.dtype if name == "masked_select" else torch.int64)

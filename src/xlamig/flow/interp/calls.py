@@ -24,6 +24,7 @@ from xlamig.flow.interp.project_calls import ProjectCalls
 from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.interp.torch_calls import TorchCalls
 from xlamig.flow.interp.unseen import Unseen
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import helpers
 
@@ -86,7 +87,7 @@ class Calls:
                     return self._api(meaning, args, node)
                 result = self.entry.call(callee.ref, args, node)
                 if callee.tag == "compiled":  # torch_xla.compile ends the step itself
-                    self.m.effects.add("sync")
+                    self.m.effects.add(Effect.SYNC)
                 return result
             case "class":
                 return self._construct(callee.ref, args, node)
@@ -284,15 +285,14 @@ class Calls:
     def work(self, place: str) -> None:
         """Device work is queued."""
         if place != "host":
-            self.m.effects.add("work" if place == "device" else "work?")
+            (self.m.effects.must if place == "device" else self.m.effects.may).add(Effect.WORK)
             self.m.synced = False
             self.m.works += 1
             self.m.waiting = True
 
-    def updated(self, node: ir.Call, effect: str = "opt-step") -> None:
+    def updated(self, node: ir.Call, effect: Effect = Effect.OPTIMIZER_STEP) -> None:
         """An optimizer steps: in the loops around it, a step's boundary belongs after the call."""
-        effects = self.m.effects
-        effects.update((effect, f"{effect}-again") if effect in effects else (effect,))
+        self.m.effects.repeat(effect)
         for loop in self.m.loops:
             if loop.node.start <= node.start < loop.node.end:
                 loop.update = node

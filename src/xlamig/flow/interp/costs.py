@@ -15,6 +15,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.frames import STEPS
 from xlamig.flow.interp.reads import VALUE_SIZES, sureness
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
@@ -45,7 +46,7 @@ class Costs:
         if plain in table.names("torch", "concat"):
             self._grows(name, args, node, result)
         if plain in ("index_add", "scatter_add", "index_copy"):
-            self.m.effects.add("adds-rows")
+            self.m.effects.add(Effect.ADD_ROWS)
         if plain in table.names("torch", "indexed"):
             self._follows(name, args)
         if plain in table.names("torch", "stack"):
@@ -79,7 +80,7 @@ class Costs:
             return
         at = node.func.value if owner is not None and isinstance(node.func, ir.Attribute) else args.node(0)
         mask = args.node(0 if owner is not None else 1) if via in ("mask-read", "masked-scatter") else None
-        self.m.effects.update(("read", "selects"))
+        self.m.effects.add(Effect.READ, Effect.SELECT)
         self.m.record(
             DynamicShape,
             node,

@@ -13,6 +13,7 @@ from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, 
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.parameters import Parameters
 from xlamig.flow.interp.portable import restored
+from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.summaries import CallContext
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _MAX_CONTEXTS = 8  # of one function; then what the others gave is taken
 class _Ran:
     """What calls of a function gave, by their arguments."""
 
-    results: dict[Any, tuple[AbstractValue, set[str]]] = field(default_factory=dict)
+    results: dict[Any, tuple[AbstractValue, Effects]] = field(default_factory=dict)
     frequencies: set[str] = field(default_factory=set)
     given: dict[str, AbstractValue] = field(default_factory=dict)  # in the last call
 
@@ -91,23 +92,25 @@ class Entry:
         self._happens(effects, node)
         return result
 
-    def _any(self, ran: _Ran) -> tuple[AbstractValue, set[str]]:
+    def _any(self, ran: _Ran) -> tuple[AbstractValue, Effects]:
         results = list(ran.results.values())
-        return join_all([thing for thing, _ in results]), set().union(*(effects for _, effects in results))
+        effects = Effects()
+        for _, one in results:
+            effects.update(one)
+        return join_all([thing for thing, _ in results]), effects
 
-    def _happens(self, effects: set[str], node: ir.Call | None) -> None:
+    def _happens(self, effects: Effects, node: ir.Call | None) -> None:
         m = self.m
-        if "opt-step" in effects and node is not None:
+        if Effect.OPTIMIZER_STEP in effects.must and node is not None:
             m.calls.updated(node)
-        m.effects |= effects
-        changed = {effect.partition(":")[2] for effect in effects if effect.startswith("sets:")}
-        if changed:
-            for path in [p for p in m.frame.paths if p.rpartition(".")[2] in changed]:
+        m.effects.update(effects)
+        if effects.assigned:
+            for path in [p for p in m.frame.paths if p.rpartition(".")[2] in effects.assigned]:
                 m.env.pop(path, None)
-        if "sync" in effects:
+        if Effect.SYNC in effects.must:
             m.synced = True
 
-    def _run(self, function: Function, given: dict[str, AbstractValue]) -> tuple[AbstractValue, set[str]]:
+    def _run(self, function: Function, given: dict[str, AbstractValue]) -> tuple[AbstractValue, Effects]:
         m = self.m
         assert isinstance(function.node, ir.FunctionDef)
         m.allow(function.node.body)

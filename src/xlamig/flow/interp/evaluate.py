@@ -31,6 +31,7 @@ from xlamig.flow.interp.loops import over as over_of
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import SIZES, Reads
 from xlamig.flow.interp.sizes import LASTING
+from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -250,7 +251,7 @@ class Evaluator:
         found = [self.tests.truth(value, node.op) for value in tested]
         with self.m.branch() as way, self.m.seldom(tested[0], node.op == "and"):
             found.append(self.of(last))
-        self.m.maybe(way, set())
+        self.m.join_effects(way, Effects())
         return join_all(found)
 
     def _if(self, node: ir.IfExp) -> AbstractValue:
@@ -259,7 +260,7 @@ class Evaluator:
         if holds is not None:
             return self.of(node.body if holds else node.orelse)
         before = fork(self.m.env)
-        ways: list[set[str]] = []
+        ways: list[Effects] = []
         found: list[AbstractValue] = []
         for arm, taken in ((node.body, True), (node.orelse, False)):
             self.m.frame.env = fork(before)
@@ -270,7 +271,7 @@ class Evaluator:
         self.m.frame.env = before
         if tested.cause == "random" and any(thing.kind == "tensor" for thing in found):
             self.reads.branched(node.test, tested)
-        self.m.maybe(*ways)
+        self.m.join_effects(*ways)
         return join(*found)
 
     # ------------------------------------------------------------------ parts of things
@@ -283,7 +284,7 @@ class Evaluator:
             case "sequence":
                 return element_of(thing)
             case "loader":
-                self.m.effects.add("batch")
+                self.m.effects.add(Effect.BATCH)
                 return thing.element or AbstractValue(
                     "tensor", thing.place or "host", sure=LIKELY, loose=True
                 )
@@ -310,7 +311,7 @@ class Evaluator:
         made = self.m.calls.entry.call(method, Args(), None) if method is not None else TOP
         if made.kind not in ("sequence", "loader"):
             return TOP
-        self.m.effects.add("batch")
+        self.m.effects.add(Effect.BATCH)
         return self.iterated(made)
 
     def unpacked(self, thing: AbstractValue, count: int) -> list[AbstractValue]:

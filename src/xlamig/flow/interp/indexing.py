@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, keeps, sureness
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 
@@ -277,7 +278,8 @@ class Indexing:
                 self.m.source(i) == self.m.source(part) for i in value.index
             ):
                 written = "masked"
-        self.m.effects.update(("read", "selects") if sure > POSSIBLE else ("read?",))
+        if sure > POSSIBLE:
+            self.m.effects.add(Effect.READ, Effect.SELECT)
         self.m.record(
             DynamicShape,
             node,

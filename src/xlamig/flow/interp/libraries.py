@@ -9,6 +9,7 @@ from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import FOREIGN, LIKELY, NONE, NUMBER, POSSIBLE, AbstractValue, inside, sequence
 from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
 
@@ -28,7 +29,7 @@ class Libraries:
         owner, _, last = name.rpartition(".")
         kind = table.object_of(owner if last.startswith("from_") else name)
         if kind == "framework":
-            self.m.effects.add("framework")
+            self.m.effects.add(Effect.FRAMEWORK)
         elif kind == "growing-cache":
             self._grows(node, owner.rpartition(".")[2] if last.startswith("from_") else last)
         return AbstractValue("foreign", tag=kind) if kind else None
@@ -115,5 +116,5 @@ class Libraries:
             ]
             return sequence(moved) if len(moved) != 1 else moved[0]
         if name == "backward":
-            self.m.effects.update(("backward", "framework"))
+            self.m.effects.add(Effect.BACKWARD, Effect.FRAMEWORK)
         return None

@@ -20,6 +20,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind, fork, merged
+from xlamig.flow.model.effects import Effect, Effects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +33,17 @@ _CAUSES: Mapping[str, Cause] = {
 }
 _FEW = 4
 _ABSORBED = frozenset(
-    {"backward", "opt-step", "xm-step", "zero-grad", "model", "sync", "read", "read-maybe", "batch"}
+    {Effect.BACKWARD, Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP, Effect.ZERO_GRAD, Effect.BATCH}
+    | {Effect.MODEL_CALL, Effect.SYNC, Effect.READ, Effect.POSSIBLE_READ}
 )
+"""The effects of a step that a loop of steps does not pass on to what is around it."""
+_OPTIMIZER_STEPS = (Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP)
+_TRAINS = (Effect.BACKWARD, Effect.MODEL_CALL, Effect.ZERO_GRAD, Effect.BATCH)
+
+
+def runs_graph(effects: Effects) -> bool:
+    """Return whether XLA runs a graph on every path: for a host read, or at the end of a step."""
+    return not effects.must.isdisjoint((Effect.READ, Effect.SYNC))
 
 
 class Loops:
@@ -87,7 +97,7 @@ class Loops:
             first = self._round(loop, start)
         m.brief = brief
         loop.kind = self._kind(node, iterable, effects, before, first)
-        if "read" in effects or "sync" in effects:
+        if runs_graph(effects):
             self._cut.add(id(node))
         if not brief:
             loop.left.clear()
@@ -141,29 +151,30 @@ class Loops:
     # ------------------------------------------------------------------ kinds
 
     def _kind(
-        self, node: ir.For | ir.While, iterable: AbstractValue, effects: set[str], before: Env, after: Env
+        self, node: ir.For | ir.While, iterable: AbstractValue, effects: Effects, before: Env, after: Env
     ) -> LoopKind:
-        def does(effect: str) -> bool:
-            return effect in effects or f"{effect}?" in effects
-
         hot = self.m.frequency in ("step", "interval")
         if self._few_rounds(node):
-            return "cut" if "read" in effects or "sync" in effects else "inner"
-        updates = does("opt-step") or does("xm-step")
-        if updates and any(map(does, ("backward", "model", "zero-grad", "batch"))):
+            return "cut" if runs_graph(effects) else "inner"
+        if effects.happens(*_OPTIMIZER_STEPS) and effects.happens(*_TRAINS):
             return "training"
-        if does("backward"):
+        if effects.happens(Effect.BACKWARD):
             return "micro" if hot or self.m.loops else "training"
-        if does("step-loop"):
+        if effects.happens(Effect.STEP_LOOP):
             return "epoch"
-        if "model" in effects and not hot and not self.m.forwards and not self._over_modules(iterable):
+        if (
+            Effect.MODEL_CALL in effects.must
+            and not hot
+            and not self.m.forwards
+            and not self._over_modules(iterable)
+        ):
             return self._kind_of_inference(iterable, effects, before, after)
-        return "cut" if "read" in effects or "sync" in effects else "inner"
+        return "cut" if runs_graph(effects) else "inner"
 
     def _kind_of_inference(
-        self, iterable: AbstractValue, effects: set[str], before: Env, after: Env
+        self, iterable: AbstractValue, effects: Effects, before: Env, after: Env
     ) -> LoopKind:
-        if iterable.kind in ("loader", "dataset") or "batch" in effects:
+        if iterable.kind in ("loader", "dataset") or Effect.BATCH in effects.must:
             return "evaluation"
         carried = any(
             thing.kind == "tensor" and name in before and before[name].key() != thing.key()
@@ -188,22 +199,25 @@ class Loops:
             return "epoch"
         return now
 
-    def _absorb(self, effects: set[str], loop: Loop, iterable: AbstractValue) -> None:
+    def _absorb(self, effects: Effects, loop: Loop, iterable: AbstractValue) -> None:
         """What the loop does counts for what is around it; its own steps do not make that a step."""
         if loop.kind in STEPS:
-            kept = {e for e in effects if e.rstrip("?") not in _ABSORBED}
-            self.m.effects |= kept | {"step-loop"}
+            self.m.effects.update(effects.without(_ABSORBED))
+            self.m.effects.add(Effect.STEP_LOOP)
         else:
             # A sync in each round of a loop inside a step is one boundary of the step, by choice.
-            own = {"sync-inside" if e == "sync" else e for e in effects if e != "sync-again"}
-            self.m.effects |= own if loop.kind in ("micro", "cut", "inner") else effects
+            if loop.kind != "epoch" and Effect.SYNC in effects.must:
+                effects.must.remove(Effect.SYNC)
+                effects.repeated.discard(Effect.SYNC)
+                effects.add(Effect.SYNC_INSIDE)
+            self.m.effects.update(effects)
             if (
-                effects & {"selects", "selects?"}
+                effects.happens(Effect.SELECT)
                 and loop.kind in ("cut", "inner")
                 and self._calls_experts(loop, iterable, effects)
             ):
                 self._experts(loop)
-            if isinstance(loop.node, ir.For) and effects & {"work", "work?"}:
+            if isinstance(loop.node, ir.For) and effects.happens(Effect.WORK):
                 self._rounds(loop.node, iterable)
 
     # ------------------------------------------------------------------ heads
@@ -281,10 +295,10 @@ class Loops:
     # ------------------------------------------------------------------ experts
 
     @staticmethod
-    def _calls_experts(loop: Loop, iterable: AbstractValue, effects: set[str]) -> bool:
+    def _calls_experts(loop: Loop, iterable: AbstractValue, effects: Effects) -> bool:
         if isinstance(loop.node, ir.While) or iterable.kind not in ("sequence", "module"):
             return False  # over batches, files, tokens
-        return "model" in effects or "model?" in effects or "adds-rows" in effects
+        return effects.happens(Effect.MODEL_CALL) or Effect.ADD_ROWS in effects.must
 
     def _experts(self, loop: Loop) -> None:
         """A loop over experts, each of which gets the rows that a mask picks."""
@@ -325,26 +339,28 @@ class Loops:
                 return count <= _FEW
         return False
 
-    def _boundary(self, loop: Loop, effects: set[str], iterable: AbstractValue) -> None:
-        if ("work" not in effects and "work?" not in effects) or self._few_rounds(loop.node):
+    def _boundary(self, loop: Loop, effects: Effects, iterable: AbstractValue) -> None:
+        if not effects.happens(Effect.WORK) or self._few_rounds(loop.node):
             return
-        m = self.m
+        m, must = self.m, effects.must
+        updates = Effect.OPTIMIZER_STEP in must
+        accumulates = not updates and Effect.OPTIMIZER_STEP in effects.may
         boundary = "none"
-        if "framework" in effects:
+        if Effect.FRAMEWORK in must:
             boundary = "framework"
         elif iterable.tag == "device-loader":
-            boundary = "several" if "sync" in effects else "loader"
-        elif "sync" in effects:
-            boundary = "several" if "sync-again" in effects else "sync"
-        elif "sync-inside" in effects or ("sync?" in effects and "opt-step" not in effects):
+            boundary = "several" if Effect.SYNC in must else "loader"
+        elif Effect.SYNC in must:
+            boundary = "several" if Effect.SYNC in effects.repeated else "sync"
+        elif Effect.SYNC_INSIDE in must or (Effect.SYNC in effects.may and not updates):
             boundary = "sync"
-        elif "read" in effects or ("read-maybe" in effects and loop.kind != "training"):
+        elif Effect.READ in must or (Effect.POSSIBLE_READ in must and loop.kind != "training"):
             boundary = "read"
         optimizer = "none"
-        if "xm-step" in effects:
+        if Effect.XLA_OPTIMIZER_STEP in must:
             optimizer = "xm"
-        elif "opt-step" in effects or "opt-step?" in effects:
-            optimizer = "several" if "opt-step-again" in effects else "plain"
+        elif updates or accumulates:
+            optimizer = "several" if Effect.OPTIMIZER_STEP in effects.repeated else "plain"
         node = loop.node
         header = self._header(loop)
         ends = loop.kind == "training" and boundary in ("none", "read")
@@ -358,7 +374,7 @@ class Loops:
             loop=loop.kind,
             boundary=boundary,
             optimizer=optimizer,
-            accumulates="opt-step?" in effects and "opt-step" not in effects,
+            accumulates=accumulates,
             parts={"body": (node.body[0].start, node.body[-1].end)},
         )
 

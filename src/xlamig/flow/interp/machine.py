@@ -17,6 +17,7 @@ from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Loop
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.statements import Leaves, Statements
+from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.occasions import Occasions
 from xlamig.flow.model.regions import Regions
@@ -28,8 +29,7 @@ _AT_LEAST = 4000
 
 
 class Machine:
-    """The state of a run. `effects` collects what the current function or branch does ("read",
-    "backward" ...; with "?" what it may do)."""
+    """The state of a run. `effects` collects what the current function or branch does."""
 
     def __init__(self, analysis: Analysis, scopes: ScopeTable, regions: Regions) -> None:
         self.analysis = analysis
@@ -40,7 +40,7 @@ class Machine:
         self.recorder = Recorder()
         self.frame = Frame(scopes.module)
         self.frequency: Frequency = "once"
-        self.effects: set[str] = set()
+        self.effects = Effects()
         self.loops: list[Loop] = []
         self.brief = False  # each loop is run once
         self.synced = False
@@ -104,20 +104,17 @@ class Machine:
             self._left += _PER_STATEMENT * len(body)
 
     @contextmanager
-    def branch(self) -> Iterator[set[str]]:
+    def branch(self) -> Iterator[Effects]:
         """What happens inside is collected apart: it may not happen."""
-        before, self.effects = self.effects, set()
+        before, self.effects = self.effects, Effects()
         try:
             yield self.effects
         finally:
             self.effects = before
 
-    def maybe(self, *ways: set[str]) -> None:
-        """Adds effects of branches one of which is taken."""
-        sure = set.intersection(*ways) if ways else set()
-        self.effects |= sure
-        for way in ways:
-            self.effects.update(e if e.endswith("?") or ":" in e else f"{e}?" for e in way - sure)
+    def join_effects(self, *branches: Effects) -> None:
+        """Add the effects of branches, one of which runs."""
+        self.effects.update_from_branches(*branches)
 
     # ------------------------------------------------------------------ statements
 
@@ -190,7 +187,7 @@ class Machine:
             thing = thing.replace(tag="grows", loop=0)
         if path:
             self.put(path, thing)
-        self.effects.add(f"sets:{target.attr}")
+        self.effects.assigned.add(target.attr)
         if owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo):
             owner.ref.assigned.add(target.attr)
             known = owner.ref.attributes.get(target.attr)

@@ -20,6 +20,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.portable import of_project
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
@@ -47,7 +48,7 @@ class Modules:
         m = self.m
         if isinstance(module.ref, str) and module.ref.endswith("#parameter") and self._makes(args, node):
             return TOP
-        m.effects.add("part" if self._is_part(node) else "model")
+        m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
         if of_project(module):
             m.calls.project.send(f"{module.ref}.forward", module, args, node)
         forward = m.calls.method_of(module, "forward") or m.calls.method_of(module, "__call__")
@@ -105,7 +106,7 @@ class Modules:
         self, args: Args, node: ir.Call, sure: int, module: AbstractValue | None = None
     ) -> AbstractValue:
         """What a module of unknown make gives."""
-        self.m.effects.add("part" if self._is_part(node) else "model")
+        self.m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
         place = self._place(args, module)
         self.m.calls.work(place)
         why = (*(module.why[-2:] if module is not None else ()), self._why(node)) if place != "host" else ()
@@ -179,7 +180,7 @@ class Modules:
         own = self.m.calls.method_of(module, name)
         if own is not None:
             if name == "forward":
-                self.m.effects.add("model")
+                self.m.effects.add(Effect.MODEL_CALL)
             result = self.m.calls.entry.call(own, args, node)
             if result.kind == "tensor":
                 return self._told(result, module, node)
@@ -199,7 +200,7 @@ class Modules:
         if module.loose and not signatures.signature(f"Module.{name}"):
             result = self.m.calls.unseen.result(node, args, module)
             if self.m.calls.held(args) and result.place != "host":
-                self.m.effects.add("model")
+                self.m.effects.add(Effect.MODEL_CALL)
             return result
         if isinstance(module.ref, ClassInfo) and self.m.calls.held(args) and name not in ("log", "log_dict"):
             unknown = all(name not in cls.attributes for cls in module.ref.lineage())
@@ -260,7 +261,7 @@ class Modules:
         if name == "tie_weights":
             return NONE
         if name == "backward":  # of an engine that wraps a model
-            self.m.effects.add("backward")
+            self.m.effects.add(Effect.BACKWARD)
             return NONE
         if name == "step":
             self.m.calls.updated(node)

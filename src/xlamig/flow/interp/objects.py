@@ -23,6 +23,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.libraries import Libraries
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -89,7 +90,7 @@ class Objects:
             self.m.calls.updated(node)
             self.m.calls.work(owner.place or "either")
         elif name == "zero_grad":
-            self.m.effects.add("zero-grad")
+            self.m.effects.add(Effect.ZERO_GRAD)
         return TOP
 
     def _of_scaler(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
@@ -218,7 +219,7 @@ class Objects:
         if name in table.names("reads", "loggers") and ("log" in last.lower()):
             return NONE  # below its level nothing is read
         if name == "backward":
-            self.m.effects.add("backward")
+            self.m.effects.add(Effect.BACKWARD)
             self.m.calls.work("either")
             return NONE
         if name in ("item", "tolist", "cpu") and owner.kind == "unknown":

@@ -14,12 +14,16 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import POSSIBLE, TOP, AbstractValue, inside
 from xlamig.flow.interp.portable import moved, portable, restored
 from xlamig.flow.interp.reads import sureness
+from xlamig.flow.model.effects import Effect, effects_of
 from xlamig.flow.model.scopes import path_of
-from xlamig.flow.model.summaries import SETTLED, CallContext, FunctionSummary, Portable
+from xlamig.flow.model.summaries import CallContext, FunctionSummary, Portable
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.machine import Machine
 
+_UPDATES = frozenset({Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP, Effect.BACKWARD})
+_ON_DEVICE = frozenset({Effect.READ, Effect.WORK, Effect.MODEL_CALL})
+"""What a function does only if its arguments are on the device."""
 _MAX_ARGUMENTS = 24
 _MAX_CONTEXTS = 400  # of one module
 
@@ -87,18 +91,18 @@ class ProjectCalls:
 
     def _happens(self, summary: FunctionSummary, computed: AbstractValue, node: ir.Call) -> None:
         """Effects of the callee; those on arguments count only where these are on the device."""
-        updates = {"opt-step", "xm-step", "backward"}.intersection(summary.effects)
-        kept = {e for e in summary.effects if not e.startswith("read") or updates}
-        if computed.place == "host" and not updates:
-            kept -= {"work", "work?", "model", "model?"}
-        if "opt-step" in kept:
+        effects = effects_of(summary.effects)
+        if effects.must.isdisjoint(_UPDATES):
+            on_host = computed.place == "host"
+            effects = effects.without(_ON_DEVICE if on_host else (Effect.READ,))
+        if Effect.OPTIMIZER_STEP in effects.must:
             self.m.calls.updated(node)
-        if "work" in kept or "work?" in kept:
-            self.m.calls.work("device" if "work" in kept else "either")
-        self.m.effects |= kept
-        if "sync" in kept:
+        if effects.happens(Effect.WORK):
+            self.m.calls.work("device" if Effect.WORK in effects.must else "either")
+        self.m.effects.update(effects)
+        if Effect.SYNC in effects.must:
             self.m.synced = True
-        if SETTLED in kept:
+        if Effect.SETTLED in effects.must:
             self.m.waiting = False
 
     @staticmethod

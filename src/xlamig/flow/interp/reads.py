@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Transfer, Why
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Cause, element_of
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Reads:
         if thing.kind != "tensor" or not sure:
             return
         m = self.m
-        m.effects.update(("read",) if sure > POSSIBLE else ("read?", "read-maybe"))
+        m.effects.add(Effect.READ if sure > POSSIBLE else Effect.POSSIBLE_READ)
         m.waiting = False
         over = next((word for word in reversed(m.over) if word in _OVER), "")
         self._told(node, thing, via, operation, of if of is not None else node, over)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xlamig import ir
 from xlamig.flow.interp.domain import NONE, TOP, join
 from xlamig.flow.interp.frames import Env, fork, merged
+from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.guards import XLA_ARM
 from xlamig.flow.model.scopes import path_of
 
@@ -78,7 +79,7 @@ class Statements:
                 if message is not None:
                     with self.m.branch() as way, self.m.once(message=True):
                         self.m.values.of(message)
-                    self.m.maybe(way, set())
+                    self.m.join_effects(way, Effects())
             case ir.Jump(kind=kind) if kind != "pass":
                 if self.m.loops:
                     ended = self.m.loops[-1].left if kind == "break" else self.m.loops[-1].again
@@ -99,7 +100,7 @@ class Statements:
         if holds is not None:
             return self.m.block(node.body if holds else node.orelse)
         before = fork(self.m.env)
-        ways: list[set[str]] = []
+        ways: list[Effects] = []
         ends: list[Env | None] = []
         for body, taken in ((node.body, True), (node.orelse, False)):
             self.m.frame.env = fork(before)
@@ -113,11 +114,11 @@ class Statements:
             self.m.arms = arms
             ways.append(way)
         if self._asks_for_xla(node.test):
-            self.m.effects |= ways[0]  # where it matters the branch is taken
+            self.m.effects.update(ways[0])  # where it matters the branch is taken
         self.m.statement = node
         if tested.cause == "random" and (any(map(_works, ways)) or any(_picks(e, before) for e in ends)):
             self.m.values.reads.branched(node.test, tested)
-        self.m.maybe(*ways)
+        self.m.join_effects(*ways)
         if ends == [None, None]:
             self.m.frame.env = before
             return True
@@ -133,7 +134,7 @@ class Statements:
 
     def _match(self, node: ir.Match) -> Leaves:
         self.m.values.of(node.subject)
-        before, ends, ways = fork(self.m.env), [fork(self.m.env)], [set[str]()]
+        before, ends, ways = fork(self.m.env), [fork(self.m.env)], [Effects()]
         for case in node.cases:
             self.m.frame.env = fork(before)
             self.m.env.update(dict.fromkeys(case.captures, TOP))
@@ -143,7 +144,7 @@ class Statements:
                 if not self.m.block(case.body):
                     ends.append(self.m.env)
             ways.append(way)
-        self.m.maybe(*ways)
+        self.m.join_effects(*ways)
         env = ends[0]
         for end in ends[1:]:
             env = merged(env, end)
@@ -163,7 +164,7 @@ class Statements:
         leaves = self.m.block(node.body)
         self.m.default_place = place
         if ends_step:
-            self.m.effects.add("sync")
+            self.m.effects.add(Effect.SYNC)
             self.m.synced = True
         return leaves
 
@@ -174,7 +175,7 @@ class Statements:
         if after is not None and node.orelse:
             leaves = self.m.block(node.orelse)
             after = None if leaves else self.m.env
-        ends, ways = [after], [set[str]()]
+        ends, ways = [after], [Effects()]
         for handler in node.handlers:
             self.m.frame.env = fork(merged(before, after))
             if handler.name:
@@ -182,7 +183,7 @@ class Statements:
             with self.m.branch() as way:
                 ends.append(None if self.m.block(handler.body) else self.m.env)
             ways.append(way)
-        self.m.maybe(*ways)
+        self.m.join_effects(*ways)
         alive = [env for env in ends if env is not None]
         env = alive[0] if alive else before
         for other in alive[1:]:
@@ -192,8 +193,8 @@ class Statements:
         return ended or not alive
 
 
-def _works(effects: set[str]) -> bool:
-    return "work" in effects or "work?" in effects
+def _works(effects: Effects) -> bool:
+    return effects.happens(Effect.WORK)
 
 
 def _picks(end: Env | None, before: Env) -> bool:

@@ -14,8 +14,9 @@ from xlamig.flow.interp.events import Event, Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.machine import Machine
 from xlamig.flow.interp.portable import portable
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.regions import Regions
-from xlamig.flow.model.summaries import SETTLED, FunctionSummary, Portable, Reading
+from xlamig.flow.model.summaries import FunctionSummary, Portable, Reading
 
 if TYPE_CHECKING:
     from xlamig.flow.model.scopes import ScopeTable
@@ -28,21 +29,12 @@ _LONG = {_MAY_READ: 1500, _MAY_UPDATE: 6000, _MAY_MAKE: 3000}  # characters; lon
 _MAX_CHAIN = 3  # functions of one module that call each other
 _VIA = frozenset({"item", "copy"})
 _MARK = "the argument "
-_TOLD = frozenset(
-    {
-        "step-loop",
-        "batch",
-        "backward",
-        "opt-step",
-        "xm-step",
-        "zero-grad",
-        "model",
-        "sync",
-        "framework",
-        "work",
-        "read",
-    }
+_PUBLIC = frozenset(
+    {Effect.STEP_LOOP, Effect.BATCH, Effect.BACKWARD, Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP}
+    | {Effect.ZERO_GRAD, Effect.MODEL_CALL, Effect.SYNC, Effect.FRAMEWORK, Effect.WORK, Effect.READ}
+    | {Effect.SETTLED}
 )
+"""The effects that a caller in another module learns of."""
 _RESULTS = frozenset({"number", "bool", "text", "none", "foreign", "loader", "device", "optimizer", "module"})
 
 
@@ -129,13 +121,13 @@ class _Summarizer:
             result = m.calls.entry.call(function, self._given(function, params), None)
         m.recorder.finish()
         reads = tuple(dict.fromkeys(self._read(event) for event in m.recorder.all() if self._is_read(event)))
-        told = tuple(sorted(e for e in effects if e.removesuffix("?").removesuffix("-again") in _TOLD))
-        if "work" in effects and not m.waiting:
-            told += (SETTLED,)
+        if Effect.WORK in effects.must and not m.waiting:
+            effects.add(Effect.SETTLED)
+        known = effects.known(_PUBLIC)
         given = self._result(result)
-        if not reads and not told and given is None:
+        if not reads and not any(known) and given is None:
             return None
-        return FunctionSummary(tuple(p.name for p in params if not p.kind), reads, told, given)
+        return FunctionSummary(tuple(p.name for p in params if not p.kind), reads, known, given)
 
     def _construct(self, info: ClassInfo) -> None:
         """Runs the constructor once, so that attributes are known."""

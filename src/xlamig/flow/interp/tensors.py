@@ -28,6 +28,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.reads import SIZES, keeps, sureness
 from xlamig.flow.interp.sizes import LENGTH, VARIED, Sizes
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
@@ -63,7 +64,7 @@ class Tensors:
         if name in _MOVES:
             return self._moved(owner, name, args, node)
         if name == "backward":
-            self.m.effects.add("backward")
+            self.m.effects.add(Effect.BACKWARD)
             self.m.calls.work(owner.place)
             return NONE
         if name in ("register_hook", "register_post_accumulate_grad_hook"):
@@ -143,7 +144,7 @@ class Tensors:
             return owner.replace(place="host", tag="", why=())
         sure = min(CERTAIN if owner.place else LIKELY, target.sure)
         if owner.place == "host":
-            self.m.effects.add("transfer")
+            self.m.effects.add(Effect.TRANSFER)
             self._transfer(owner, node)
             self.sizes.moved(owner, node)
             if owner.cause == VARIED:

@@ -25,6 +25,7 @@ from xlamig.flow.interp.domain import (
     join_parameters,
 )
 from xlamig.flow.interp.reads import sureness
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.values import CUDA_AVAILABLE
 from xlamig.knowledge import signatures
@@ -106,15 +107,14 @@ class TorchCalls:
             wait = args.keywords.get("wait")
             if (wait is not None and wait.const is True) or name.endswith(".wait"):
                 self.m.waiting = False
-            again = "sync" in self.m.effects
-            self.m.effects.update(("sync", "sync-again") if again else ("sync",))
+            self.m.effects.repeat(Effect.SYNC)
             self.m.synced = True
             return AbstractValue("none", tag="step")
         if name in table.names("boundaries", "xm-step"):
             barrier = args.keywords.get("barrier")
-            self.m.calls.updated(node, "xm-step")
+            self.m.calls.updated(node, Effect.XLA_OPTIMIZER_STEP)
             if barrier is not None and barrier.const is True:
-                self.m.effects.add("sync")
+                self.m.effects.add(Effect.SYNC)
                 self.m.synced = True
             return NONE
         if name in CUDA_AVAILABLE:
@@ -142,7 +142,8 @@ class TorchCalls:
     def _detection(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         held = self.m.calls.held(args)
         sure = max((sureness(thing) for thing in held), default=0)
-        self.m.effects.add("read" if sure > POSSIBLE else "read?")
+        if sure > POSSIBLE:
+            self.m.effects.add(Effect.READ)
         first = args.node(0)
         self.m.record(
             DynamicShape,

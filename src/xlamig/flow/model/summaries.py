@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 from xlamig.facts import Scalar
 from xlamig.findings import Frequency
-
-SETTLED = "settled"
-"""The effect of a function after which no device work is queued that nothing waited for."""
+from xlamig.flow.model.effects import KnownEffects
 
 
 class Portable(NamedTuple):
@@ -48,13 +46,12 @@ class Reading(NamedTuple):
 class FunctionSummary(NamedTuple):
     """What a function does and returns when its arguments are tensors on the device.
 
-    `parameters` are those that a position stands for; `effects` are those of `Machine.effects` that
-    matter to a caller.
+    `parameters` are those that a position stands for; `effects` are those that matter to a caller.
     """
 
     parameters: tuple[str, ...]
     reads: tuple[Reading, ...] = ()
-    effects: tuple[str, ...] = ()
+    effects: KnownEffects = KnownEffects()
     result: Portable | None = None
 
 

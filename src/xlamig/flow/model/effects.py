@@ -1,0 +1,112 @@
+"""Effects of a statement, branch, loop or function: what it does beside returning a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+
+class Effect(Enum):
+    """One thing that code does.
+
+    STEP_LOOP     runs a loop whose iterations are steps
+    SYNC_INSIDE   ends a graph inside an inner loop
+    POSSIBLE_READ reads a tensor that is possibly on the device
+    PART_CALL     calls a part of the module that runs, such as `self.attention(x)`
+    SETTLED       leaves no device work queued that nothing waited for
+    """
+
+    # Members are singletons: hashing by identity keeps Enum's own hash, a Python call, off the hot path.
+    __hash__ = object.__hash__
+
+    ADD_ROWS = "add-rows"
+    BACKWARD = "backward"
+    BATCH = "batch"
+    FRAMEWORK = "framework"
+    MODEL_CALL = "model-call"
+    OPTIMIZER_STEP = "optimizer-step"
+    PART_CALL = "part-call"
+    POSSIBLE_READ = "possible-read"
+    READ = "read"
+    SELECT = "select"
+    SETTLED = "settled"
+    STEP_LOOP = "step-loop"
+    SYNC = "sync"
+    SYNC_INSIDE = "sync-inside"
+    TRANSFER = "transfer"
+    WORK = "work"
+    XLA_OPTIMIZER_STEP = "xla-optimizer-step"
+    ZERO_GRAD = "zero-grad"
+
+
+class KnownEffects(NamedTuple):
+    """Effects as plain data in a fixed order, for other modules and for the cache."""
+
+    must: tuple[Effect, ...] = ()
+    may: tuple[Effect, ...] = ()
+    repeated: tuple[Effect, ...] = ()
+
+
+@dataclass(slots=True)
+class Effects:
+    """Effects so far. `must` happen on every path, `may` on some; `repeated`, a subset of `must`, happen at
+    several places; `assigned` are the attributes that are set on some path."""
+
+    must: set[Effect] = field(default_factory=set)
+    may: set[Effect] = field(default_factory=set)
+    repeated: set[Effect] = field(default_factory=set)
+    assigned: set[str] = field(default_factory=set)
+
+    def add(self, *effects: Effect) -> None:
+        """Record what happens here, whichever branch runs."""
+        self.must.update(effects)
+
+    def repeat(self, effect: Effect) -> None:
+        """Record what happens here, and that it happened before if it did."""
+        if effect in self.must:
+            self.repeated.add(effect)
+        self.must.add(effect)
+
+    def update(self, other: Effects) -> None:
+        """Add the effects of what runs next."""
+        self.must |= other.must
+        self.may |= other.may
+        self.repeated |= other.repeated
+        self.assigned |= other.assigned
+
+    def update_from_branches(self, *branches: Effects) -> None:
+        """Add the join of the effects of branches, one of which runs."""
+        must = set.intersection(*(branch.must for branch in branches))
+        self.must |= must
+        self.repeated |= set.intersection(*(branch.repeated for branch in branches))
+        for branch in branches:
+            self.may |= branch.may | (branch.must - must)
+            self.assigned |= branch.assigned
+
+    def happens(self, *effects: Effect) -> bool:
+        """Return whether any of the effects happens on some path."""
+        return not self.must.isdisjoint(effects) or not self.may.isdisjoint(effects)
+
+    def without(self, dropped: Iterable[Effect]) -> Effects:
+        """Return the effects without some."""
+        kinds = frozenset(dropped)
+        return Effects(self.must - kinds, self.may - kinds, self.repeated - kinds, set(self.assigned))
+
+    def known(self, kinds: frozenset[Effect]) -> KnownEffects:
+        """Return those of some kinds as plain data."""
+        chosen = (_sorted(effects & kinds) for effects in (self.must, self.may, self.repeated))
+        return KnownEffects(*chosen)
+
+
+def effects_of(known: KnownEffects) -> Effects:
+    """Return the effects that plain data stands for."""
+    return Effects(set(known.must), set(known.may), set(known.repeated))
+
+
+_ORDER: Mapping[Effect, int] = {effect: rank for rank, effect in enumerate(Effect)}
+
+
+def _sorted(effects: set[Effect]) -> tuple[Effect, ...]:
+    return tuple(sorted(effects, key=_ORDER.__getitem__))

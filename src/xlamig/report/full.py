@@ -19,12 +19,12 @@ _OFTEN: dict[Frequency, str] = {
 
 _HARM: dict[Mechanism, str] = {
     "error": "raises",
-    "wrong-result": "goes wrong without a message",
+    "wrong-result": "silently wrong",
     "recompile": "recompiles",
-    "host-sync": "waits for the device",
-    "cpu-fallback": "runs on the CPU",
+    "host-sync": "the host waits for the device",
+    "cpu-fallback": "falls back to the CPU",
     "slow": "slow",
-    "api-surface": "another API is meant for it",
+    "api-surface": "needs a different API",
     "no-op": "has no effect",
 }
 

@@ -267,7 +267,7 @@ class Entry:
         caller = m.regions.caller(node, owner.scope if owner else frame.scope)
         if caller and caller != m.names.module:
             name = caller.rpartition(".")[2]
-            m.caller = (Why(f"`{name}.py` calls `{node.name}` in each step", (node.start, node.start)),)
+            m.caller = (Why(f"`{name}.py` calls `{node.name}` every step", (node.start, node.start)),)
         ran = self._ran.setdefault(id(node), _Ran())
         ran.results[("root", hot)] = self._run(function, given)
         ran.frequencies.add(m.frequency)

@@ -44,7 +44,7 @@ class Libraries:
         match word:
             case "tensor" | "scalar":
                 text = short(self.m.source(node))
-                why = Why(f"`{text}` computes it from what is on the device", (node.start, node.end))
+                why = Why(f"`{text}` computes it from device tensors", (node.start, node.end))
                 loose = word == "tensor"
                 return AbstractValue(
                     "tensor", "device", sure=LIKELY, loose=loose, scalar=not loose, why=(why,)
@@ -61,7 +61,7 @@ class Libraries:
                 )
             case "position":
                 text = short(self.m.source(node))
-                why = Why(f"`{text}` is as large as the tokens so far", (node.start, node.end))
+                why = Why(f"`{text}` grows with the tokens so far", (node.start, node.end))
                 return AbstractValue("number", cause="position", sure=LIKELY, why=(why,))
             case "number":
                 return NUMBER

@@ -272,7 +272,7 @@ class Loops:
             return False
         sure = thing.sure if self._runs_graph(loop) else POSSIBLE
         span = (loop.node.start, self._header(loop).end)
-        self.told(thing, sure, (Why("in each round of this loop", span),), "")
+        self.told(thing, sure, (Why("in every iteration of this loop", span),), "")
         return True
 
     def told(self, thing: AbstractValue, sure: int, why: tuple[Why, ...], when: str) -> None:
@@ -316,7 +316,7 @@ class Loops:
         active = not iterable.loop or any(loop.id == iterable.loop for loop in self.m.loops)
         if iterable.kind != "sequence" or not iterable.cause or not active or self.m.frequency != "step":
             return
-        why = Why("it decides how many rounds there are", (node.iter.start, node.iter.end))
+        why = Why("it sets the number of iterations", (node.iter.start, node.iter.end))
         self.m.record(
             ChangingPath,
             node.iter,
@@ -365,7 +365,7 @@ class Loops:
         header = self._header(loop)
         ends = loop.kind == "training" and boundary in ("none", "read")
         at = loop.update if ends and loop.update is not None else header
-        in_loop = Why("each round of this loop is a step", (header.start, header.end))
+        in_loop = Why("each iteration of this loop is a step", (header.start, header.end))
         m.record(
             StepBoundary,
             at,

@@ -199,7 +199,7 @@ class Machine:
     def grew(self, thing: AbstractValue, name: str) -> None:
         """`self.keys = torch.cat([self.keys, k])`: longer after each step."""
         if thing.kind == "tensor" and thing.tag == f"grown:{name}" and thing.ref and self.frequency == "step":
-            self.rounds.told(thing, thing.sure, (), "in each step")
+            self.rounds.told(thing, thing.sure, (), "every step")
 
     # ------------------------------------------------------------------ what is met
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _CAUSES = {
     "step-counter": "it counts steps",
-    "position": "it is another number in each round",
+    "position": "it is a different number every iteration",
     "random": "it is random",
     "read": "it was read from a tensor",
     "derived": "its tensor has as many elements as the values say",

@@ -97,7 +97,7 @@ class Sizes:
             return {}
         node = loop.node
         header = (node.start, node.iter.end if isinstance(node, ir.For) else node.test.end)
-        why = (Why("this loop has another number of rounds each time", header),)
+        why = (Why("this loop runs a different number of iterations each time", header),)
         return {
             name: thing.replace(cause="batch", sure=LIKELY, why=why)
             for name, thing in self.m.env.items()
@@ -230,7 +230,7 @@ class Sizes:
 
     def _marked(self, result: AbstractValue, operation: str, node: ir.Node) -> AbstractValue:
         text = short(self.m.source(node))
-        why = Why(f"`{text}`: each sample or batch has a shape of its own", (node.start, node.end))
+        why = Why(f"`{text}` differs in shape per sample or batch", (node.start, node.end))
         made = node, self.m.statement, operation
         return result.replace(
             cause=VARIED, sure=min(result.sure, LIKELY), ref=made, why=(*result.why[-2:], why), tag=""
@@ -255,7 +255,7 @@ class Sizes:
         """Such a tensor is put on the device in each step."""
         if tensor.cause != VARIED or tensor.ref is None or self.m.frequency != "step":
             return
-        why = Why("it is put on the device here in each step", (node.start, node.end))
+        why = Why("it is put on the device here every step", (node.start, node.end))
         made, statement, operation = tensor.ref
         self._told(made, statement, operation, tensor.sure, (*tensor.why, why))
 

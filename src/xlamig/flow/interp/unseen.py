@@ -58,13 +58,13 @@ class Unseen:
         why: tuple[Why, ...] = ()
         if place == "device":
             text = short(self.m.source(node))
-            why = (Why(f"`{text}` computes it from what is on the device", (node.start, node.end)),)
+            why = (Why(f"`{text}` computes it from device tensors", (node.start, node.end)),)
         return AbstractValue("unknown", place, sure=LIKELY, tag=tag, cause=cause, why=(*lead.why[-2:], *why))
 
     def _read_by_name(self, tensor: AbstractValue, via: str, args: Args, node: ir.Call) -> AbstractValue:
         """`utils.item(loss)`, `to_numpy(x)`, of a function that is not among the files."""
         name = path_of(node.func)
-        why = Why(f"its name says that `{name}` reads what it is given", (node.start, node.end))
+        why = Why(f"by its name, `{name}` reads its argument", (node.start, node.end))
         told = tensor.replace(sure=min(tensor.sure, LIKELY), why=(*tensor.why[-3:], why))
         self.m.values.reads.host(node, told, via, name, args.node(0))
         if via == "copy":
@@ -94,7 +94,7 @@ class Unseen:
         if call is None:
             return thing
         text = short(self.m.source(call))
-        why = Why(f"`{text}` goes back from it: a tensor", (call.start, call.end))
+        why = Why(f"`{text}` runs backward from it, so it is a tensor", (call.start, call.end))
         place: Place = thing.place or "either"
         return AbstractValue("tensor", place, sure=LIKELY, scalar=True, why=(*thing.why[-2:], why))
 

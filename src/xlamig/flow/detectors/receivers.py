@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from xlamig import ir
+from xlamig.flow.model.kinds import is_module_class, made_by
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.flow.model.site import Analysis
 
-_MODULE_ROOTS = ("torch.nn.", "torchvision.models.", "timm.create_model", "transformers.")
-_NOT_MODULES = ("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.", "torch.nn.Parameter")
-_TENSOR_ROOTS = ("torch.",)
-_NOT_TENSORS = (
-    "torch.device", "torch.Generator", "torch.utils.", "torch.optim.", "torch.cuda.", "torch.amp.",
-    "torch.distributed.", "torch.load", "torch.compile", "torch.jit.",
-)  # fmt: skip
+_RECEIVERS = {"module": "Module", "tensor": "Tensor"}
 _RETURN_THEIR_RECEIVER = frozenset(
     {"to", "cuda", "cpu", "half", "bfloat16", "float", "double", "train", "eval", "requires_grad_", "apply"}
 )
@@ -43,10 +38,9 @@ def receiver_of(node: ir.Expr, method: str, scope: Scope, analysis: Analysis, de
 def _result_of(node: ir.Call, method: str, scope: Scope, analysis: Analysis, depth: int) -> str | None:
     dotted = analysis.names.dotted(node.func, scope)
     if dotted is not None:
-        if dotted.startswith(_MODULE_ROOTS) and not dotted.startswith(_NOT_MODULES):
-            return "Module" if dotted.rpartition(".")[2][:1].isupper() or "." not in dotted else "unknown"
-        if dotted.startswith(_TENSOR_ROOTS) and not dotted.startswith(_NOT_TENSORS):
-            return "Tensor"
+        made = _RECEIVERS.get(made_by(dotted))
+        if made is not None:
+            return made
     if isinstance(node.func, ir.Name):
         for binding in scope.lookup(node.func.id):
             if isinstance(binding.node, ir.ClassDef):
@@ -55,7 +49,7 @@ def _result_of(node: ir.Call, method: str, scope: Scope, analysis: Analysis, dep
         if export is not None and export.kind == "class":
             if method in export.members:
                 return None
-            return "Module" if _is_module(export.value) else "unknown"
+            return "Module" if any(map(is_module_class, export.value.split())) else "unknown"
     if isinstance(node.func, ir.Attribute) and dotted is None:  # a library may return anything
         receiver = receiver_of(node.func.value, method, scope, analysis, depth + 1)
         return receiver if receiver is None or node.func.attr in _RETURN_THEIR_RECEIVER else "unknown"
@@ -109,7 +103,7 @@ def _defines(node: ir.ClassDef, method: str, scope: Scope, analysis: Analysis, s
     seen.add(id(node))
     for base in node.args:
         dotted = analysis.names.dotted(base.value, scope) or ""
-        if _is_module(dotted):
+        if is_module_class(dotted):
             kind = "Module"
         for binding in scope.lookup(path_of(base.value)):
             if (
@@ -125,7 +119,7 @@ def _defines(node: ir.ClassDef, method: str, scope: Scope, analysis: Analysis, s
         if export is not None and export.kind == "class":
             if method in export.members:
                 return None
-            kind = "Module" if _is_module(export.value) else kind
+            kind = "Module" if any(map(is_module_class, export.value.split())) else kind
     return kind
 
 
@@ -133,10 +127,3 @@ def _gives_name(node: ir.Stmt, name: str) -> bool:
     if isinstance(node, ir.Assign):
         return any(path_of(target) == name for target in node.targets)
     return isinstance(node, ir.FunctionDef) and node.name == name
-
-
-def _is_module(bases: str) -> bool:
-    return any(
-        b in ("torch.nn.Module", "nn.Module", "LightningModule") or b.startswith("torch.nn.")
-        for b in bases.split()
-    )

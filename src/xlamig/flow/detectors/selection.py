@@ -13,7 +13,9 @@ from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.model.guards import XLA_ARM, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, Place
+from xlamig.knowledge.devices import alternatives
 
+_NOT_XLA = re.compile(rf"^(?:{alternatives('host', 'nvidia', 'other')})\b")
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
 
 
@@ -280,7 +282,7 @@ class Selections:
         known = self.analysis.values.of(node, place.scope)
         text = known.value.value
         if known.value.kind in ("constant", "pattern", "device") and isinstance(text, str):
-            return text if re.match(r"^(cuda|cpu|mps|xpu|npu|hpu)\b", text) else None
+            return text if _NOT_XLA.match(text) else None
         return None
 
     @staticmethod

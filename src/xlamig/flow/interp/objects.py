@@ -24,6 +24,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.model.effects import Effect
+from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -212,7 +213,7 @@ class Objects:
             made = self._of_unseen(owner, name, args, node)
             if made is not None:
                 return made
-        if name in ("step", "zero_grad") and table.name_like("optimizer").search(last):
+        if name in ("step", "zero_grad") and is_optimizer_name(last):
             return self._of_optimizer(AbstractValue("optimizer", "device", sure=LIKELY), name, node)
         if name == "step" and any(given.kind == "optimizer" for given in args.positional):
             return self._of_scaler(name, args, node)

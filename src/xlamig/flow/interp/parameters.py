@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     Place,
 )
 from xlamig.flow.interp.frames import Function
+from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -89,7 +90,7 @@ class Parameters:
             return AbstractValue("module", "either", sure=LIKELY, loose=True, ref=f"{name}#parameter")
         if table.name_like("loader").search(name):
             return AbstractValue("loader", "host", sure=LIKELY)
-        if table.name_like("optimizer").search(name):
+        if is_optimizer_name(name) and not table.name_like("setting").search(name):
             return AbstractValue("optimizer", "device", sure=LIKELY)
         return None
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from xlamig import ir
+from xlamig.knowledge.devices import alternatives
 
-_DEVICE = re.compile(r"(?:cuda|cpu|mps|xpu|npu|hpu|gpu)(?::\d+)?")
+_DEVICE = re.compile(rf"(?:gpu|{alternatives('host', 'nvidia', 'other')})(?::\d+)?")
 _NAMES_DEVICE = re.compile(r"device|(?:^|[._])dev(?:$|_)|\.type$", re.IGNORECASE)
 _EXITS = ("sys.exit(", "exit(", "quit(", "os._exit(")
 

@@ -11,10 +11,13 @@ from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.values import Values
 from xlamig.flow.model.versions import holds_on_torch
+from xlamig.knowledge.devices import alternatives
 
 XLA_ARM = re.compile(r"(?<![a-z])(?:xla|tpu)", re.IGNORECASE)  # not "output"
-_XLA = re.compile(r"(?:^|_|\b)(?:xla|tpu|pjrt)(?:_|\b|$)", re.IGNORECASE)
-_OTHER_DEVICE = re.compile(r"(?:^|_|\b)(?:mps|npu|xpu|hpu|musa|mlu|rocm|hip|jetson)(?:_|\b|$)", re.IGNORECASE)
+_XLA, _OTHER_DEVICE = (
+    re.compile(rf"(?:^|_|\b)(?:{alternatives(maker, words=True)})(?:_|\b|$)", re.IGNORECASE)
+    for maker in ("xla", "other")
+)
 # What a TPU host has like any other: asking for it keeps nobody out.
 _EVERYWHERE = re.compile(
     r"(?:^|_)(?:torch|accelerate|transformers|datasets|distributed|nccl|numpy|scipy|safetensors|peft|wandb"

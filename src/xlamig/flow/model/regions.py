@@ -12,6 +12,13 @@ from functools import cached_property
 from types import MappingProxyType
 
 from xlamig import ir
+from xlamig.flow.model.kinds import (
+    is_module_class,
+    is_of_other_library,
+    is_optimizer_or_scaler_name,
+    is_trainer_class,
+    made_by,
+)
 from xlamig.flow.model.project import Export
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
@@ -25,10 +32,6 @@ CALLED: Words = frozenset({"hot"})
 WORKER: Words = frozenset({"worker"})
 NOWHERE: Words = frozenset()
 
-_MODULE = re.compile(r"^torch\.nn\.|(?:^|\.)\w*(?:Module|Model|Trainer)$")
-_OTHER_LIBRARY = re.compile(
-    r"^(?:pydantic|django|keras|tensorflow|tf|flax|haiku|jax|sqlmodel|sklearn|peewee)\b"
-)
 _NO_MODULE = frozenset({"object", "ABC", "Generic", "Protocol", "NamedTuple", "Enum", "Exception", "type"})
 _FUNCTION = re.compile(r"(?:^|autograd\.)Function$")
 _DATASET = re.compile(r"Data(?:set|Pipe)$")
@@ -46,7 +49,6 @@ _ANY_WORKER = re.compile("|".join(_IN_WORKERS))
 _COLLATOR = re.compile(r"Collat(?:or|e)")
 
 _MAY_TRAIN = re.compile(r"\.\s*(?:backward|step|zero_grad|optimizer_step)\b")
-_OPTIMIZER = re.compile(r"(?i:optim)|(?:^|_)(?i:opts?)(?:$|_|\d|[A-Z])|(?i:scaler)$")
 _BLOCKS = ("body", "orelse", "final")
 _MAX_CLASSES = 20  # looked at for one class
 
@@ -80,9 +82,9 @@ class Regions:
     def is_module(self, node: ir.ClassDef, scope: Scope) -> bool:
         """Whether a class is a module or another thing with a forward pass of its own."""
         bases = self._bases(node, scope)
-        if any(_OTHER_LIBRARY.search(base) for base in bases):
+        if any(map(is_of_other_library, bases)):
             return False
-        return any(_MODULE.search(base) and not base.endswith("Trainer") for base in bases) or any(
+        return any(map(is_module_class, bases)) or any(
             isinstance(s, ir.FunctionDef) and s.name == "forward" for s in node.body
         )
 
@@ -90,7 +92,7 @@ class Regions:
     def makes_module(export: Export) -> bool:
         """Whether a class of another module is a module, as far as its bases there say so."""
         bases = export.value.split()
-        return any(_MODULE.search(b) and not b.endswith("Trainer") for b in bases) or (
+        return any(map(is_module_class, bases)) or (
             "forward" in export.members and bool(set(bases) - _NO_MODULE)
         )
 
@@ -127,11 +129,11 @@ class Regions:
         path = path_of(node)
         if not path:
             return False
-        if _OPTIMIZER.search(path.rpartition(".")[2]):
+        if is_optimizer_or_scaler_name(path.rpartition(".")[2]):
             return True
         made = (b.value.func for b in scope.find(path) if isinstance(b.value, ir.Call))
         dotted = (self.analysis.names.dotted(func, scope) or "" for func in made)
-        return any(d.startswith("torch.optim.") and ".lr_scheduler." not in d for d in dotted)
+        return any(made_by(d) == "optimizer" for d in dotted)
 
     # ------------------------------------------------------------------ classes
 
@@ -221,7 +223,7 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
         loaded = any(_DATASET.search(n) for n in names)
         served = _OF_ITERABLES if iterable or "__getitem__" not in methods else _OF_DATASETS
         return WORKER if loaded and (name in served or name in _OF_DATASETS) else NOWHERE
-    if not bases or any(_OTHER_LIBRARY.search(base) for base in bases):
+    if not bases or any(map(is_of_other_library, bases)):
         return NOWHERE
     if any(_FUNCTION.search(base) for base in bases):
         return FORWARD if name in _OF_FUNCTIONS else NOWHERE
@@ -233,8 +235,8 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
         return FORWARD
     if not _EVERY_STEP.search(name):
         return NOWHERE
-    kinds = {base.endswith("Trainer") for base in bases if _MODULE.search(base)}
-    return FORWARD if False in kinds or (True in kinds and _OF_TRAINERS.search(name)) else NOWHERE
+    trains = any(map(is_trainer_class, bases)) and _OF_TRAINERS.search(name)
+    return FORWARD if trains or any(map(is_module_class, bases)) else NOWHERE
 
 
 def handed_to_workers(arg: ir.Arg) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from xlamig.facts import Why
+from xlamig.knowledge.devices import maker_of
 
 Kind = Literal[
     "unknown", "tensor", "module", "optimizer", "scheduler", "scaler", "loader", "dataset", "device",
@@ -144,7 +145,5 @@ def constant(value: Any) -> AbstractValue:
 
 def place_of_text(text: str) -> Place:
     """Where a device string points to; "" if it is none."""
-    name = text.partition(":")[0]
-    if name in ("cuda", "xla", "tpu", "mps", "xpu", "npu", "hpu"):
-        return "device"
-    return "host" if name == "cpu" else ""
+    maker = maker_of(text)
+    return "" if maker is None else "host" if maker == "host" else "device"

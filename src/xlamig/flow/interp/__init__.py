@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from xlamig.flow.interp.events import Event, Recorder
-from xlamig.flow.interp.machine import Machine
+from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import ScopeTable
 from xlamig.flow.model.site import Analysis
@@ -36,7 +36,7 @@ def interpret(
 
     Constructors come first: what they are given is what their classes' other methods work on.
     """
-    machine = Machine(analysis, scopes, regions)
+    machine = AbstractInterpreter(analysis, scopes, regions)
     entry = machine.calls.entry
     machine.block(analysis.module.body)
     given = sorted(contexts, key=lambda context: not context.callee.endswith(".__init__"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xlamig import ir
-from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.domain import CERTAIN, DEVICE, LIKELY, AbstractValue, as_tensor, inside
 
 
 @dataclass(slots=True)
@@ -35,3 +35,46 @@ class Args:
     @property
     def all(self) -> list[AbstractValue]:
         return [*self.positional, *self.keywords.values()]
+
+    def tensors(self) -> list[AbstractValue]:
+        """Return the tensors among the arguments, also those in sequences."""
+        found: list[AbstractValue] = []
+        for thing in self.all:
+            inner = inside(thing)
+            if inner.kind == "tensor":
+                found.append(inner)
+            elif inner.kind == "unknown" and inner.place:
+                found.append(as_tensor(inner))
+        return found
+
+
+def destination(name: str, args: Args) -> AbstractValue | None:
+    """The device that something is moved to; None if it stays."""
+    if name in ("cuda", "xla"):
+        return DEVICE
+    if name in ("type", "type_as"):
+        return None
+    given = args.keywords.get("device") or args.get(0)
+    if given is None or given.kind in ("dtype", "bool"):
+        return None
+    if given.kind == "api":
+        return None  # a dtype
+    if given.kind == "tensor":
+        return AbstractValue("device", given.place or "either", sure=given.sure)
+    if given.kind == "device":
+        return given
+    if given.kind == "text":
+        return AbstractValue("device", given.place or "device", sure=CERTAIN if given.place else LIKELY)
+    if given.kind == "none":
+        return None
+    return AbstractValue("device", "device", sure=LIKELY)
+
+
+def dtype_of(args: Args) -> str:
+    given = args.keywords.get("dtype") or next((a for a in args.positional if a.kind == "api"), None)
+    if given is None or given.kind != "api":
+        return ""
+    name = str(given.ref).rpartition(".")[2]
+    if name == "bool":
+        return "bool"
+    return "int" if name.startswith(("int", "uint", "long", "short")) else "float"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
@@ -20,11 +19,9 @@ from xlamig.flow.interp.domain import (
     element_of,
     sequence,
 )
-from xlamig.flow.interp.reads import SIZES, sureness
-from xlamig.flow.interp.sizes import DRAWN, LENGTH, varies
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
+from xlamig.flow.interp.reads import SIZES, Reads, sureness
+from xlamig.flow.interp.sizes import DRAWN, LENGTH, Sizes, varies
+from xlamig.flow.interp.state import State
 
 _RESULTS = {
     **dict.fromkeys(("isinstance", "issubclass", "callable", "hasattr"), BOOL),
@@ -34,8 +31,9 @@ _RESULTS = {
 
 
 class Builtins:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State, reads: Reads, sizes: Sizes, costs: Costs) -> None:
+        self.m = state
+        self.reads, self.sizes, self.costs = reads, sizes, costs
 
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         first = args.get(0) or TOP
@@ -43,7 +41,7 @@ class Builtins:
         return plain if plain is not None else self._call(name, first, args, node)
 
     def _call(self, name: str, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
-        reads = self.m.values.reads
+        reads = self.reads
         match name:
             case "float" | "int":
                 return self._number(name, first, node, args)
@@ -51,7 +49,7 @@ class Builtins:
                 reads.host(node, first, "truth", "bool", args.node(0))
                 return BOOL
             case "next":
-                return self.m.values.iterated(first)
+                return self.m.semantics.iterate(first)
             case "print" | "str" | "repr" | "format":
                 self._formatted(name, args, node)
                 return TEXT if name != "print" else NONE
@@ -66,14 +64,14 @@ class Builtins:
                 return self._range(args, node)
             case "enumerate":
                 start = AbstractValue("number", tag="counter")
-                inner = self.m.values.iterated(first)
+                inner = self.m.semantics.iterate(first)
                 return AbstractValue(
                     "sequence", element=sequence((start, inner)), cause=_rounds(first), tag=first.tag
                 )
             case "zip" if args.rest is not None and args.rest.items and len(args.positional) == 1:
                 return sequence([AbstractValue("sequence", element=item) for item in args.rest.items])
             case "zip":
-                parts = [self.m.values.iterated(thing) for thing in args.positional]
+                parts = [self.m.semantics.iterate(thing) for thing in args.positional]
                 return AbstractValue("sequence", element=sequence(parts))
             case "reversed" | "list" | "tuple" | "iter" | "set":
                 return self._copied(name, first)
@@ -96,8 +94,8 @@ class Builtins:
 
     def _number(self, name: str, first: AbstractValue, node: ir.Call, args: Args) -> AbstractValue:
         if first.kind == "tensor":
-            self.m.values.reads.host(node, first, "item", name, args.node(0))
-            longest = self.m.calls.tensors.sizes.read(first, node)
+            self.reads.host(node, first, "item", name, args.node(0))
+            longest = self.sizes.read(first, node)
             if longest is not None:
                 return longest
             cause: Cause = "read" if sureness(first) else ""
@@ -114,11 +112,11 @@ class Builtins:
     def _formatted(self, name: str, args: Args, node: ir.Call) -> None:
         for arg, thing in args.pairs:
             if arg.keyword is None:
-                self.m.values.reads.formatted(arg.value, thing, name, node)
+                self.reads.formatted(arg.value, thing, name, node)
 
     def _ordered(self, name: str, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """`max(a, b)`: a tensor's comparison is read to choose."""
-        things = args.positional if len(args.positional) > 1 else [self.m.values.iterated(first)]
+        things = args.positional if len(args.positional) > 1 else [self.m.semantics.iterate(first)]
         if first.kind == "tensor" and len(args.positional) == 1:
             things = [first]
         tensors = [t for t in things if t.kind == "tensor"]
@@ -127,7 +125,7 @@ class Builtins:
         self.m.prove(node, two_scalars=alike and all(t.scalar for t in tensors))
         if tensors:
             surest = max(tensors, key=sureness)
-            self.m.values.reads.host(node, surest, "builtin", name)
+            self.reads.host(node, surest, "builtin", name)
             return tensors[0] if name != "sorted" else AbstractValue("sequence", element=tensors[0])
         if name == "sorted" and first.kind == "mapping":
             return AbstractValue("sequence", element=TEXT)
@@ -136,20 +134,20 @@ class Builtins:
                 AbstractValue("sequence", element=element_of(first)) if first.kind == "sequence" else FOREIGN
             )
         if name == "max" and len(args.positional) == 1:
-            longest = self.m.calls.tensors.sizes.longest(things[0], node, args.node(0))
+            longest = self.sizes.longest(things[0], node, args.node(0))
             if longest is not None:
                 return longest
         for thing in things:
             if thing.kind == "number" and thing.cause:
                 if name == "max" and thing.cause == "derived" and len(args.positional) == 1:
-                    self.m.values.reads.sized(node, node, thing, LIKELY, name)  # what they are padded to
+                    self.reads.sized(node, node, thing, LIKELY, name)  # what they are padded to
                 return thing.replace(const=TOP.const)
         return NUMBER if all(t.kind in ("number", "bool") for t in things) else TOP
 
     def _range(self, args: Args, node: ir.Call) -> AbstractValue:
         for i, thing in enumerate(args.positional):
             if thing.kind == "tensor":
-                self.m.values.reads.host(node, thing, "builtin", "range", args.node(i))
+                self.reads.host(node, thing, "builtin", "range", args.node(i))
         cause = next((t for t in args.positional if t.cause), None)
         counter = AbstractValue("number", tag="counter")
         made = AbstractValue("sequence", element=counter, tag="range")
@@ -164,7 +162,7 @@ class Builtins:
         if first.kind in ("sequence", "loader"):
             return first.replace(tag="") if first.tag == "appended" else first
         if first.kind == "tensor":
-            return AbstractValue("sequence", element=self.m.values.iterated(first))
+            return AbstractValue("sequence", element=self.m.semantics.iterate(first))
         if first.kind == "parameters":
             return first
         if first.kind == "mapping":
@@ -188,7 +186,7 @@ class Builtins:
         return AbstractValue("number", tag=LENGTH)
 
     def _sum(self, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
-        self.m.calls.tensors.costs.stacked("sum", first, args, node)
+        self.costs.stacked("sum", first, args, node)
         held = element_of(first) if first.kind == "sequence" else first
         if held.kind == "tensor":
             return held.replace(tag="", source="") if first.kind == "sequence" else held
@@ -197,7 +195,7 @@ class Builtins:
     def _getattr(self, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         name = args.get(1)
         if name is not None and isinstance(name.const, str):
-            return self.m.values.attribute(first, name.const, node)
+            return self.m.semantics.attribute(first, name.const, node)
         return TOP
 
     def _map(self, args: Args, node: ir.Call) -> AbstractValue:
@@ -207,11 +205,11 @@ class Builtins:
         callee = args.positional[0]
         if callee.kind == "api" and callee.ref in ("list", "tuple") and args.positional[1].items:
             return args.positional[1]
-        inner = [self.m.values.iterated(thing) for thing in args.positional[1:]]
+        inner = [self.m.semantics.iterate(thing) for thing in args.positional[1:]]
         if callee.kind == "function":
-            return AbstractValue("sequence", element=self.m.calls.entry.call(callee.ref, Args(inner), node))
+            return AbstractValue("sequence", element=self.m.semantics.call(callee.ref, Args(inner), node))
         if callee.kind == "api" and callee.ref in ("float", "int", "str") and inner[0].kind == "tensor":
-            self.m.values.reads.host(node, inner[0], "item", str(callee.ref), args.node(1))
+            self.reads.host(node, inner[0], "item", str(callee.ref), args.node(1))
             return AbstractValue("sequence", element=NUMBER)
         if callee.kind == "api" and callee.ref == "len":
             return AbstractValue("sequence", element=self._len(inner[0]))

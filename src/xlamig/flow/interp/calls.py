@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
+from xlamig.flow.interp.conventions import by_convention
+from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
     TOP,
     AbstractValue,
     constant,
-    inside,
+    groups_of,
+    placed,
 )
 from xlamig.flow.interp.entry import Entry
-from xlamig.flow.interp.evaluate import groups_of
-from xlamig.flow.interp.frames import ClassInfo, Function
+from xlamig.flow.interp.frames import ClassInfo, Function, inherits
+from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
+from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.objects import Objects
 from xlamig.flow.interp.project_calls import ProjectCalls
+from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.sizes import Sizes
+from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.interp.torch_calls import TorchCalls
 from xlamig.flow.interp.unseen import Unseen
@@ -28,38 +33,39 @@ from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import helpers
 
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
-
 
 class Calls:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
-        self.entry = Entry(machine)
-        self.tensors = Tensors(machine)
-        self.modules = Modules(machine)
-        self.torch = TorchCalls(machine)
-        self.objects = Objects(machine)
-        self.builtins = Builtins(machine)
-        self.unseen = Unseen(machine)
-        self.project = ProjectCalls(machine)
+    def __init__(self, state: State, reads: Reads, sizes: Sizes, moves: Moves) -> None:
+        self.m = state
+        self.entry = Entry(state)
+        self.unseen = Unseen(state, reads)
+        libraries = Libraries(state, reads, sizes)
+        costs = Costs(state, reads, sizes)
+        self.tensors = Tensors(state, reads, costs, sizes, moves)
+        self.project = ProjectCalls(state, reads, self.unseen, libraries)
+        self.modules = Modules(state, self.unseen, libraries, self.project, moves)
+        self.torch = TorchCalls(
+            state, reads, sizes, self.tensors, self.modules, self.unseen, libraries, moves
+        )
+        self.objects = Objects(state, reads, sizes, self.tensors, self.modules, self.unseen, libraries)
+        self.builtins = Builtins(state, reads, sizes, costs)
 
     def of(self, node: ir.Call) -> AbstractValue:
         func = node.func
         if isinstance(func, ir.Attribute):
             held = self.m.env.get(path_of(func))
             if held is None:
-                owner = self.m.values.of(func.value)
+                owner = self.m.semantics.evaluate(func.value)
                 return self._method(node, func, owner)
             return self.reach(held, node, self.args(node))
         if isinstance(func, ir.Name) and func.id == "super":
             return self._super()
-        return self.reach(self.m.values.of(func), node, self.args(node))
+        return self.reach(self.m.semantics.evaluate(func), node, self.args(node))
 
     def args(self, node: ir.Call) -> Args:
         made = Args()
         for arg in node.args:
-            thing = self.m.values.of(arg.value)
+            thing = self.m.semantics.evaluate(arg.value)
             if not arg.star:
                 made.pairs.append((arg, thing))
             if arg.star == "*" and isinstance(thing.items, tuple) and thing.kind == "sequence":
@@ -71,7 +77,7 @@ class Calls:
             elif arg.star:
                 made.starred = True
                 if arg.star == "*":
-                    made.rest = self.m.values.iterated(thing)
+                    made.rest = self.m.semantics.iterate(thing)
                     made.positional.append(made.rest)
             elif arg.keyword is not None:
                 made.keywords[arg.keyword] = thing
@@ -103,7 +109,7 @@ class Calls:
             case "unknown" if isinstance(callee.ref, str) and callee.tag != "instance":
                 return self.project.call(callee.ref, args, node)
             case "type" if args.positional:  # `type(batch)(f(x) for x in batch)`
-                return AbstractValue("sequence", element=self.m.values.iterated(args.positional[0]))
+                return AbstractValue("sequence", element=self.m.semantics.iterate(args.positional[0]))
         return self._unknown(node, args)
 
     def _unknown(self, node: ir.Call, args: Args) -> AbstractValue:
@@ -149,7 +155,7 @@ class Calls:
         made = AbstractValue("module" if info.is_module else "instance", place, ref=info)
         for cls in info.lineage():
             if "__init__" in cls.methods:
-                init = self.m.definitions.function(cls.methods["__init__"], cls.frame, cls)
+                init = self.m.function(cls.methods["__init__"], cls.frame, cls)
                 init.bound = made
                 self.entry.call(init, args, node)
                 break
@@ -182,7 +188,7 @@ class Calls:
             return None
         for cls in owner.ref.lineage():
             if name in cls.methods:
-                made = self.m.definitions.function(cls.methods[name], cls.frame, cls)
+                made = self.m.function(cls.methods[name], cls.frame, cls)
                 if made.kind != "static":
                     made.bound = owner
                 return made
@@ -195,7 +201,7 @@ class Calls:
                 return self._kept(owner.items[name], name)
             for cls in owner.ref.lineage():
                 if name in cls.attributes:
-                    return self._kept(self.placed(cls.attributes[name], owner), name)
+                    return self._kept(placed(cls.attributes[name], owner), name)
             method = self.method_of(owner, name)
             if method is not None:
                 if method.kind == "property":
@@ -203,30 +209,9 @@ class Calls:
                 return AbstractValue("function", ref=method)
         if owner.kind == "module":
             return self.modules.attribute(owner, name)
-        if name == "param_groups" and self.inherits(owner, "Optimizer"):
+        if name == "param_groups" and inherits(owner, "Optimizer"):
             return groups_of("device")
-        return self.m.values.by_convention(name)
-
-    @staticmethod
-    def placed(thing: AbstractValue, owner: AbstractValue) -> AbstractValue:
-        """What is part of a module is where the module is."""
-        if owner.kind != "module" or not owner.place:
-            return thing
-        if thing.kind == "module" and thing.place in ("host", ""):
-            return thing.replace(
-                place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why
-            )
-        if thing.kind == "tensor" and thing.tag in ("parameter", "buffer"):
-            return thing.replace(
-                place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why
-            )
-        return thing
-
-    @staticmethod
-    def inherits(owner: AbstractValue, base: str) -> bool:
-        return isinstance(owner.ref, ClassInfo) and any(
-            name.endswith(base) for cls in owner.ref.lineage() for name in cls.outside
-        )
+        return by_convention(name)
 
     def _kept(self, thing: AbstractValue, name: str) -> AbstractValue:
         """What an object keeps from step to step; a tensor remembers where it was kept."""
@@ -239,9 +224,7 @@ class Calls:
             if name in cls.attributes:
                 return cls.attributes[name]
             if name in cls.methods:
-                return AbstractValue(
-                    "function", ref=self.m.definitions.function(cls.methods[name], cls.frame, cls)
-                )
+                return AbstractValue("function", ref=self.m.function(cls.methods[name], cls.frame, cls))
         return TOP
 
     def _of_class(self, info: ClassInfo, name: str, args: Args, node: ir.Call) -> AbstractValue:
@@ -251,7 +234,7 @@ class Calls:
             args.positional.insert(0, TOP)
         for cls in info.lineage():
             if name in cls.methods:
-                method = self.m.definitions.function(cls.methods[name], cls.frame, cls)
+                method = self.m.function(cls.methods[name], cls.frame, cls)
                 if method.kind == "class":
                     method.bound = AbstractValue("class", ref=info)
                 return self.entry.call(method, args, node)
@@ -281,32 +264,6 @@ class Calls:
             if export.kind != "name":
                 return AbstractValue("unknown", ref=dotted, sure=1)
         return AbstractValue("api", ref=self.m.names.canonical(dotted))
-
-    def work(self, place: str) -> None:
-        """Device work is queued."""
-        if place != "host":
-            (self.m.effects.must if place == "device" else self.m.effects.may).add(Effect.WORK)
-            self.m.synced = False
-            self.m.works += 1
-            self.m.waiting = True
-
-    def updated(self, node: ir.Call, effect: Effect = Effect.OPTIMIZER_STEP) -> None:
-        """An optimizer steps: in the loops around it, a step's boundary belongs after the call."""
-        self.m.effects.repeat(effect)
-        for loop in self.m.loops:
-            if loop.node.start <= node.start < loop.node.end:
-                loop.update = node
-
-    def held(self, args: Args) -> list[AbstractValue]:
-        """The tensors among arguments, also those in sequences."""
-        found: list[AbstractValue] = []
-        for thing in args.all:
-            inner = inside(thing)
-            if inner.kind == "tensor":
-                found.append(inner)
-            elif inner.kind == "unknown" and inner.place:
-                found.append(self.unseen.as_tensor(inner))
-        return found
 
 
 def _inline_meaning(node: ir.FunctionDef | ir.Lambda) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
 from xlamig.facts import ChangingConstant, ChangingShape, DynamicShape
 from xlamig.flow.interp.arguments import Args
@@ -14,21 +12,21 @@ from xlamig.flow.interp.domain import (
     element_of,
 )
 from xlamig.flow.interp.frames import STEPS
-from xlamig.flow.interp.reads import VALUE_SIZES, sureness
+from xlamig.flow.interp.reads import VALUE_SIZES, Reads, sureness
+from xlamig.flow.interp.sizes import Sizes
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
-
 _DYNAMIC = frozenset({"unique", "unique_consecutive", "masked_select"})
 
 
 class Costs:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
+        self.m = state
+        self.reads, self.sizes = reads, sizes
 
     def of(
         self,
@@ -96,7 +94,7 @@ class Costs:
         """An index with as many elements as values say: so many are taken, or written."""
         for arg, thing in args.pairs:
             if thing.kind == "tensor" and thing.cause == "dynamic" and sureness(thing):
-                self.m.values.reads.followed(arg.value, thing, name)
+                self.reads.followed(arg.value, thing, name)
                 return
 
     @staticmethod
@@ -162,11 +160,11 @@ class Costs:
             number = wanted or parameter in read
             for part, item in self._parts(arg.value, thing):
                 if number and item.kind == "tensor" and (item.scalar or of_numbers):
-                    self.m.values.reads.host(part, item, "number", name)
+                    self.reads.host(part, item, "number", name)
                     if wanted and sureness(item) > POSSIBLE:
                         item = AbstractValue("number", cause="read", sure=item.sure, why=item.why)
                 if wanted and not sure:
-                    self.m.calls.tensors.sizes.sized(result, item, name, node)
+                    self.sizes.sized(result, item, name, node)
                 if (wanted or parameter in free) and sure and item.kind == "number":
                     if item.cause not in told:  # `arange(n, n + 1)` is one program for each n
                         self._baked(part, item, name, sure)
@@ -189,9 +187,9 @@ class Costs:
             return
         text = short(self.m.source(part))
         if item.cause in VALUE_SIZES:
-            self.m.values.reads.sized(part, part, item, sure, operation=name)
+            self.reads.sized(part, part, item, sure, operation=name)
             return
-        self.m.values.reads.changing(
+        self.reads.changing(
             part,
             item.replace(sure=min(sure, item.sure)),
             ChangingConstant,

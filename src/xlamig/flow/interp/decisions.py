@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -13,15 +11,15 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     join_all,
 )
+from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 
 class Decisions:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State, reads: Reads) -> None:
+        self.m = state
+        self.reads = reads
 
     def truth(self, node: ir.Expr, word: str) -> AbstractValue:
         """Evaluates a test; a tensor there is read on the host."""
@@ -31,11 +29,11 @@ class Decisions:
                 return BOOL
             case ir.Bool(op=op, values=values):
                 return join_all([self.truth(value, word if i == 0 else op) for i, value in enumerate(values)])
-        thing = self.m.values.of(node)
+        thing = self.m.semantics.evaluate(node)
         if thing.kind == "tensor" and not (isinstance(node, ir.Compare) and len(node.ops) > 1):
             if thing.loose and isinstance(node, ir.Name | ir.Attribute):  # whether a container is empty
                 thing = thing.replace(sure=POSSIBLE)
-            self.m.values.reads.host(node, thing, "nan-check" if thing.tag == "nan" else "truth", word)
+            self.reads.host(node, thing, "nan-check" if thing.tag == "nan" else "truth", word)
         return thing
 
     def decided(self, test: ir.Expr) -> bool | None:
@@ -109,7 +107,7 @@ class Decisions:
                 name = path_of(subject) if subject is not None else ""
                 if subject is None or not name:
                     return
-                thing = self.m.values.of(subject)
+                thing = self.m.semantics.evaluate(subject)
                 if holds and thing.kind == "unknown":
                     sure = thing.sure if thing.place else POSSIBLE
                     self.m.put(

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
 from xlamig.flow.interp.domain import AbstractValue
-from xlamig.flow.interp.frames import ClassInfo, Frame, Function
+from xlamig.flow.interp.entry import Entry
+from xlamig.flow.interp.frames import ClassInfo, Frame
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 
 class Definitions:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State, entry: Entry) -> None:
+        self.m = state
+        self.entry = entry
         self._classes: dict[int, ClassInfo] = {}
 
     def function_of(self, node: ir.FunctionDef) -> None:
@@ -25,8 +23,8 @@ class Definitions:
             for d in node.decorators
         )
         tag = "compiled" if compiled else ""
-        self.m.env[node.name] = AbstractValue("function", ref=self.function(node, self.m.frame), tag=tag)
-        self.m.calls.entry.found(node, self.m.frame)
+        self.m.env[node.name] = AbstractValue("function", ref=self.m.function(node, self.m.frame), tag=tag)
+        self.entry.found(node, self.m.frame)
 
     def imported(self, names: tuple[ir.Alias, ...]) -> None:
         """Imports are looked up by scope; one that something else may replace is a value like any other."""
@@ -35,19 +33,7 @@ class Definitions:
             if len(self.m.frame.scope.bindings.get(name, ())) > 1:
                 dotted = self.m.names.dotted(ir.Name(alias.start, alias.end, name), self.m.frame.scope)
                 if dotted is not None:
-                    self.m.env[name] = self.m.calls.named(dotted)
-
-    def function(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> Function:
-        made = Function(node, self.m.scopes.of(node), frame, owner)
-        for decorator in node.decorators:
-            match path_of(decorator).rpartition(".")[2]:
-                case "staticmethod":
-                    made.kind = "static"
-                case "classmethod":
-                    made.kind = "class"
-                case "property" | "cached_property":
-                    made.kind = "property"
-        return made
+                    self.m.env[name] = self.m.semantics.named(dotted)
 
     def class_of(self, node: ir.ClassDef) -> ClassInfo:
         known = self._classes.get(id(node))
@@ -62,7 +48,7 @@ class Definitions:
         outside: set[str] = set()
         for arg in node.args:
             if arg.keyword is None:
-                base = self.m.values.of(arg.value)
+                base = self.m.semantics.evaluate(arg.value)
                 if base.kind == "class":
                     bases.append(base.ref)
                 else:
@@ -74,10 +60,9 @@ class Definitions:
         for statement in node.body:
             if isinstance(statement, ir.FunctionDef):
                 info.methods[statement.name] = statement
-                self.m.calls.entry.found(statement, outer, info)
+                self.entry.found(statement, outer, info)
             elif not isinstance(statement, ir.ClassDef):
-                self.m.statement = statement
-                self.m.statements.run(statement)
+                self.m.semantics.block((statement,))
             else:
                 self.class_of(statement)
         self.m.frame = outer

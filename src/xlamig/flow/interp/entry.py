@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xlamig import ir
 from xlamig.facts import Why
@@ -13,11 +13,9 @@ from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, 
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.parameters import Parameters
 from xlamig.flow.interp.portable import restored
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.summaries import CallContext
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 _OF_SAMPLES = re.compile(r"^__(?!call)|init")  # what workers run that makes no batches
 _MAX_DEPTH = 24
@@ -35,9 +33,9 @@ class _Ran:
 
 
 class Entry:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
-        self.parameters = Parameters(machine)
+    def __init__(self, state: State) -> None:
+        self.m = state
+        self.parameters = Parameters(state)
         self._ran: dict[int, _Ran] = {}
         self._running: list[int] = []
         self._keys: list[tuple[int, Any]] = []  # of the calls that run
@@ -102,7 +100,7 @@ class Entry:
     def _happens(self, effects: Effects, node: ir.Call | None) -> None:
         m = self.m
         if Effect.OPTIMIZER_STEP in effects.must and node is not None:
-            m.calls.updated(node)
+            m.updated(node)
         m.effects.update(effects)
         if effects.assigned:
             for path in [p for p in m.frame.paths if p.rpartition(".")[2] in effects.assigned]:
@@ -121,7 +119,7 @@ class Entry:
         self._running.append(id(function.node))
         loops, m.loops = m.loops, list(m.loops)
         with m.branch() as effects:
-            leaves = m.block(function.node.body)
+            leaves = m.semantics.block(function.node.body)
         m.loops = loops
         self._running.pop()
         m.frame, m.statement, m.synced = outer, statement, synced
@@ -145,7 +143,7 @@ class Entry:
             m.frame = outer
             return TOP
         self._running.append(id(function.node))
-        result = m.values.of(function.node.body)
+        result = m.semantics.evaluate(function.node.body)
         self._running.pop()
         m.frame = outer
         return result
@@ -225,7 +223,7 @@ class Entry:
         kind: Kind = "module" if thing.ref.is_module else "instance"
         known = context.receiver
         place = restored(known).place if known is not None and kind == "module" else ""
-        function = self.m.calls.method_of(AbstractValue(kind, place, sure=LIKELY, ref=thing.ref), name)
+        function = self.m.semantics.method_of(AbstractValue(kind, place, sure=LIKELY, ref=thing.ref), name)
         if function is None or not isinstance(function.node, ir.FunctionDef):
             return None
         if function.kind == "class":
@@ -250,7 +248,7 @@ class Entry:
         hot = "hot" in words
         if known is not None and (not hot or "step" in known.frequencies):
             return
-        function = m.definitions.function(node, frame, owner)
+        function = m.function(node, frame, owner)
         given = {name: _elsewhere(thing) for name, thing in known.given.items()} if known is not None else {}
         given = given or {p.name: self.parameters.guessed(p, function, hot=hot) for p in node.params}
         if known is None and owner is not None and node.params and function.kind != "static":

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.conventions import by_convention
 from xlamig.flow.interp.decisions import Decisions
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -18,42 +19,42 @@ from xlamig.flow.interp.domain import (
     TEXT,
     TOP,
     AbstractValue,
-    Place,
+    as_tensor,
     constant,
     element_of,
+    groups_of,
     join,
     join_all,
+    over,
+    placed,
     sequence,
 )
 from xlamig.flow.interp.frames import Frame, Function, fork
 from xlamig.flow.interp.indexing import Indexing
-from xlamig.flow.interp.loops import over as over_of
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import SIZES, Reads
-from xlamig.flow.interp.sizes import LASTING
+from xlamig.flow.interp.sizes import LASTING, Sizes
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 _BUILTINS = frozenset(dir(builtins))
 
 
 class Evaluator:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
-        self.reads = Reads(machine)
-        self.indexing = Indexing(machine, self.reads)
-        self.operators = Operators(machine)
-        self.tests = Decisions(machine)
+    def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
+        self.m = state
+        self.reads = reads
+        self.indexing = Indexing(state, reads, sizes)
+        self.operators = Operators(state, reads)
+        self.tests = Decisions(state, reads)
         self._by_type: dict[type[ir.Node], Callable[[Any], AbstractValue]] = {
             ir.Name: self._name,
             ir.Attribute: self._attribute,
             ir.Const: self._const,
             ir.FString: self._fstring,
-            ir.Call: lambda node: self.m.calls.of(node),
+            ir.Call: lambda node: self.m.semantics.call_expression(node),
             ir.Subscript: self._subscript,
             ir.Unary: self.operators.unary,
             ir.Binary: self.operators.binary,
@@ -86,7 +87,7 @@ class Evaluator:
             frame = frame.parent
         dotted = self.m.names.dotted(node, self.m.frame.scope)
         if dotted is not None:
-            return self.m.calls.named(dotted)
+            return self.m.semantics.named(dotted)
         own = self.m.frame.scope.lookup(node.id) or node.id not in _BUILTINS
         return TOP if own else AbstractValue("api", ref=node.id)
 
@@ -101,13 +102,13 @@ class Evaluator:
     def attribute(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
         match owner.kind:
             case "api":
-                return self.m.calls.named(f"{owner.ref}.{name}")
+                return self.m.semantics.named(f"{owner.ref}.{name}")
             case "tensor":
                 return self._of_tensor(owner, name)
             case "module" | "instance":
-                return self.m.calls.member(owner, name, node)
+                return self.m.semantics.member(owner, name, node)
             case "class":
-                return self.m.calls.static_member(owner.ref, name)
+                return self.m.semantics.static_member(owner.ref, name)
             case "mapping" if isinstance(owner.items, dict) and name in owner.items:
                 found: AbstractValue = owner.items[name]
                 return found
@@ -124,7 +125,7 @@ class Evaluator:
                 return groups_of(owner.place)
             case "unknown" if owner.place:
                 return self._of_unseen(owner, name)
-        return self.by_convention(name)
+        return by_convention(name)
 
     def _of_tensor(self, owner: AbstractValue, name: str) -> AbstractValue:
         if name in table.names("attributes", "tensor"):
@@ -146,13 +147,7 @@ class Evaluator:
 
     def _of_unseen(self, owner: AbstractValue, name: str) -> AbstractValue:
         known = name in table.names("attributes", "shape") or name == "device"
-        return self._of_tensor(self.m.calls.unseen.as_tensor(owner), name) if known else owner
-
-    def by_convention(self, name: str) -> AbstractValue:
-        """What an attribute of something unknown may be, by its name."""
-        if table.name_like("device").search(name):
-            return AbstractValue("device", "device", sure=LIKELY)
-        return TOP
+        return self._of_tensor(as_tensor(owner), name) if known else owner
 
     # ------------------------------------------------------------------ literals and containers
 
@@ -210,7 +205,7 @@ class Evaluator:
 
     def _walrus(self, node: ir.Walrus) -> AbstractValue:
         thing = self.of(node.value)
-        self.m.assign(node.target, thing, node.value)
+        self.m.semantics.assign(node.target, thing, node.value)
         return thing
 
     def _slice(self, node: ir.Slice) -> AbstractValue:
@@ -222,20 +217,22 @@ class Evaluator:
     def _comprehension(self, node: ir.Comprehension) -> AbstractValue:
         outer = fork(self.m.env)
         lead: AbstractValue | None = None
-        over = self.m.over
+        outer_over = self.m.over
         for generator in node.generators:
             iterable = self.of(generator.iter)
-            self.m.over = [*self.m.over, over_of(iterable)]
+            self.m.over = [*self.m.over, over(iterable)]
             lead = lead or (iterable if iterable.kind == "sequence" and iterable.cause else None)
             element = self.iterated(iterable)
-            self.m.assign(generator.target, element.replace(tag="") if element.tag == "counter" else element)
+            self.m.semantics.assign(
+                generator.target, element.replace(tag="") if element.tag == "counter" else element
+            )
             for test in generator.ifs:
                 self.tests.truth(test, "if")
         self.m.repeats += 1
         element = self.of(node.element)
         value = self.of(node.value) if node.value is not None else None
         self.m.repeats -= 1
-        self.m.over = over
+        self.m.over = outer_over
         self.m.frame.env = outer
         if node.kind == "dict":
             return AbstractValue("mapping", element=value)
@@ -294,7 +291,7 @@ class Evaluator:
                 return TEXT
             case "module":
                 part = thing.element or AbstractValue("module", sure=LIKELY)
-                return self.m.calls.placed(part, thing)
+                return placed(part, thing)
             case "parameters":
                 return thing.element or TOP
             case "foreign":
@@ -307,8 +304,8 @@ class Evaluator:
 
     def _of_instance(self, thing: AbstractValue) -> AbstractValue:
         """What the `__iter__` of a class of the module yields: a loader of one's own."""
-        method = self.m.calls.method_of(thing, "__iter__")
-        made = self.m.calls.entry.call(method, Args(), None) if method is not None else TOP
+        method = self.m.semantics.method_of(thing, "__iter__")
+        made = self.m.semantics.call(method, Args(), None) if method is not None else TOP
         if made.kind not in ("sequence", "loader"):
             return TOP
         self.m.effects.add(Effect.BATCH)
@@ -329,12 +326,3 @@ class Evaluator:
         self, target: ir.Subscript, thing: AbstractValue, value: ir.Expr | None, operator: str = ""
     ) -> None:
         self.indexing.write(target, self.of(target.value), thing, value, operator)
-
-
-def groups_of(place: Place) -> AbstractValue:
-    """The `param_groups` of an optimizer."""
-    parameter = AbstractValue("tensor", place or "device", sure=LIKELY, tag="parameter")
-    return AbstractValue(
-        "sequence",
-        element=AbstractValue("mapping", items={"params": AbstractValue("parameters", element=parameter)}),
-    )

@@ -30,7 +30,7 @@ class Event:
     parts: dict[str, Span]
     context: frozenset[str]
     group: int = 0  # the loop or function whose round it is part of
-    arms: Mapping[int, bool] = field(default_factory=dict)  # see Machine
+    arms: Mapping[int, bool] = field(default_factory=dict)  # see AbstractInterpreter
 
     @property
     def key(self) -> tuple[Any, ...]:

@@ -122,3 +122,10 @@ def merged(one: Env | None, other: Env | None) -> Env:
         elif there is not None:
             result[name] = there
     return result
+
+
+def inherits(owner: AbstractValue, base: str) -> bool:
+    """Return whether an object's class has a base of this name outside the module."""
+    return isinstance(owner.ref, ClassInfo) and any(
+        name.endswith(base) for cls in owner.ref.lineage() for name in cls.outside
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant, DynamicShape
@@ -14,25 +13,27 @@ from xlamig.flow.interp.domain import (
     POSSIBLE,
     TOP,
     AbstractValue,
+    as_tensor,
     element_of,
+    placed,
     sequence,
 )
+from xlamig.flow.interp.growth import grew
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, keeps, sureness
+from xlamig.flow.interp.sizes import Sizes
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
-
 
 class Indexing:
-    def __init__(self, machine: Machine, reads: Reads) -> None:
-        self.m = machine
-        self.reads = reads
+    def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
+        self.m = state
+        self.reads, self.sizes = reads, sizes
 
     def read(self, node: ir.Subscript, base: AbstractValue) -> AbstractValue:
-        index = [self.m.values.of(part) for part in node.index]
+        index = [self.m.semantics.evaluate(part) for part in node.index]
         self._prove(node, base, index)
         match base.kind:
             case "tensor":
@@ -43,7 +44,7 @@ class Indexing:
                 return self._value(node, base, index[0].const)
             case "module":
                 part = base.element or AbstractValue("module", sure=LIKELY)
-                return self.m.calls.placed(part, base)
+                return placed(part, base)
             case "dataset":
                 return AbstractValue("tensor", "host", sure=LIKELY, loose=True)
             case "foreign":
@@ -53,7 +54,7 @@ class Indexing:
         if base.kind == "unknown" and base.place:
             if all(part.kind != "tensor" or part.dtype != "bool" for part in index):
                 return base
-            return self._read_tensor(node, self.m.calls.unseen.as_tensor(base), index)
+            return self._read_tensor(node, as_tensor(base), index)
         if index and index[0].kind == "tensor" and index[0].scalar:
             self.reads.host(node.index[0], index[0], "number", "index")
         return TOP
@@ -118,7 +119,7 @@ class Indexing:
             source="",
             ref=None,
         )
-        return self.m.calls.tensors.sizes.picked(base, result, index, node)
+        return self.sizes.picked(base, result, index, node)
 
     @staticmethod
     def _full(part: ir.Expr) -> bool:
@@ -132,7 +133,7 @@ class Indexing:
         value: ir.Expr | None,
         operator: str,
     ) -> None:
-        index = [self.m.values.of(part) for part in target.index]
+        index = [self.m.semantics.evaluate(part) for part in target.index]
         self._prove(target, base, index)
         if base.kind == "tensor":
             self._costs(target, base, index, "write", thing, value)
@@ -146,7 +147,7 @@ class Indexing:
             return
         if base.kind == "mapping":
             key = index[0].const
-            self.m.grew(thing, f".{key}")
+            grew(self.m, thing, f".{key}")
             if isinstance(key, str):
                 self.m.put(f"{name}[{key!r}]", thing)
                 if isinstance(base.items, dict):

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import FOREIGN, LIKELY, NONE, NUMBER, POSSIBLE, AbstractValue, inside, sequence
+from xlamig.flow.interp.domain import (
+    FOREIGN,
+    LIKELY,
+    NONE,
+    NUMBER,
+    POSSIBLE,
+    TEXT,
+    AbstractValue,
+    inside,
+    sequence,
+)
 from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.sizes import Sizes
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 
 class Libraries:
     """Such an object is a foreign thing; its tag is its kind in the table."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
+        self.m = state
+        self.reads, self.sizes = reads, sizes
 
     def made(self, name: str, node: ir.Call) -> AbstractValue | None:
         """What a class of this canonical name, or a method like its `from_pretrained`, makes; None if the
@@ -40,7 +49,7 @@ class Libraries:
             if made is not None:
                 return made
         word = table.method_of("cache" if owner.tag == "growing-cache" else owner.tag, name)
-        given = self.m.calls.held(args)
+        given = args.tensors()
         match word:
             case "tensor" | "scalar":
                 text = short(self.m.source(node))
@@ -51,7 +60,7 @@ class Libraries:
                 )
             case "format":
                 for arg, thing in args.pairs:
-                    self.m.values.reads.formatted(arg.value, thing, name, node)
+                    self.reads.formatted(arg.value, thing, name, node)
                 return NONE
             case "grows":
                 if any(tensor.place != "host" and tensor.sure > POSSIBLE for tensor in given):
@@ -65,11 +74,17 @@ class Libraries:
                 return AbstractValue("number", cause="position", sure=LIKELY, why=(why,))
             case "number":
                 return NUMBER
-            case "draws" if not self.m.calls.torch.is_array(name, args):
-                return self.m.calls.tensors.sizes.drawn()
+            case "draws" if not is_array(name, args):
+                return self.sizes.drawn()
             case "decodes":
-                return self.m.calls.objects.decoded(name, args, node)
+                return self.decoded(name, args, node)
         return FOREIGN
+
+    def decoded(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """`tokenizer.batch_decode(ids)` makes lists of the numbers first."""
+        for i, thing in enumerate(args.positional[:1]):
+            self.reads.host(node, thing, "copy", name, args.node(i))
+        return TEXT if name == "decode" else AbstractValue("sequence", element=TEXT)
 
     def logged(self, name: str, args: Args, node: ir.Call) -> None:
         """`self.log("loss", loss, prog_bar=True)` of a LightningModule: its progress bar shows every step."""
@@ -79,7 +94,7 @@ class Libraries:
                 held = inside(thing)
                 if held.kind == "tensor" and held.place == "device":
                     thing = held.replace(sure=max(held.sure, LIKELY))  # a metric, whatever it is made of
-                self.m.values.reads.formatted(arg.value, thing, f"LightningModule.{name}", node)
+                self.reads.formatted(arg.value, thing, f"LightningModule.{name}", node)
 
     def generated(self, args: Args, node: ir.Call) -> None:
         """`model.generate(ids, max_new_tokens=9)` of transformers: its usual cache grows by each token."""
@@ -118,3 +133,12 @@ class Libraries:
         if name == "backward":
             self.m.effects.add(Effect.BACKWARD, Effect.FRAMEWORK)
         return None
+
+
+def is_array(name: str, args: Args) -> bool:
+    """Whether numpy draws several numbers: it is told how many, where or by name."""
+    size = args.keywords.get("size")
+    given = len(args.positional)
+    if size is not None:
+        return size.kind != "none"
+    return args.starred or given > table.single_draw(name.rpartition(".")[2])

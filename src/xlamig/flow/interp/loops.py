@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from xlamig import ir
-from xlamig.facts import ChangingPath, ChangingShape, DynamicShape, StepBoundary, Why
+from xlamig.facts import ChangingPath, DynamicShape, StepBoundary, Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.domain import (
     LIKELY,
@@ -17,14 +17,16 @@ from xlamig.flow.interp.domain import (
     element_of,
     join,
     join_all,
+    over,
+    tensors_in,
 )
 from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind, fork, merged
+from xlamig.flow.interp.growth import record_growth
+from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.sizes import Sizes
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 _CAUSES: Mapping[str, Cause] = {
     "training": "step-counter",
@@ -47,29 +49,30 @@ def runs_graph(effects: Effects) -> bool:
 
 
 class Loops:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
+        self.m = state
+        self.reads, self.sizes = reads, sizes
         self._cut: set[int] = set()  # loops that run the graph in each round
 
     def run_for(self, node: ir.For) -> None:
-        iterable = self.m.values.of(node.iter)
+        iterable = self.m.semantics.evaluate(node.iter)
 
         def bind(loop: Loop) -> None:
-            self.m.assign(node.target, self._element(node, iterable, loop), None)
+            self.m.semantics.assign(node.target, self._element(node, iterable, loop), None)
 
         self._loop(node, iterable, bind)
         if isinstance(node.target, ir.Sequence) and id(node) in self._cut:
-            self.m.values.reads.rows(node.iter, iterable)
+            self.reads.rows(node.iter, iterable)
 
     def run_while(self, node: ir.While) -> None:
         def test(loop: Loop) -> None:
-            loop.test = self.m.values.tests.truth(node.test, "while")
+            loop.test = self.m.semantics.test(node.test, "while")
 
         self._loop(node, TOP, test)
 
     def _element(self, node: ir.For, iterable: AbstractValue, loop: Loop) -> AbstractValue:
         """What the loop's target holds in a round; a counter changes as often as the graph runs."""
-        element = self.m.values.iterated(iterable)
+        element = self.m.semantics.iterate(iterable)
         if loop.kind in ("training", "evaluation"):
             element = _batch(element)
         return self._counted(element, loop)
@@ -126,9 +129,9 @@ class Loops:
         for env in loop.left:
             m.frame.env = merged(m.env, env)
         if loop.kind in ("inner", "cut", "decoding"):
-            m.frame.env.update(m.calls.tensors.sizes.collected(loop, iterable, before))
+            m.frame.env.update(self.sizes.collected(loop, iterable, before))
         self._absorb(effects, loop, iterable)
-        m.block(node.orelse)
+        m.semantics.block(node.orelse)
 
     def _round(self, loop: Loop, start: Callable[[Loop], None], inside: bool = False) -> Env:
         m = self.m
@@ -137,7 +140,7 @@ class Loops:
         m.over.append(loop.over)
         m.batches += m.frame.yields
         start(loop)
-        leaves = m.block(loop.node.body)
+        leaves = m.semantics.block(loop.node.body)
         m.batches -= m.frame.yields
         m.over.pop()
         if not inside:
@@ -187,7 +190,7 @@ class Loops:
         return "decoding" if carried or fed_back else "evaluation"
 
     def _over_modules(self, iterable: AbstractValue) -> bool:
-        element = self.m.values.iterated(iterable)
+        element = self.m.semantics.iterate(iterable)
         parts = element.items if element.kind == "sequence" and element.items else (element,)
         return any(part.kind == "module" for part in parts)
 
@@ -261,7 +264,7 @@ class Loops:
         found: Env = {}
         for name, thing in after.items():
             if name in heads:
-                for part in _tensors(thing):
+                for part in tensors_in(thing):
                     grown = part.loop == loop.id and part.tag == f"grown:{name}" and part.ref
                     if grown and self.grew(part, loop):
                         found[name] = _marked(heads[name], f"carried:{name}", loop.id, grows=True)
@@ -272,25 +275,8 @@ class Loops:
             return False
         sure = thing.sure if self._runs_graph(loop) else POSSIBLE
         span = (loop.node.start, self._header(loop).end)
-        self.told(thing, sure, (Why("in every iteration of this loop", span),), "")
+        record_growth(self.m, thing, sure, (Why("in every iteration of this loop", span),), "")
         return True
-
-    def told(self, thing: AbstractValue, sure: int, why: tuple[Why, ...], when: str) -> None:
-        """Says where something grows."""
-        node, statement, operation = thing.ref
-        via = "pad" if operation.endswith("pad") else "concat"
-        grows = Why(f"the result is longer than before {when}".rstrip(), (node.start, node.end))
-        self.m.record(
-            ChangingShape,
-            node,
-            sure,
-            (*thing.why, grows, *why),
-            at=statement,
-            via=via,
-            operation=operation,
-            tensor=thing.tag.partition(":")[2].lstrip("."),
-            cause="length",
-        )
 
     # ------------------------------------------------------------------ experts
 
@@ -388,18 +374,6 @@ def _batch(thing: AbstractValue) -> AbstractValue:
     return thing
 
 
-def over(thing: AbstractValue, whole: bool = False) -> str:
-    """What a loop over the thing goes through, as reads in it are told of."""
-    element = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
-    if element.kind == "sequence" and element.items:
-        element = element.items[-1]
-    if thing.kind == "parameters" or element.tag == "parameter":
-        return "parameters"
-    if element.tag == "state" or thing.tag == "state":
-        return "state-dict"
-    return "batch" if element.kind == "tensor" and not whole else ""
-
-
 def _is_same_list(old: AbstractValue, new: AbstractValue, loop: Loop) -> bool:
     """Whether a list lives on from round to round; `ref` is where it was made."""
     made_inside = isinstance(new.ref, int) and loop.node.start <= new.ref < loop.node.end
@@ -415,12 +389,3 @@ def _marked(thing: AbstractValue, tag: str, loop: int, depth: int = 3, grows: bo
     items = thing.items and tuple(_marked(item, tag, loop, depth - 1, grows) for item in thing.items)
     element = thing.element and _marked(thing.element, tag, loop, depth - 1, grows)
     return thing.replace(items=items, element=element)
-
-
-def _tensors(thing: AbstractValue, depth: int = 3) -> Iterator[AbstractValue]:
-    """The tensor, or those in a container."""
-    if thing.kind == "tensor":
-        yield thing
-    elif thing.kind == "sequence" and depth:
-        for item in (*(thing.items or ()), *((thing.element,) if thing.element else ())):
-            yield from _tensors(item, depth - 1)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
 from xlamig.facts import Why
-from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.arguments import Args, destination
+from xlamig.flow.interp.conventions import by_convention
 from xlamig.flow.interp.domain import (
     BOOL,
     CERTAIN,
@@ -16,18 +15,21 @@ from xlamig.flow.interp.domain import (
     TOP,
     AbstractValue,
     Place,
+    placed,
     sequence,
 )
-from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.frames import ClassInfo, inherits
+from xlamig.flow.interp.libraries import Libraries
+from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.portable import of_project
+from xlamig.flow.interp.project_calls import ProjectCalls
+from xlamig.flow.interp.state import State
+from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 _SAME = frozenset(
     {"train", "eval", "requires_grad_", "apply", "half", "float", "double", "bfloat16"}
@@ -38,8 +40,11 @@ _PARTS = frozenset({"modules", "named_modules", "children", "named_children"})
 
 
 class Modules:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(
+        self, state: State, unseen: Unseen, libraries: Libraries, project: ProjectCalls, moves: Moves
+    ) -> None:
+        self.m = state
+        self.unseen, self.libraries, self.project, self.moves = unseen, libraries, project, moves
 
     # ------------------------------------------------------------------ calls
 
@@ -50,11 +55,11 @@ class Modules:
             return TOP
         m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
         if of_project(module):
-            m.calls.project.send(f"{module.ref}.forward", module, args, node)
-        forward = m.calls.method_of(module, "forward") or m.calls.method_of(module, "__call__")
+            self.project.send(f"{module.ref}.forward", module, args, node)
+        forward = m.semantics.method_of(module, "forward") or m.semantics.method_of(module, "__call__")
         if forward is not None:
             m.forwards += 1
-            result = m.calls.entry.call(forward, args, node)
+            result = m.semantics.call(forward, args, node)
             m.forwards -= 1
             if result.kind not in ("unknown", "nothing"):
                 return self._told(result, module, node)
@@ -108,7 +113,7 @@ class Modules:
         """What a module of unknown make gives."""
         self.m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
         place = self._place(args, module)
-        self.m.calls.work(place)
+        self.m.work(place)
         why = (*(module.why[-2:] if module is not None else ()), self._why(node)) if place != "host" else ()
         return AbstractValue("tensor", place, sure=min(sure, LIKELY), loose=True, why=why)
 
@@ -117,11 +122,11 @@ class Modules:
     ) -> AbstractValue:
         """What `forward` or `generate` gives that cannot be seen into."""
         if name == "generate":
-            self.m.calls.objects.libraries.generated(args, node)
+            self.libraries.generated(args, node)
         return self.output(args, node, sure, module)
 
     def _place(self, args: Args, module: AbstractValue | None) -> Place:
-        held = self.m.calls.held(args)
+        held = args.tensors()
         places = {thing.place for thing in held}
         if "device" in places or (module is not None and module.place == "device"):
             return "device"
@@ -134,8 +139,8 @@ class Modules:
     def _of_torch(self, module: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """A class of torch.nn: its result is a tensor, or what its name says."""
         place = self._place(args, module)
-        self.m.calls.work(place)
-        held = self.m.calls.held(args)
+        self.m.work(place)
+        held = args.tensors()
         why = next((t.why for t in held if t.place == place), module.why)
         tensor = AbstractValue(
             "tensor",
@@ -163,25 +168,25 @@ class Modules:
     def _in_turn(self, module: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """A Sequential: each part gets what the one before it gave."""
         for part in module.items:
-            args = Args([self.m.calls.reach(self.m.calls.placed(part, module), node, args)])
+            args = Args([self.m.semantics.reach(placed(part, module), node, args)])
         return args.positional[0]
 
     def by_name(self, node: ir.Call, args: Args) -> AbstractValue:
         """A call of something unknown: a model, if that is what it is called."""
         name = path_of(node.func).rpartition(".")[2]
-        held = self.m.calls.held(args)
+        held = args.tensors()
         if name and table.name_like("module").search(name) and held and not self._makes(args, node):
             return self.output(args, node, LIKELY)
-        return self.m.calls.unseen.result(node, args)
+        return self.unseen.result(node, args)
 
     # ------------------------------------------------------------------ methods
 
     def method(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
-        own = self.m.calls.method_of(module, name)
+        own = self.m.semantics.method_of(module, name)
         if own is not None:
             if name == "forward":
                 self.m.effects.add(Effect.MODEL_CALL)
-            result = self.m.calls.entry.call(own, args, node)
+            result = self.m.semantics.call(own, args, node)
             if result.kind == "tensor":
                 return self._told(result, module, node)
             return result
@@ -192,29 +197,31 @@ class Modules:
         if known is not None:
             return known
         if of_project(module):
-            told = self.m.calls.project.method(module, name, args, node)
+            told = self.project.method(module, name, args, node)
             if told is not None and name not in ("forward", "generate"):
                 return told
         if name in ("forward", "generate"):
             return self.ran(name, args, node, module.sure, module)
         if module.loose and not signatures.signature(f"Module.{name}"):
-            result = self.m.calls.unseen.result(node, args, module)
-            if self.m.calls.held(args) and result.place != "host":
+            result = self.unseen.result(node, args, module)
+            if args.tensors() and result.place != "host":
                 self.m.effects.add(Effect.MODEL_CALL)
             return result
-        if isinstance(module.ref, ClassInfo) and self.m.calls.held(args) and name not in ("log", "log_dict"):
+        if isinstance(module.ref, ClassInfo) and args.tensors() and name not in ("log", "log_dict"):
             unknown = all(name not in cls.attributes for cls in module.ref.lineage())
             if unknown and path_of(node.func.value) == "self":  # a part that a base class or a table made
                 return self.output(args, node, LIKELY, module)
-        if name in ("log", "log_dict") and self.m.calls.inherits(module, "LightningModule"):
-            self.m.calls.objects.libraries.logged(name, args, node)
+        if name in ("log", "log_dict") and inherits(module, "LightningModule"):
+            self.libraries.logged(name, args, node)
             return NONE
         held = self.attribute(module, name)
         if isinstance(module.ref, ClassInfo):
             for cls in module.ref.lineage():
                 if name in cls.attributes:
-                    return self.m.calls.reach(self.m.calls.member(module, name, node.func), node, args)
-        return self.m.calls.reach(held, node, args) if held.kind == "module" else self.by_name(node, args)
+                    return self.m.semantics.reach(
+                        self.m.semantics.member(module, name, node.func), node, args
+                    )
+        return self.m.semantics.reach(held, node, args) if held.kind == "module" else self.by_name(node, args)
 
     def _known_method(
         self, module: AbstractValue, name: str, args: Args, node: ir.Call
@@ -264,7 +271,7 @@ class Modules:
             self.m.effects.add(Effect.BACKWARD)
             return NONE
         if name == "step":
-            self.m.calls.updated(node)
+            self.m.updated(node)
             return NONE
         return None
 
@@ -277,7 +284,7 @@ class Modules:
         given = [module, sequence((tensor,)), tensor]
         m = self.m
         before, m.frequency = m.frequency, "step"
-        m.calls.entry.call(hook.ref, Args(given[: len(hook.ref.node.params)]), node)
+        m.semantics.call(hook.ref, Args(given[: len(hook.ref.node.params)]), node)
         m.frequency = before
 
     def _registered(self, module: AbstractValue, args: Args, tag: str) -> None:
@@ -289,14 +296,12 @@ class Modules:
 
     def _moved(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
-        target = (
-            AbstractValue("device", "host") if name == "cpu" else self.m.calls.tensors.destination(name, args)
-        )
+        target = AbstractValue("device", "host") if name == "cpu" else destination(name, args)
         if target is None:
             return module
         path = path_of(node.func.value)
         if target.place != "host":
-            self.m.moves.moved(module, node, path)
+            self.moves.moved(module, node, path)
         sure = CERTAIN if target.sure == CERTAIN and target.place == "device" else LIKELY
         why = Why(f"`{short(self.m.source(node))}` puts it on the device", (node.start, node.end))
         place: Place = "host" if target.place == "host" else "device"
@@ -327,7 +332,7 @@ class Modules:
             return AbstractValue("module", module.place, sure=LIKELY, loose=True, why=module.why)
         if name == "config":
             return AbstractValue("foreign")
-        return self.m.values.by_convention(name)
+        return by_convention(name)
 
 
 def _identity(module: AbstractValue) -> object:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
 from xlamig.facts import ModuleMove, Why
 from xlamig.flow.interp.domain import LIKELY, AbstractValue
 from xlamig.flow.interp.events import Event
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 _MESSAGES = {
     "optimizer": "the optimizer is built here, from the parameters of before",
@@ -25,8 +21,8 @@ _MESSAGES = {
 class Moves:
     """Remembers by a module's identity what was made of its parameters while it was on the host."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State) -> None:
+        self.m = state
         self.swaps = False  # a flag makes moves keep the parameters' identity
         self._held: dict[object, list[tuple[str, ir.Node, str]]] = {}
         self._ties: dict[object, list[Event]] = {}
@@ -101,7 +97,7 @@ class Moves:
     ) -> None:
         """`a.weight = b.weight` ties; `p.no_decay = True` marks a parameter; `p.data = p.data.to(...)`."""
         if owner.kind == "module" and target.attr == "weight" and isinstance(value, ir.Attribute):
-            source = self.m.values.of(value.value)
+            source = self.m.semantics.evaluate(value.value)
             if value.attr == "weight" and source.kind == "module":
                 self.tied(owner, target)
         elif owner.kind == "tensor" and owner.tag == "parameter":

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
 from xlamig.facts import Why
-from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.arguments import Args, destination
 from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
@@ -17,25 +15,45 @@ from xlamig.flow.interp.domain import (
     TEXT,
     TOP,
     AbstractValue,
+    as_tensor,
     element_of,
     join,
     join_all,
     sequence,
 )
 from xlamig.flow.interp.libraries import Libraries
+from xlamig.flow.interp.modules import Modules
+from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.sizes import Sizes
+from xlamig.flow.interp.state import State
+from xlamig.flow.interp.tensors import Tensors
+from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
-
 
 class Objects:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
-        self.libraries = Libraries(machine)
+    def __init__(
+        self,
+        state: State,
+        reads: Reads,
+        sizes: Sizes,
+        tensors: Tensors,
+        modules: Modules,
+        unseen: Unseen,
+        libraries: Libraries,
+    ) -> None:
+        self.m = state
+        self.reads, self.sizes, self.tensors, self.modules, self.unseen, self.libraries = (
+            reads,
+            sizes,
+            tensors,
+            modules,
+            unseen,
+            libraries,
+        )
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         match owner.kind:
@@ -51,7 +69,7 @@ class Objects:
                 return self._of_optimizer(owner, name, node)
             case "scheduler":
                 if name == "step" and owner.tag == "plateau" and args.positional:
-                    self.m.values.reads.host(
+                    self.reads.host(
                         node, args.positional[0], "scheduler", "ReduceLROnPlateau.step", args.node(0)
                     )
                 return TOP
@@ -59,7 +77,7 @@ class Objects:
                 return self._of_scaler(name, args, node)
             case "distribution":
                 if name in ("sample", "rsample", "log_prob", "entropy", "mean", "mode"):
-                    self.m.calls.work(owner.place)
+                    self.m.work(owner.place)
                     return AbstractValue("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
                 return TOP
             case "logger":
@@ -88,15 +106,15 @@ class Objects:
 
     def _of_optimizer(self, owner: AbstractValue, name: str, node: ir.Call) -> AbstractValue:
         if name == "step":
-            self.m.calls.updated(node)
-            self.m.calls.work(owner.place or "either")
+            self.m.updated(node)
+            self.m.work(owner.place or "either")
         elif name == "zero_grad":
             self.m.effects.add(Effect.ZERO_GRAD)
         return TOP
 
     def _of_scaler(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         if name == "step":
-            self.m.calls.updated(node)
+            self.m.updated(node)
         if name == "scale" and args.positional:
             return args.positional[0]
         return TOP
@@ -107,7 +125,7 @@ class Objects:
         assert isinstance(node.func, ir.Attribute)
         path = path_of(node.func.value)
         if name in ("append", "extend", "insert", "appendleft") and args.positional:
-            new = args.positional[-1] if name != "extend" else self.m.values.iterated(args.positional[0])
+            new = args.positional[-1] if name != "extend" else self.m.semantics.iterate(args.positional[0])
             tag = owner.tag if owner.tag in ("ring", "grows") else "appended"
             known = owner.items or owner.element
             element = join(element_of(owner), new) if known else new
@@ -123,7 +141,7 @@ class Objects:
             return owner
         if name in ("index", "count"):
             if args.positional and args.positional[0].kind == "tensor":
-                self.m.values.reads.host(node, args.positional[0], "builtin", f"list.{name}", args.node(0))
+                self.reads.host(node, args.positional[0], "builtin", f"list.{name}", args.node(0))
             return NUMBER
         if name == "numel":  # of a shape
             return NUMBER
@@ -131,11 +149,11 @@ class Objects:
 
     def _put(self, target: ir.Expr, path: str, changed: AbstractValue) -> None:
         if isinstance(target, ir.Subscript):
-            self.m.values.store(target, changed, None)
+            self.m.semantics.store(target, changed, None)
         elif path:
             self.m.put(path, changed)
             if isinstance(target, ir.Attribute):
-                self.m.set_attribute(target, changed, None)
+                self.m.semantics.set_attribute(target, changed, None)
 
     def _of_mapping(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
@@ -169,7 +187,7 @@ class Objects:
             case "to":
                 held = owner.items.values() if isinstance(owner.items, dict) else (element,)
                 for item in held:
-                    self.m.calls.tensors.sizes.moved(item, node)
+                    self.sizes.moved(item, node)
                 moved = element.replace(place="device", cause="") if element.kind == "tensor" else element
                 return AbstractValue("mapping", element=moved)
         return TOP
@@ -178,20 +196,14 @@ class Objects:
 
     def _format(self, args: Args, node: ir.Call, operation: str) -> None:
         for arg, thing in args.pairs:
-            self.m.values.reads.formatted(arg.value, thing, operation, node)
+            self.reads.formatted(arg.value, thing, operation, node)
 
     # ------------------------------------------------------------------ others
 
     def _is_tokenizer(self, name: str, receiver: str, args: Args) -> bool:
         """Autoencoders have a `decode` too."""
         named = name == "batch_decode" or table.name_like("tokenizer").search(receiver) is not None
-        return named and bool(self.m.calls.held(args))
-
-    def decoded(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
-        """`tokenizer.batch_decode(ids)` makes lists of the numbers first."""
-        for i, thing in enumerate(args.positional[:1]):
-            self.m.values.reads.host(node, thing, "copy", name, args.node(i))
-        return TEXT if name == "decode" else AbstractValue("sequence", element=TEXT)
+        return named and bool(args.tensors())
 
     def _of_foreign(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         if name in table.names("reads", "writers"):
@@ -208,7 +220,7 @@ class Objects:
             self._format(args, node, name)
             return NONE
         if table.method_of("tokenizer", name) and self._is_tokenizer(name, last, args):
-            return self.decoded(name, args, node)
+            return self.libraries.decoded(name, args, node)
         if owner.kind == "unknown" and owner.place:
             made = self._of_unseen(owner, name, args, node)
             if made is not None:
@@ -221,7 +233,7 @@ class Objects:
             return NONE  # below its level nothing is read
         if name == "backward":
             self.m.effects.add(Effect.BACKWARD)
-            self.m.calls.work("either")
+            self.m.work("either")
             return NONE
         if name in ("item", "tolist", "cpu") and owner.kind == "unknown":
             return self._read(owner, name, node)
@@ -243,7 +255,7 @@ class Objects:
             "argmax",
         ):
             tensor = AbstractValue("tensor", "", sure=POSSIBLE)
-            return self.m.calls.tensors.method(tensor, name, args, node)
+            return self.tensors.method(tensor, name, args, node)
         if name in ("is_available", "exists"):
             return BOOL
         if name in ("parameters", "named_parameters"):
@@ -251,14 +263,13 @@ class Objects:
             element = parameter if name == "parameters" else sequence((TEXT, parameter))
             return AbstractValue("parameters", "device", element=element)
         if name in ("forward", "generate"):
-            return self.m.calls.modules.ran(name, args, node, LIKELY)
-        return self.m.calls.modules.by_name(node, args)
+            return self.modules.ran(name, args, node, LIKELY)
+        return self.modules.by_name(node, args)
 
     def _of_unseen(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """A method of what was computed from tensors: of a tensor, if nothing else has it."""
-        unseen = self.m.calls.unseen
-        if unseen.is_tensor_with(owner, name):
-            return self.m.calls.tensors.method(unseen.as_tensor(owner), name, args, node)
+        if self.unseen.is_tensor_with(owner, name):
+            return self.tensors.method(as_tensor(owner), name, args, node)
         if name == "items":
             return AbstractValue("sequence", element=sequence((TEXT, owner)))
         return owner if name in table.names("unseen", "shared") or name in ("get", "pop") else None
@@ -272,7 +283,7 @@ class Objects:
         if name == "item" and self.m.frequency == "step" and table.name_like("loss").search(called):
             why = Why(f"`{called}` is the loss of a step, by its name", (node.start, node.end))
             tensor = AbstractValue("tensor", "either", sure=LIKELY, why=(why,))
-        self.m.values.reads.host(node, tensor, via, f"Tensor.{name}", node.func.value)
+        self.reads.host(node, tensor, via, f"Tensor.{name}", node.func.value)
         if name == "cpu":
             return AbstractValue("tensor", "host", sure=POSSIBLE)
         return AbstractValue("number", cause="read", sure=tensor.sure)
@@ -280,7 +291,7 @@ class Objects:
     def _moved(self, owner: AbstractValue, args: Args, node: ir.Call, last: str) -> AbstractValue:
         """`x.to(device)` of something unknown: a module by its name, else a tensor or a batch of them."""
         assert isinstance(node.func, ir.Attribute)
-        target = self.m.calls.tensors.destination(node.func.attr, args)
+        target = destination(node.func.attr, args)
         if target is None:
             return owner
         if target.place == "host":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant
@@ -23,10 +22,9 @@ from xlamig.flow.interp.domain import (
     join_place,
     sequence,
 )
+from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import LASTING, LENGTH, VARIED, joined, times
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
+from xlamig.flow.interp.state import State
 
 _FOLD: dict[str, Callable[[float, float], float]] = {
     "+": operator.add,
@@ -37,28 +35,29 @@ _CHANGING = ("random", "read", "derived", "length", "step-counter", "position", 
 
 
 class Operators:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State, reads: Reads) -> None:
+        self.m = state
+        self.reads = reads
 
     def unary(self, node: ir.Unary) -> AbstractValue:
         if node.op == "not":
-            self.m.values.tests.truth(node.operand, "not")
+            self.m.semantics.test(node.operand, "not")
             return BOOL
-        thing = self.m.values.of(node.operand)
+        thing = self.m.semantics.evaluate(node.operand)
         if thing.kind == "number" and node.op == "-" and isinstance(thing.const, int | float):
             return thing.replace(const=-thing.const)
         return thing.replace(tag=thing.tag if thing.tag == "nan" else "") if thing.kind == "tensor" else thing
 
     def binary(self, node: ir.Binary) -> AbstractValue:
-        left, right = self.m.values.of(node.left), self.m.values.of(node.right)
+        left, right = self.m.semantics.evaluate(node.left), self.m.semantics.evaluate(node.right)
         if node.op == "-" and left.tag == "clock" and right.tag == "clock":
-            self.m.values.reads.timed(left, right)
+            self.reads.timed(left, right)
         return self.combined(node.op, left, right, node)
 
     def augmented(self, node: ir.AugAssign) -> None:
-        old, new = self.m.values.of(node.target), self.m.values.of(node.value)
+        old, new = self.m.semantics.evaluate(node.target), self.m.semantics.evaluate(node.value)
         if isinstance(node.target, ir.Subscript) and old.kind == "tensor":
-            self.m.values.store(node.target, new, node.value, operator=node.op)
+            self.m.semantics.store(node.target, new, node.value, operator=node.op)
             return
         result = self.combined(node.op, old, new, node)
         if old.kind == "sequence" and node.op == "+":
@@ -71,7 +70,7 @@ class Operators:
             and not new.cause
         ):
             result = result.replace(cause="step-counter", loop=0, sure=LIKELY)
-        self.m.assign(node.target, result, node.value)
+        self.m.semantics.assign(node.target, result, node.value)
 
     def combined(self, op: str, left: AbstractValue, right: AbstractValue, node: ir.Node) -> AbstractValue:
         """What `left op right` gives."""
@@ -84,12 +83,12 @@ class Operators:
                 return made
         if "tensor" in kinds:
             if op == "%" and left.kind == "text":
-                self.m.values.reads.formatted(node, right, "%", node)
+                self.reads.formatted(node, right, "%", node)
                 return TEXT
             return self._of_tensors(op, left, right, node)
         if left.kind == "text" and op == "%":
             for thing in right.items or (right,) if right.kind == "sequence" else (right,):
-                self.m.values.reads.formatted(node, thing, "%", node)
+                self.reads.formatted(node, thing, "%", node)
             return TEXT
         if kinds <= {"number", "bool"}:
             return self._number(op, left, right)
@@ -134,11 +133,9 @@ class Operators:
     def _of_tensors(self, op: str, left: AbstractValue, right: AbstractValue, node: ir.Node) -> AbstractValue:
         one, other = (left, right) if left.kind == "tensor" else (right, left)
         if op == "**" and other.kind == "number":
-            self.m.values.reads.changing(
-                node, other, ChangingConstant, via="attribute", operation="**", tensor=""
-            )
+            self.reads.changing(node, other, ChangingConstant, via="attribute", operation="**", tensor="")
         if other.kind != "tensor":
-            self.m.calls.work(one.place)
+            self.m.work(one.place)
             known = other.kind in ("number", "bool", "none")
             return one.replace(
                 sure=one.sure if known else min(one.sure, LIKELY),
@@ -150,9 +147,9 @@ class Operators:
             )
         place = joined_place(left.place, right.place)
         if place == "device" and self.m.frequency == "step":
-            self.m.values.reads.sent(left, right, node)
+            self.reads.sent(left, right, node)
         lead = left if left.place == place else right
-        self.m.calls.work(place)
+        self.m.work(place)
         return AbstractValue(
             "tensor",
             place,
@@ -167,14 +164,14 @@ class Operators:
         )
 
     def compare(self, node: ir.Compare) -> AbstractValue:
-        left = self.m.values.of(node.left)
+        left = self.m.semantics.evaluate(node.left)
         result: AbstractValue = BOOL
         for op, comparator in zip(node.ops, node.comparators, strict=True):
-            right = self.m.values.of(comparator)
+            right = self.m.semantics.evaluate(comparator)
             result = self._compared(node, op, left, right)
             left = right
         if len(node.ops) > 1 and result.kind == "tensor":
-            self.m.values.reads.host(node, result, "truth", "chained comparison")
+            self.reads.host(node, result, "truth", "chained comparison")
         return result
 
     def _compared(
@@ -183,7 +180,7 @@ class Operators:
         if op in ("is", "is not"):
             return BOOL
         if op in ("in", "not in"):
-            self.m.values.reads.membership(node, left, right)
+            self.reads.membership(node, left, right)
             return BOOL
         if "tensor" not in (left.kind, right.kind):
             cause = next((s for s in (left, right) if s.cause in _CHANGING), None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.flow.interp.domain import (
@@ -19,12 +18,10 @@ from xlamig.flow.interp.domain import (
     Place,
 )
 from xlamig.flow.interp.frames import Function
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 _TENSORS_ONLY = re.compile(
     r"\s*\.\s*(?:backward|detach|unsqueeze|permute|contiguous|masked_fill_?|requires_grad|device|cuda|cpu|softmax"
@@ -35,14 +32,14 @@ _CONTAINERS = frozenset({"list", "List", "Sequence", "Iterable", "tuple", "Tuple
 
 
 class Parameters:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State) -> None:
+        self.m = state
 
     def default(self, param: ir.Param) -> AbstractValue:
         """The value of a default: the call leaves the argument out."""
         assert param.default is not None
         if isinstance(param.default, ir.Const | ir.Unary | ir.Sequence | ir.Name | ir.Attribute):
-            return self.m.values.of(param.default)
+            return self.m.semantics.evaluate(param.default)
         return TOP
 
     def guessed(self, param: ir.Param, function: Function, hot: bool) -> AbstractValue:
@@ -177,7 +174,7 @@ class Parameters:
         if dotted.endswith("DataLoader"):
             return AbstractValue("loader", "host")
         if isinstance(node, ir.Name):
-            held = self.m.values.of(node)
+            held = self.m.semantics.evaluate(node)
             if held.kind == "class":
                 kind = "module" if held.ref.is_module else "instance"
                 return AbstractValue(kind, "device" if held.ref.is_module else "", sure=LIKELY, ref=held.ref)  # type: ignore[arg-type]

@@ -7,19 +7,18 @@ context what it is given.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import POSSIBLE, TOP, AbstractValue, inside
+from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.portable import moved, portable, restored
-from xlamig.flow.interp.reads import sureness
+from xlamig.flow.interp.reads import Reads, sureness
+from xlamig.flow.interp.state import State
+from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.effects import Effect, effects_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.summaries import CallContext, FunctionSummary, Portable
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 _UPDATES = frozenset({Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP, Effect.BACKWARD})
 _ON_DEVICE = frozenset({Effect.READ, Effect.WORK, Effect.MODEL_CALL})
@@ -29,8 +28,9 @@ _MAX_CONTEXTS = 400  # of one module
 
 
 class ProjectCalls:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State, reads: Reads, unseen: Unseen, libraries: Libraries) -> None:
+        self.m = state
+        self.reads, self.unseen, self.libraries = reads, unseen, libraries
         self.contexts: dict[CallContext, None] = {}
 
     # ------------------------------------------------------------------ what the caller learns
@@ -41,15 +41,15 @@ class ProjectCalls:
         export = names.project.resolve(dotted, names.module)
         self.send(dotted, None, args, node)
         if export is not None and export.kind == "class":
-            made = self.m.calls.objects.libraries.made(dotted, node)
+            made = self.libraries.made(dotted, node)
             if made is not None:
                 return made
             if self.m.regions.makes_module(export):
-                return self.m.calls.modules.imported(dotted, args, node)
+                return self.m.semantics.make_module(dotted, args, node)
             return AbstractValue("unknown", ref=dotted, sure=POSSIBLE, tag="instance")
         found = names.project.summary(dotted, names.module)
         if found is None:
-            return self.m.calls.modules.by_name(node, args)
+            return self.m.semantics.call_unknown(node, args)
         return self._apply(*found, args, node)
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
@@ -63,14 +63,14 @@ class ProjectCalls:
 
     def _apply(self, summary: FunctionSummary, module: str, args: Args, node: ir.Call) -> AbstractValue:
         """What the call does, by the callee's summary; what it returns."""
-        computed = self.m.calls.unseen.computed(node, args)
+        computed = self.unseen.computed(node, args)
         number = self._read(summary, module, args, node)
         self._happens(summary, computed, node)
         known = restored(summary.result) if summary.result is not None else TOP
         if known.kind in ("number", "bool"):
             return number or TOP
         if known.kind == "unknown":
-            return computed if summary.reads else self.m.calls.modules.by_name(node, args)
+            return computed if summary.reads else self.m.semantics.call_unknown(node, args)
         if known.kind in ("sequence", "mapping") and not computed.place:
             return computed
         return moved(known, computed.place)
@@ -85,7 +85,7 @@ class ProjectCalls:
                 if held.kind == "tensor" and (reading.whole or not (held.loose or held is not thing)):
                     there = f"`{reading.operation}` in {module.rpartition('.')[2]}.py, line {reading.row}"
                     told = held.with_reason(f"`{name}` reads it: {there}", (node.start, node.end))
-                    self.m.values.reads.host(part or node, told, reading.via, name, part)
+                    self.reads.host(part or node, told, reading.via, name, part)
                     number = AbstractValue("number", sure=held.sure, cause="read" if sureness(held) else "")
         return number
 
@@ -96,9 +96,9 @@ class ProjectCalls:
             on_host = computed.place == "host"
             effects = effects.without(_ON_DEVICE if on_host else (Effect.READ,))
         if Effect.OPTIMIZER_STEP in effects.must:
-            self.m.calls.updated(node)
+            self.m.updated(node)
         if effects.happens(Effect.WORK):
-            self.m.calls.work("device" if Effect.WORK in effects.must else "either")
+            self.m.work("device" if Effect.WORK in effects.must else "either")
         self.m.effects.update(effects)
         if Effect.SYNC in effects.must:
             self.m.synced = True

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Transfer, Why
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Cause, element_of
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 _CAUSES = {
     "step-counter": "it counts steps",
@@ -37,8 +35,8 @@ def keeps(cause: str, dimension: object) -> bool:
 
 
 class Reads:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State) -> None:
+        self.m = state
 
     def host(
         self, node: ir.Node, thing: AbstractValue, via: str, operation: str, of: ir.Node | None = None
@@ -77,7 +75,7 @@ class Reads:
         """A constant of the host meets a tensor of the device."""
         for side, name in ((left, "left"), (right, "right")):
             part = getattr(node, name, node)
-            if side.place == "host" and self.m.calls.tensors.is_constant(side) and not side.scalar:
+            if side.place == "host" and is_constant(side) and not side.scalar:
                 text = short(self.m.source(part))
                 self.m.record(
                     Transfer, part, LIKELY, side.why, via="constant", operation="an operator", tensor=text
@@ -161,3 +159,8 @@ def sureness(thing: AbstractValue) -> int:
         case "either":
             return min(thing.sure, LIKELY)
     return POSSIBLE
+
+
+def is_constant(thing: AbstractValue) -> bool:
+    """Whether a host tensor is the same in each step: written out, or kept since it was made."""
+    return thing.tag == "constant" or (thing.tag.startswith("carried:.") and thing.place == "host")

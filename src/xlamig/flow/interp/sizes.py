@@ -10,12 +10,12 @@ from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, element_of
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
 
 if TYPE_CHECKING:
     from xlamig.flow.interp.frames import Env, Loop
-    from xlamig.flow.interp.machine import Machine
 
 VARIED = "varied"
 """The cause of a tensor of the host whose shape is another one for each sample or batch."""
@@ -60,8 +60,8 @@ def _breaks(body: ir.Block) -> bool:
 class Sizes:
     """A varied tensor has as `ref` the node, statement and operation that made it what it is."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State) -> None:
+        self.m = state
 
     # ------------------------------------------------------------------ numbers
 

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
+from xlamig.flow.interp.definitions import Definitions
 from xlamig.flow.interp.domain import NONE, TOP, join
+from xlamig.flow.interp.entry import Entry
+from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.frames import Env, fork, merged
+from xlamig.flow.interp.loops import Loops
+from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.semantics import Leaves
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
-from xlamig.flow.model.guards import XLA_ARM
+from xlamig.flow.model.guards import XLA_ARM, Guards
 from xlamig.flow.model.scopes import path_of
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
-
-Leaves = bool
-"""Whether a block never gets to its end."""
 
 
 class Statements:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(
+        self,
+        state: State,
+        evaluator: Evaluator,
+        definitions: Definitions,
+        loops: Loops,
+        entry: Entry,
+        reads: Reads,
+    ) -> None:
+        self.m = state
+        self.evaluator, self.definitions, self.loops = evaluator, definitions, loops
+        self.entry, self.reads = entry, reads
+        self.guards = Guards(state.analysis.values, state.analysis.text)
 
     def run(self, node: ir.Stmt) -> Leaves:
         """Runs a statement; whether what follows it in its block is not reached."""
@@ -28,9 +38,9 @@ class Statements:
             case ir.If():
                 return self._if(node)
             case ir.For():
-                self.m.rounds.run_for(node)
+                self.loops.run_for(node)
             case ir.While():
-                self.m.rounds.run_while(node)
+                self.loops.run_while(node)
             case ir.With():
                 return self._with(node)
             case ir.Try():
@@ -38,9 +48,9 @@ class Statements:
             case ir.Match():
                 return self._match(node)
             case ir.FunctionDef():
-                self.m.definitions.function_of(node)
+                self.definitions.function_of(node)
             case ir.ClassDef():
-                self.m.definitions.class_of(node)
+                self.definitions.class_of(node)
             case _:
                 return self._simple(node)
         return False
@@ -48,37 +58,37 @@ class Statements:
     def _simple(self, node: ir.Stmt) -> Leaves:
         match node:
             case ir.ExprStmt(value=value):
-                self.m.values.of(value)
+                self.m.semantics.evaluate(value)
             case ir.Assign(targets=targets, value=value):
-                thing = self.m.values.of(value)
+                thing = self.m.semantics.evaluate(value)
                 for target in targets:
-                    self.m.assign(target, thing, value)
+                    self.m.semantics.assign(target, thing, value)
             case ir.AugAssign():
-                self.m.values.operators.augmented(node)
+                self.evaluator.operators.augmented(node)
             case ir.AnnAssign(target=target, annotation=annotation, value=value):
                 if value is not None:
-                    thing = self.m.values.of(value)
+                    thing = self.m.semantics.evaluate(value)
                     if thing.kind == "unknown" and not thing.place:
                         name = path_of(target).rpartition(".")[2]
-                        thing = self.m.calls.entry.promised(name, annotation) or thing
-                    self.m.assign(target, thing, value)
+                        thing = self.entry.promised(name, annotation) or thing
+                    self.m.semantics.assign(target, thing, value)
                 elif isinstance(target, ir.Name):
-                    self.m.env.setdefault(target.id, self.m.calls.entry.annotated(annotation) or TOP)
+                    self.m.env.setdefault(target.id, self.entry.annotated(annotation) or TOP)
             case ir.Return(value=value):
-                thing = self.m.values.of(value) if value is not None else NONE
+                thing = self.m.semantics.evaluate(value) if value is not None else NONE
                 before = self.m.frame.returned
                 self.m.frame.returned = thing if before is None else join(before, thing)
                 return True
             case ir.Raise(value=value):
                 if value is not None:
                     with self.m.once(message=True):
-                        self.m.values.of(value)
+                        self.m.semantics.evaluate(value)
                 return True
             case ir.Assert(test=test, message=message):
-                self.m.values.tests.truth(test, "assert")
+                self.m.semantics.test(test, "assert")
                 if message is not None:
                     with self.m.branch() as way, self.m.once(message=True):
-                        self.m.values.of(message)
+                        self.m.semantics.evaluate(message)
                     self.m.join_effects(way, Effects())
             case ir.Jump(kind=kind) if kind != "pass":
                 if self.m.loops:
@@ -86,7 +96,7 @@ class Statements:
                     ended.append(fork(self.m.env))
                 return True
             case ir.Import(names=names) | ir.ImportFrom(names=names):
-                self.m.definitions.imported(names)
+                self.definitions.imported(names)
             case ir.Delete(targets=targets):
                 for target in targets:
                     self.m.env.pop(path_of(target), None)
@@ -95,53 +105,53 @@ class Statements:
         return False
 
     def _if(self, node: ir.If) -> Leaves:
-        holds = self.m.values.tests.decided(node.test)
-        tested = self.m.values.tests.truth(node.test, "if")
+        holds = self.evaluator.tests.decided(node.test)
+        tested = self.m.semantics.test(node.test, "if")
         if holds is not None:
-            return self.m.block(node.body if holds else node.orelse)
+            return self.m.semantics.block(node.body if holds else node.orelse)
         before = fork(self.m.env)
         ways: list[Effects] = []
         ends: list[Env | None] = []
         for body, taken in ((node.body, True), (node.orelse, False)):
             self.m.frame.env = fork(before)
-            self.m.values.tests.narrow(node.test, taken)
+            self.evaluator.tests.narrow(node.test, taken)
             often = (
                 self.m.once() if body and isinstance(body[-1], ir.Raise) else self.m.seldom(node.test, taken)
             )
             arms, self.m.arms = self.m.arms, {**self.m.arms, node.start: taken}
             with self.m.branch() as way, often:
-                ends.append(None if self.m.block(body) else self.m.env)
+                ends.append(None if self.m.semantics.block(body) else self.m.env)
             self.m.arms = arms
             ways.append(way)
         if self._asks_for_xla(node.test):
             self.m.effects.update(ways[0])  # where it matters the branch is taken
         self.m.statement = node
         if tested.cause == "random" and (any(map(_works, ways)) or any(_picks(e, before) for e in ends)):
-            self.m.values.reads.branched(node.test, tested)
+            self.reads.branched(node.test, tested)
         self.m.join_effects(*ways)
         if ends == [None, None]:
             self.m.frame.env = before
             return True
         if None not in ends:
-            self.m.values.tests.defaulted(node.test, *ends)  # type: ignore[arg-type]
+            self.evaluator.tests.defaulted(node.test, *ends)  # type: ignore[arg-type]
         self.m.frame.env = merged(*ends)
         return False
 
     def _asks_for_xla(self, test: ir.Expr) -> bool:
         if isinstance(test, ir.Name | ir.Attribute | ir.Call) and XLA_ARM.search(self.m.source(test)):
             return True
-        return any(guard.kind == "xla" for guard in self.m.guards.of(test, self.m.frame.scope, True))
+        return any(guard.kind == "xla" for guard in self.guards.of(test, self.m.frame.scope, True))
 
     def _match(self, node: ir.Match) -> Leaves:
-        self.m.values.of(node.subject)
+        self.m.semantics.evaluate(node.subject)
         before, ends, ways = fork(self.m.env), [fork(self.m.env)], [Effects()]
         for case in node.cases:
             self.m.frame.env = fork(before)
             self.m.env.update(dict.fromkeys(case.captures, TOP))
             if case.guard is not None:
-                self.m.values.tests.truth(case.guard, "if")
+                self.m.semantics.test(case.guard, "if")
             with self.m.branch() as way:
-                if not self.m.block(case.body):
+                if not self.m.semantics.block(case.body):
                     ends.append(self.m.env)
             ways.append(way)
         self.m.join_effects(*ways)
@@ -155,13 +165,13 @@ class Statements:
         ends_step = False
         place = self.m.default_place
         for item in node.items:
-            thing = self.m.values.of(item.value)
+            thing = self.m.semantics.evaluate(item.value)
             ends_step = ends_step or thing.tag == "step"
             if thing.kind == "device" and thing.tag == "made":
                 self.m.default_place = "host" if thing.place == "host" else "device"
             if item.target is not None:
-                self.m.assign(item.target, thing, item.value)
-        leaves = self.m.block(node.body)
+                self.m.semantics.assign(item.target, thing, item.value)
+        leaves = self.m.semantics.block(node.body)
         self.m.default_place = place
         if ends_step:
             self.m.effects.add(Effect.SYNC)
@@ -170,10 +180,10 @@ class Statements:
 
     def _try(self, node: ir.Try) -> Leaves:
         before = fork(self.m.env)
-        leaves = self.m.block(node.body)
+        leaves = self.m.semantics.block(node.body)
         after = None if leaves else self.m.env
         if after is not None and node.orelse:
-            leaves = self.m.block(node.orelse)
+            leaves = self.m.semantics.block(node.orelse)
             after = None if leaves else self.m.env
         ends, ways = [after], [Effects()]
         for handler in node.handlers:
@@ -181,7 +191,7 @@ class Statements:
             if handler.name:
                 self.m.env[handler.name] = TOP
             with self.m.branch() as way:
-                ends.append(None if self.m.block(handler.body) else self.m.env)
+                ends.append(None if self.m.semantics.block(handler.body) else self.m.env)
             ways.append(way)
         self.m.join_effects(*ways)
         alive = [env for env in ends if env is not None]
@@ -189,7 +199,7 @@ class Statements:
         for other in alive[1:]:
             env = merged(env, other)
         self.m.frame.env = env
-        ended = self.m.block(node.final)
+        ended = self.m.semantics.block(node.final)
         return ended or not alive
 
 

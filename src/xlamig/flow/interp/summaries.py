@@ -12,7 +12,7 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue
 from xlamig.flow.interp.events import Event, Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
-from xlamig.flow.interp.machine import Machine
+from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.portable import portable
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.regions import Regions
@@ -101,7 +101,7 @@ class _Summarizer:
 
     def __init__(self, scopes: ScopeTable, analysis: Analysis, regions: Regions) -> None:
         self.text = analysis.text
-        self.machine = Machine(analysis, scopes, regions)
+        self.machine = AbstractInterpreter(analysis, scopes, regions)
         self._made: set[int] = set()  # classes whose constructor has run
         made = (ir.Import, ir.ImportFrom, ir.FunctionDef, ir.ClassDef, ir.Assign)
         self.machine.block([node for node in analysis.module.body if isinstance(node, made)])
@@ -111,7 +111,7 @@ class _Summarizer:
         info = m.definitions.class_of(owner) if owner is not None else None
         if info is not None:
             self._construct(info)
-        function = m.definitions.function(node, info.frame if info is not None else m.frame, info)
+        function = m.function(node, info.frame if info is not None else m.frame, info)
         bound = info is not None and function.kind != "static"
         params = node.params[1:] if bound else node.params
         m.recorder, m.frequency, m.waiting = Recorder(), "unknown", False
@@ -138,7 +138,7 @@ class _Summarizer:
         for cls in info.lineage():
             if "__init__" in cls.methods:
                 node = cls.methods["__init__"]
-                init = m.definitions.function(node, cls.frame, cls)
+                init = m.function(node, cls.frame, cls)
                 init.bound = AbstractValue("module" if info.is_module else "instance", ref=info)
                 guessed = m.calls.entry.parameters.guessed
                 given = {p.name: guessed(p, init, hot=False) for p in node.params[1:] if not p.kind}

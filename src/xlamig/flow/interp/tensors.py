@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlamig import ir
 from xlamig.facts import Transfer, Why
-from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.arguments import Args, destination, dtype_of
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -26,16 +24,15 @@ from xlamig.flow.interp.domain import (
     join_place,
     sequence,
 )
-from xlamig.flow.interp.reads import SIZES, keeps, sureness
+from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.reads import SIZES, Reads, is_constant, keeps, sureness
 from xlamig.flow.interp.sizes import LENGTH, VARIED, Sizes
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 _NO_RESULT = {
     "number": NUMBER,
@@ -49,10 +46,9 @@ _MOVES = frozenset({"to", "cuda", "xla", "type", "type_as"})
 
 
 class Tensors:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
-        self.costs = Costs(machine)
-        self.sizes = Sizes(machine)
+    def __init__(self, state: State, reads: Reads, costs: Costs, sizes: Sizes, moves: Moves) -> None:
+        self.m = state
+        self.reads, self.costs, self.sizes, self.moves = reads, costs, sizes, moves
 
     # ------------------------------------------------------------------ methods
 
@@ -65,10 +61,10 @@ class Tensors:
             return self._moved(owner, name, args, node)
         if name == "backward":
             self.m.effects.add(Effect.BACKWARD)
-            self.m.calls.work(owner.place)
+            self.m.work(owner.place)
             return NONE
         if name in ("register_hook", "register_post_accumulate_grad_hook"):
-            self.m.moves.marked(owner, "hook", node)
+            self.moves.marked(owner, "hook", node)
             return TOP
         if name == "copy_":
             self._copied(owner, args, node)
@@ -98,10 +94,9 @@ class Tensors:
 
     def _read(self, owner: AbstractValue, name: str, via: str, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
-        reads = self.m.values.reads
         if via != "copy" or name == "cpu":
             inner = node.func.value
-            reads.host(node, owner, via, f"Tensor.{name}", inner)
+            self.reads.host(node, owner, via, f"Tensor.{name}", inner)
         if name == "cpu":
             return owner.replace(place="host", tag="", why=())
         if name == "numpy":
@@ -133,14 +128,14 @@ class Tensors:
 
     def _moved(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """`.to(...)`, `.cuda()`"""
-        target = self.destination(name, args)
-        dtype = self.dtype_of(args)
+        target = destination(name, args)
+        dtype = dtype_of(args)
         if target is None:
             return owner.replace(dtype=dtype or owner.dtype, tag=owner.tag if owner.tag == "nan" else "")
         if target.place == "host":
             if sureness(owner):
                 assert isinstance(node.func, ir.Attribute)
-                self.m.values.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)
+                self.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)
             return owner.replace(place="host", tag="", why=())
         sure = min(CERTAIN if owner.place else LIKELY, target.sure)
         if owner.place == "host":
@@ -149,7 +144,7 @@ class Tensors:
             self.sizes.moved(owner, node)
             if owner.cause == VARIED:
                 owner = owner.replace(cause="", ref=None, why=())
-        self.m.calls.work("device")
+        self.m.work("device")
         span = (node.start, node.end)
         why = Why(f"`{short(self.m.source(node))}` puts it on the device", span)
         return owner.replace(
@@ -167,7 +162,7 @@ class Tensors:
             via = "batch"
         elif owner.tag == "leaf":
             via = "leaf"
-        elif self.is_constant(owner):
+        elif is_constant(owner):
             via = "constant"
         if via and self.m.frequency == "step":
             self.m.record(
@@ -179,42 +174,6 @@ class Tensors:
                 operation=f"Tensor.{node.func.attr}",
                 tensor=short(self.m.source(node.func.value)),
             )
-
-    @staticmethod
-    def is_constant(thing: AbstractValue) -> bool:
-        """Whether a host tensor is the same in each step: written out, or kept since it was made."""
-        return thing.tag == "constant" or (thing.tag.startswith("carried:.") and thing.place == "host")
-
-    def destination(self, name: str, args: Args) -> AbstractValue | None:
-        """The device that something is moved to; None if it stays."""
-        if name in ("cuda", "xla"):
-            return DEVICE
-        if name in ("type", "type_as"):
-            return None
-        given = args.keywords.get("device") or args.get(0)
-        if given is None or given.kind in ("dtype", "bool"):
-            return None
-        if given.kind == "api":
-            return None  # a dtype
-        if given.kind == "tensor":
-            return AbstractValue("device", given.place or "either", sure=given.sure)
-        if given.kind == "device":
-            return given
-        if given.kind == "text":
-            return AbstractValue("device", given.place or "device", sure=CERTAIN if given.place else LIKELY)
-        if given.kind == "none":
-            return None
-        return AbstractValue("device", "device", sure=LIKELY)
-
-    @staticmethod
-    def dtype_of(args: Args) -> str:
-        given = args.keywords.get("dtype") or next((a for a in args.positional if a.kind == "api"), None)
-        if given is None or given.kind != "api":
-            return ""
-        name = str(given.ref).rpartition(".")[2]
-        if name == "bool":
-            return "bool"
-        return "int" if name.startswith(("int", "uint", "long", "short")) else "float"
 
     def _copied(self, owner: AbstractValue, args: Args, node: ir.Call) -> None:
         source = args.get(0, "src")
@@ -243,7 +202,7 @@ class Tensors:
         operands = [owner] if owner is not None else []
         first = args.get(0)
         copied = last == "tensor" and first is not None and first.kind == "unknown"
-        operands += self.m.calls.held(args) if not copied else []  # of a list, as a rule
+        operands += args.tensors() if not copied else []  # of a list, as a rule
         result = self._result(last, owner, operands, args, node)
         held = [one for one in operands if one.kind == "tensor"]
         self.m.prove(node, on_host=bool(held) and all(o.place == "host" and o.sure == CERTAIN for o in held))
@@ -258,7 +217,7 @@ class Tensors:
         result = self.sizes.shaped(result, last, owner, operands, args, node)
         self.costs.of(name, last, owner, args, node, result)
         if last not in ("detach", "requires_grad_"):  # these compute nothing
-            self.m.calls.work(result.place if result.kind == "tensor" else element_of(result).place)
+            self.m.work(result.place if result.kind == "tensor" else element_of(result).place)
         return result
 
     def _made(self, last: str, args: Args, result: AbstractValue, node: ir.Call) -> AbstractValue:
@@ -372,7 +331,7 @@ class Tensors:
         return place, lead
 
     def _dtype(self, plain: str, first: AbstractValue | None, args: Args) -> str:
-        given = self.dtype_of(args)
+        given = dtype_of(args)
         if given:
             return given
         if plain in table.names("torch", "booleans"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, Why
@@ -24,15 +23,19 @@ from xlamig.flow.interp.domain import (
     join_all,
     join_parameters,
 )
-from xlamig.flow.interp.reads import sureness
+from xlamig.flow.interp.libraries import Libraries, is_array
+from xlamig.flow.interp.modules import Modules
+from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.reads import Reads, sureness
+from xlamig.flow.interp.sizes import Sizes
+from xlamig.flow.interp.state import State
+from xlamig.flow.interp.tensors import Tensors
+from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.values import CUDA_AVAILABLE
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 _EMPTY = AbstractValue("sequence", items=())
 _WORDS: dict[str, AbstractValue] = {
@@ -55,11 +58,30 @@ _ROOTS = ("torch.", "torch_xla.")
 
 
 class TorchCalls:
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(
+        self,
+        state: State,
+        reads: Reads,
+        sizes: Sizes,
+        tensors: Tensors,
+        modules: Modules,
+        unseen: Unseen,
+        libraries: Libraries,
+        moves: Moves,
+    ) -> None:
+        self.m = state
+        self.reads, self.sizes, self.tensors, self.modules, self.unseen, self.libraries, self.moves = (
+            reads,
+            sizes,
+            tensors,
+            modules,
+            unseen,
+            libraries,
+            moves,
+        )
 
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
-        made = self._special(name, args, node) or self.m.calls.objects.libraries.made(name, node)
+        made = self._special(name, args, node) or self.libraries.made(name, node)
         if made is not None:
             return made
         word = table.returned(name)
@@ -70,7 +92,7 @@ class TorchCalls:
         via = table.read_by("functions", name)
         if via:
             for arg, thing in args.pairs:
-                self.m.values.reads.formatted(arg.value, thing, name, node)
+                self.reads.formatted(arg.value, thing, name, node)
         return self._unknown(name, args, node)
 
     def _special(self, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
@@ -94,10 +116,10 @@ class TorchCalls:
         if name in _CHECKS and args.positional:
             return self._checked(name, args, node)
         if name.startswith("math.") and args.positional and args.positional[0].kind == "tensor":
-            self.m.values.reads.host(node, args.positional[0], "builtin", name, args.node(0))
+            self.reads.host(node, args.positional[0], "builtin", name, args.node(0))
             return AbstractValue("number", cause="read", sure=args.positional[0].sure)
         if name == "torch.__future__.set_swap_module_params_on_conversion":
-            self.m.moves.swaps = True
+            self.moves.swaps = True
             return NONE
         if name.startswith("torchvision.ops.") and name.rpartition(".")[2] in table.names(
             "torch", "detection"
@@ -112,7 +134,7 @@ class TorchCalls:
             return AbstractValue("none", tag="step")
         if name in table.names("boundaries", "xm-step"):
             barrier = args.keywords.get("barrier")
-            self.m.calls.updated(node, Effect.XLA_OPTIMIZER_STEP)
+            self.m.updated(node, Effect.XLA_OPTIMIZER_STEP)
             if barrier is not None and barrier.const is True:
                 self.m.effects.add(Effect.SYNC)
                 self.m.synced = True
@@ -121,11 +143,11 @@ class TorchCalls:
             return AbstractValue("bool", tag="cuda")
         if name in table.names("reads", "log-calls"):
             for arg, thing in args.pairs:
-                self.m.values.reads.formatted(arg.value, thing, name, node)
+                self.reads.formatted(arg.value, thing, name, node)
             return NONE
         if name in table.names("reads", "copies"):
             for arg, thing in args.pairs:
-                self.m.values.reads.host(node, inside(thing), "copy", name, arg.value)
+                self.reads.host(node, inside(thing), "copy", name, arg.value)
             return FOREIGN
         return None
 
@@ -133,14 +155,14 @@ class TorchCalls:
         """`math.isnan(loss)`, `math.isfinite(loss.item())`"""
         thing = args.positional[0]
         if thing.kind == "tensor":
-            self.m.values.reads.host(node, thing, "nan-check", name, args.node(0))
+            self.reads.host(node, thing, "nan-check", name, args.node(0))
         elif thing.cause == "read" and isinstance(args.node(0), ir.Call):
             tensor = AbstractValue("tensor", "device", sure=thing.sure, why=thing.why)
-            self.m.values.reads.host(node, tensor, "nan-check", name, args.node(0))
+            self.reads.host(node, tensor, "nan-check", name, args.node(0))
         return AbstractValue("bool")
 
     def _detection(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
-        held = self.m.calls.held(args)
+        held = args.tensors()
         sure = max((sureness(thing) for thing in held), default=0)
         if sure > POSSIBLE:
             self.m.effects.add(Effect.READ)
@@ -182,7 +204,7 @@ class TorchCalls:
         for element, thing in zip(first.elements, given.items, strict=False):
             self.m.prove(element, among_scalars=scalars)
             if thing.kind == "tensor":
-                self.m.values.reads.host(element, thing, "builtin", "torch.tensor", element)
+                self.reads.host(element, thing, "builtin", "torch.tensor", element)
 
     # ------------------------------------------------------------------ by word
 
@@ -194,7 +216,7 @@ class TorchCalls:
         match word:
             case "host-tensor":
                 made = AbstractValue("tensor", "host", tag="constant" if self._is_global(args) else "")
-                return self.m.calls.tensors.sizes.shaped(made, "tensor", None, [], args, node)
+                return self.sizes.shaped(made, "tensor", None, [], args, node)
             case "module":
                 return self._parts(self._module(name, node), args)
             case "wrapped-module":
@@ -202,7 +224,7 @@ class TorchCalls:
             case "optimizer":
                 return self._optimizer(first, node)
             case "scaler" | "writer" | "logger" | "distribution":
-                held = self.m.calls.held(args)
+                held = args.tensors()
                 self.m.prove(node, on_host=bool(held) and all(t.place == "host" for t in held))
                 return AbstractValue(word, held[0].place if held else "host")
             case "loader":
@@ -214,12 +236,12 @@ class TorchCalls:
                 norm = element_of(first).place if first.kind == "parameters" else "device"
                 return AbstractValue("tensor", norm or "either", sure=LIKELY, scalar=True)
             case "tensor":
-                return self.m.calls.tensors.operation(name, name.rpartition(".")[2], None, args, node)
+                return self.tensors.operation(name, name.rpartition(".")[2], None, args, node)
             case "tensors":
-                result = self.m.calls.tensors.operation(name, name.rpartition(".")[2], None, args, node)
+                result = self.tensors.operation(name, name.rpartition(".")[2], None, args, node)
                 return AbstractValue("sequence", element=result)
             case "output":
-                return self.m.calls.modules.output(args, node, LIKELY)
+                return self.modules.output(args, node, LIKELY)
             case "first":
                 return first
             case "clock":
@@ -229,25 +251,16 @@ class TorchCalls:
                 return join_parameters(args.positional)
             case "compiled":
                 return first.replace(tag="compiled") if first.kind in ("function", "module") else first
-            case "random" if name.startswith("numpy.") and self.is_array(name, args):
+            case "random" if name.startswith("numpy.") and is_array(name, args):
                 return FOREIGN
             case "random":
-                return self.m.calls.tensors.sizes.drawn()
+                return self.sizes.drawn()
             case "mapping":
                 of_lists = first.kind == "api" and first.ref == "list"
                 return AbstractValue(
                     "mapping", items=None if of_lists else {}, element=_EMPTY if of_lists else None
                 )
         return TOP
-
-    @staticmethod
-    def is_array(name: str, args: Args) -> bool:
-        """Whether numpy draws several numbers: it is told how many, where or by name."""
-        size = args.keywords.get("size")
-        given = len(args.positional)
-        if size is not None:
-            return size.kind != "none"
-        return args.starred or given > table.single_draw(name.rpartition(".")[2])
 
     def _module(self, name: str, node: ir.Call) -> AbstractValue:
         if not name.startswith("torch.nn."):
@@ -281,9 +294,9 @@ class TorchCalls:
             place = held.place or place
             if held.kind == "parameters":
                 for module in held.items or ():
-                    self.m.moves.depends(module, "optimizer", node)
+                    self.moves.depends(module, "optimizer", node)
             elif held.tag == "parameter" and held.ref is not None:
-                self.m.moves.listed(held, node)
+                self.moves.listed(held, node)
         return AbstractValue("optimizer", place)
 
     def _parameters(self, given: AbstractValue) -> Iterator[AbstractValue]:
@@ -306,12 +319,12 @@ class TorchCalls:
             return None
         self.m.batches += 1
         sample = AbstractValue("tensor", "host", sure=LIKELY, loose=True)
-        method = self.m.calls.method_of(dataset, "__getitem__")
+        method = self.m.semantics.method_of(dataset, "__getitem__")
         if dataset.kind == "sequence":
             sample = element_of(dataset)
         elif method is not None:
-            sample = self.m.calls.entry.call(method, Args([NUMBER]), node)
-        made = self.m.calls.reach(collate, node, Args([AbstractValue("sequence", element=sample)]))
+            sample = self.m.semantics.call(method, Args([NUMBER]), node)
+        made = self.m.semantics.reach(collate, node, Args([AbstractValue("sequence", element=sample)]))
         self.m.batches -= 1
         return None if made.kind == "unknown" else made
 
@@ -324,8 +337,8 @@ class TorchCalls:
         last = name.rpartition(".")[2]
         via = table.read_by("functions", name)
         if via:
-            for thing in self.m.calls.held(args)[:1]:
-                self.m.values.reads.host(node, thing, via, name)
+            for thing in args.tensors()[:1]:
+                self.reads.host(node, thing, via, name)
             return AbstractValue("bool") if "bool" in known.returns else NUMBER
         if "module" in known.returns:
             return self._module(name, node)
@@ -333,12 +346,12 @@ class TorchCalls:
             if "number" in known.returns or "bool" in known.returns:
                 return NUMBER
             return NONE if known.returns == {"none"} else TOP
-        if not known.returns and not self.m.calls.held(args):
+        if not known.returns and not args.tensors():
             return TOP
-        return self.m.calls.tensors.operation(name, last, None, args, node)
+        return self.tensors.operation(name, last, None, args, node)
 
     def _unknown(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """A function of another library: given tensors, it may give tensors."""
         if name.rpartition(".")[2][:1].isupper():
             return TOP
-        return TOP if name.startswith(_ROOTS) else self.m.calls.unseen.result(node, args)
+        return TOP if name.startswith(_ROOTS) else self.unseen.result(node, args)

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import FOREIGN, LIKELY, POSSIBLE, TOP, AbstractValue, Cause, Place, inside
-from xlamig.flow.interp.reads import sureness
+from xlamig.flow.interp.reads import Reads, sureness
+from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.machine import Machine
 
 
 class Unseen:
     """An unknown thing with a `place` was computed from tensors there. It may be one, or hold some, or
     be a number made of them: only what is done with it tells."""
 
-    def __init__(self, machine: Machine) -> None:
-        self.m = machine
+    def __init__(self, state: State, reads: Reads) -> None:
+        self.m = state
+        self.reads = reads
         self._backed: dict[int, dict[str, ir.Call]] = {}
 
     def result(self, node: ir.Call, args: Args, owner: AbstractValue | None = None) -> AbstractValue:
@@ -33,7 +31,7 @@ class Unseen:
         if name[:1].isupper():
             return TOP  # an object, whatever it does with them
         via = next((via for via in ("item", "copy") if table.name_like(f"reads-{via}").search(name)), "")
-        held = self.m.calls.held(args) if via else []
+        held = args.tensors() if via else []
         if via and owner is None and len(held) == len(args.all) == 1:
             return self._read_by_name(held[0], via, args, node)
         return self.computed(node, args, owner)
@@ -66,16 +64,10 @@ class Unseen:
         name = path_of(node.func)
         why = Why(f"by its name, `{name}` reads its argument", (node.start, node.end))
         told = tensor.replace(sure=min(tensor.sure, LIKELY), why=(*tensor.why[-3:], why))
-        self.m.values.reads.host(node, told, via, name, args.node(0))
+        self.reads.host(node, told, via, name, args.node(0))
         if via == "copy":
             return FOREIGN
         return AbstractValue("number", sure=told.sure, cause="read" if sureness(told) else "")
-
-    @staticmethod
-    def as_tensor(value: AbstractValue) -> AbstractValue:
-        """The tensor that something unknown is computed from, or is."""
-        sure = min(value.sure, LIKELY) if value.place != "host" else LIKELY
-        return AbstractValue("tensor", value.place, sure=sure, loose=True, cause=value.cause, why=value.why)
 
     @staticmethod
     def is_tensor_with(thing: AbstractValue, name: str) -> bool:

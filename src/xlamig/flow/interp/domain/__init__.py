@@ -1,14 +1,17 @@
 """The abstract domain: values and their join."""
 
-from xlamig.flow.interp.domain.join import (
+from xlamig.flow.interp.domain.containers import (
+    as_tensor,
     element_of,
+    groups_of,
     inside,
-    join,
-    join_all,
     join_parameters,
-    join_place,
+    over,
+    placed,
     sequence,
+    tensors_in,
 )
+from xlamig.flow.interp.domain.join import join, join_all, join_place
 from xlamig.flow.interp.domain.values import (
     BOOL,
     BOTTOM,
@@ -32,6 +35,7 @@ from xlamig.flow.interp.domain.values import (
 
 __all__ = [
     "BOOL", "BOTTOM", "CERTAIN", "DEVICE", "FOREIGN", "LIKELY", "MISSING", "NONE", "NUMBER", "POSSIBLE",
-    "TEXT", "TOP", "AbstractValue", "Cause", "Kind", "Place", "constant", "element_of", "inside", "join",
-    "join_all", "join_parameters", "join_place", "place_of_text", "sequence",
+    "TEXT", "TOP", "AbstractValue", "Cause", "Kind", "Place", "as_tensor", "constant", "element_of",
+    "groups_of", "inside", "join", "join_all", "join_parameters", "join_place", "over", "place_of_text",
+    "placed", "sequence", "tensors_in",
 ]  # fmt: skip

@@ -23,7 +23,6 @@ from xlamig.flow.interp.domain.values import (
     Place,
 )
 
-_MAX_ITEMS = 32
 _CONTAINERS = ("sequence", "mapping")
 _NUMERIC = frozenset({"number", "bool"})
 _DEFINED = frozenset({"function", "class", "instance", "api"})  # nothing is known of one without its `ref`
@@ -204,40 +203,11 @@ def _join_parts(one: AbstractValue, other: AbstractValue) -> tuple[Any, Abstract
 def _element(container: AbstractValue) -> AbstractValue:
     """What a container holds; an empty one holds nothing."""
     return (
-        join_all(_parts(container), empty=BOTTOM) if container.items is not None else container.element or TOP
+        join_all(parts_of(container), empty=BOTTOM)
+        if container.items is not None
+        else container.element or TOP
     )
 
 
-def _parts(container: AbstractValue) -> Iterable[AbstractValue]:
+def parts_of(container: AbstractValue) -> Iterable[AbstractValue]:
     return container.items.values() if isinstance(container.items, dict) else container.items or ()
-
-
-# ---------------------------------------------------------------------- containers
-
-
-def sequence(items: list[AbstractValue] | tuple[AbstractValue, ...]) -> AbstractValue:
-    """Return a sequence of these elements."""
-    if len(items) > _MAX_ITEMS:
-        return AbstractValue("sequence", element=join_all(items))
-    return AbstractValue("sequence", items=tuple(items))
-
-
-def element_of(value: AbstractValue) -> AbstractValue:
-    """Return the join of what a sequence or mapping holds."""
-    if value.items is not None:
-        return join_all(_parts(value))
-    return value.element or TOP
-
-
-def inside(value: AbstractValue) -> AbstractValue:
-    """Return what a sequence or mapping holds; of anything else, the value itself."""
-    return element_of(value) if value.kind in _CONTAINERS else value
-
-
-def join_parameters(values: Iterable[AbstractValue]) -> AbstractValue:
-    """Return the parameters of several modules as one value."""
-    held = [value for value in values if value.kind == "parameters"]
-    made = join_all(held)
-    return (
-        made.replace(items=tuple(module for value in held for module in value.items or ())) if held else made
-    )

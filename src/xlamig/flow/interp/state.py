@@ -1,24 +1,18 @@
-"""Runs a module on abstract values, statement by statement, and records what it meets."""
+"""The state of an abstract run: where it is, what holds there, and what it has recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from xlamig import ir
 from xlamig.facts import Fact, Span, Why
 from xlamig.findings import Frequency
-from xlamig.flow.interp.calls import Calls
-from xlamig.flow.interp.definitions import Definitions
-from xlamig.flow.interp.domain import AbstractValue, Place, element_of, join
-from xlamig.flow.interp.evaluate import Evaluator
+from xlamig.flow.interp.domain import AbstractValue, Place
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
-from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Loop
-from xlamig.flow.interp.loops import Loops
-from xlamig.flow.interp.moves import Moves
-from xlamig.flow.interp.statements import Leaves, Statements
-from xlamig.flow.model.effects import Effects
-from xlamig.flow.model.guards import Guards
+from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Function, Loop
+from xlamig.flow.interp.semantics import Semantics
+from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.occasions import Occasions
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
@@ -28,8 +22,11 @@ _PER_STATEMENT = 40  # how often each is run on the average before calls are no 
 _AT_LEAST = 4000
 
 
-class Machine:
-    """The state of a run. `effects` collects what the current function or branch does."""
+class State:
+    """The state of a run. `effects` collects what the current function or branch does; `semantics` runs
+    the parts of the program that a transfer function needs the values of."""
+
+    semantics: Semantics
 
     def __init__(self, analysis: Analysis, scopes: ScopeTable, regions: Regions) -> None:
         self.analysis = analysis
@@ -58,13 +55,6 @@ class Machine:
         self.default_place: Place = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
         self.unfollowed: set[str] = set()  # functions that calls were no longer followed into
-        self.values = Evaluator(self)
-        self.calls = Calls(self)
-        self.moves = Moves(self)
-        self.definitions = Definitions(self)
-        self.rounds = Loops(self)
-        self.statements = Statements(self)
-        self.guards = Guards(analysis.values, analysis.text)
         self._left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
         self._sized: set[int] = set()
 
@@ -74,13 +64,10 @@ class Machine:
     def env(self) -> Env:
         return self.frame.env
 
-    def block(self, body: Iterable[ir.Stmt]) -> Leaves:
-        for node in body:
-            self.statement = node
-            self._left -= 1
-            if self.statements.run(node):
-                return True
-        return False
+    def start_statement(self, node: ir.Stmt) -> None:
+        """Make a statement the current one, and count it."""
+        self.statement = node
+        self._left -= 1
 
     @property
     def exhausted(self) -> bool:
@@ -139,30 +126,8 @@ class Machine:
         finally:
             self.frequency, self.message = before
 
-    # ------------------------------------------------------------------ assignment
-
-    def assign(self, target: ir.Expr, thing: AbstractValue, value: ir.Expr | None = None) -> None:
-        if thing.kind == "unknown":
-            thing = self.calls.unseen.assigned(target, thing)
-        match target:
-            case ir.Name(id=name):
-                if self.frame.scope.outer_names.get(name) == "global":
-                    module = self.frame.module.env
-                    module[name] = join(module[name], thing) if name in module else thing
-                else:
-                    self.env[name] = thing
-                self._forget(name)
-            case ir.Attribute():
-                self.set_attribute(target, thing, value)
-            case ir.Subscript():
-                self.values.store(target, thing, value)
-            case ir.Sequence(elements=elements):
-                self._unpack(elements, thing)
-            case ir.Starred(value=inner):
-                self.assign(inner, AbstractValue("sequence", element=element_of(thing)))
-
-    def _forget(self, name: str) -> None:
-        """What was known of `x.attribute` is of another object now."""
+    def forget_attributes(self, name: str) -> None:
+        """Drop what was known of `name.attribute`: it was of another object."""
         start = f"{name}."
         for path in [p for p in self.frame.paths if p.startswith(start)]:
             self.env.pop(path, None)
@@ -172,34 +137,6 @@ class Machine:
         self.env[path] = thing
         if "." in path or "[" in path:
             self.frame.paths.add(path)
-
-    def _unpack(self, targets: tuple[ir.Expr, ...], thing: AbstractValue) -> None:
-        items = self.values.unpacked(thing, len(targets))
-        for target, item in zip(targets, items, strict=True):
-            self.assign(target, item)
-
-    def set_attribute(self, target: ir.Attribute, thing: AbstractValue, value: ir.Expr | None) -> None:
-        owner = self.values.of(target.value)
-        path = path_of(target)
-        self.moves.attribute(target, owner, thing, value)
-        self.grew(thing, f".{target.attr}")
-        if thing.tag == "appended" and self.frequency == "step":
-            thing = thing.replace(tag="grows", loop=0)
-        if path:
-            self.put(path, thing)
-        self.effects.assigned.add(target.attr)
-        if owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo):
-            owner.ref.assigned.add(target.attr)
-            known = owner.ref.attributes.get(target.attr)
-            both = thing if known is None else join(known, thing)
-            owner.ref.attributes[target.attr] = both
-            if known is None or known.kind != both.kind or known.tag != both.tag:
-                owner.ref.version += 1
-
-    def grew(self, thing: AbstractValue, name: str) -> None:
-        """`self.keys = torch.cat([self.keys, k])`: longer after each step."""
-        if thing.kind == "tensor" and thing.tag == f"grown:{name}" and thing.ref and self.frequency == "step":
-            self.rounds.told(thing, thing.sure, (), "every step")
 
     # ------------------------------------------------------------------ what is met
 
@@ -247,6 +184,34 @@ class Machine:
     def prove(self, node: ir.Node, **told: bool) -> None:
         """Says of a node what a fix may rely on, if it holds each time the node is met."""
         self.recorder.prove(node, {name.replace("_", "-"): "true" for name, holds in told.items() if holds})
+
+    def work(self, place: str) -> None:
+        """Record that device work is queued."""
+        if place != "host":
+            (self.effects.must if place == "device" else self.effects.may).add(Effect.WORK)
+            self.synced = False
+            self.works += 1
+            self.waiting = True
+
+    def updated(self, node: ir.Call, effect: Effect = Effect.OPTIMIZER_STEP) -> None:
+        """Record an optimizer step: in the loops around it, a step's boundary belongs after the call."""
+        self.effects.repeat(effect)
+        for loop in self.loops:
+            if loop.node.start <= node.start < loop.node.end:
+                loop.update = node
+
+    def function(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> Function:
+        """Return the function that a definition makes."""
+        made = Function(node, self.scopes.of(node), frame, owner)
+        for decorator in node.decorators:
+            match path_of(decorator).rpartition(".")[2]:
+                case "staticmethod":
+                    made.kind = "static"
+                case "classmethod":
+                    made.kind = "class"
+                case "property" | "cached_property":
+                    made.kind = "property"
+        return made
 
     def source(self, node: ir.Node) -> str:
         return self.analysis.source(node)

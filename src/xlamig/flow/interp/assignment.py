@@ -1,0 +1,64 @@
+"""Assignment to names, attributes, elements and several targets."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.interp.domain import AbstractValue, element_of, join
+from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.growth import grew
+from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.state import State
+from xlamig.flow.interp.unseen import Unseen
+from xlamig.flow.model.scopes import path_of
+
+
+class Assignment:
+    def __init__(self, state: State, moves: Moves, unseen: Unseen) -> None:
+        self.m = state
+        self.moves, self.unseen = moves, unseen
+
+    def assign(self, target: ir.Expr, thing: AbstractValue, value: ir.Expr | None = None) -> None:
+        """Assign a value to a target; `value` is the expression that it comes from."""
+        if thing.kind == "unknown":
+            thing = self.unseen.assigned(target, thing)
+        match target:
+            case ir.Name(id=name):
+                self._assign_name(name, thing)
+            case ir.Attribute():
+                self.set_attribute(target, thing, value)
+            case ir.Subscript():
+                self.m.semantics.store(target, thing, value)
+            case ir.Sequence(elements=elements):
+                items = self.m.semantics.unpack(thing, len(elements))
+                for part, item in zip(elements, items, strict=True):
+                    self.assign(part, item)
+            case ir.Starred(value=inner):
+                self.assign(inner, AbstractValue("sequence", element=element_of(thing)))
+
+    def _assign_name(self, name: str, thing: AbstractValue) -> None:
+        if self.m.frame.scope.outer_names.get(name) == "global":
+            module = self.m.frame.module.env
+            module[name] = join(module[name], thing) if name in module else thing
+        else:
+            self.m.env[name] = thing
+        self.m.forget_attributes(name)
+
+    def set_attribute(self, target: ir.Attribute, thing: AbstractValue, value: ir.Expr | None) -> None:
+        """Assign to an attribute; its class learns what the attribute may hold."""
+        m = self.m
+        owner = m.semantics.evaluate(target.value)
+        path = path_of(target)
+        self.moves.attribute(target, owner, thing, value)
+        grew(m, thing, f".{target.attr}")
+        if thing.tag == "appended" and m.frequency == "step":
+            thing = thing.replace(tag="grows", loop=0)
+        if path:
+            m.put(path, thing)
+        m.effects.assigned.add(target.attr)
+        if owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo):
+            owner.ref.assigned.add(target.attr)
+            known = owner.ref.attributes.get(target.attr)
+            both = thing if known is None else join(known, thing)
+            owner.ref.attributes[target.attr] = both
+            if known is None or known.kind != both.kind or known.tag != both.tag:
+                owner.ref.version += 1

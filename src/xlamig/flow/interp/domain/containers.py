@@ -1,0 +1,86 @@
+"""Containers of abstract values, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from xlamig.flow.interp.domain.join import join_all, parts_of
+from xlamig.flow.interp.domain.values import LIKELY, TOP, AbstractValue, Place
+
+_MAX_ITEMS = 32
+_CONTAINERS = ("sequence", "mapping")
+
+
+def sequence(items: list[AbstractValue] | tuple[AbstractValue, ...]) -> AbstractValue:
+    """Return a sequence of these elements."""
+    if len(items) > _MAX_ITEMS:
+        return AbstractValue("sequence", element=join_all(items))
+    return AbstractValue("sequence", items=tuple(items))
+
+
+def element_of(value: AbstractValue) -> AbstractValue:
+    """Return the join of what a sequence or mapping holds."""
+    if value.items is not None:
+        return join_all(parts_of(value))
+    return value.element or TOP
+
+
+def inside(value: AbstractValue) -> AbstractValue:
+    """Return what a sequence or mapping holds; of anything else, the value itself."""
+    return element_of(value) if value.kind in _CONTAINERS else value
+
+
+def join_parameters(values: Iterable[AbstractValue]) -> AbstractValue:
+    """Return the parameters of several modules as one value."""
+    held = [value for value in values if value.kind == "parameters"]
+    made = join_all(held)
+    return (
+        made.replace(items=tuple(module for value in held for module in value.items or ())) if held else made
+    )
+
+
+def over(thing: AbstractValue, whole: bool = False) -> str:
+    """Return the name of what a loop over a value goes through: "batch", "parameters", "state-dict" or ""."""
+    element = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
+    if element.kind == "sequence" and element.items:
+        element = element.items[-1]
+    if thing.kind == "parameters" or element.tag == "parameter":
+        return "parameters"
+    if element.tag == "state" or thing.tag == "state":
+        return "state-dict"
+    return "batch" if element.kind == "tensor" and not whole else ""
+
+
+def tensors_in(thing: AbstractValue, depth: int = 3) -> Iterator[AbstractValue]:
+    """The tensor, or those in a container."""
+    if thing.kind == "tensor":
+        yield thing
+    elif thing.kind == "sequence" and depth:
+        for item in (*(thing.items or ()), *((thing.element,) if thing.element else ())):
+            yield from tensors_in(item, depth - 1)
+
+
+def placed(thing: AbstractValue, owner: AbstractValue) -> AbstractValue:
+    """What is part of a module is where the module is."""
+    if owner.kind != "module" or not owner.place:
+        return thing
+    if thing.kind == "module" and thing.place in ("host", ""):
+        return thing.replace(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
+    if thing.kind == "tensor" and thing.tag in ("parameter", "buffer"):
+        return thing.replace(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
+    return thing
+
+
+def as_tensor(value: AbstractValue) -> AbstractValue:
+    """The tensor that something unknown is computed from, or is."""
+    sure = min(value.sure, LIKELY) if value.place != "host" else LIKELY
+    return AbstractValue("tensor", value.place, sure=sure, loose=True, cause=value.cause, why=value.why)
+
+
+def groups_of(place: Place) -> AbstractValue:
+    """The `param_groups` of an optimizer."""
+    parameter = AbstractValue("tensor", place or "device", sure=LIKELY, tag="parameter")
+    return AbstractValue(
+        "sequence",
+        element=AbstractValue("mapping", items={"params": AbstractValue("parameters", element=parameter)}),
+    )

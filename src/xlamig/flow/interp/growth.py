@@ -1,0 +1,32 @@
+"""Tensors that are longer after each step: where they grow, and the fact about it."""
+
+from __future__ import annotations
+
+from xlamig.facts import ChangingShape, Why
+from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.state import State
+
+
+def grew(state: State, value: AbstractValue, name: str) -> None:
+    """Report `self.keys = torch.cat([self.keys, k])`, which makes `name` longer in each step."""
+    grown = value.kind == "tensor" and value.tag == f"grown:{name}" and value.ref
+    if grown and state.frequency == "step":
+        record_growth(state, value, value.sure, (), "every step")
+
+
+def record_growth(state: State, thing: AbstractValue, sure: int, why: tuple[Why, ...], when: str) -> None:
+    """Report where a tensor grows."""
+    node, statement, operation = thing.ref
+    via = "pad" if operation.endswith("pad") else "concat"
+    grows = Why(f"the result is longer than before {when}".rstrip(), (node.start, node.end))
+    state.record(
+        ChangingShape,
+        node,
+        sure,
+        (*thing.why, grows, *why),
+        at=statement,
+        via=via,
+        operation=operation,
+        tensor=thing.tag.partition(":")[2].lstrip("."),
+        cause="length",
+    )

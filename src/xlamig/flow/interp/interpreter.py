@@ -1,0 +1,102 @@
+"""The interpreter: runs a module on abstract values, statement by statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xlamig import ir
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.assignment import Assignment
+from xlamig.flow.interp.calls import Calls
+from xlamig.flow.interp.definitions import Definitions
+from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.evaluate import Evaluator
+from xlamig.flow.interp.frames import ClassInfo, Function
+from xlamig.flow.interp.loops import Loops
+from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.semantics import Leaves
+from xlamig.flow.interp.sizes import Sizes
+from xlamig.flow.interp.state import State
+from xlamig.flow.interp.statements import Statements
+from xlamig.flow.model.regions import Regions
+from xlamig.flow.model.scopes import ScopeTable
+from xlamig.flow.model.site import Analysis
+
+
+class AbstractInterpreter(State):
+    """The state of a run together with its semantics, made of the transfer functions."""
+
+    def __init__(self, analysis: Analysis, scopes: ScopeTable, regions: Regions) -> None:
+        super().__init__(analysis, scopes, regions)
+        self.semantics = self
+        reads, sizes, moves = Reads(self), Sizes(self), Moves(self)
+        self.calls = Calls(self, reads, sizes, moves)
+        self.evaluator = Evaluator(self, reads, sizes)
+        self.definitions = Definitions(self, self.calls.entry)
+        self.statements = Statements(
+            self, self.evaluator, self.definitions, Loops(self, reads, sizes), self.calls.entry, reads
+        )
+        self.assignment = Assignment(self, moves, self.calls.unseen)
+
+    def block(self, body: Iterable[ir.Stmt]) -> Leaves:
+        for node in body:
+            self.start_statement(node)
+            if self.statements.run(node):
+                return True
+        return False
+
+    # ------------------------------------------------------------------ Semantics: see there
+
+    def evaluate(self, node: ir.Expr) -> AbstractValue:
+        return self.evaluator.of(node)
+
+    def test(self, node: ir.Expr, word: str) -> AbstractValue:
+        return self.evaluator.tests.truth(node, word)
+
+    def assign(self, target: ir.Expr, value: AbstractValue, node: ir.Expr | None = None) -> None:
+        self.assignment.assign(target, value, node)
+
+    def set_attribute(self, target: ir.Attribute, value: AbstractValue, node: ir.Expr | None) -> None:
+        self.assignment.set_attribute(target, value, node)
+
+    def store(
+        self, target: ir.Subscript, value: AbstractValue, node: ir.Expr | None, operator: str = ""
+    ) -> None:
+        self.evaluator.store(target, value, node, operator)
+
+    def iterate(self, value: AbstractValue) -> AbstractValue:
+        return self.evaluator.iterated(value)
+
+    def unpack(self, value: AbstractValue, count: int) -> list[AbstractValue]:
+        return self.evaluator.unpacked(value, count)
+
+    def attribute(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
+        return self.evaluator.attribute(owner, name, node)
+
+    def member(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
+        return self.calls.member(owner, name, node)
+
+    def method_of(self, owner: AbstractValue, name: str) -> Function | None:
+        return self.calls.method_of(owner, name)
+
+    def static_member(self, info: ClassInfo, name: str) -> AbstractValue:
+        return self.calls.static_member(info, name)
+
+    def named(self, dotted: str) -> AbstractValue:
+        return self.calls.named(dotted)
+
+    def call_expression(self, node: ir.Call) -> AbstractValue:
+        return self.calls.of(node)
+
+    def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
+        return self.calls.entry.call(function, args, node)
+
+    def reach(self, callee: AbstractValue, node: ir.Call, args: Args) -> AbstractValue:
+        return self.calls.reach(callee, node, args)
+
+    def call_unknown(self, node: ir.Call, args: Args) -> AbstractValue:
+        return self.calls.modules.by_name(node, args)
+
+    def make_module(self, dotted: str, args: Args, node: ir.Call) -> AbstractValue:
+        return self.calls.modules.imported(dotted, args, node)

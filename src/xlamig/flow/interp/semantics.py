@@ -1,0 +1,81 @@
+"""The operations of the interpreter that transfer functions call back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from xlamig import ir
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.frames import ClassInfo, Function
+
+Leaves = bool
+"""Whether a block never gets to its end."""
+
+
+class Semantics(Protocol):
+    """What running parts of a program means. Transfer functions see only this, so that none of them imports
+    the interpreter that is made of them."""
+
+    # ------------------------------------------------------------------ expressions and statements
+
+    def evaluate(self, node: ir.Expr) -> AbstractValue:
+        """Return the value of an expression, and record its effects."""
+
+    def test(self, node: ir.Expr, word: str) -> AbstractValue:
+        """Return the value of a test; the host reads a tensor there. `word` is the keyword before it."""
+
+    def block(self, body: Iterable[ir.Stmt]) -> Leaves:
+        """Run statements."""
+
+    def assign(self, target: ir.Expr, value: AbstractValue, node: ir.Expr | None = None) -> None:
+        """Assign a value to a target; `node` is the expression that it is the value of."""
+
+    def set_attribute(self, target: ir.Attribute, value: AbstractValue, node: ir.Expr | None) -> None:
+        """Assign to an attribute of an object."""
+
+    def store(
+        self, target: ir.Subscript, value: AbstractValue, node: ir.Expr | None, operator: str = ""
+    ) -> None:
+        """Assign to an element; `operator` is that of an augmented assignment."""
+
+    # ------------------------------------------------------------------ objects
+
+    def iterate(self, value: AbstractValue) -> AbstractValue:
+        """Return what a loop over a value gives in an iteration."""
+
+    def unpack(self, value: AbstractValue, count: int) -> list[AbstractValue]:
+        """Return the parts of a value that is assigned to several targets."""
+
+    def attribute(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
+        """Return an attribute of any value."""
+
+    def member(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
+        """Return an attribute of an instance or a module."""
+
+    def method_of(self, owner: AbstractValue, name: str) -> Function | None:
+        """Return a method that the project defines, bound to its object."""
+
+    def static_member(self, info: ClassInfo, name: str) -> AbstractValue:
+        """Return an attribute of a class."""
+
+    def named(self, dotted: str) -> AbstractValue:
+        """Return what a canonical name stands for."""
+
+    # ------------------------------------------------------------------ calls
+
+    def call_expression(self, node: ir.Call) -> AbstractValue:
+        """Return the value of a call expression."""
+
+    def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
+        """Run a function of the module."""
+
+    def reach(self, callee: AbstractValue, node: ir.Call, args: Args) -> AbstractValue:
+        """Call any value."""
+
+    def call_unknown(self, node: ir.Call, args: Args) -> AbstractValue:
+        """Return what a call of something unknown gives: by its name a model, or by its arguments."""
+
+    def make_module(self, dotted: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return a module whose class another file defines."""

@@ -47,7 +47,16 @@ def install() -> None:
     xm.mesh_reduce = lambda tag, data, reduce: reduce([data])
     xm.save = lambda data, file, *a, **k: torch.save(data, file)
     pl.MpDeviceLoader = lambda loader, device, **k: loader
+    _restore()
     _replace_autocast()
+
+
+def _restore() -> None:
+    """Give torch back what torch_xla has put a version for XLA in the place of."""
+    for owner in (torch.nn, torch.nn.utils):
+        for name, value in list(vars(owner).items()):
+            if hasattr(value, "_orig"):
+                setattr(owner, name, value._orig)
 
 
 def _replace_autocast() -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import random
 import sys
+import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
-import torch_xla
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
 
-_included = torch._C._SetExcludeDispatchKeyGuard
-_FROM_VALUES = {"bernoulli", "multinomial", "normal", "poisson", "binomial"}
+from . import counters
+
+_KEY = "XLA"
+_SHAPE_ONLY = {torch.ops.aten.bernoulli.p}  # operators that read no value of their tensors
+_library = torch.library.Library("aten", "IMPL")  # its kernels last as long as it does
 
 
 def seed(number: int = 0) -> None:
@@ -20,14 +26,31 @@ def seed(number: int = 0) -> None:
     torch.manual_seed(number)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(number)
+    import torch_xla
     import torch_xla.core.xla_model as xm
 
     torch_xla.manual_seed = lambda seed, device=None: None
     xm.set_rng_state = lambda seed, device=None: None
 
 
-class DrawOnCpu(TorchDispatchMode):
-    """Draws what is random on XLA from the CPU's generator, in the same order, and copies it over."""
+def draw_on_cpu() -> None:
+    """Let every kernel of XLA that draws random numbers take them from the CPU's generator.
+
+    Kernels stand below functionalization, so a draw into a view reaches its base. All other random
+    operators are made of these, or run on the CPU anyway.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that these kernels replace others
+        for name in torch._C._dispatch_get_all_op_names():
+            if name.startswith("aten::") and torch._C._dispatch_has_kernel_for_dispatch_key(name, _KEY):
+                packet, _, overload = name.removeprefix("aten::").partition(".")
+                function = getattr(getattr(torch.ops.aten, packet), overload or "default", None)
+                if function is not None and torch.Tag.nondeterministic_seeded in function.tags:
+                    _library.impl(function, partial(_drawn, function), _KEY, allow_override=True)
+
+
+class DrawInOrder(TorchDispatchMode):
+    """Lets the CPU draw for a tensor of any strides as for a contiguous one: XLA has no others."""
 
     @classmethod
     def is_infra_mode(cls) -> bool:
@@ -36,44 +59,47 @@ class DrawOnCpu(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        kwargs = kwargs or {}
         if torch.Tag.nondeterministic_seeded not in func.tags:
-            return func(*args, **kwargs)
-        device = _xla_device((*args, *kwargs.values()))
-        if device is None or isinstance(kwargs.get("generator"), torch.Generator):
-            return func(*args, **kwargs)
-        try:
-            return _drawn(func, args, kwargs, device)
-        except RuntimeError:  # a view that cannot be written to below functionalization
-            return func(*args, **kwargs)
+            return func(*args, **(kwargs or {}))
+        return _called(func, args, kwargs or {}, _contiguous)
 
 
-def _xla_device(values: Any) -> torch.device | None:
-    for value in values:
-        if isinstance(value, torch.Tensor) and value.is_xla:
-            return value.device
-        if isinstance(value, torch.device) and value.type == "xla":
-            return value
-    return None
+def _drawn(function: Any, *args: Any, **kwargs: Any) -> Any:
+    result = _called(function, args, kwargs, _on_cpu)
+    return tree_map(lambda one: one.to("xla") if isinstance(one, torch.Tensor) else one, result)
 
 
-def _drawn(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], device: torch.device) -> Any:
-    name = func.name().partition("::")[2].partition(".")[0]
-    needs_values = name in _FROM_VALUES or name.startswith(("rrelu", "native_dropout", "_scaled"))
+def _called(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], convert: Callable[[Any, bool], Any]
+) -> Any:
+    """Call an operator with converted arguments, and copy back what it writes to.
 
-    def on_cpu(value: Any) -> Any:
-        if isinstance(value, torch.device):
-            return torch.device("cpu") if value.type == "xla" else value
-        if not isinstance(value, torch.Tensor):
-            return value
-        return value.cpu() if needs_values else torch.empty_like(value, device="cpu")
+    `convert` is given a value, and whether the operator does not read it.
+    """
+    parameters = function._schema.arguments
+    named = {one.name: value for one, value in zip(parameters, args, strict=False)} | kwargs
+    written = {one.name for one in parameters if one.alias_info and one.alias_info.is_write}
+    unread = set(named) if function in _SHAPE_ONLY else written
+    given = {name: convert(value, name in unread) for name, value in named.items()}
+    result = function(*(given[one.name] for one in parameters[: len(args)]), **{k: given[k] for k in kwargs})
+    originals = {}
+    for name in written & set(named):
+        originals[id(given[name])] = named[name]
+        if given[name] is not named[name]:
+            named[name].copy_(given[name])
+    return tree_map(lambda one: originals.get(id(one), one), result)
 
-    given = [on_cpu(value) for value in args]
-    result = func(*given, **{key: on_cpu(value) for key, value in kwargs.items()})
-    # A mode runs below functionalization, without which torch_xla creates tensors that have no views.
-    with _included(torch._C.DispatchKey.Functionalize, False):
-        if func._schema.is_mutable and result is given[0]:
-            return args[0].copy_(result)
-        if isinstance(result, torch.Tensor):
-            return result.to(device)
-        return type(result)(one.to(device) if isinstance(one, torch.Tensor) else one for one in result)
+
+def _contiguous(value: Any, is_unread: bool) -> Any:
+    return value.contiguous() if isinstance(value, torch.Tensor) else value
+
+
+def _on_cpu(value: Any, is_unread: bool) -> Any:
+    if isinstance(value, torch.device):
+        return torch.device("cpu") if value.type == "xla" else value
+    if not isinstance(value, torch.Tensor):
+        return value
+    if is_unread:
+        return torch.empty_like(value, device="cpu")
+    with counters.uncounted():
+        return value.cpu()

@@ -9,7 +9,6 @@ import torch
 
 from .fingerprint import fingerprint
 from .modules import Modules
-from .randomness import DrawOnCpu
 
 _LARGEST = 100_000_000  # parameters that are written to memory once
 _FINE, _COARSE = 1e-4, 2e-2  # relative errors of a float32 and of a bfloat16 gradient
@@ -51,7 +50,7 @@ def _evaluated(module: torch.nn.Module, args: Any, kwargs: Any) -> list[torch.Te
     try:
         module.eval()
         torch.manual_seed(0)
-        with torch.no_grad(), DrawOnCpu():
+        with torch.no_grad():
             return [fingerprint(tensor) for tensor in _tensors(module(*args, **kwargs))]
     except Exception:
         return None

@@ -55,12 +55,12 @@ def begin(settings: dict[str, Any]) -> Recorder:
     modes: list[Callable[[], Any]] = []
     if settings["on_cpu"]:
         cpu.install()
-        modes.append(cpu.AsCpu)
+        modes += [randomness.DrawInOrder, cpu.AsCpu]
     else:
         sites: dict[int, Any] = {}
         hooks.install(recorder, sites)
         if training:
-            modes.append(randomness.DrawOnCpu)
+            randomness.draw_on_cpu()
         modes.append(lambda: Watch(recorder, sites))
     if settings["as_cuda"]:
         cuda.install(redirect)

@@ -1,0 +1,103 @@
+"""How many GPU scripts of public repositories run under `xlamig trace --as-cuda`, unmodified.
+
+python -m benchmarks.as_cuda --mirror DIR [--python PATH] [--state FILE] [ID ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.mirror import MissingMirror
+from benchmarks.scripts.cases import CannotPrepare, Script, of_manifest
+
+XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
+STEPS = 4
+SECONDS = 600
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mirror", type=Path, required=True, help="folder of repositories")
+    parser.add_argument("--python", default=os.environ.get("XLAMIG_XLA_PYTHON", sys.executable))
+    parser.add_argument("--state", type=Path, help="file that keeps what is done, to go on from")
+    parser.add_argument("ids", nargs="*")
+    options = parser.parse_args()
+    chosen = [s for s in of_manifest() if s.id in options.ids or (not options.ids and s.half == "dev")]
+    done = _kept(options.state)
+    for script in chosen:
+        if script.id not in done:
+            done[script.id] = measured(script, options.mirror, options.python)
+            if options.state:
+                options.state.write_text(json.dumps(done, indent=1))
+        print(_row(done[script.id]), flush=True)
+    results = [done[script.id] for script in chosen]
+    counted = [one for one in results if one["verdict"] != "asks for no CUDA"]
+    ran = sum(one["verdict"] == "ran" for one in counted)
+    print(f"{ran} of {len(counted)} scripts that ask for CUDA ran; {len(results) - len(counted)} ask for none")
+    return 0
+
+
+def _kept(state: Path | None) -> dict[str, dict[str, Any]]:
+    return json.loads(state.read_text()) if state and state.exists() else {}
+
+
+def _row(result: dict[str, Any]) -> str:
+    return f"| {result['id']} | {result['repo']} | {result['verdict']} | {result['steps']} | {result['why']} |"
+
+
+def measured(script: Script, mirror: Path, python: str) -> dict[str, Any]:
+    """Return how a script ended: it ran if it exited with 0 after a step on XLA."""
+    result = {"id": script.id, "repo": script.repo, "steps": 0, "why": ""}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "repository"
+        try:
+            script.lay_out(folder, mirror, python)
+        except (CannotPrepare, MissingMirror) as error:
+            return {**result, "verdict": "not set up", "why": str(error)}
+        return {**result, **traced(script, folder, python)}
+
+
+def traced(script: Script, folder: Path, python: str) -> dict[str, Any]:
+    """Return the verdict on one run, its steps, and the exception that ended it."""
+    output = folder / "trace.json"
+    options = ["--as-cuda", "--steps", str(STEPS), "--python", python, "--output-format", "json", "-o", output]
+    more = ["cuda" if word == "xla" else word for word in script.xla]
+    command = [*XLAMIG, "trace", *map(str, options), *entry(script, folder), *script.args, *more]
+    environment = {**os.environ, "WANDB_MODE": "disabled", "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
+    try:
+        code = subprocess.run(
+            command, cwd=folder / script.cwd, env=environment, timeout=SECONDS,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        ).returncode  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return {"verdict": "too slow", "why": f"{SECONDS} s"}
+    trace = json.loads(output.read_text()) if output.exists() else None
+    if trace is None:
+        return {"verdict": "failed", "why": f"no trace, exit code {code}"}
+    if not code and not trace["redirected"]:
+        return {"verdict": "asks for no CUDA"}
+    failure = trace["exception"]
+    why = f"{failure['type']}: {failure['message'].splitlines()[0][:100]}" if failure and code else ""
+    good = code == 0 and trace["totals"]["executions"] > 0
+    return {"verdict": "ran" if good else "failed", "steps": trace["steps"], "why": why or f"exit code {code}"}
+
+
+def entry(script: Script, folder: Path) -> list[str]:
+    """Return the program; one that is given as text becomes a file."""
+    words = shlex.split(script.entry)
+    if words[0] != "-c":
+        return words
+    (folder / script.cwd / "entry_point.py").write_text(words[1])
+    return ["entry_point.py", *words[2:]]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

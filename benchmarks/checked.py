@@ -32,12 +32,18 @@ class CheckFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The findings of one repository. `folder` holds its files; `cpu` is in seconds."""
+    """The findings of one repository; those with `aside` are only counted in the report, and infos here.
+    `folder` holds its files; `cpu` is in seconds."""
 
     folder: Path
     findings: list[dict[str, Any]]
     lines: int
     cpu: float
+
+    @property
+    def shown(self) -> list[dict[str, Any]]:
+        """The findings that a report lists."""
+        return [finding for finding in self.findings if not finding.get("aside")]
 
 
 @cache
@@ -86,7 +92,8 @@ def _run(folder: Path, source: Path) -> dict[str, Any]:
         output = Path(made, "findings.json")
         command = [sys.executable, "-c", RUN, str(source / "src"), *CHECK, "-j1", "-o", str(output)]
         cpu = cpu_seconds(command, folder)
-        findings = json.loads(output.read_text("utf-8"))["findings"]
+        report = json.loads(output.read_text("utf-8"))
+    findings = [*report["findings"], *({**f, "severity": "info"} for f in report.get("set_aside", ()))]
     for finding in findings:
         finding.pop("fix", None)
     lines = sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))

@@ -55,7 +55,7 @@ def sample(arguments: argparse.Namespace) -> None:
     lines = [json.dumps({"id": record.id, **asdict(record)}) for record, _ in rows]
     output = arguments.output or Path(f"{arguments.repository.replace('/', '+')}.jsonl")
     output.write_text("\n".join(lines) + "\n", "utf-8")
-    print(f"{len(rows)} of {len(found.findings)} findings: {output}", file=sys.stderr)
+    print(f"{len(rows)} of {len(found.shown)} findings: {output}", file=sys.stderr)
 
 
 def _shown(number: int, record: Judged, finding: Finding, sources: Sources, context: int) -> Iterator[str]:

@@ -11,11 +11,13 @@ from typing import Any, Literal
 
 from benchmarks.checked import Checked, CheckFailed, checked
 from benchmarks.judged.places import Place, Sources
-from benchmarks.judged.records import SEVERITIES, Judged
+from benchmarks.judged.records import SEVERITIES as LISTED
+from benchmarks.judged.records import Judged
 from benchmarks.mirror import MissingMirror
 
 Status = Literal["reported", "lowered", "folded", "renamed", "gone"]
 PROCESSES = 2
+SEVERITIES = (*LISTED, "aside")  # counted in the report, and not listed
 Where = tuple[str, int | None, Place]
 
 
@@ -23,7 +25,7 @@ Where = tuple[str, int | None, Place]
 class Outcome:
     """What became of a judged finding. *lowered*: reported with less severity; *folded*: its place is among
     the reasons of another finding of the rule; *renamed*: another rule reports the statement; `now` is the
-    severity with which it is reported."""
+    severity with which it is reported, "aside" where it is only counted."""
 
     judged: Judged
     status: Status
@@ -38,7 +40,7 @@ class Outcome:
     def regression(self) -> str | None:
         """Return what is wrong with the outcome, in words; None where it is as it should be."""
         if self.judged.verdict in ("false", "noise"):
-            back = self.status in ("reported", "folded") or (self.status == "lowered" and self.now != "info")
+            back = self.status in ("reported", "folded") or (self.status == "lowered" and self.strong)
             return "still reported" if back else None
         if self.judged.verdict == "true" and self.status == "gone":
             return "vanished"
@@ -82,7 +84,7 @@ def look_up(
     at: dict[Where, dict[str, str]] = defaultdict(dict)
     among_reasons: dict[Where, dict[str, str]] = defaultdict(dict)
     for finding in findings:
-        cell, severity = finding["cell"], finding["severity"]
+        cell, severity = finding["cell"], "aside" if finding.get("aside") else finding["severity"]
         where = sources.at(finding["filename"], cell, finding["location"]["row"])
         _keep_worst(at[(finding["filename"], cell, where)], finding["code"], severity)
         for reason in finding["reasons"]:

@@ -49,7 +49,7 @@ def sheet(
     """Return the drawn findings as records without a verdict, each with what `check` printed."""
     sources = Sources(found.folder)
     rows: dict[str, tuple[Judged, Finding]] = {}
-    for finding, of, drawn in draw(found.findings, size, seed):
+    for finding, of, drawn in draw(found.shown, size, seed):
         path, cell, row = finding["filename"], finding["cell"], finding["location"]["row"]
         place = sources.at(path, cell, row)
         record = Judged(

@@ -20,6 +20,10 @@ Level = Literal["info", "trivial", "simple", "complex", "redesign", "rearchitect
 Unit = Literal["site", "function", "file", "repo", "dependency"]
 Phase = Literal["run", "correct", "scale", "fast"]
 
+Aside = Literal["tests", "converters", "no-action"]
+"""Why a finding is counted and not shown: it is in a test or benchmark, in a script that only converts
+checkpoints, or asks for no change."""
+
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")  # most serious first
 CONFIDENCES: tuple[Confidence, ...] = ("certain", "likely", "possible")  # surest first
 
@@ -128,6 +132,8 @@ class Finding:
     observed: str = ""  # what a real run showed of it
     concerns: tuple[Concern, ...] = ()
     dependency: str = ""  # findings of one rule with the same text here are one in a program
+    no_action: bool = False  # nothing has to change
+    aside: Aside | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +187,8 @@ class FileReport:
     """What one file gave. `sites` counts torch and CUDA API uses seen, for coverage; `silenced`
     are the codes of findings that comments suppress, `unsure` the findings left out because they are less
     sure than asked for, `unfollowed` the functions that not all calls were
-    followed into, because there were too many, `on_xla` what it uses that computes with XLA already."""
+    followed into, because there were too many, `on_xla` what it uses that computes with XLA already, `aside`
+    the findings that are only counted."""
 
     filename: str
     findings: tuple[Finding, ...] = ()
@@ -196,6 +203,7 @@ class FileReport:
     unfollowed: tuple[str, ...] = ()
     on_xla: tuple[str, ...] = ()
     unsure: int = 0
+    aside: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +229,16 @@ class Report:
     @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(finding for file in self.files for finding in file.findings)
+
+    @property
+    def aside(self) -> tuple[Finding, ...]:
+        """The findings that are counted and not shown."""
+        return tuple(finding for file in self.files for finding in file.aside)
+
+    @property
+    def planned(self) -> tuple[Finding, ...]:
+        """The findings that a plan counts: those that are shown, and those in tests."""
+        return (*self.findings, *(finding for finding in self.aside if finding.aside == "tests"))
 
     @property
     def skipped(self) -> tuple[SkippedFile, ...]:

@@ -173,3 +173,10 @@ def test_a_missing_mirror_is_listed(mirror: Path, tmp_path: Path, capsys: pytest
     assert main(["check", *kept]) == 0
     assert "could not be checked: 1\n  o/absent: " in capsys.readouterr().out
     assert main(["sample", "o/absent", "--mirror", str(mirror)]) == 2
+
+
+def test_a_finding_that_is_only_counted_is_gone_for_noise_and_too_little_for_a_true_one(folder: Path) -> None:
+    counted = finding(2, severity="info", aside="tests")
+    for severity in ("error", "info"):
+        assert outcome(folder, record(folder, 2, "noise", severity=severity), counted).regression is None
+    assert outcome(folder, record(folder, 2, "true"), counted).regression == "only info now"

@@ -89,6 +89,9 @@ _SETTINGS: Sequence[Option[Any]] = (
     click.option("--severity", type=click.Choice(SEVERITIES), help="Report findings at least this serious."),
     click.option("--confidence", type=click.Choice(CONFIDENCES), help="Report findings at least this sure."),
     _switch("--preview", help="Run preview rules too."),
+    _switch("--include-tests", help="Report findings in tests and benchmarks too."),
+    _switch("--include-converters", help="Report findings in checkpoint converters too."),
+    _switch("--include-no-action", help="Report findings that ask for no change too."),
     list_option("--exclude", help="Files and folders not to check."),
     list_option("--extend-exclude", help="Files and folders not to check, on top of --exclude."),
     _switch("--force-exclude", help="Exclude files also when they are named as a path."),
@@ -130,7 +133,8 @@ _RUN_NAMES = ("config", "isolated", "no_cache", "jobs")
 _OUTPUT_NAMES = ("output_file", "color", "quiet", "verbose")
 _SETTING_NAMES = (
     "target", "target_version", "strategy", "select", "ignore", "extend_select", "per_file_ignores",
-    "severity", "confidence", "preview", "exclude", "extend_exclude", "force_exclude", "respect_gitignore",
+    "severity", "confidence", "preview", "include_tests", "include_converters", "include_no_action",
+    "exclude", "extend_exclude", "force_exclude", "respect_gitignore",
     "cache_dir",
 )  # fmt: skip
 

@@ -68,6 +68,9 @@ class Settings:
     confidence: Confidence = "likely"  # and at least this sure
     fail_on: Severity = "warning"
     preview: bool = False
+    include_tests: bool = False  # report on tests and benchmarks like on other code
+    include_converters: bool = False  # and on what only converts checkpoints
+    include_no_action: bool = False  # report what asks for no change
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
     force_exclude: bool = False

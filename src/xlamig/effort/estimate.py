@@ -32,7 +32,8 @@ from xlamig.findings import Finding, Phase, Report
 
 def estimate(report: Report, settings: EffortSettings) -> Plan:
     """The work a report's findings ask for, and how sure that is."""
-    work = [finding for finding in report.findings if is_work(finding)]
+    planned = report.planned
+    work = [finding for finding in planned if is_work(finding)]
     needed = [finding for finding in work if not is_optional(finding)]
     weight_of = weigher([file.filename for file in report.files], settings)
     parts = addends(distinct(needed, weight_of), settings)
@@ -65,7 +66,8 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
         fills=fills(report),
         stacks=stacks(report),
         on_xla=tuple(sorted({name for file in report.files for name in file.on_xla})),
-        without_work=len(report.findings) - len(work),
+        without_work=len(planned) - len(work),
+        in_tests=len(planned) - len(report.findings),
     )
 
 

@@ -177,6 +177,7 @@ class Plan:
     stacks: tuple[Stack, ...] = ()
     on_xla: tuple[str, ...] = ()  # nothing of these has to be ported
     without_work: int = 0  # findings that ask for nothing
+    in_tests: int = 0  # findings that a check only counts
     provenance: Provenance | None = None
 
     @property

@@ -9,7 +9,7 @@ from pathlib import Path
 from xlamig.artifacts.native import Links, Native
 from xlamig.config.settings import Settings
 from xlamig.engine.load import Failure
-from xlamig.findings import FileReport
+from xlamig.findings import Aside, FileReport
 from xlamig.fix.scope import Scope
 from xlamig.flow import Interface
 from xlamig.flow.model.summaries import CallContext
@@ -36,6 +36,7 @@ class AnalyseJob:
     own: frozenset[str] = frozenset()  # packages that the program itself is
     contexts: tuple[CallContext, ...] = ()  # of calls by other modules
     exposes: tuple[str, ...] = ()  # what raises in its programs once they choose XLA
+    beside: Aside | None = None  # what the file is, if it is not the program itself
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from xlamig import artifacts, ir
+from xlamig.engine.beside import split
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.load import Failure
 from xlamig.engine.session import Session, session_for
@@ -61,9 +62,10 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
     facts = [] if ours else [fact for fact in facts if not _is_own(fact, job.own)]
     facts = _outside(facts, [node for node in module.body if is_inline(node)] if module else [])
     judged, outcome, errors, unsure = _judge(facts, job.source, session, job.program)
+    shown, aside = split(_with_fixes(judged, job, module, session), job.beside, job.settings)
     report = FileReport(
         job.source.filename,
-        tuple(_with_fixes(judged, job, module, session)),
+        shown,
         skipped,
         errors,
         outcome.suppressed,
@@ -75,6 +77,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
         found.unfollowed,
         session.rulebook.on_xla(facts),
         unsure,
+        aside,
     )
     return Analysed(report, found.calls)
 

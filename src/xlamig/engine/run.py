@@ -14,6 +14,7 @@ from xlamig.config.load import Resolver
 from xlamig.config.select import reject_unknown
 from xlamig.config.settings import Settings
 from xlamig.engine.analyse import analyse
+from xlamig.engine.beside import files_beside
 from xlamig.engine.cache import Cache, digest, folder_of
 from xlamig.engine.contain import Lost, Work, run_all
 from xlamig.engine.deep import on_deep_stack
@@ -26,7 +27,7 @@ from xlamig.engine.options import Options, UsageError, caught
 from xlamig.engine.program import Survey, once_in_program, own_packages
 from xlamig.engine.session import Session, forget_changed, session_for
 from xlamig.engine.source import Source
-from xlamig.findings import FileReport, Report, RuleError, SkippedFile
+from xlamig.findings import Aside, FileReport, Report, RuleError, SkippedFile
 from xlamig.fix.scope import Scope
 from xlamig.flow import ProjectIndex
 from xlamig.rulebook import Program
@@ -57,6 +58,7 @@ class Run:
     exposed: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by file, before any fix
     own: frozenset[str] = frozenset()  # the packages at the top of the paths
     contexts: Mapping[str, Contexts] = field(default_factory=dict)  # by module
+    beside: Mapping[str, Aside] = field(default_factory=dict)  # by file, of those beside the program
     _total: int = 0
     _done: int = 0
 
@@ -91,6 +93,7 @@ class Run:
             self._load(cache)
             self.survey = self._survey()
             self.homes = homes(self.sources.values())
+            self.beside = files_beside(self.sources.values())
             self.reports.update(self._analyse(cache))
         finally:
             cache.close()
@@ -255,6 +258,7 @@ class Run:
                 sorted(job.own),
                 job.contexts,
                 job.exposes,
+                job.beside,
             )
         known: dict[str, Analysed] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
@@ -329,6 +333,7 @@ class Run:
             self.own & source.session.outline.packages,
             contexts,
             self.exposes(source),
+            self.beside.get(source.file.name),
         )
 
     def note_sinks(self, source: Source, loaded: Loaded) -> None:

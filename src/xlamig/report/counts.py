@@ -22,10 +22,14 @@ class Counts:
     unsafe_fixable: int
     suppressed: int
     hidden: int  # by a baseline or --diff-base
+    tests: int  # in tests and benchmarks, not shown
+    converters: int  # in checkpoint converters, not shown
+    no_action: int  # that ask for no change, not shown
 
 
 def count(report: Report) -> Counts:
     findings = report.findings
+    aside = [finding.aside for finding in report.aside]
     severities = [finding.severity for finding in findings]
     safe = sum(is_fixable(finding) for finding in findings)
     return Counts(
@@ -38,4 +42,7 @@ def count(report: Report) -> Counts:
         unsafe_fixable=sum(is_fixable(finding, unsafe_fixes=True) for finding in findings) - safe,
         suppressed=sum(file.suppressed for file in report.files),
         hidden=report.hidden,
+        tests=aside.count("tests"),
+        converters=aside.count("converters"),
+        no_action=aside.count("no-action"),
     )

@@ -28,6 +28,7 @@ def document(report: Report) -> dict[str, Any]:
         "target": report.target,
         "summary": asdict(count(report)),
         "findings": [finding_document(finding) for finding in report.findings],
+        "set_aside": [{"aside": f.aside, **finding_document(f)} for f in report.aside],
         "files_skipped": [asdict(skipped) for skipped in report.skipped],
         "files_partly_analysed": [
             {"filename": file.filename, "functions": list(file.unfollowed)} for file in report.partly

@@ -72,6 +72,8 @@ def findings(plan: Plan) -> str:
         parts.append(f"{optional} optional")
     if plan.without_work:
         parts.append(f"{plan.without_work} without work")
+    if plan.in_tests:
+        parts.append(f"{plan.in_tests} of these in tests, which `check` counts only")
     return f"{asking + optional + plan.without_work} in all: {', '.join(parts)}"
 
 

@@ -65,8 +65,16 @@ def _point(document: Mapping[str, Any], name: str, settings: EffortSettings) -> 
         )
         return Point("plan", "", subject, document["verdict"], hours)
     findings = tuple(map(_finding, document["findings"]))
-    names = dict.fromkeys(finding.filename for finding in findings)
-    files = (FileReport(name, tuple(one for one in findings if one.filename == name)) for name in names)
+    aside = tuple(map(_finding, document.get("set_aside", ())))
+    names = dict.fromkeys(finding.filename for finding in (*findings, *aside))
+    files = (
+        FileReport(
+            name,
+            tuple(one for one in findings if one.filename == name),
+            aside=tuple(one for one in aside if one.filename == name),
+        )
+        for name in names
+    )
     plan = estimate(Report(document["target"], tuple(files)), settings)
     return Point("check", "", name, plan.verdict, plan.hours)
 
@@ -90,6 +98,7 @@ def _finding(told: Mapping[str, Any]) -> Finding:
         fix=Fix("", fix["applicability"], creates=writes) if fix else None,
         scope=told.get("scope", ""),
         statement=str(start.row),
+        aside=told.get("aside"),
     )
 
 

@@ -28,6 +28,7 @@ def summary(
         yield f"No problems found in {files}."
     if report.hidden:
         yield f"{number(report.hidden, 'problem')} not shown: known or on unchanged lines."
+    yield from _aside(counts)
     if unsure and (less := sum(file.unsure for file in report.files)):
         yield f"{less} less sure not shown: --confidence possible shows them."
     if hint := _fixable(counts, unsafe_fixes):
@@ -70,6 +71,17 @@ def days(low: float, high: float, hours_per_day: float) -> str:
     """` (1-2.1 person-days)`, where it may take a day."""
     span = between(low / hours_per_day, high / hours_per_day)
     return f" ({span} person-days)" if high >= hours_per_day else ""
+
+
+def _aside(counts: Counts) -> Iterator[str]:
+    """Yield what is counted and not shown, with the option that shows it."""
+    if counts.tests:
+        yield f"Tests and benchmarks: {number(counts.tests, 'finding')}, --include-tests shows them."
+    if counts.converters:
+        found = number(counts.converters, "finding")
+        yield f"Checkpoint converters: {found}, --include-converters shows them."
+    if counts.no_action:
+        yield f"No change needed: {number(counts.no_action, 'finding')}, --include-no-action shows them."
 
 
 def _severities(counts: Counts) -> str:

@@ -167,6 +167,7 @@ class Judge:
             statement=" ".join(source.text[slice(*fact.statement)].split()),
             concerns=tuple(said for gather in rule.gathers if (said := gather.concern(decision.row))),
             dependency=title if together else "",
+            no_action=ruling.no_action,
         )
 
     def _reasons(self, decision: Decision, source: SourceView, views: Views) -> Iterator[Reason]:

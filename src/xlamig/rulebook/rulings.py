@@ -26,6 +26,7 @@ class Ruling:
     confidence: Confidence | None = None
     measured: bool = True
     preview: bool = False
+    no_action: bool = False  # the reader has nothing to change
 
     def over(self, other: Ruling) -> Ruling:
         """What this ruling leaves open is taken from `other`; doubts of either stay."""
@@ -39,11 +40,13 @@ class Ruling:
             self.confidence or other.confidence,
             self.measured and other.measured,
             self.preview or other.preview,
+            self.no_action or other.no_action,
         )
 
 
 RULING_KEYS = (
     "severity", "mechanism", "message", "help", "reason", "effort", "confidence", "measured", "status",
+    "no-action",
 )  # fmt: skip
 
 
@@ -58,6 +61,7 @@ def read_ruling(keys: Keys) -> Ruling:
         confidence=keys.choice("confidence", CONFIDENCES),
         measured=keys.flag("measured", True),
         preview=keys.choice("status", ("stable", "preview")) == "preview",
+        no_action=keys.flag("no-action", False),
     )
 
 

@@ -1,0 +1,46 @@
+"""What is counted and not shown: findings in files beside the program, and those that ask for no change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from xlamig.config.settings import Settings
+from xlamig.engine.source import Source
+from xlamig.findings import Aside, Finding
+from xlamig.source.beside import aside_of
+
+_ABOUT_THE_RUN = ("XLA000", "XLA09")
+_ON_DEVICE = ("XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8")  # a converter has no device
+
+
+def files_beside(sources: Iterable[Source]) -> Mapping[str, Aside]:
+    """Return the files that are no part of the program; where there are no others, they are the program."""
+    every = list(sources)
+    found = {
+        source.file.name: aside
+        for source in every
+        if (aside := aside_of(source.file.name, source.source.text, source.source.kind))
+    }
+    own = (source for source in every if source.source.kind is None and source.file.name not in found)
+    return found if any(own) else {}
+
+
+def split(
+    findings: Iterable[Finding], beside: Aside | None, settings: Settings
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Return the findings to show, and those that are only counted."""
+    shown, aside = [], []
+    for finding in findings:
+        why = _why_aside(finding, beside, settings)
+        aside.append(replace(finding, aside=why)) if why else shown.append(finding)
+    return tuple(shown), tuple(aside)
+
+
+def _why_aside(finding: Finding, beside: Aside | None, settings: Settings) -> Aside | None:
+    if beside == "tests" and not settings.include_tests and not finding.code.startswith(_ABOUT_THE_RUN):
+        return beside
+    if beside == "converters" and not settings.include_converters and finding.code.startswith(_ON_DEVICE):
+        return beside
+    asked = settings.include_no_action or finding.code in settings.select or finding.name in settings.select
+    return "no-action" if finding.no_action and not asked else None

@@ -1,0 +1,65 @@
+"""Files beside the program: unit tests, benchmarks, and scripts that only convert checkpoints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from xlamig.findings import Aside
+
+_TEST_FOLDERS = frozenset({"test", "tests", "testing", "unittests", "unit_tests"})
+_TEST_NAME = re.compile(r"^test_|_test$|^conftest$|^tests$")
+_UNIT_TEST = re.compile(
+    r"^\s*(?:from|import) (?:pytest|unittest|absl\.testing|parameterized)\b|^def test_\w*\(\)",
+    re.MULTILINE,
+)
+_BENCHMARK_FOLDERS = frozenset({"benchmark", "benchmarks", "benchmarking"})
+_BENCHMARK_NAME = re.compile(r"^bench(?:mark)?(?:_|$)|_bench(?:mark)?$", re.IGNORECASE)
+_TIMES = re.compile(r"perf_counter|\btime\.time\(|\bTimer\(|do_bench|utils\.benchmark|cuda\.Event\(")
+_SCRIPT = re.compile(r"^if __name__ ==", re.MULTILINE)
+_SAVES = re.compile(
+    r"\b(?:torch\.save|save_file|save_pretrained|save_model|save_checkpoint|save_state_dict)\("
+)
+_LOADS = re.compile(r"\b(?:torch\.load|load_file|safe_open|from_pretrained|load_state_dict|np\.load)\(")
+_WEIGHTS = re.compile(r"state_dict|checkpoint|ckpt|safetensors", re.IGNORECASE)
+_COMPUTES = re.compile(
+    r"\boptim\.\w+\(|\bTrainer\(|\.backward\(|\.cuda\(|\.step\(|[\"']cuda|\bdevice *=(?! *[\"']?cpu)|\.to\("
+    r"(?:self\.)?device|\.generate\("
+    r"|DataLoader|class \w+\([^)]*Module\)"
+    r"|(?<![\w.])(?!(?:write|get|build|create|load|make|init|convert|save|export)_)"
+    r"(?:self\.)?(?:\w+_)?(?:model|net|network)\((?![)])"
+)
+
+
+def aside_of(filename: str, text: str, kind: str | None = None) -> Aside | None:
+    """Return what a file is, if it is beside the program; `kind` is None for Python.
+
+    A name such as `test_net.py` or a folder `test` is not enough: scripts that evaluate a model are called
+    like that.
+    """
+    path = PurePosixPath(filename)
+    folders = set(path.parts[:-1])
+    if kind is not None:
+        return "tests" if "tests" in folders else None
+    if _is_test(path.stem, folders, text) or _is_benchmark(path.stem, folders, text):
+        return "tests"
+    return "converters" if _is_converter(text) else None
+
+
+def _is_test(stem: str, folders: set[str], text: str) -> bool:
+    if "tests" in folders or stem == "conftest":
+        return True
+    if not folders.isdisjoint(_TEST_FOLDERS):
+        return bool(_UNIT_TEST.search(text)) or not _SCRIPT.search(text)
+    return bool(_TEST_NAME.search(stem) and _UNIT_TEST.search(text))
+
+
+def _is_benchmark(stem: str, folders: set[str], text: str) -> bool:
+    named = _BENCHMARK_NAME.search(stem) or not folders.isdisjoint(_BENCHMARK_FOLDERS)
+    return bool(named and _TIMES.search(text) and not _SAVES.search(text))
+
+
+def _is_converter(text: str) -> bool:
+    """Whether it is a script that loads and saves checkpoints, without model call, device or optimizer."""
+    wanted = (_SCRIPT, _SAVES, _LOADS, _WEIGHTS)
+    return all(pattern.search(text) for pattern in wanted) and not _COMPUTES.search(text)

@@ -1,0 +1,131 @@
+"""Findings that are counted and not listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlamig import engine
+from xlamig.engine import Options
+from xlamig.findings import Report
+from xlamig.report.summary import summary
+
+CUDA = "import torch\nx = torch.ones(2).cuda()\n"
+UNIT_TEST = "import torch\nimport pytest\ndef test_x(): torch.ones(2).cuda()\n"
+EVALUATES = """import torch
+def test_net(net, x):
+    return net(x.cuda())
+if __name__ == "__main__":
+    test_net(1, 2)
+"""
+TIMES = "import time, torch\nstart = time.perf_counter()\nx = torch.ones(2).cuda()\n"
+CONVERTS = """import torch
+def main(path):
+    old = torch.load(path, map_location="cpu")["state_dict"]
+    torch.save({key: value.half() for key, value in old.items()}, "new.pt")
+if __name__ == "__main__":
+    main("old.pt")
+"""
+CALLS = CONVERTS.replace("    torch.save", "    print(model(torch.ones(2)))\n    torch.save")
+FLAG = "import torch\ntorch.backends.cudnn.benchmark = True\n"
+
+
+def check(root: Path, files: dict[str, str], *paths: str, **settings: Any) -> Report:
+    for name, text in {"train.py": CUDA, **files}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    options = Options(settings, isolated=True, jobs=1, cache=False)
+    return engine.check([Path(path) for path in paths or (".",)], options)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def listed(report: Report) -> set[str]:
+    return {finding.filename for finding in report.findings}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("test_net.py", EVALUATES),
+        ("test/run.py", EVALUATES),
+        ("testing.py", CUDA),
+        ("benchmarks/train.py", CUDA + "torch.save(x, 'x.pt')\n"),
+        ("latest/main.py", CUDA),
+    ],
+)
+def test_lists_what_only_sounds_like_a_test(here: Path, name: str, text: str) -> None:
+    assert listed(check(here, {name: text})) == {"train.py", name}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tests/helpers.py", CUDA),
+        ("test/helpers.py", CUDA),
+        ("pkg/test_x.py", UNIT_TEST),
+        ("conftest.py", CUDA),
+        ("benchmark_speed.py", TIMES),
+        ("benchmarks/speed.py", TIMES),
+    ],
+)
+def test_counts_findings_in_tests_and_benchmarks(here: Path, name: str, text: str) -> None:
+    report = check(here, {name: text})
+    assert listed(report) == {"train.py"}
+    assert [(f.filename, f.aside) for f in report.aside] == [(name, "tests")]
+    assert "Tests and benchmarks: 1 finding, --include-tests shows them." in list(summary(report))
+
+
+def test_the_setting_lists_them(here: Path) -> None:
+    report = check(here, {"tests/a.py": CUDA}, **{"include-tests": True})
+    assert (listed(report), report.aside) == ({"train.py", "tests/a.py"}, ())
+
+
+def test_a_run_over_nothing_but_tests_lists_them(here: Path) -> None:
+    assert listed(check(here, {"tests/a.py": CUDA}, "tests")) == {"tests/a.py"}
+
+
+def test_a_test_that_cannot_be_read_is_reported(here: Path) -> None:
+    assert "tests/a.py" in listed(check(here, {"tests/a.py": "x = (\n"}))
+
+
+def test_a_finding_in_a_test_does_not_stand_for_one_in_the_program(here: Path) -> None:
+    seeds = "import torch\ntorch.cuda.manual_seed_all(1)\n"
+    report = check(here, {"a/tests/x.py": seeds, "main.py": seeds}, select=["XLA408"])
+    assert listed(report) == {"main.py"}
+
+
+def test_a_fix_leaves_tests_alone(here: Path) -> None:
+    check(here, {"tests/a.py": CUDA})
+    engine.fix([Path()], Options({}, isolated=True, jobs=1, cache=False), {"safe"}, write=True)
+    assert (here / "tests/a.py").read_text() == CUDA != (here / "train.py").read_text()
+
+
+@pytest.mark.parametrize("text", [CALLS, CONVERTS.replace("if __name__ == ", "if "), CONVERTS + CUDA])
+def test_a_script_that_computes_is_no_converter(here: Path, text: str) -> None:
+    assert not [f for f in check(here, {"convert.py": text}).aside if f.aside == "converters"]
+
+
+def test_counts_what_matters_on_a_device_in_converters(here: Path) -> None:
+    report = check(here, {"convert.py": CONVERTS})
+    assert [(f.code, f.aside) for f in report.aside] == [("XLA802", "converters")]
+    assert "convert.py" in listed(check(here, {}, **{"include-converters": True}))
+
+
+def test_counts_findings_that_ask_for_no_change(here: Path) -> None:
+    report = check(here, {"flag.py": FLAG})
+    assert [(f.code, f.aside) for f in report.aside] == [("XLA010", "no-action")]
+    assert "No change needed: 1 finding, --include-no-action shows them." in list(summary(report))
+    assert "flag.py" in listed(check(here, {}, **{"include-no-action": True}))
+
+
+def test_a_rule_that_is_selected_by_its_code_is_listed(here: Path) -> None:
+    assert listed(check(here, {"flag.py": FLAG}, select=["XLA010"])) == {"flag.py"}
+    assert listed(check(here, {"flag.py": FLAG}, select=["XLA0"])) == {"train.py"}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from small_project import check, codes
 
+from xlamig import ir
 from xlamig.engine import Options
 from xlamig.engine.workspace import Workspace
 
@@ -18,7 +20,24 @@ sys.path.insert(0, str(ROOT / "benchmarks" / "speed"))
 import edits  # noqa: E402
 
 SYNCHRONIZE = b"import torch\ntorch.cuda.synchronize()\n"
+DEVICE = b"""\
+import torch
+
+device = torch.device("cuda")
+
+
+def made():
+    return torch.zeros(%d).cuda()
+"""
 Open = Callable[[], Workspace]
+
+
+@pytest.fixture
+def collector_is_off() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture
@@ -103,14 +122,34 @@ def test_fixes_are_shown_for_the_text_of_the_buffer(project: Path, opened: Works
     assert opened.check() == before
 
 
-def test_memory_does_not_grow_with_the_number_of_edits(project: Path, opened: Workspace) -> None:
-    """`benchmarks/speed/edits.py` prints the size of the process over many more edits."""
-    sizes = []
-    for number in range(60):
-        opened.edit(project / "app/train.py", f"import torch\nx = torch.zeros({number})\n".encode())
-        opened.check()
-        sizes.append(opened.size)
-    assert len(set(sizes[5:])) == 1
+@pytest.mark.parametrize("count", [100, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_memory_does_not_grow_with_the_number_of_edits(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, collector_is_off: None
+) -> None:
+    """`benchmarks/speed/edits.py` prints the size of the process over edits of larger files."""
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("")
+    workspace = Workspace([Path()], Options(jobs=1))
+    kept = []
+    for number in range(count):
+        workspace.edit(Path("train.py"), DEVICE % number)
+        workspace.check()
+        if number % (count // 10) == 9:
+            kept.append((workspace.size, len(gc.get_objects())))
+    sizes, objects = zip(*kept, strict=True)
+    assert len(set(sizes)) == 1
+    assert max(objects) - objects[0] < count
+
+
+def test_the_trees_of_a_check_are_freed_with_it(opened: Workspace, collector_is_off: None) -> None:
+    before = _trees()
+    opened.edit(Path("app/train.py"), DEVICE % 0)
+    assert codes(opened.check(), "app/train.py") == ["XLA001", "XLA002"]
+    assert _trees() <= before
+
+
+def _trees() -> int:
+    return sum(isinstance(thing, ir.Module) for thing in gc.get_objects())
 
 
 def test_random_edits_end_with_the_findings_of_a_batch_check(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+from xlamig import per_file
 from xlamig.engine.jobs import Analysed, AnalyseJob
 
 
@@ -11,4 +12,7 @@ def analyse(job: AnalyseJob) -> Analysed:
     """Analyse one file. Nothing it raises is the file's fault."""
     from xlamig.engine.judging import report_on  # a run in which nothing has changed does without
 
-    return report_on(job, pickle.loads(job.tree) if job.tree is not None else None)
+    try:
+        return report_on(job, pickle.loads(job.tree) if job.tree is not None else None)
+    finally:
+        per_file.forget()

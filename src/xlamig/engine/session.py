@@ -16,6 +16,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 _NO_CACHE = Cache(None)
 _MOST = 4
+_MOST_SESSIONS = 64  # a repository may have a configuration per folder
 _books: dict[tuple[object, ...], Rulebook] = {}
 _parsed: dict[str, Heads] = {}
 
@@ -66,8 +67,8 @@ class Session:
         return self.compile(_NO_CACHE)
 
 
-def _keep(memory: dict[K, V], key: K, value: V) -> None:
-    while key not in memory and len(memory) >= _MOST:
+def _keep(memory: dict[K, V], key: K, value: V, most: int = _MOST) -> None:
+    while key not in memory and len(memory) >= most:
         del memory[next(iter(memory))]
     memory[key] = value
 
@@ -78,9 +79,11 @@ _sessions: dict[str, Session] = {}
 def session_for(settings: Settings, cache: Cache = _NO_CACHE) -> Session:
     """Raises RulebookError for a broken page."""
     key = repr(settings)
-    if key not in _sessions:
-        _sessions[key] = Session(settings, cache)
-    return _sessions[key]
+    session = _sessions.get(key)
+    if session is None:
+        session = Session(settings, cache)
+        _keep(_sessions, key, session, _MOST_SESSIONS)
+    return session
 
 
 def forget_changed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -67,6 +68,7 @@ class Workspace:
             self._found = run.found
             self._memory.forget_files(file.path for file in run.found.files)
         self._run = run
+        gc.collect(1)  # the trees of this check are circles, and few checks allocate enough for a collection
         if self.options.baseline is None and self.options.diff_base is None:
             return report
         from xlamig.engine.narrow import narrow

@@ -10,6 +10,7 @@ from xlamig import ir
 from xlamig.findings import Edit
 from xlamig.fix.context import FixContext
 from xlamig.fix.scopes import at_module_level, bindings, path_to, reads
+from xlamig.per_file import per_file
 
 ImportStmt = ir.Import | ir.ImportFrom
 _HEADER_ENDS = (ir.FunctionDef, ir.ClassDef, ir.For, ir.While)
@@ -135,6 +136,7 @@ def _named_only_in(page: FixContext, name: str, statement: ir.Stmt) -> bool:
     return len(word.findall(page.source.text)) == len(inside)
 
 
+@per_file
 @lru_cache(maxsize=4)  # each fix of a file asks again
 def _imports(module: ir.Module) -> tuple[ImportStmt, ...]:
     """The import statements at module level."""

@@ -11,6 +11,7 @@ from typing import cast
 from xlamig import ir
 from xlamig.fix.context import FixContext
 from xlamig.knowledge import helpers
+from xlamig.per_file import per_file
 
 Function = ir.FunctionDef | ir.Lambda
 
@@ -102,6 +103,7 @@ def bindings(root: ir.Node, name: str) -> list[ir.Node]:
     return all_bindings(root).get(name, [])
 
 
+@per_file
 @lru_cache(maxsize=8)  # the fixes of one file ask again and again about the same few nodes
 def all_bindings(root: ir.Node) -> dict[str, list[ir.Node]]:
     """What binds or declares each name below `root`."""
@@ -151,6 +153,7 @@ def reads(root: ir.Node, name: str) -> list[ir.Name]:
     return _names_in(root).get(name, [])
 
 
+@per_file
 @lru_cache(maxsize=8)
 def _names_in(root: ir.Node) -> dict[str, list[ir.Name]]:
     found: dict[str, list[ir.Name]] = {}

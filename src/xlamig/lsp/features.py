@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 from lsprotocol import types
@@ -15,6 +14,11 @@ from xlamig.lsp.settings import ServerSettings
 SECTION = "xlamig"
 _WATCHED = "**/*.{py,pyi,ipynb,toml,txt,cfg,in,yaml,yml,sh,cu,cpp,cc,h,cuh}"
 _ALWAYS = (".gitignore", "Dockerfile")
+_EDITED = (
+    types.TEXT_DOCUMENT_DID_OPEN, types.TEXT_DOCUMENT_DID_CHANGE, types.NOTEBOOK_DOCUMENT_DID_OPEN,
+    types.NOTEBOOK_DOCUMENT_DID_CHANGE, types.NOTEBOOK_DOCUMENT_DID_SAVE,
+)  # fmt: skip
+_CLOSED = (types.TEXT_DOCUMENT_DID_CLOSE, types.NOTEBOOK_DOCUMENT_DID_CLOSE)
 _CONFIGURATIONS = ("xlamig.toml", "pyproject.toml", ".gitignore")
 
 
@@ -29,7 +33,6 @@ def make_server() -> Server:
 def serve() -> None:
     """Speak with the client over stdin and stdout until it leaves."""
     start_cleanly()
-    gc.set_threshold(20_000, 10, 10)  # a process that lives long cannot put collections off as a command does
     server = make_server()
     try:
         server.start_io()
@@ -93,40 +96,29 @@ async def _watch_files(server: Server) -> None:
 
 
 def _register_documents(server: Server) -> None:
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: types.DidOpenTextDocumentParams) -> None:
-        server.edited(params.text_document.uri)
+    def edited(params: Any) -> None:
+        server.edited(_uri(params))
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: types.DidChangeTextDocumentParams) -> None:
-        server.edited(params.text_document.uri)
+    def closed(params: Any) -> None:
+        server.closed(_uri(params))
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: types.DidCloseTextDocumentParams) -> None:
-        server.closed(params.text_document.uri)
+    for method in _EDITED:
+        server.feature(method)(edited)
+    for method in _CLOSED:
+        server.feature(method)(closed)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def saved(params: types.DidSaveTextDocumentParams) -> None:
         if params.text_document.uri.endswith(_CONFIGURATIONS):
             server.refresh()
         else:
-            server.edited(params.text_document.uri)
+            edited(params)
 
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
-    def notebook_opened(params: types.DidOpenNotebookDocumentParams) -> None:
-        server.edited(params.notebook_document.uri)
 
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
-    def notebook_changed(params: types.DidChangeNotebookDocumentParams) -> None:
-        server.edited(params.notebook_document.uri)
-
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)
-    def notebook_saved(params: types.DidSaveNotebookDocumentParams) -> None:
-        server.edited(params.notebook_document.uri)
-
-    @server.feature(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
-    def notebook_closed(params: types.DidCloseNotebookDocumentParams) -> None:
-        server.closed(params.notebook_document.uri)
+def _uri(params: Any) -> str:
+    """The document that a notification is about, of text or a notebook."""
+    document = getattr(params, "text_document", None) or params.notebook_document
+    return str(document.uri)
 
 
 def _register_answers(server: Server) -> None:

@@ -37,6 +37,7 @@ class Reporter:
         progress = self._server.work_done_progress
         if not self._token:
             self._token = str(uuid4())
+            progress.tokens.clear()  # pygls keeps those of bars that have ended
             progress.create(self._token)
             title = f"xlamig: checking {self._title}"
             progress.begin(self._token, types.WorkDoneProgressBegin(title, percentage=percentage))

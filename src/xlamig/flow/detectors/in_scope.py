@@ -10,6 +10,7 @@ from functools import lru_cache
 from xlamig import ir
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.flow.model.site import Place
+from xlamig.per_file import per_file
 
 _NAMES = ("device", "DEVICE", "torch_device", "dev")
 _MOST_FOLLOWED = 20
@@ -38,12 +39,14 @@ def _dominates(binding: Binding, place: Place, offset: int) -> bool:
     return above and binding.scope is place.scope and binding.end <= offset
 
 
+@per_file
 @lru_cache(maxsize=64)  # every place of a scope asks about the same few names
 def _holds_device(scope: Scope, name: str) -> bool:
     """Whether each binding of `name` in the scope itself may be the program's device."""
     return _hold_devices(scope.bindings.get(name, []))
 
 
+@per_file
 @lru_cache(maxsize=64)
 def _attribute_holds_device(owner: Scope) -> bool:
     """Whether `self.device` of a class may be the program's device, and is set before a method uses it."""

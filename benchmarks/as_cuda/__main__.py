@@ -41,7 +41,8 @@ def main() -> int:
     results = [done[script.id] for script in chosen]
     counted = [one for one in results if one["verdict"] != "asks for no CUDA"]
     ran = sum(one["verdict"] == "ran" for one in counted)
-    print(f"{ran} of {len(counted)} scripts that ask for CUDA ran; {len(results) - len(counted)} ask for none")
+    none = len(results) - len(counted)
+    print(f"{ran} of {len(counted)} scripts that ask for CUDA ran; {none} ask for none")
     return 0
 
 
@@ -50,7 +51,7 @@ def _kept(state: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def _row(result: dict[str, Any]) -> str:
-    return f"| {result['id']} | {result['repo']} | {result['verdict']} | {result['steps']} | {result['why']} |"
+    return f"| {' | '.join(str(result[key]) for key in ('id', 'repo', 'verdict', 'steps', 'why'))} |"
 
 
 def measured(script: Script, mirror: Path, python: str) -> dict[str, Any]:
@@ -68,7 +69,8 @@ def measured(script: Script, mirror: Path, python: str) -> dict[str, Any]:
 def traced(script: Script, folder: Path, python: str) -> dict[str, Any]:
     """Return the verdict on one run, its steps, and the exception that ended it."""
     output = folder / "trace.json"
-    options = ["--as-cuda", "--steps", str(STEPS), "--python", python, "--output-format", "json", "-o", output]
+    form = ("--output-format", "json", "-o", output)
+    options = ["--as-cuda", "--steps", str(STEPS), "--python", python, *form]
     more = ["cuda" if word == "xla" else word for word in script.xla]
     command = [*XLAMIG, "trace", *map(str, options), *entry(script, folder), *script.args, *more]
     environment = {**os.environ, "WANDB_MODE": "disabled", "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
@@ -87,7 +89,8 @@ def traced(script: Script, folder: Path, python: str) -> dict[str, Any]:
     failure = trace["exception"]
     why = f"{failure['type']}: {failure['message'].splitlines()[0][:100]}" if failure and code else ""
     good = code == 0 and trace["totals"]["executions"] > 0
-    return {"verdict": "ran" if good else "failed", "steps": trace["steps"], "why": why or f"exit code {code}"}
+    verdict = "ran" if good else "failed"
+    return {"verdict": verdict, "steps": trace["steps"], "why": why or f"exit code {code}"}
 
 
 def entry(script: Script, folder: Path) -> list[str]:

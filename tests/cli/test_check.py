@@ -96,7 +96,7 @@ def test_wrong_usage(invoke: Any, args: list[str]) -> None:
 
 def test_findings_go_to_stdout_and_the_rest_to_stderr(invoke: Any) -> None:
     result = invoke("check", "--output-format", "concise")
-    assert result.stdout == "train.py:1:1: XLA005 `torch.cuda.synchronize()` raises on XLA\n"
+    assert result.stdout == "train.py:1:1: warning XLA005 `torch.cuda.synchronize()` raises on XLA\n"
     assert result.stderr.splitlines()[0] == "Found 1 problem (1 warning) in 1 file."
     assert "Uncalibrated" in result.stderr
 

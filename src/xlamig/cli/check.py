@@ -16,6 +16,7 @@ from xlamig.cli.options import OutputFlags, RunFlags, list_option, output_option
 from xlamig.cli.output import Output
 from xlamig.findings import SEVERITIES
 from xlamig.report import FORMATS
+from xlamig.report.order import SORTS
 
 if TYPE_CHECKING:
     from xlamig.engine import Options
@@ -66,6 +67,14 @@ if TYPE_CHECKING:
     show_envvar=True,
     help="How findings are written.",
 )
+@click.option(
+    "--sort",
+    type=click.Choice(SORTS),
+    default="severity",
+    show_default=True,
+    help="The order of findings in the formats for people.",
+)
+@click.option("--all", "every", is_flag=True, help="List every finding, also on a terminal.")
 @click.option("--stdin-filename", metavar="NAME", help="The name of the code on stdin (path -).")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings that hold for the path.")

@@ -13,9 +13,11 @@ import click
 from xlamig.cli import exits
 from xlamig.cli.output import Output, progress
 from xlamig.findings import Applicability, Report
-from xlamig.report import FOR_PEOPLE, render, statistics
+from xlamig.report import FOR_PEOPLE, blocks, jobs, render, statistics
 from xlamig.report.changes import applied, diff, left
 from xlamig.report.numbers import number
+from xlamig.report.order import Sort
+from xlamig.report.screen import screenful
 from xlamig.report.summary import effort_line, over_budget, summary, troubles
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ class Wanted:
     add_ignore: bool
     ignore_reason: str
     trace: Path | None
+    sort: Sort
+    every: bool
 
     @property
     def fixes(self) -> bool:
@@ -164,17 +168,28 @@ class Checking:
         if unpredicted:
             self.out.note("Observed, and not predicted:", *(f"  {line}" for line in unpredicted), "")
         if report.files:
-            unsure = not self.wanted.hook and self.wanted.output_format in FOR_PEOPLE
-            self.out.note(*summary(report, self.wanted.unsafe_fixes, fixed, unsure))
+            for_people = not self.wanted.hook and self.wanted.output_format in FOR_PEOPLE
+            self.out.note(*summary(report, self.wanted.unsafe_fixes, fixed, for_people))
+            if for_people:
+                self.out.note(*jobs.lines(report, self._command))
         elif not self.wanted.hook:
             self.out.note(NOTHING)
         return max(exits.of_report(report, settings.fail_on), self._effort(report, settings))
 
+    @property
+    def _command(self) -> str:
+        return f"xlamig check {' '.join(map(str, self.paths))}"
+
     def _findings(self, report: Report, text_of: TextOf) -> None:
         wanted = self.wanted
-        context = self.out.context(text_of, wanted.unsafe_fixes)
-        make = statistics.render if wanted.statistics else render
-        lines = make(wanted.output_format, report, context)
+        context = replace(self.out.context(text_of, wanted.unsafe_fixes), sort=wanted.sort)
+        name, rows = wanted.output_format, None if wanted.every else self.out.rows
+        if wanted.statistics:
+            lines = statistics.render(name, report, context)
+        elif rows is not None and name in FOR_PEOPLE:
+            lines = screenful(blocks(name, report, context), rows, self._command)
+        else:
+            lines = render(name, report, context)
         if wanted.fix and self.options.stdin is not None and self.out.flags.output_file is None:
             self.out.complain(*lines)  # stdout holds the fixed code
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,13 @@ class Output:
     def __init__(self, flags: OutputFlags) -> None:
         self.flags = flags
         self.coloured = _coloured(flags, sys.stdout)
+
+    @property
+    def rows(self) -> int | None:
+        """Return how many lines fit on the terminal that findings go to, None where they go elsewhere."""
+        if self.flags.output_file is not None or not sys.stdout.isatty():
+            return None
+        return shutil.get_terminal_size().lines
 
     def write(self, lines: Iterable[str], end: str = "\n") -> None:
         """To the output file if there is one, complete or not at all."""
@@ -48,7 +56,7 @@ class Output:
             click.echo(line, err=True)
 
     def context(self, text_of: Callable[[str], str | None], unsafe_fixes: bool = False) -> Context:
-        texts = lru_cache(maxsize=4)(text_of)  # findings come file by file
+        texts = lru_cache(maxsize=64)(text_of)
         context = Context(texts, unsafe_fixes=unsafe_fixes, page_of=_page_of(), project=_project())
         if not self.coloured:
             return context

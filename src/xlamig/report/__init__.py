@@ -1,6 +1,6 @@
 """Reports of a check, one module per format.
 
-A new format is a module with `render(report, context)`, named here.
+A new format is a module with `render(report, context)`, or `blocks` if it is for people, named here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from importlib import import_module
 
 from xlamig.findings import Report
 from xlamig.report.context import Context
+from xlamig.report.order import Block
 
 FORMATS: Mapping[str, str] = {
     "full": "full",
@@ -28,6 +29,14 @@ FOR_PEOPLE = ("full", "concise", "grouped")  # at a terminal
 
 def render(name: str, report: Report, context: Context) -> Iterator[str]:
     """The report in the format `name`, as lines without newline."""
+    if name in FOR_PEOPLE:
+        return (line for _, lines in blocks(name, report, context) for line in lines)
     module = import_module(f"xlamig.report.{FORMATS[name]}")
     lines: Iterator[str] = module.render(report, context)
     return lines
+
+
+def blocks(name: str, report: Report, context: Context) -> Iterator[Block]:
+    """The report in a format for people, finding by finding."""
+    found: Iterator[Block] = import_module(f"xlamig.report.{FORMATS[name]}").blocks(report, context)
+    return found

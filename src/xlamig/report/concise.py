@@ -1,13 +1,14 @@
-"""One line per finding, made for grep: `path:row:column: XLA005 [*] message`."""
+"""One line per finding, made for grep: `path:row:column: error XLA005 [*] message`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from xlamig.findings import Report
-from xlamig.report.context import Context, headline, where
+from xlamig.report.context import Context, where, with_severity
+from xlamig.report.order import Block, ordered
 
 
-def render(report: Report, context: Context) -> Iterator[str]:
-    for finding in report.findings:
-        yield f"{context.paint('place', where(finding))}: {headline(finding, context)}"
+def blocks(report: Report, context: Context) -> Iterator[Block]:
+    for finding in ordered(report, context.sort):
+        yield finding, [f"{context.paint('place', where(finding))}: {with_severity(finding, context)}"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from xlamig.findings import Finding
+from xlamig.report.order import Sort
 
 Ink = Literal["error", "warning", "info", "place", "gutter", "added", "removed", "strong"]
 
@@ -23,13 +24,15 @@ def _no_text(filename: str) -> str | None:
 @dataclass(frozen=True, slots=True)
 class Context:
     """`text_of` gives the decoded text that a file's offsets refer to, None when it is gone;
-    `page_of` a rule's page. `project` is the folder that a service's paths start from."""
+    `page_of` a rule's page. `project` is the folder that a service's paths start from, `sort` the order of
+    the formats for people."""
 
     text_of: Callable[[str], str | None] = _no_text
     paint: Callable[[Ink, str], str] = _plain
     unsafe_fixes: bool = False
     page_of: Callable[[str], str | None] = _no_text
     project: Path | None = None
+    sort: Sort = "severity"
 
     def in_project(self, filename: str) -> str:
         """The file's path from the project's folder; as it is where that is not known."""
@@ -50,6 +53,11 @@ def headline(finding: Finding, context: Context) -> str:
     """`XLA005 [*] message`, on one line whatever the message holds."""
     mark = " [*]" if is_fixable(finding, context.unsafe_fixes) else ""
     return context.paint(finding.severity, finding.code) + f"{mark} " + one_line(finding.message)
+
+
+def with_severity(finding: Finding, context: Context) -> str:
+    """Return `error XLA005 [*] message`."""
+    return f"{context.paint(finding.severity, finding.severity)} {headline(finding, context)}"
 
 
 def where(finding: Finding) -> str:

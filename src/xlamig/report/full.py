@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from xlamig.findings import Finding, Frequency, Mechanism, Reason, Report
 from xlamig.report.context import Context, headline, one_line, where
 from xlamig.report.frame import frame
+from xlamig.report.order import Block, ordered
 from xlamig.report.preview import preview
 
 _OFTEN: dict[Frequency, str] = {
@@ -29,10 +30,9 @@ _HARM: dict[Mechanism, str] = {
 }
 
 
-def render(report: Report, context: Context) -> Iterator[str]:
-    for finding in report.findings:
-        yield from _finding(finding, context)
-        yield ""
+def blocks(report: Report, context: Context) -> Iterator[Block]:
+    for finding in ordered(report, context.sort):
+        yield finding, [*_finding(finding, context), ""]
 
 
 def _finding(finding: Finding, context: Context) -> Iterator[str]:

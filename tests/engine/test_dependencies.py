@@ -134,7 +134,7 @@ def test_a_package_that_the_program_is_itself_is_no_dependency(root: Path, folde
     (root / "requirements.txt").write_text("flash-attn\nxformers\n")
     assert found(root, FILES, "XLA605") == []
     assert [f.message for f in found(root, FILES, "XLA909")] == [
-        "`xformers` is required, which has no XLA path"
+        "`xformers` is required and has no XLA path"
     ]
 
 

@@ -20,6 +20,11 @@ def test_plan_text(invoke: Any) -> None:
     assert "Terms, in minutes" not in result.stdout
 
 
+def test_rules_json(invoke: Any) -> None:
+    documents = json.loads(invoke("rules", "--output-format", "json").stdout)
+    assert {"XLA003", "XLA101"} <= {document["code"] for document in documents}
+
+
 def test_plan_explained(invoke: Any) -> None:
     assert "10 + 1.5 x 1^0.68 = 12" in invoke("plan", "--explain").stdout
 

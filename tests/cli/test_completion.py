@@ -17,16 +17,27 @@ def test_prints_the_script_of_a_shell(invoke: Any, shell: str) -> None:
     assert "_XLAMIG_COMPLETE" in result.stdout
 
 
-def test_completes_commands() -> None:
+def completed(words: str, at: int) -> set[str]:
     environment = {
         **os.environ,
         "_XLAMIG_COMPLETE": "bash_complete",
-        "COMP_WORDS": "xlamig c",
-        "COMP_CWORD": "1",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(at),
     }
     code = "from xlamig.cli import script; script()"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
-    assert {"plain,check", "plain,config", "plain,clean", "plain,completion"} <= set(done.stdout.split())
+    return set(done.stdout.split())
+
+
+def test_completes_commands() -> None:
+    expected = {"plain,check", "plain,config", "plain,clean", "plain,completion"}
+    assert expected <= completed("xlamig c", 1)
+
+
+def test_completes_rule_codes_in_a_list() -> None:
+    found = completed("xlamig check --ignore XLA101,xla70", 3)
+    assert "plain,XLA101,XLA701" in found
+    assert "plain,XLA101,XLA102" not in found
 
 
 def test_knows_no_other_shell(invoke: Any) -> None:

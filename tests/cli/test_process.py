@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +74,17 @@ def test_interrupted(
         main()
     assert caught.value.code == 130
     assert capsys.readouterr().err.strip() == ""
+
+
+def test_a_path_alone_is_checked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "a.py").write_text("import torch\ntorch.cuda.synchronize()\n")
+    monkeypatch.setattr(sys, "argv", ["xlamig", str(tmp_path)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 1
+    assert "XLA005" in capsys.readouterr().out
 
 
 def test_a_usage_error_exits_with_2(

@@ -23,7 +23,7 @@ def on(**values: object) -> list[str]:
     return sorted(Selection(replace(Settings(), **values), CODES).enabled)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("selector", ["", "X", "XLA4", "xla101", "tensor-item", "XLA1011", "A"])
+@pytest.mark.parametrize("selector", ["", "X", "XLA4", "tensor-item", "XLA1011", "A"])
 def test_selector_that_means_nothing(selector: str) -> None:
     assert codes_of(selector, CODES) == frozenset()
 
@@ -70,6 +70,15 @@ def test_longer_selector_wins(select: list[str], ignore: list[str], codes: list[
 
 def test_extend_select_adds() -> None:
     assert on(select=("XLA2",), extend_select=("XLA001",)) == ["XLA001", "XLA201"]
+
+
+def test_extend_ignore_adds() -> None:
+    assert on(select=("XLA1",), ignore=("XLA101",), extend_ignore=("XLA102",)) == ["XLA111"]
+
+
+@pytest.mark.parametrize("selector", ["xla2", "Xla201", "all", "Boolean-Mask"])
+def test_selectors_ignore_case(selector: str) -> None:
+    assert "XLA201" in on(select=(selector,))
 
 
 def test_fixable() -> None:

@@ -133,9 +133,7 @@ def test_a_package_that_the_program_is_itself_is_no_dependency(root: Path, folde
     (root / folder / "__init__.py").write_text("")
     (root / "requirements.txt").write_text("flash-attn\nxformers\n")
     assert found(root, FILES, "XLA605") == []
-    assert [f.message for f in found(root, FILES, "XLA909")] == [
-        "`xformers` is required and has no XLA path"
-    ]
+    assert [f.message for f in found(root, FILES, "XLA909")] == ["`xformers` is required and has no XLA path"]
 
 
 def test_a_vendored_copy_leaves_the_dependency(root: Path) -> None:

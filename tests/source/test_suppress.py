@@ -32,7 +32,6 @@ def rows(text: str) -> list[int]:
     [
         's = "# xlamig: ignore[XLA101]"\n',
         '"""\n# xlamig: ignore-file[XLA101]\n# noqa: XLA101\n"""\nx\n',
-        "x  # noqa\n",
         "x  # noqa: E501\n",
         "x  # XLA101\n",
         "x  # xlamig: ignored[XLA101]\n",
@@ -57,6 +56,23 @@ def test_no_suppression(text: str) -> None:
 def test_blanket_suppresses_nothing(text: str) -> None:
     assert read(text).blanket == read(text).entries != ()
     assert rows(text) == []
+
+
+@pytest.mark.parametrize("text", ["x  # noqa\n", "x  # NOQA because\n", "x  # type: ignore  # noqa\n"])
+def test_bare_noqa_suppresses_every_rule_of_its_line(text: str) -> None:
+    found = read(text + "y\n")
+    assert found.covers("XLA101", "tensor-item", 1, 1) is not None
+    assert found.covers("XLA101", "tensor-item", 2, 2) is None
+
+
+def test_bare_noqa_is_neither_blanket_nor_unused() -> None:
+    found = read("x  # noqa\n")
+    assert (found.blanket, found.unused(())) == ((), ())
+
+
+@pytest.mark.parametrize("text", ["x  # noqa: E501\n", "x  # noqa : F401\n", "x = '# noqa'\n", "x  # noqas"])
+def test_noqa_for_other_tools_suppresses_nothing(text: str) -> None:
+    assert read(text).covers("XLA101", "tensor-item", 1, 1) is None
 
 
 @pytest.mark.parametrize("code", ["XLA2", "XLA1012", "XLA", "X", "ALL", "tensor-item", "XLA102", "A101"])

@@ -23,11 +23,15 @@ _COMMANDS = (
 @click.group(
     cls=LazyGroup,
     commands_at={name: f"xlamig.cli.{name}" for name in _COMMANDS},
+    default="check",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, "-V", "--version", prog_name="xlamig", message="%(prog)s %(version)s")
 def xlamig() -> None:
-    """Find, estimate and fix what stands between PyTorch GPU code and a TPU."""
+    """Find, estimate and fix what stands between PyTorch GPU code and a TPU.
+
+    `xlamig PATH` is short for `xlamig check PATH`.
+    """
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -22,11 +23,15 @@ _SAID = {
 
 
 class LazyGroup(click.Group):
-    """`commands_at` names the modules in which the commands stand as `command`."""
+    """`commands_at` names the modules in which the commands stand as `command`; `default` is the
+    command of a call that begins with a path."""
 
-    def __init__(self, *args: Any, commands_at: Mapping[str, str], **extra: Any) -> None:
+    def __init__(
+        self, *args: Any, commands_at: Mapping[str, str], default: str | None = None, **extra: Any
+    ) -> None:
         super().__init__(*args, **extra)
         self._modules = commands_at
+        self._default = default
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._modules)
@@ -41,6 +46,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            if self._default is not None and Path(args[0]).exists():
+                return super().resolve_command(ctx, [self._default, *args])
             from xlamig.config.errors import did_you_mean
 
             ctx.fail(f"no command {args[0]!r}{did_you_mean(args[0], self._modules)}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from xlamig.cli.lazy import VERBOSE
-from xlamig.cli.values import configuration, listed, per_file
+from xlamig.cli.values import Completion, configuration, listed, per_file, rule_codes
 from xlamig.config.settings import STYLES, TARGETS
 from xlamig.findings import CONFIDENCES, SEVERITIES
 
@@ -65,8 +65,10 @@ class ProgramFlags:
         )  # fmt: skip
 
 
-def list_option(*names: str, help: str) -> Option[Any]:
-    return click.option(*names, multiple=True, callback=listed, metavar="LIST", help=help)
+def list_option(*names: str, help: str, complete: Completion | None = None) -> Option[Any]:
+    return click.option(
+        *names, multiple=True, callback=listed, metavar="LIST", help=help, shell_complete=complete
+    )
 
 
 def _switch(name: str, help: str) -> Option[Any]:
@@ -79,9 +81,10 @@ _SETTINGS: Sequence[Option[Any]] = (
     click.option("--target", type=click.Choice(TARGETS), help="The XLA backend to migrate to."),
     click.option("--target-version", metavar="VERSION", help="The release of the target."),
     click.option("--strategy", type=click.Choice(STYLES), help="Fixes keep CUDA working, or need not."),
-    list_option("--select", help="Rules to run: codes, prefixes, names or ALL."),
-    list_option("--ignore", help="Rules not to run."),
-    list_option("--extend-select", help="Rules to run on top of --select."),
+    list_option("--select", help="Rules to run: codes, prefixes, names or ALL.", complete=rule_codes),
+    list_option("--ignore", help="Rules not to run.", complete=rule_codes),
+    list_option("--extend-select", help="Rules to run on top of --select.", complete=rule_codes),
+    list_option("--extend-ignore", help="Rules not to run, on top of --ignore.", complete=rule_codes),
     click.option(
         "--per-file-ignores", multiple=True, callback=per_file, metavar="PATTERN:CODES",
         help="Rules not to report in files that match a pattern.",
@@ -132,10 +135,9 @@ _PROGRAM_NAMES = ("program", "module", "arguments", "python")
 _RUN_NAMES = ("config", "isolated", "no_cache", "jobs")
 _OUTPUT_NAMES = ("output_file", "color", "quiet", "verbose")
 _SETTING_NAMES = (
-    "target", "target_version", "strategy", "select", "ignore", "extend_select", "per_file_ignores",
-    "severity", "confidence", "preview", "include_tests", "include_converters", "include_no_action",
-    "exclude", "extend_exclude", "force_exclude", "respect_gitignore",
-    "cache_dir",
+    "target", "target_version", "strategy", "select", "ignore", "extend_select", "extend_ignore",
+    "per_file_ignores", "severity", "confidence", "preview", "include_tests", "include_converters",
+    "include_no_action", "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "cache_dir",
 )  # fmt: skip
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlamig.cli.book import open_book
+from xlamig.cli.values import rule_codes
 
 if TYPE_CHECKING:
     from xlamig.rulebook.rule import Rule
 
 
 @click.command()
-@click.argument("rule", required=False)
+@click.argument("rule", required=False, shell_complete=rule_codes)
 @click.option("--all", "everything", is_flag=True, help="Show every rule.")
 @click.option(
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
@@ -27,7 +28,7 @@ def command(rule: str | None, everything: bool, output_format: str) -> None:
     book = open_book()
     rules = book.rules if rule is None else (book.rule(rule),)
     if output_format == "json":
-        documents = [_document(found) for found in rules]
+        documents = [document(found) for found in rules]
         click.echo(json.dumps(documents if everything else documents[0], indent=2))
     elif everything:
         click.echo("\n".join(_page(found) for found in rules))
@@ -45,7 +46,8 @@ def _page(rule: Rule) -> str:
     return f"{title} ({'; '.join(facts)})\n{rest}\n"
 
 
-def _document(rule: Rule) -> dict[str, Any]:
+def document(rule: Rule) -> dict[str, Any]:
+    """Return a rule as a JSON object: its head's facts and its page by section."""
     effort = rule.effort
     return {
         "code": rule.code,

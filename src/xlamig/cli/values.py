@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
+
+Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def listed(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[str] | None:
@@ -14,6 +17,18 @@ def listed(ctx: click.Context, param: click.Parameter, values: Sequence[str]) ->
     if not values:
         return None
     return [word.strip() for value in values for word in value.split(",") if word.strip()]
+
+
+def rule_codes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The codes that continue the last one of a list such as `XLA101,XLA2`, with their names."""
+    from xlamig.cli.book import open_book
+
+    before, comma, start = incomplete.rpartition(",")
+    return [
+        CompletionItem(before + comma + rule.code, help=rule.name)
+        for rule in open_book().rules
+        if rule.code.startswith(start.upper())
+    ]
 
 
 def names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:

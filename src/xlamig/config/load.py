@@ -14,7 +14,8 @@ from xlamig.config.schema import Values, read
 from xlamig.config.settings import EffortSettings, Settings
 
 COMMAND_LINE = "command line"
-_GROWING = ("extend_select", "extend_exclude")  # these add up from layer to layer, all else is replaced
+# These add up from layer to layer, all else is replaced.
+_GROWING = ("extend_select", "extend_ignore", "extend_exclude")
 
 
 class Resolver:
@@ -63,9 +64,9 @@ class Resolver:
         if "select" in self._overrides:
             # Who selects a rule for this run wants it, whatever the file says of that same rule.
             values["extend_select"] = self._overrides.get("extend_select", ())
-            if "ignore" not in self._overrides:
-                chosen = self._overrides["select"]
-                values["ignore"] = tuple(code for code in values.get("ignore", ()) if code not in chosen)
+            chosen = self._overrides["select"]
+            for key in {"ignore", "extend_ignore"} - set(self._overrides):
+                values[key] = tuple(code for code in values.get(key, ()) if code not in chosen)
         effort = EffortSettings(**values.pop("effort"))
         if effort.overhead_low_hours > effort.overhead_high_hours:
             where = shown(source) if source else COMMAND_LINE

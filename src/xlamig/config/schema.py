@@ -55,6 +55,7 @@ KEYS = (
     Key("select", STRINGS, 'rules to run: codes, prefixes, names or "ALL"'),
     Key("extend-select", STRINGS, "rules to run on top of select"),
     Key("ignore", STRINGS, "rules not to run; the longer prefix wins against select"),
+    Key("extend-ignore", STRINGS, "rules not to run on top of ignore"),
     Key("per-file-ignores", CODES_BY_GLOB, "rules not to report in files that match a glob"),
     Key("fixable", STRINGS, "rules that may be fixed"),
     Key("unfixable", STRINGS, "rules that are never fixed"),

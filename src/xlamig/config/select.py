@@ -11,7 +11,9 @@ from xlamig.config.patterns import Patterns
 from xlamig.config.settings import Settings
 
 ALL = "ALL"
-SELECTOR_KEYS = ("select", "extend-select", "ignore", "per-file-ignores", "fixable", "unfixable")
+SELECTOR_KEYS = (
+    "select", "extend-select", "ignore", "extend-ignore", "per-file-ignores", "fixable", "unfixable",
+)  # fmt: skip
 
 
 class UnknownSelector(NamedTuple):
@@ -21,9 +23,10 @@ class UnknownSelector(NamedTuple):
 
 
 def matches(selector: str, code: str, name: str) -> bool:
-    """Whether "ALL", a prefix of the code, the code or the name means this rule."""
-    letters = code.rstrip("0123456789")
-    return selector in (ALL, name) or (selector.startswith(letters) and code.startswith(selector))
+    """Whether "ALL", a prefix of the code, the code or the name means this rule, in any case."""
+    prefix, letters = selector.upper(), code.rstrip("0123456789")
+    by_code = prefix.startswith(letters) and code.startswith(prefix)
+    return prefix == ALL or selector.lower() == name or by_code
 
 
 class Selection:
@@ -32,7 +35,9 @@ class Selection:
     def __init__(self, settings: Settings, codes: Mapping[str, str]) -> None:
         self._codes = codes
         self._settings = settings
-        self.enabled = self._pick((*settings.select, *settings.extend_select), settings.ignore)
+        self.enabled = self._pick(
+            (*settings.select, *settings.extend_select), (*settings.ignore, *settings.extend_ignore)
+        )
         self.fixable = self._pick(settings.fixable, settings.unfixable)
         self._per_file = [
             # "!src/**" here means every file but these.
@@ -59,7 +64,7 @@ class Selection:
         """Selectors of the settings that mean no known rule, in a fixed order."""
         s = self._settings
         per_file = [code for codes in s.per_file_ignores.values() for code in codes]
-        values = (s.select, s.extend_select, s.ignore, per_file, s.fixable, s.unfixable)
+        values = (s.select, s.extend_select, s.ignore, s.extend_ignore, per_file, s.fixable, s.unfixable)
         return tuple(
             found
             for key, selectors in zip(SELECTOR_KEYS, values, strict=True)
@@ -77,8 +82,8 @@ class Selection:
 
 
 def _strongest(selectors: Iterable[str], code: str, name: str) -> int:
-    weights = {ALL: 0, name: len(code)}
-    hits = (weights.get(s, len(s)) for s in selectors if matches(s, code, name))
+    weights = {ALL.lower(): 0, name: len(code)}
+    hits = (weights.get(s.lower(), len(s)) for s in selectors if matches(s, code, name))
     return max(hits, default=-1)
 
 

@@ -61,6 +61,7 @@ class Settings:
     select: tuple[str, ...] = ("ALL",)
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    extend_ignore: tuple[str, ...] = ()
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     fixable: tuple[str, ...] = ("ALL",)
     unfixable: tuple[str, ...] = ()

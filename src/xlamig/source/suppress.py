@@ -1,5 +1,5 @@
-"""Suppression comments: `# xlamig: ignore[XLA101] reason`, `# xlamig: ignore-file[XLA1]` and
-the XLA codes of `# noqa: XLA101, E501`."""
+"""Suppression comments: `# xlamig: ignore[XLA101] reason`, `# xlamig: ignore-file[XLA1]`,
+the XLA codes of `# noqa: XLA101, E501`, and a bare `# noqa`, which silences every linter."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from xlamig.source.text import SourceText
 
 Kind = Literal["ignore", "ignore-file", "noqa"]
 
-_NOQA = re.compile(r"(?:#|//|/\*)\s*noqa\s*:[^\r\n]*XLA", re.IGNORECASE)
+_NOQA = re.compile(r"(?:#|//|/\*)\s*noqa\b(?:\s*:[^\r\n]*XLA|(?!\s*:))", re.IGNORECASE)
 # A comment may hold several directives: "# type: ignore  # xlamig: ignore[XLA101]"; "#12" starts none.
 _PIECE = re.compile(r"#(?!\d)")
 _NATIVE_PIECE = re.compile(r"//(?=\s*(?:xlamig|noqa))|/\*")
 _OURS = re.compile(r"(?:#|//|/\*)\s*xlamig:\s*(ignore-file|ignore)(?![\w-])(?:\s*\[([^\]]*)\])?")
 _THEIRS = re.compile(r"(?:#|//|/\*)\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)(?!\w)", re.IGNORECASE)
+_BARE = re.compile(r"(?:#|//|/\*)\s*noqa\b()(?!\s*:)", re.IGNORECASE)
 _WORD = re.compile(r"[^\s,]+")
 
 
@@ -39,7 +40,8 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One directive. Without codes it is a blanket one, which suppresses nothing."""
+    """One directive. Ours without codes is a blanket one, which suppresses nothing; a bare noqa
+    suppresses everything."""
 
     kind: Kind
     codes: tuple[Code, ...]
@@ -52,7 +54,11 @@ class Suppression:
 
     @property
     def blanket(self) -> bool:
-        return not self.codes
+        return not self.codes and not self.bare
+
+    @property
+    def bare(self) -> bool:
+        return self.kind == "noqa" and not self.codes
 
     def covers(self, first: int, last: int) -> bool:
         return self.kind == "ignore-file" or (first <= self.rows[1] and self.rows[0] <= last)
@@ -91,6 +97,9 @@ class Suppressions:
         last = row_end if self.guessed else row_start
         hits = [use for use in self.uses if use.suppression.covers(row_start, last)]
         hits = [use for use in hits if use.code.means(code, name)]
+        for entry in self.entries:
+            if entry.bare and entry.covers(row_start, last):
+                hits.append(Use(entry, Code("", *entry.span)))
         return max(hits, key=_closeness, default=None)
 
     def unused(self, used: Collection[Use]) -> tuple[Use, ...]:
@@ -116,7 +125,7 @@ def removal(suppression: Suppression, code: Code) -> tuple[int, int, str]:
 def suppressions(source: SourceText) -> Suppressions:
     """The suppressions of a file; cheap when it has none."""
     text = source.text
-    if "xlamig:" not in text and not ("XLA" in text and _NOQA.search(text)):
+    if "xlamig:" not in text and not _NOQA.search(text):
         return Suppressions()
     if source.kind is not None:
         return Suppressions(tuple(_directives(source, scan(source))), True, source)
@@ -133,7 +142,7 @@ def _directives(source: SourceText, found: Iterable[Comment]) -> Iterator[Suppre
         starts = [piece.start() for piece in pieces.finditer(text)]
         for start, end in pairwise([*starts, len(text)]):
             piece = text[start:end]
-            match = _OURS.match(piece) or _THEIRS.match(piece)
+            match = _OURS.match(piece) or _THEIRS.match(piece) or _BARE.match(piece)
             if match:
                 made = _directive(source, comment, comment.start + start, piece, match)
                 if made is not None:
@@ -144,11 +153,11 @@ def _directive(
     source: SourceText, comment: Comment, start: int, piece: str, match: re.Match[str]
 ) -> Suppression | None:
     ours = match.re is _OURS
-    group = 2 if ours else 1
+    group = 2 if ours else 1  # empty in a bare noqa
     at = start + max(match.start(group), 0)
     words = [Code(w[0], at + w.start(), at + w.end()) for w in _WORD.finditer(match[group] or "")]
     codes = tuple(word for word in words if ours or word.text.upper().startswith("XLA"))
-    if not ours and not codes:
+    if match.re is _THEIRS and not codes:
         return None
     reason = piece[match.end() :].strip().removesuffix("*/").strip().lstrip(":-– ")
     kind: Kind = ("ignore-file" if match[1] == "ignore-file" else "ignore") if ours else "noqa"

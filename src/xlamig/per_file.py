@@ -13,7 +13,7 @@ _caches: list[_lru_cache_wrapper[object]] = []
 
 def per_file(cached: _lru_cache_wrapper[T]) -> _lru_cache_wrapper[T]:
     """Register a function under `lru_cache` whose arguments keep the tree of a file alive."""
-    _caches.append(cached)  # type: ignore[arg-type]
+    _caches.append(cached)
     return cached
 
 

@@ -327,6 +327,21 @@ class ChangingPath(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NegativeSlice(Fact):
+    """A slice of a device tensor starts at `-n`, and the dimension may be shorter than `n`.
+
+    `growing`: the tensor begins shorter and grows, as a window of the last steps does.
+    """
+
+    kind: ClassVar[str] = "negative-slice"
+
+    access: Literal["read", "write"]
+    tensor: str
+    number: str  # source text of the start
+    growing: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepBoundary(Fact):
     """A loop each round of which is a step, and what ends the step. One fact per loop, where its optimizer
     steps, or at its header if none does.
@@ -424,6 +439,7 @@ FACTS: Mapping[str, type[Fact]] = MappingProxyType(
             ChangingConstant,
             ChangingShape,
             ChangingPath,
+            NegativeSlice,
             StepBoundary,
             ModuleMove,
             Transfer,

@@ -11,7 +11,7 @@ from xlamig.syntax import module_from_text
 KINDS = frozenset(
     {
         "host-read", "dynamic-shape", "changing-constant", "changing-shape", "changing-path",
-        "step-boundary", "module-move", "transfer", "timing",
+        "negative-slice", "step-boundary", "module-move", "transfer", "timing",
     }
 )  # fmt: skip
 IMPORTS = """import math, random, time, torch, torch_xla

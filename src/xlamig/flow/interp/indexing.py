@@ -21,6 +21,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.growth import grew
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, keeps, sureness
 from xlamig.flow.interp.sizes import Sizes
+from xlamig.flow.interp.slices import Slices
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
@@ -31,6 +32,7 @@ class Indexing:
     def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
         self.m = state
         self.reads, self.sizes = reads, sizes
+        self.slices = Slices(state)
 
     def read(self, node: ir.Subscript, base: AbstractValue) -> AbstractValue:
         index = [self.m.semantics.evaluate(part) for part in node.index]
@@ -202,6 +204,7 @@ class Indexing:
         self, part: ir.Slice, bounds: AbstractValue, node: ir.Subscript, base: AbstractValue, access: str
     ) -> bool:
         dynamic = False
+        self.slices.record(node, part, base, access)
         for bound, found in zip((part.lower, part.upper), bounds.items, strict=False):
             if bound is None:
                 continue

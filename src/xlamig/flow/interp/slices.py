@@ -1,0 +1,130 @@
+"""`x[:, -n:]` where the dimension may be shorter than `n`: Python and the CPU clamp the bound, XLA raises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.facts import NegativeSlice, Why
+from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue
+from xlamig.flow.interp.reads import sureness
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
+
+_SIZE = re.compile(r"\.shape\b|\.size\(|\blen\(|\bmin\(")
+_JOINS = frozenset({"cat", "concat", "concatenate", "hstack", "vstack"})
+_EMPTY = re.compile(r"None|[\w.]*\b(tensor|empty|zeros|new_empty|new_zeros)\((\[\]|\(?([^()]*, *)?0 *[,)]).*")
+
+
+class Slices:
+    """Records slices whose start, counted from the end, is a number that is not known."""
+
+    def __init__(self, state: State) -> None:
+        self.m = state
+
+    def record(self, node: ir.Subscript, part: ir.Slice, base: AbstractValue, access: str) -> None:
+        bound = part.lower
+        if bound is None or not sureness(base) or base.kind != "tensor" or not _counts_back(bound):
+            return
+        if _SIZE.search(self.m.source(bound)) or self._compares_size(node, bound):
+            return
+        growing = base.cause == "growing" or self._grows(node)
+        why = (Why("it begins shorter and grows", (node.value.start, node.value.end)),)
+        self.m.record(
+            NegativeSlice,
+            node,
+            LIKELY if growing else POSSIBLE,
+            why if growing else base.why,
+            access=access,
+            tensor=short(self.m.source(node.value)),
+            number=short(self.m.source(bound)),
+            growing=growing,
+            parts={"bound": (bound.start, bound.end)},
+        )
+        if start := self._clamped(node, part, bound):
+            self.m.recorder.prove(node, {"start": start})
+
+    def _compares_size(self, node: ir.Subscript, bound: ir.Expr) -> bool:
+        """Whether the function compares the tensor's size with something, or takes the bound from a size."""
+        name = re.escape(self.m.source(node.value))
+        own_size = re.compile(rf"(?<![\w.]){name}(\.shape\b|\.size\()|\blen\({name}\)")
+        sizes = {path for path, value in self._assigned() if own_size.search(self.m.source(value))}
+        bounds = {path for n in ir.walk(bound) if isinstance(n, ir.Expr) and (path := path_of(n))}
+        if any(path in bounds and _SIZE.search(self.m.source(value)) for path, value in self._assigned()):
+            return True
+        return any(
+            own_size.search(self.m.source(test))
+            or sizes & {path_of(n) for n in ir.walk(test) if isinstance(n, ir.Expr)}
+            for test in self._tests()
+        )
+
+    def _grows(self, node: ir.Subscript) -> bool:
+        """Whether the tensor is appended to: in a loop, or from one call to the next."""
+        tensor = path_of(node.value)
+        joins = [(path, value) for path, value in self._assigned() if _joins(value)]
+        if any(path == tensor and path in _operands(value) for path, value in joins):
+            return any(_within(node, loop) for loop in self._loops())
+        made = [value for path, value in joins if path == tensor] or [node.value]
+        kept = _operands(made[-1]) if _joins(made[-1]) else frozenset()
+        everywhere = _assignments(self.m.analysis.module)
+        return any(path in kept and _EMPTY.fullmatch(self.m.source(value)) for path, value in everywhere)
+
+    def _clamped(self, node: ir.Subscript, part: ir.Slice, bound: ir.Expr) -> str:
+        """Return the same start, clamped; "" where the dimension or the tensor has no simple name."""
+        tensor = path_of(node.value)
+        parts = [p for p in node.index if not (isinstance(p, ir.Const) and p.value is None)]
+        place = parts.index(part)
+        simple = all(isinstance(p, ir.Slice) or _is_ellipsis(p) for p in parts)
+        if not tensor or not simple:
+            return ""
+        dimension = place - len(parts) if any(map(_is_ellipsis, parts[:place])) else place
+        return f"max({self.m.source(bound)}, -{tensor}.shape[{dimension}])"
+
+    def _function(self) -> ir.Node:
+        return self.m.frame.scope.node or self.m.analysis.module
+
+    def _assigned(self) -> Iterator[tuple[str, ir.Expr]]:
+        return _assignments(self._function())
+
+    def _loops(self) -> Iterator[ir.Node]:
+        return (n for n in ir.walk(self._function()) if isinstance(n, ir.For | ir.While))
+
+    def _tests(self) -> Iterator[ir.Expr]:
+        for node in ir.walk(self._function()):
+            if isinstance(node, ir.If | ir.IfExp | ir.While | ir.Assert):
+                yield node.test
+
+
+def _counts_back(bound: ir.Expr) -> bool:
+    """Whether a bound is written as minus something, `-n` or `-n + 1`, and is no literal."""
+    match bound:
+        case ir.Unary(op="-", operand=operand):
+            return not isinstance(operand, ir.Const)
+        case ir.Binary(op="+" | "-", left=left):
+            return _counts_back(left)
+    return False
+
+
+def _assignments(root: ir.Node) -> Iterator[tuple[str, ir.Expr]]:
+    """Yield each path that is assigned to, with the value."""
+    for node in ir.walk(root):
+        if isinstance(node, ir.Assign):
+            yield from ((path, node.value) for target in node.targets if (path := path_of(target)))
+
+
+def _operands(join: ir.Expr) -> frozenset[str]:
+    return frozenset(path_of(n) for n in ir.walk(join) if isinstance(n, ir.Name | ir.Attribute)) - {""}
+
+
+def _within(node: ir.Node, outer: ir.Node) -> bool:
+    return outer.start <= node.start < outer.end
+
+
+def _joins(value: ir.Expr) -> bool:
+    return isinstance(value, ir.Call) and path_of(value.func).rpartition(".")[2] in _JOINS
+
+
+def _is_ellipsis(part: ir.Expr) -> bool:
+    return isinstance(part, ir.Const) and part.value is ...

@@ -50,11 +50,9 @@ class Walk:
         return [self._placed(f) if f.kind == "api-use" else f for f in found]
 
     def _placed(self, fact: Fact) -> Fact:
-        """With the proof that all tensors of a call are on the host, where that is so."""
-        proofs = self.ran.recorder.proofs.get(fact.span, {})
-        if "on-host" not in proofs:
-            return fact
-        return replace(fact, proofs={**fact.proofs, "on-host": proofs["on-host"]})
+        """Return the fact of a call with what the interpreter proves of its operands."""
+        proofs = self.ran.recorder.proofs.get(fact.span)
+        return replace(fact, proofs={**fact.proofs, **proofs}) if proofs else fact
 
     @property
     def sites(self) -> int:

@@ -42,6 +42,7 @@ _NO_RESULT = {
     "dtype": AbstractValue("dtype"),
     "device": DEVICE,
 }
+SORTED = "sorted-index"  # tag: an index as `sort`, `argsort`, `topk` or `max(dim)` returns it
 _MOVES = frozenset({"to", "cuda", "xla", "type", "type_as"})
 
 
@@ -205,7 +206,13 @@ class Tensors:
         operands += args.tensors() if not copied else []  # of a list, as a rule
         result = self._result(last, owner, operands, args, node)
         held = [one for one in operands if one.kind == "tensor"]
-        self.m.prove(node, on_host=bool(held) and all(o.place == "host" and o.sure == CERTAIN for o in held))
+        self.m.prove(
+            node,
+            on_host=bool(held) and all(o.place == "host" and o.sure == CERTAIN for o in held),
+            boolean=bool(held) and held[0].dtype == "bool" and held[0].place != "host",
+            sorted_index=any(o.tag == SORTED and o.place != "host" for o in held),
+            host_scalar=_has_host_scalar(held),
+        )
         if owner is None and not operands:
             result = self._made(last, args, result, node)
         rest = args.all if owner is not None else args.all[1:]
@@ -295,9 +302,11 @@ class Tensors:
         if plain in ("view", "reshape", "squeeze", "flatten", "expand_as") and first is not None:
             result = result.replace(tag=first.tag if first.tag == "nan" else "")
         if plain in table.names("torch", "pairs") and not whole and not binary:
-            return sequence((result.replace(scalar=False), result.replace(scalar=False, dtype="int")))
+            return _pair(result)
         if plain in ("topk", "sort"):
-            return sequence((result.replace(scalar=False), result.replace(scalar=False, dtype="int")))
+            return _pair(result)
+        if plain == "argsort":
+            return result.replace(tag=SORTED)
         known = signatures.returns(f"torch.{plain}") | signatures.returns(f"Tensor.{plain}")
         if "tensors" in known and "tensor" not in known:
             return AbstractValue("sequence", element=result)
@@ -346,6 +355,18 @@ class Tensors:
         if first is None or plain in ("sum", "mean", "count_nonzero", "cumsum", "where", "tensor"):
             return ""
         return first.dtype
+
+
+def _pair(result: AbstractValue) -> AbstractValue:
+    """Return the values and their indices, as `sort` and `max(dim)` give them."""
+    values = result.replace(scalar=False)
+    return sequence((values, values.replace(dtype="int", tag=SORTED)))
+
+
+def _has_host_scalar(operands: list[AbstractValue]) -> bool:
+    """Return whether a 0-d tensor of the host stands beside a tensor of the device."""
+    scalar = any(o.place == "host" and o.scalar and o.sure >= LIKELY for o in operands)
+    return scalar and any(o.place == "device" and o.sure >= LIKELY for o in operands)
 
 
 def _makes(function: str) -> bool:

@@ -44,7 +44,7 @@ class AbstractValue:
              an instance of a dataclass
     cause    of a number: why it differs between graph runs ("" not); of a tensor: "dynamic" shape
     loop     the loop in which `cause` or `tag` holds, 0 everywhere
-    tag      what else matters: "nan" of a tensor computed by isnan and the like; "carried:x", "grown:x"
+    tag      what else matters: "nan" of a result of isnan, "sorted-index", "carried:x", "grown:x"
     source   source text of the tensor a mask was computed from
     """
 

@@ -366,7 +366,7 @@ class ModuleMove(Fact):
 
     kind: ClassVar[str] = "module-move"
 
-    via: Literal["optimizer", "tie", "hook", "attribute", "list", "data"]
+    via: Literal["optimizer", "tie", "hook", "attribute", "list", "data", "host-data"]
     module: str  # source text
     optimizer: str = ""
 

@@ -81,10 +81,10 @@ class Branches:
 
     def lookup(self, node: ir.Subscript, place: Place) -> Iterator[DeviceChoice]:
         """`{"cuda": ..., "cpu": ...}[device]`"""
-        name = node.value.id if isinstance(node.value, ir.Name) else ""
-        bound = [binding.value for binding in place.scope.lookup(name)] if name else [node.value]
+        path = path_of(node.value)
+        bound = [binding.value for binding in place.scope.find(path)] if path else [node.value]
         table = bound[0] if len(bound) == 1 else None
-        yield from self._closed(in_subscript(node, table), "lookup", place)
+        yield from self._closed(in_subscript(node, table, self.analysis.text), "lookup", place)
 
     def option(self, node: ir.Call, place: Place) -> Iterator[DeviceChoice]:
         """`add_argument("--device", choices=["cuda", "cpu"])`"""

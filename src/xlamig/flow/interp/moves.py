@@ -95,11 +95,14 @@ class Moves:
     def attribute(
         self, target: ir.Attribute, owner: AbstractValue, thing: AbstractValue, value: ir.Expr | None
     ) -> None:
-        """`a.weight = b.weight` ties; `p.no_decay = True` marks a parameter; `p.data = p.data.to(...)`."""
+        """`a.weight = b.weight` ties; `p.no_decay = True` marks a parameter; `p.data = ...to(...)` raises."""
         if owner.kind == "module" and target.attr == "weight" and isinstance(value, ir.Attribute):
             source = self.m.semantics.evaluate(value.value)
             if value.attr == "weight" and source.kind == "module":
                 self.tied(owner, target)
+        elif owner.kind == "tensor" and target.attr == "data" and _is_host_value(owner, thing):
+            text = short(self.m.source(target.value))
+            self.m.record(ModuleMove, target, LIKELY, owner.why, via="host-data", module=text)
         elif owner.kind == "tensor" and owner.tag == "parameter":
             if target.attr == "data":
                 if thing.kind == "tensor" and thing.place == "device" and _is_move(value):
@@ -119,6 +122,12 @@ class Moves:
                     self.m.recorder.forget(told)
             else:
                 self.depends(module.replace(place="host"), "tie", target)
+
+
+def _is_host_value(owner: AbstractValue, value: AbstractValue) -> bool:
+    """Return whether a tensor of the device is given the data of one that is made on the host."""
+    on_device = owner.place == "device" and owner.sure >= LIKELY
+    return on_device and value.kind == "tensor" and value.place == "host" and value.sure >= LIKELY
 
 
 def _is_move(node: ir.Expr | None) -> bool:

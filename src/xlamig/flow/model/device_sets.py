@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 
 from xlamig import ir
+from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge.devices import alternatives
 
 _DEVICE = re.compile(rf"(?:gpu|{alternatives('host', 'nvidia', 'other')})(?::\d+)?")
 _NAMES_DEVICE = re.compile(r"device|(?:^|[._])dev(?:$|_)|\.type$", re.IGNORECASE)
+_IS_TYPE = re.compile(r"(?:device|\bdev)\.type\Z")
 _EXITS = ("sys.exit(", "exit(", "quit(", "os._exit(")
 
 
@@ -40,11 +42,19 @@ def in_if(node: ir.If, text: str) -> ir.Expr | None:
     return node.test if len(found) > 1 and is_closed and _is_closed(found) else None
 
 
-def in_subscript(node: ir.Subscript, table: ir.Expr | None) -> ir.Expr | None:
-    """`{"cuda": ..., "cpu": ...}[device]`; `table` is what is subscripted. Not for a constant."""
-    keys = table.keys if isinstance(table, ir.Dict) and not isinstance(node.index[0], ir.Const) else ()
-    complete = bool(keys) and None not in keys
-    return node if complete and _is_closed([key for key in keys if key is not None]) else None
+def in_subscript(node: ir.Subscript, table: ir.Expr | None, text: str) -> ir.Expr | None:
+    """`{"cuda": ..., "cpu": ...}[device]`; `table` is what is subscripted. Not for a constant.
+
+    Looked up by `device.type`, keys that are no devices do not matter.
+    """
+    index = node.index[0]
+    keys = table.keys if isinstance(table, ir.Dict) and not isinstance(index, ir.Const) else ()
+    if not keys or None in keys:
+        return None
+    known = [key for key in keys if key is not None]
+    if _IS_TYPE.search(text, index.start, index.end):
+        known = [key for key in known if _is_device(key)] if not any(map(_is_target, known)) else []
+    return node if _is_closed(known) else None
 
 
 def in_choices(node: ir.Call) -> ir.Expr | None:
@@ -61,7 +71,10 @@ def closed_sets(root: ir.Node, text: str) -> Iterator[ir.Expr]:
     tables: dict[str, ir.Expr] = {}
     for node in ir.walk(root):
         match node:
-            case ir.Assign(targets=(ir.Name(id=name),), value=ir.Dict() as table):
+            case (
+                ir.Assign(targets=(ir.Name(id=name),), value=ir.Dict() as table)
+                | ir.AnnAssign(target=ir.Name(id=name), value=ir.Dict() as table)
+            ):
                 tables[name] = table
                 continue
             case ir.Assert():
@@ -69,8 +82,8 @@ def closed_sets(root: ir.Node, text: str) -> Iterator[ir.Expr]:
             case ir.If():
                 found = in_if(node, text)
             case ir.Subscript():
-                name = node.value.id if isinstance(node.value, ir.Name) else ""
-                found = in_subscript(node, tables.get(name, node.value))
+                name = path_of(node.value).removeprefix("self.")
+                found = in_subscript(node, tables.get(name, node.value), text)
             case _:
                 continue
         if found is not None:
@@ -89,6 +102,14 @@ def _equal_device(test: ir.Expr, text: str) -> ir.Expr | None:
         case ir.Compare(left=left, ops=("==",), comparators=(ir.Const() as right,)):
             return right if names_a_device(text[left.start : left.end]) else None
     return None
+
+
+def _is_device(element: ir.Expr) -> bool:
+    return isinstance(element, ir.Const) and bool(_DEVICE.fullmatch(str(element.value)))
+
+
+def _is_target(element: ir.Expr) -> bool:
+    return isinstance(element, ir.Const) and element.value in ("xla", "tpu")
 
 
 def _is_closed(elements: list[ir.Expr] | tuple[ir.Expr, ...]) -> bool:

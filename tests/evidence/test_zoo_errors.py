@@ -35,6 +35,8 @@ CASES = {  # operator: what fails, what works
     "lerp": ("torch.lerp(x, x, torch.tensor(0.5))", "torch.lerp(x, x, 0.5)"),
     "cumsum": ("mask.cumsum(0)", "mask.cumsum(0, dtype=torch.long)"),
     "index_select": ("x.index_select(0, order.argsort())", "x[order.argsort()]"),
+    "abs": ("(cubes + 0j).abs()", "(cubes.detach() + 0j).abs()"),
+    "data": ("x.__setattr__('data', torch.rand(4, 4)) or x", "x.copy_(torch.rand(4, 4).to(device))"),
     "index_add": ("x.index_add(0, order.argsort(), x)", "x.index_add(0, order.argsort() + 0, x)"),
     "embedding": ("F.embedding(order.topk(2).indices, x)", "x[order.topk(2).indices]"),
     "einsum": (

@@ -25,37 +25,41 @@ if TYPE_CHECKING:
 @click.command()
 @paths
 @run_options(
-    fail_on=click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit with 1 from it on."),
+    fail_on=click.option(
+        "--fail-on", type=click.Choice(SEVERITIES), help="Exit 1 on findings at or above this severity."
+    ),
     fixable=list_option("--fixable", help="Rules that may be fixed."),
     unfixable=list_option("--unfixable", help="Rules that are never fixed."),
 )
 @click.option("--fix", is_flag=True, help="Apply safe fixes.")
-@click.option("--unsafe-fixes", is_flag=True, help="Apply fixes that may change what the program means, too.")
-@click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
+@click.option("--unsafe-fixes", is_flag=True, help="Also apply fixes that may change the program's meaning.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change without writing.")
 @click.option("--fix-only", is_flag=True, help="Apply fixes and report nothing else.")
 @click.option("--show-fixes", is_flag=True, help="List the fixes that were applied.")
-@click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
-@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if anything was fixed.")
+@click.option("-e", "--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit 1 if a fix was applied.")
 @click.option(
     "--max-effort",
     type=click.FloatRange(0),
     metavar="HOURS",
-    help="Exit with 1 above that.",
+    help="Exit 1 if the likely effort is above this.",
 )
-@click.option("--no-effort", is_flag=True, help="No effort estimate in the summary.")
-@click.option("--diff-base", metavar="REV", help="Only findings on lines changed since a git revision.")
+@click.option("--no-effort", is_flag=True, help="Omit the effort estimate from the summary.")
+@click.option(
+    "--diff-base", metavar="REV", help="Report only findings on lines changed since a git revision."
+)
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Only findings that are not in this file of known ones.",
+    help="Report only findings that are not in this baseline file.",
 )
 @click.option(
     "--trace", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
-    help="Say of each finding what a run showed: the JSON of `xlamig trace`.",
+    help="Compare findings with a run: the JSON output of `xlamig trace`.",
 )  # fmt: skip
 @click.option("--update-baseline", is_flag=True, help="Write all findings to the --baseline file.")
 @click.option("--add-ignore", is_flag=True, help="Write a suppression comment for every finding.")
-@click.option("--ignore-reason", default="", metavar="TEXT", help="What to add to these comments.")
+@click.option("--ignore-reason", default="", metavar="TEXT", help="Reason to add to these comments.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule instead of listing them.")
 @click.option(
@@ -65,7 +69,7 @@ if TYPE_CHECKING:
     show_default=True,
     envvar="XLAMIG_OUTPUT_FORMAT",
     show_envvar=True,
-    help="How findings are written.",
+    help="Format of the findings.",
 )
 @click.option(
     "--sort",
@@ -74,11 +78,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="The order of findings in the formats for people.",
 )
-@click.option("--all", "every", is_flag=True, help="List every finding, also on a terminal.")
+@click.option("--all", "every", is_flag=True, help="List every finding, even on a terminal.")
 @click.option("--stdin-filename", metavar="NAME", help="The name of the code on stdin (path -).")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
-@click.option("--show-settings", is_flag=True, help="Show the settings that hold for the path.")
-@click.option("--hook", is_flag=True, help="As a commit hook: silent when nothing is to be checked.")
+@click.option("--show-settings", is_flag=True, help="Show the settings of the path.")
+@click.option("--hook", is_flag=True, help="Run as a commit hook: print nothing if no file needs a check.")
 @output_options
 @click.pass_context
 def command(

@@ -131,11 +131,11 @@ def _shares(
 _OPTIONS = (
     click.option(
         "--fit", type=click.Path(path_type=Path), metavar="FILE",
-        help="What a step costs, from the JSON of `xlamig fit`.",
+        help="Use a step's costs from the JSON of `xlamig fit`.",
     ),
     click.option("--gpu", metavar="NAME", help="Compare costs: the GPU the job runs on, such as h100."),
-    click.option("--gpus", type=click.IntRange(1), default=1, show_default=True, help="How many of them."),
-    click.option("--hours", type=click.FloatRange(0, min_open=True), help="For how many hours."),
+    click.option("--gpus", type=click.IntRange(1), default=1, show_default=True, help="Number of GPUs."),
+    click.option("--hours", type=click.FloatRange(0, min_open=True), help="Hours the job runs."),
     click.option("--tpu", metavar="LIST", callback=names, help="TPUs to compare with, such as v5e,v6e."),
     click.option(
         "--price", multiple=True, metavar="NAME=PRICE", callback=_prices,
@@ -151,7 +151,7 @@ _OPTIONS = (
     ),
     click.option(
         "--hourly-rate", type=click.FloatRange(0, min_open=True), metavar="MONEY",
-        help="What an hour of the migration costs; gives the break-even.",
+        help="Cost of one hour of migration work; adds the break-even.",
     ),
 )  # fmt: skip
 

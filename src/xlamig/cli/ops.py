@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--target", type=click.Choice(TARGETS), help="Only this target, not all.")
+@click.option("--target", type=click.Choice(TARGETS), help="Show only this target.")
 @click.option(
     "--target-version",
     metavar="VERSION",
-    help="The release of the target that is meant; each target was measured in one release only.",
+    help="The target's release; each target was measured in one release only.",
 )
 @click.option(
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
-    help="How the answer is written.",
+    help="Format of the answer.",
 )  # fmt: skip
 def command(names: Sequence[str], target: str | None, target_version: str | None, output_format: str) -> None:
-    """Tell whether operators are supported, what happens if not, and what to write instead.
+    """Show whether operators are supported, what happens if not, and what to write instead.
 
     A NAME is spelled as in code (torch.median, F.mish, x.median, nn.LSTM, aten::median) or a glob
-    ('torch.linalg.*') for a table. The exit code is 1 when a name is no operator that is known, or
-    when it is not known what a target does with it.
+    ('torch.linalg.*') for a table. Exits with 1 for an unknown operator,
+    and for one whose behaviour on a target is unknown.
     """
     from xlamig.cli import ops_answer, ops_text
 

@@ -80,26 +80,38 @@ paths = click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 _SETTINGS: Sequence[Option[Any]] = (
     click.option("--target", type=click.Choice(TARGETS), help="The XLA backend to migrate to."),
     click.option("--target-version", metavar="VERSION", help="The release of the target."),
-    click.option("--strategy", type=click.Choice(STYLES), help="Fixes keep CUDA working, or need not."),
+    click.option(
+        "--strategy", type=click.Choice(STYLES),
+        help="portable keeps CUDA and CPU working; native writes for the target alone.",
+    ),
     list_option("--select", help="Rules to run: codes, prefixes, names or ALL.", complete=rule_codes),
-    list_option("--ignore", help="Rules not to run.", complete=rule_codes),
+    list_option("--ignore", help="Rules to skip.", complete=rule_codes),
     list_option("--extend-select", help="Rules to run on top of --select.", complete=rule_codes),
-    list_option("--extend-ignore", help="Rules not to run, on top of --ignore.", complete=rule_codes),
+    list_option("--extend-ignore", help="Rules to skip on top of --ignore.", complete=rule_codes),
     click.option(
         "--per-file-ignores", multiple=True, callback=per_file, metavar="PATTERN:CODES",
-        help="Rules not to report in files that match a pattern.",
+        help="Rules to skip in files that match a pattern.",
     ),
-    click.option("--severity", type=click.Choice(SEVERITIES), help="Report findings at least this serious."),
-    click.option("--confidence", type=click.Choice(CONFIDENCES), help="Report findings at least this sure."),
+    click.option(
+        "--severity", type=click.Choice(SEVERITIES),
+        help="Report findings of at least this severity.",
+    ),
+    click.option(
+        "--confidence", type=click.Choice(CONFIDENCES),
+        help="Report findings of at least this confidence.",
+    ),
     _switch("--preview", help="Run preview rules too."),
     _switch("--include-tests", help="Report findings in tests and benchmarks too."),
     _switch("--include-converters", help="Report findings in checkpoint converters too."),
-    _switch("--include-no-action", help="Report findings that ask for no change too."),
-    list_option("--exclude", help="Files and folders not to check."),
-    list_option("--extend-exclude", help="Files and folders not to check, on top of --exclude."),
-    _switch("--force-exclude", help="Exclude files also when they are named as a path."),
-    click.option("--respect-gitignore/--no-respect-gitignore", default=None, help="Heed .gitignore files."),
-    click.option("--cache-dir", type=click.Path(path_type=Path), help="Where results are kept between runs."),
+    _switch("--include-no-action", help="Report findings that need no change too."),
+    list_option("--exclude", help="Files and folders to skip."),
+    list_option("--extend-exclude", help="Files and folders to skip on top of --exclude."),
+    _switch("--force-exclude", help="Exclude files even if they are given as a path."),
+    click.option(
+        "--respect-gitignore/--no-respect-gitignore", default=None,
+        help="Skip what .gitignore files exclude.",
+    ),
+    click.option("--cache-dir", type=click.Path(path_type=Path), help="Folder for results between runs."),
 )  # fmt: skip
 
 _RUN: Sequence[Option[Any]] = (
@@ -113,10 +125,12 @@ _RUN: Sequence[Option[Any]] = (
 )  # fmt: skip
 
 _OUTPUT: Sequence[Option[Any]] = (
-    click.option("-o", "--output-file", type=click.Path(path_type=Path), help="Write there, not to stdout."),
+    click.option(
+        "-o", "--output-file", type=click.Path(path_type=Path), help="Write to this file instead of stdout."
+    ),
     click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="Colours."),
-    click.option("-q", "--quiet", is_flag=True, help="Only what was asked for, no summary."),
-    click.option("-v", "--verbose", count=True, help="Say more; twice for tracebacks."),
+    click.option("-q", "--quiet", is_flag=True, help="Omit progress and summary."),
+    click.option("-v", "--verbose", count=True, help="Print more; twice for tracebacks."),
 )
 
 _PROGRAM: Sequence[Option[Any]] = (

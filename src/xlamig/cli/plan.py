@@ -21,7 +21,7 @@ from xlamig.report.plans import FORMATS
 @run_options()
 @click.option(
     "--output-format", type=click.Choice(tuple(FORMATS)), default="text", show_default=True,
-    help="How the plan is written.",
+    help="Format of the plan.",
 )  # fmt: skip
 @click.option(
     "--entry", "entries", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
@@ -30,16 +30,16 @@ from xlamig.report.plans import FORMATS
 @click.option("--explain", is_flag=True, help="Show every term of the estimate.")
 @click.option(
     "--max-effort", type=click.FloatRange(0), metavar="HOURS",
-    help="Exit with 1 if the likely estimate is above that.",
+    help="Exit 1 if the likely estimate is above this.",
 )  # fmt: skip
-@click.option("--history", is_flag=True, help="What was left to do at earlier commits, from git.")
+@click.option("--history", is_flag=True, help="Show the remaining work at earlier commits, from git.")
 @click.option(
     "--history-points", type=click.IntRange(2, 200), default=12, show_default=True, metavar="COUNT",
-    help="At how many commits.",
+    help="Number of commits.",
 )  # fmt: skip
 @click.option(
     "--history-from", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="FOLDER",
-    help="What was left to do in stored JSON plans and check reports with a day in their names.",
+    help="Show the remaining work from stored JSON plans and reports with a date in their names.",
 )  # fmt: skip
 @money_options
 @output_options
@@ -59,7 +59,7 @@ def command(
     history_points: int,
     history_from: Path | None,
 ) -> None:
-    """Estimate the effort of a migration, in phases, and say what belongs where.
+    """Estimate a migration's effort by phase, and place each part on TPU, GPU or CPU.
 
     PATHS are files and folders, "." when none is given.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--all", "everything", is_flag=True, help="Show every rule.")
 @click.option(
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
-    help="How rules are written.",
+    help="Format of the rules.",
 )  # fmt: skip
 def command(rule: str | None, everything: bool, output_format: str) -> None:
     """Show the page of a RULE, given by code or name."""

@@ -8,11 +8,11 @@ from xlamig.cli.extras import needs
 
 
 @click.command()
-@click.option("--stdio", is_flag=True, help="Speak over stdin and stdout, which is the only way there is.")
+@click.option("--stdio", is_flag=True, help="Use stdin and stdout, the only transport.")
 def command(stdio: bool) -> None:
     """Run the language server, for editors.
 
-    The editor starts it; docs/editors.md tells how.
+    Editors start it; docs/editors.md explains the setup.
     """
     with needs("server", "pygls"):
         from xlamig.lsp.features import serve

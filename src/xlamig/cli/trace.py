@@ -19,11 +19,13 @@ NOTHING = "The program never imported torch_xla: there is nothing to tell. For a
 
 
 @click.command(context_settings=PROGRAM_CONTEXT)
-@click.option("--steps", type=click.IntRange(min=1), help="Stop the program after that many steps.")
-@click.option("--as-cuda", is_flag=True, help="Run a CUDA program as it is: what asks for CUDA gets XLA.")
+@click.option("--steps", type=click.IntRange(min=1), help="Stop the program after this many steps.")
+@click.option(
+    "--as-cuda", is_flag=True, help="Run a CUDA program unchanged: it gets XLA where it asks for CUDA."
+)
 @click.option(
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
-    help="How the trace is written. With json, what the program prints goes to stderr.",
+    help="Format of the trace. With json, the program's own output goes to stderr.",
 )  # fmt: skip
 @click.option("--html", type=click.Path(path_type=Path), help="Also write a page with the annotated sources.")
 @output_options

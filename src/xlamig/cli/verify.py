@@ -16,7 +16,7 @@ from xlamig.cli.output import Output
 
 
 @click.command(context_settings=PROGRAM_CONTEXT)
-@click.option("--steps", type=click.IntRange(min=4), default=12, show_default=True, help="Steps to look at.")
+@click.option("--steps", type=click.IntRange(min=4), default=12, show_default=True, help="Steps to compare.")
 @click.option(
     "--reference/--no-reference", default=True, show_default=True,
     help="Also run it on the CPU, twice: parameters, losses and gradients have to be the same.",
@@ -28,7 +28,7 @@ from xlamig.cli.output import Output
 )
 @click.option(
     "--tolerance", type=click.FloatRange(min=0), default=0.02, show_default=True,
-    help="By how much losses and gradients may differ, relative to the reference.",
+    help="Allowed difference of losses and gradients, relative to the reference.",
 )  # fmt: skip
 @output_options
 @program_options
@@ -45,8 +45,8 @@ def command(
 ) -> None:
     """Check a finished port: run PROGRAM on torch_xla and compare it with its reference.
 
-    It has to use the XLA device, run each step as one graph that is never read (0 compilations, 1
-    execution, 0 reads), and train what the reference trains. Exits with 1 where it does not.
+    The port must use the XLA device, execute each step as one graph without host reads (0
+    compilations, 1 execution, 0 reads), and train what the reference trains. Exits with 1 otherwise.
     """
     from xlamig.observe import sources, verify
     from xlamig.report import verify_text

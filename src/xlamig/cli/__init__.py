@@ -15,8 +15,8 @@ from xlamig import __version__
 from xlamig.cli.lazy import LazyGroup
 
 _COMMANDS = (
-    "check", "plan", "trace", "verify", "fit", "dryrun", "doctor", "setup", "ops", "rule", "rules", "server",
-    "mcp", "config", "clean", "completion", "version",
+    "check", "plan", "trace", "verify", "fit", "dryrun", "doctor", "setup", "fleet", "ops", "rule", "rules",
+    "server", "mcp", "config", "clean", "completion", "version",
 )  # fmt: skip
 
 

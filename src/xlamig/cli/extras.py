@@ -17,5 +17,5 @@ def needs(extra: str, package: str) -> Iterator[None]:
         if error.name is None or error.name.partition(".")[0] == "xlamig":
             raise
         raise click.ClickException(
-            f"`xlamig {click.get_current_context().info_name}` needs {package}: pip install 'xlamig[{extra}]'"
+            f"`{click.get_current_context().command_path}` needs {package}: pip install 'xlamig[{extra}]'"
         ) from None

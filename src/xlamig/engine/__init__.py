@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from xlamig.engine.fixing import FixOutcome
     from xlamig.engine.history import Commit
     from xlamig.engine.ignoring import Ignored
+    from xlamig.engine.inventory import Inventory
     from xlamig.engine.workspace import Workspace
     from xlamig.findings import Provenance
 
@@ -34,6 +35,7 @@ __all__ = [
     "provenance",
     "show_files",
     "show_settings",
+    "take_inventory",
     "text_of",
     "update_baseline",
 ]
@@ -116,6 +118,17 @@ def provenance(path: Path, entries: Sequence[Path] = ()) -> Provenance:
     from xlamig.engine.history import provenance
 
     return provenance(path, entries)
+
+
+def take_inventory(paths: Sequence[Path], options: Options) -> Inventory:
+    """A check, with the packages and kernels of the program.
+
+    Raises:
+        UsageError: as for `check`.
+    """
+    from xlamig.engine.inventory import take_inventory
+
+    return take_inventory(paths, options)
 
 
 def show_files(paths: Sequence[Path], options: Options) -> tuple[str, ...]:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xlamig.config.load import Resolver
+from xlamig.engine.gitfiles import GitError, git, write_files
 from xlamig.engine.options import Options, UsageError, caught
 from xlamig.engine.run import Run
 from xlamig.findings import Provenance, Report
 from xlamig.source.files import is_wanted
-
-_ENVIRONMENT = {**os.environ, "GIT_NO_LAZY_FETCH": "1"}  # a partial clone asks no server
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +82,11 @@ def _inside(path: Path, top: Path) -> str:
 
 
 def _write(top: Path, commit: Commit, inside: Sequence[str], folder: Path) -> None:
-    """What of the paths is checked, as it was; links and what git has not at hand are left out."""
-    listed = _text(top, "ls-tree", "-r", "-z", "--full-tree", commit.revision, "--", *inside)
-    entries = (entry.partition("\t") for entry in listed.split("\0") if entry)
-    files = [
-        (head.split()[2], name) for head, _, name in entries if head.startswith("100") and _matters(name)
-    ]
-    blobs = io.BytesIO(_bytes(top, "cat-file", "--batch", given="".join(f"{blob}\n" for blob, _ in files)))
-    for _, name in files:
-        header = blobs.readline().split()
-        if len(header) == 3:
-            content = blobs.read(int(header[2]))
-            blobs.read(1)
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+    """What of the paths is checked, as it was."""
+    try:
+        write_files(top, commit.revision, inside, _matters, folder)
+    except GitError as error:
+        raise UsageError(f"--history: {error}") from None
 
 
 def _matters(name: str) -> bool:
@@ -108,16 +94,7 @@ def _matters(name: str) -> bool:
 
 
 def _text(folder: Path, *arguments: str) -> str:
-    return _bytes(folder, *arguments).decode("utf-8", "surrogateescape")
-
-
-def _bytes(folder: Path, *arguments: str, given: str = "") -> bytes:
-    command = ["git", "-C", str(folder), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, input=given.encode(), env=_ENVIRONMENT)
-    except OSError as error:
-        raise UsageError(f"--history needs git: {error.strerror}") from None
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise UsageError(f"--history: {said[0] if said else 'git failed'}")
-    return done.stdout
+        return git(folder, *arguments)
+    except GitError as error:
+        raise UsageError(f"--history: {error}") from None

@@ -46,12 +46,11 @@ def test_says_that_a_folder_or_a_server_is_not_there(tmp_path: Path) -> None:
 
 def test_reports_a_damaged_pack(tmp_path: Path) -> None:
     commit(tmp_path / "tree", {"a.py": "x = 1\n" * 500, "b.py": "y = 2\n" * 500})
-    bare = mirror(tmp_path / "tree", tmp_path / "it.git")
-    git(bare, "repack", "-adq")
-    for pack in (bare / "objects" / "pack").glob("*.pack"):
-        pack.chmod(0o600)
-        pack.write_bytes(pack.read_bytes()[:40])
-    source = a_source(bare)
+    git(tmp_path, "clone", "-q", "--bare", f"file://{tmp_path}/tree", "it.git")
+    (pack,) = (tmp_path / "it.git" / "objects" / "pack").glob("*.pack")
+    pack.chmod(0o600)
+    pack.write_bytes(pack.read_bytes()[:40])
+    source = a_source(tmp_path / "it.git")
     with pytest.raises(SourceError):
         files_of(source, revision_of(source), tmp_path)
 

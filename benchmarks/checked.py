@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -93,11 +93,20 @@ def _run(folder: Path, source: Path) -> dict[str, Any]:
         command = [sys.executable, "-c", RUN, str(source / "src"), *CHECK, "-j1", "-o", str(output)]
         cpu = cpu_seconds(command, folder)
         report = json.loads(output.read_text("utf-8"))
-    findings = [*report["findings"], *({**f, "severity": "info"} for f in report.get("set_aside", ()))]
+    aside = report.get("set_aside", ())
+    findings = [*_with_places(report["findings"]), *({**f, "severity": "info"} for f in aside)]
     for finding in findings:
         finding.pop("fix", None)
     lines = sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
     return {"findings": findings, "lines": lines, "cpu": round(cpu, 2)}
+
+
+def _with_places(findings: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the findings and the other places of their jobs, with the finding that names them."""
+    for finding in findings:
+        others = finding.pop("also", ())
+        yield finding
+        yield from ({**other, "aside": "job", "of": finding["code"]} for other in others)
 
 
 def cpu_seconds(command: Sequence[str], folder: Path) -> float:

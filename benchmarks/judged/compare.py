@@ -15,7 +15,7 @@ from benchmarks.judged.records import SEVERITIES as LISTED
 from benchmarks.judged.records import Judged
 from benchmarks.mirror import MissingMirror
 
-Status = Literal["reported", "lowered", "folded", "renamed", "gone"]
+Status = Literal["reported", "lowered", "folded", "attached", "renamed", "gone"]
 PROCESSES = 2
 SEVERITIES = (*LISTED, "aside")  # counted in the report, and not listed
 Where = tuple[str, int | None, Place]
@@ -24,8 +24,9 @@ Where = tuple[str, int | None, Place]
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a judged finding. *lowered*: reported with less severity; *folded*: its place is among
-    the reasons of another finding of the rule; *renamed*: another rule reports the statement; `now` is the
-    severity with which it is reported, "aside" where it is only counted."""
+    the reasons or the further places of another finding of the rule; *attached*: it is a further place of
+    another rule's finding, as of a kernel that its statement launches; *renamed*: another rule reports
+    the statement; `now` is the severity with which it is reported, "aside" where it is only counted."""
 
     judged: Judged
     status: Status
@@ -83,17 +84,25 @@ def look_up(
     """Return what became of each judged finding of one repository."""
     at: dict[Where, dict[str, str]] = defaultdict(dict)
     among_reasons: dict[Where, dict[str, str]] = defaultdict(dict)
+    attached: dict[Where, dict[str, str]] = defaultdict(dict)
     for finding in findings:
-        cell, severity = finding["cell"], "aside" if finding.get("aside") else finding["severity"]
-        where = sources.at(finding["filename"], cell, finding["location"]["row"])
-        _keep_worst(at[(finding["filename"], cell, where)], finding["code"], severity)
+        cell, severity = finding["cell"], finding["severity"]
+        where = (finding["filename"], cell, sources.at(finding["filename"], cell, finding["location"]["row"]))
+        match finding.get("aside"):
+            case None:
+                _keep_worst(at[where], finding["code"], severity)
+            case "job":
+                same = finding["of"] == finding["code"]
+                _keep_worst((among_reasons if same else attached)[where], finding["code"], severity)
+            case _:
+                _keep_worst(at[where], finding["code"], "aside")
         for reason in finding["reasons"]:
             if reason.get("location") and reason.get("filename"):
                 path = reason["filename"]
                 inside = cell if path == finding["filename"] else None
                 place = sources.at(path, reason.get("cell", inside), reason["location"]["row"])
                 _keep_worst(among_reasons[(path, inside, place)], finding["code"], severity)
-    return [_outcome(row, at, among_reasons) for row in judged]
+    return [_outcome(row, at, among_reasons, attached) for row in judged]
 
 
 def _keep_worst(severities: dict[str, str], code: str, severity: str) -> None:
@@ -102,7 +111,10 @@ def _keep_worst(severities: dict[str, str], code: str, severity: str) -> None:
 
 
 def _outcome(
-    row: Judged, at: Mapping[Where, Mapping[str, str]], among_reasons: Mapping[Where, Mapping[str, str]]
+    row: Judged,
+    at: Mapping[Where, Mapping[str, str]],
+    among_reasons: Mapping[Where, Mapping[str, str]],
+    attached: Mapping[Where, Mapping[str, str]],
 ) -> Outcome:
     where = (row.path, row.cell, row.place)
     here = at.get(where, {})
@@ -112,6 +124,8 @@ def _outcome(
     folded = among_reasons.get(where, {}).get(row.rule)
     if folded:
         return Outcome(row, "folded", folded)
+    if further := attached.get(where, {}).get(row.rule):
+        return Outcome(row, "attached", further)
     if here:
         return Outcome(row, "renamed", min(here.values(), key=SEVERITIES.index))
     return Outcome(row, "gone")

@@ -20,9 +20,9 @@ Level = Literal["info", "trivial", "simple", "complex", "redesign", "rearchitect
 Unit = Literal["site", "function", "file", "repo", "dependency"]
 Phase = Literal["run", "correct", "scale", "fast"]
 
-Aside = Literal["tests", "converters", "no-action"]
+Aside = Literal["tests", "converters", "no-action", "job"]
 """Why a finding is counted and not shown: it is in a test or benchmark, in a script that only converts
-checkpoints, or asks for no change."""
+checkpoints, or asks for no change. "job": another finding of the same job names its place."""
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")  # most serious first
 CONFIDENCES: tuple[Confidence, ...] = ("certain", "likely", "possible")  # surest first
@@ -134,6 +134,8 @@ class Finding:
     dependency: str = ""  # findings of one rule with the same text here are one in a program
     no_action: bool = False  # nothing has to change
     aside: Aside | None = None
+    job: str = ""  # findings with the same text here are done by one edit, or belong to one unit
+    also: tuple[Finding, ...] = ()  # the others of the job, where they are not reported themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +239,9 @@ class Report:
 
     @property
     def planned(self) -> tuple[Finding, ...]:
-        """The findings that a plan counts: those that are shown, and those in tests."""
-        return (*self.findings, *(finding for finding in self.aside if finding.aside == "tests"))
+        """The findings that a plan counts: those shown, with all their places, and those in tests."""
+        tests = (finding for finding in self.aside if finding.aside == "tests")
+        return tuple(one for finding in (*self.findings, *tests) for one in (finding, *finding.also))
 
     @property
     def skipped(self) -> tuple[SkippedFile, ...]:

@@ -19,6 +19,7 @@ from xlamig.report.numbers import number
 from xlamig.report.order import Sort
 from xlamig.report.screen import screenful
 from xlamig.report.summary import effort_line, over_budget, summary, troubles
+from xlamig.report.together import together
 
 if TYPE_CHECKING:
     from xlamig.config.settings import Settings
@@ -160,6 +161,7 @@ class Checking:
         from xlamig.config.versions import unmeasured
 
         report, unpredicted = self._observed(report)
+        report = together(report)
         settings = engine.show_settings(self.paths[0], self.options)
         if warning := unmeasured(settings):
             self.out.note(warning)

@@ -68,12 +68,13 @@ def command(
     from xlamig.effort.plan import Point
     from xlamig.report.plans import render
     from xlamig.report.summary import over_budget
+    from xlamig.report.together import together
 
     where = paths or (Path(),)
     options = run.options()
     out = Output(output)
     with progress(output) as tick:
-        report = engine.check(where, replace(options, progress=tick), entries)
+        report = together(engine.check(where, replace(options, progress=tick), entries))
     if not report.files:
         out.note(NOTHING)
     settings = engine.show_settings(where[0], options).effort

@@ -66,9 +66,14 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
         fills=fills(report),
         stacks=stacks(report),
         on_xla=tuple(sorted({name for file in report.files for name in file.on_xla})),
-        without_work=len(planned) - len(work),
-        in_tests=len(planned) - len(report.findings),
+        without_work=_count(planned) - _count(work),
+        in_tests=_count(planned) - len(report.findings),
     )
+
+
+def _count(findings: Iterable[Finding]) -> int:
+    """Return how many are reported themselves; the others are further places of these."""
+    return sum(finding.aside != "job" for finding in findings)
 
 
 def _all_lines(hours: Hours, fixed: float) -> Lines:
@@ -97,7 +102,7 @@ def _items(findings: Iterable[Finding], parts: Sequence[Addend]) -> tuple[Item, 
             code=code,
             name=found[0].name,
             filenames=tuple(sorted({finding.filename for finding in found})),
-            findings=len(found),
+            findings=_count(found),
             sites=sum(len(part.sites) for part in own),
             hours=total(own),
             verify=VERIFY[found[0].mechanism],

@@ -12,6 +12,7 @@ from xlamig.engine.beside import split
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.load import Failure
 from xlamig.engine.session import Session, session_for
+from xlamig.engine.units import with_units
 from xlamig.facts import ApiUse, Fact, Package, ToolEvent
 from xlamig.findings import FileReport, Finding, Part, RuleError, Size, SkippedFile
 from xlamig.fix.context import FixContext
@@ -62,7 +63,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
     facts = [] if ours else [fact for fact in facts if not _is_own(fact, job.own)]
     facts = _outside(facts, [node for node in module.body if is_inline(node)] if module else [])
     judged, outcome, errors, unsure = _judge(facts, job.source, session, job.program)
-    shown, aside = split(_with_fixes(judged, job, module, session), job.beside, job.settings)
+    shown, aside = split(with_units(_with_fixes(judged, job, module, session)), job.beside, job.settings)
     report = FileReport(
         job.source.filename,
         shown,

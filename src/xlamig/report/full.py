@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from xlamig.findings import Finding, Frequency, Mechanism, Reason, Report
 from xlamig.report.context import Context, headline, one_line, where
 from xlamig.report.frame import frame
+from xlamig.report.numbers import number
 from xlamig.report.order import Block, ordered
 from xlamig.report.preview import preview
 
@@ -18,6 +19,7 @@ _OFTEN: dict[Frequency, str] = {
     "unknown": "",
 }
 
+_MOST_FILES = 5
 _HARM: dict[Mechanism, str] = {
     "error": "raises",
     "wrong-result": "silently wrong",
@@ -54,12 +56,27 @@ def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
     yield finding.severity, ", ".join(word for word in how if word)
     for reason in finding.reasons:
         yield "because", _reason(reason, finding)
+    if finding.also:
+        yield "also", _also(finding)
     if finding.observed:
         yield "observed", one_line(finding.observed)
     if finding.help:
         yield "help", one_line(finding.help)
     if finding.fix:
         yield "fix", f"{one_line(finding.fix.message)} ({finding.fix.applicability})"
+
+
+def _also(finding: Finding) -> str:
+    """Return the other places of the job: `3 more places: lines 4, 5, model.py:7`."""
+    rows: dict[str, list[str]] = {}
+    for other in finding.also:
+        rows.setdefault(other.filename, []).append(str(other.place.location.row))
+    here = rows.pop(finding.filename, [])
+    places = [", ".join(dict.fromkeys(here))] if here else []
+    places += [f"{one_line(name)}:{','.join(dict.fromkeys(found))}" for name, found in rows.items()]
+    left = len(places) - _MOST_FILES
+    shown = ", ".join(places[:_MOST_FILES]) + (f" and {number(left, 'more file')}" if left > 0 else "")
+    return f"{number(len(finding.also), 'more place')}: {'line ' if here else ''}{shown}"
 
 
 def _reason(reason: Reason, finding: Finding) -> str:

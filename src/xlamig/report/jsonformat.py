@@ -60,6 +60,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "scope": finding.scope,
         "fingerprint": finding.fingerprint,
         "observed": finding.observed or None,
+        "also": [finding_document(other) for other in finding.also],
     }
 
 

@@ -86,9 +86,10 @@ def _result(finding: Finding, index: int, context: Context) -> dict[str, Any]:
             "effort": finding.effort.level,
         },
     }
-    if finding.reasons:
+    places = (Reason(f"also here: {other.message}", other.filename, other.place) for other in finding.also)
+    if related := [*finding.reasons, *places]:
         result["relatedLocations"] = [
-            _because(number, reason, finding, context) for number, reason in enumerate(finding.reasons)
+            _because(number, reason, finding, context) for number, reason in enumerate(related)
         ]
     if finding.fix is not None and _is_writable(finding.fix):
         result["fixes"] = [_fix(finding.fix, context)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,7 @@ def _finding(told: Mapping[str, Any]) -> Finding:
         scope=told.get("scope", ""),
         statement=str(start.row),
         aside=told.get("aside"),
+        also=tuple(replace(_finding(other), aside="job") for other in told.get("also", ())),
     )
 
 

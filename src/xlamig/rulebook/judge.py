@@ -168,6 +168,7 @@ class Judge:
             concerns=tuple(said for gather in rule.gathers if (said := gather.concern(decision.row))),
             dependency=title if together else "",
             no_action=ruling.no_action,
+            job="" if together else _job(rule, fact, source, message),
         )
 
     def _reasons(self, decision: Decision, source: SourceView, views: Views) -> Iterator[Reason]:
@@ -199,6 +200,17 @@ class Judge:
             and all(proof in fact.proofs for proof in fix.requires)
             and fix.when.fit(fact, row, program) == YES
         )
+
+
+def _job(rule: Rule, fact: Fact, source: SourceView, message: str) -> str:
+    """Return what is the same for all findings that one edit repairs, or one decision."""
+    if rule.together == "program":
+        return f"{rule.code}|{message}"
+    if rule.together == "class":
+        return f"{rule.code}|{source.filename}|{fact.scope.partition('.')[0]}|{message}"
+    if rule.together == "function":
+        return f"{rule.code}|{source.filename}|{fact.scope}"
+    return f"{rule.effort.group}|{source.filename}|{fact.statement[0]}"
 
 
 def _completed(fix: FixRow, decision: Decision) -> FixRow:

@@ -20,6 +20,7 @@ from xlamig.rulebook.verdict import VERDICT_KEYS, FixRow, Verdict, read_fix, rea
 
 Status = Literal["stable", "preview", "withdrawn"]
 Once = Literal["program", "dependency"]
+Extent = Literal["statement", "function", "class", "program"]
 Guarded = Literal["lower", "silent", "ignore"]
 
 _CODE = re.compile(r"[A-Z]{2,}\d{3}")
@@ -28,7 +29,7 @@ _UNITS: tuple[Unit, ...] = get_args(Unit)
 _PHASES: tuple[Phase, ...] = get_args(Phase)
 _KEYS = (
     "code", "name", "status", "successor", "message", "help", "reason", "effort", "phase", "supersedes",
-    "guarded", "once", "match", "verdict", "gather", "fix",
+    "guarded", "once", "together", "match", "verdict", "gather", "fix",
 )  # fmt: skip
 
 
@@ -51,6 +52,7 @@ class Rule:
     gathers: tuple[Gather, ...] = ()
     successor: str | None = None
     arguments: frozenset[str] = frozenset()  # those that patterns look at
+    together: Extent = "statement"  # where its findings are one job
 
     @property
     def phase(self) -> Phase:
@@ -121,6 +123,7 @@ def read_rule(page: Page, tables: Tables) -> Rule:
         tuple(read_fix(k, kinds, has_row) for k in _each(keys, "fix")),
         tuple(read_gather(k, matches) for k in _each(keys, "gather", GATHER_KEYS)),
         arguments=frozenset(_arguments_in(page.head)),
+        together=keys.choice("together", get_args(Extent)) or "statement",
     )
     _check_words(rule, kinds)
     return rule

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ import torch_xla
 from . import tensors
 
 _C = torch_xla._XLAC
-MOST = 24  # graphs that are told apart; a program with more has no steady step
+MOST = 24  # graphs that are told apart at one line; where there are more, none repeats
 _SCALAR = -1  # the number of what no tensor of the program holds
 
 
@@ -41,20 +42,26 @@ class Graphs:
         self.folder = folder
         self.found: dict[bytes, Graph] = {}
         self.held: dict[int, int] = {}
+        self.at: Counter[tuple[str, int]] = Counter()
 
     def see(
         self, cause: str, place: int, outputs: Sequence[torch.Tensor], step: int, trains: bool, write: bool
     ) -> None:
         """Counts the graph that computes `outputs`; the second time, or where told to, it is written."""
-        key = _C._get_graph_hash(list(outputs))
-        if key not in self.found and len(self.found) >= MOST:
+        if not self.may_repeat(cause, place):
             return
+        key = _C._get_graph_hash(list(outputs))
+        self.at[cause, place] += key not in self.found
         graph = self.found.setdefault(key, Graph(cause, place, trains))
         graph.count += 1
         graph.last = step
         graph.trains |= trains
         if not graph.file and (write or graph.count == 2):
             self._write(graph, outputs)
+
+    def may_repeat(self, cause: str, place: int) -> bool:
+        """Whether fewer than MOST different graphs were seen there."""
+        return self.at[cause, place] < MOST
 
     def _write(self, graph: Graph, outputs: Sequence[torch.Tensor]) -> None:
         graph.file = f"graph-{list(self.found.values()).index(graph)}.mlirbc"

@@ -19,8 +19,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 from xlamig.observe.inside import frames
 from xlamig.observe.inside.frames import Site
 
-from . import tensors
-from .graphs import Graphs
+from . import fallbacks, tensors
+from .graphs import MOST, Graphs
 
 _C = torch_xla._XLAC
 _SEED = 101  # of every step: what a step does to the seed is executed, and nothing is
@@ -74,10 +74,18 @@ class Stage:
 
     def read(self, site: Site | None, tensor: torch.Tensor) -> None:
         """The graph of one tensor would be executed here, and the program would wait for it."""
-        self.reads[self.number(site)] += 1
+        number = self.number(site)
+        self.reads[number] += 1
         with _disable_current_modes():
             if tensors.pending([tensor]):
-                self.graphs.see("read", self.number(site), [tensor], self.boundaries, False, False)
+                self.graphs.see("read", number, [tensor], self.boundaries, False, False)
+            if not self.graphs.may_repeat("read", number) and self.reads[number] % MOST == 0:
+                self._shorten()
+
+    def _shorten(self) -> None:
+        """A loop that samples adds to what is pending for ever: without gradients, that is forgotten."""
+        if not torch.is_grad_enabled() and not self.updates:
+            self.graphs.held |= tensors.forget_values(tensors.without_gradient(tensors.alive()))
 
     def fall_back(self, site: Site | None, operator: str) -> None:
         self.fallbacks[self.number(site), operator] += 1
@@ -118,6 +126,7 @@ def install(stage: Stage) -> None:
     _C._xla_sync_multi = lambda *a, **k: None
     _C._xla_wait_device_ops = lambda *a, **k: None
     _C._xla_get_cpu_tensors = lambda given: [torch.zeros(one.shape, dtype=one.dtype) for one in given]
+    fallbacks.install()
     register_optimizer_step_post_hook(stage.updated)
 
 

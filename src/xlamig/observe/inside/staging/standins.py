@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch_xla
-from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch_xla.core.xla_builder import create_placeholder_tensor
 
 from xlamig.observe.inside.frames import Site, innermost
 from xlamig.observe.inside.mode import _holds_xla, _included, _node, _sequence
-from xlamig.observe.inside.value_shapes import depends_on_values, half
+from xlamig.observe.inside.value_shapes import depends_on_values, half, mask, without_masks
+
+from . import fallbacks
 
 _C = torch_xla._XLAC
 _aten = torch.ops.aten
@@ -55,6 +57,9 @@ class StandIns(TorchDispatchMode):
             with _included(torch._C.DispatchKey.Functionalize, False):
                 return self._run(func, args, kwargs, _site(self.forward))
         site = _site(self.forward)
+        if (chosen := mask(func, args)) is not None:
+            self.read(site[0], chosen)
+            args = without_masks(args, create_placeholder_tensor)
         answered, answer = self._answer(func, args, kwargs, site[0])
         return answer if answered else self._run(func, args, kwargs, site)
 
@@ -62,6 +67,9 @@ class StandIns(TorchDispatchMode):
         pushed = _C.profiler.scope_pusher(self.scope(*site))
         try:
             result = func(*args, **kwargs)
+        except fallbacks.OnCpu:
+            self.fall_back(site[0], f"aten::{func._opname}")
+            return fallbacks.results(func, args, kwargs)
         finally:
             del pushed
         if (
@@ -90,16 +98,11 @@ class StandIns(TorchDispatchMode):
             return True, args[0].zero_()
         if depends_on_values(func, args, kwargs):
             self.read(site, args[0])
-            return True, half(name, args, _filled)
-        if _has(func, "XLA") or func.namespace != "aten":
-            return False, None
-        if _has(func, "CompositeImplicitAutograd"):
-            with self:  # what it is made of may not be native
+            return True, half(name, args, create_placeholder_tensor)
+        if not _has(func, "XLA") and _has(func, "CompositeImplicitAutograd"):
+            with self:  # what it is made of may be native
                 return True, func.decompose(*args, **kwargs)
-        if _has(func, "CompositeExplicitAutograd"):
-            return False, None
-        self.fall_back(site, f"aten::{name}")
-        return True, _shaped(func, args, kwargs)
+        return False, None
 
     def _number(self, tensor: torch.Tensor) -> Any:
         if tensor.dtype is torch.bool:
@@ -123,20 +126,3 @@ def _is_cpu(device: Any) -> bool:
 
 def _has(func: Any, key: str) -> bool:
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), key))
-
-
-def _shaped(func: Any, args: Any, kwargs: Any) -> Any:
-    """Results of the shapes that the operator would give."""
-
-    def to_meta(one: Any) -> Any:
-        return one.to("meta") if isinstance(one, torch.Tensor) else one
-
-    meta = func(*_pytree.tree_map(to_meta, args), **_pytree.tree_map(to_meta, kwargs))
-    return _pytree.tree_map(
-        lambda one: _filled(one.shape, one.dtype) if isinstance(one, torch.Tensor) else one, meta
-    )
-
-
-def _filled(shape: Iterable[int], dtype: torch.dtype) -> torch.Tensor:
-    """Zeros of the device, as an operator would return them from below functionalization."""
-    return torch.zeros(tuple(shape), dtype=dtype, device="xla")

@@ -10,6 +10,8 @@ import torch
 import torch_xla
 from torch_xla.core.xla_builder import create_placeholder_tensor
 
+from xlamig.observe.inside.mode import _included
+
 _C = torch_xla._XLAC
 
 
@@ -43,6 +45,12 @@ def _wanted(tensors: Sequence[torch.Tensor]) -> Sequence[bool]:
     return _C._check_tensor_need_materialization(list(tensors)) if tensors else ()
 
 
+def without_gradient(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Those pending that no backward pass computes or needs."""
+    gradients = {id(one.grad) for one in tensors if one.is_leaf}
+    return [one for one in pending(tensors) if not one.requires_grad and id(one) not in gradients]
+
+
 def forget_values(tensors: Iterable[torch.Tensor]) -> dict[int, int]:
     """Gives each tensor a placeholder in place of its value, as if its graph had been executed.
 
@@ -50,7 +58,7 @@ def forget_values(tensors: Iterable[torch.Tensor]) -> dict[int, int]:
         The identity of each tensor, by the number torch_xla gives its placeholder.
     """
     held = {}
-    with torch.no_grad():
+    with torch.no_grad(), _included(torch._C.DispatchKey.Functionalize, False):  # as outside of a mode
         for one in tensors:
             placeholder = create_placeholder_tensor(one.shape, one.dtype)
             held[_C._xla_get_tensor_id(placeholder)] = id(one)

@@ -14,7 +14,7 @@ from torch_tpu import _loader
 from torch_tpu._internal import execution_mode
 from torch_tpu._internal.compile import tpu_torch_compile
 
-from xlamig.observe.inside.value_shapes import depends_on_values, half
+from xlamig.observe.inside.value_shapes import depends_on_values, half, without_masks
 
 from .log import Log
 
@@ -82,7 +82,10 @@ class DryRun(TorchDispatchMode):
             return placed(args[0], kwargs.get("dtype"))
         if depends_on_values(func, args, kwargs):
             self._note("dynamic-shape", func)
-            return half(name, args, _empty)
+            if name != "index":
+                return half(name, args, _empty)
+            args = without_masks(args, _empty)
+            flat = _pytree.tree_leaves((args, kwargs))
         if torch.Tag.nondeterministic_seeded in func.tags and "scaled_dot_product" not in name:
             return self._shaped(func, args, kwargs)  # random numbers need a device
         return self._executed(func, args, kwargs, flat)

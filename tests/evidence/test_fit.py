@@ -39,6 +39,46 @@ CUDA = (
     .replace("torch_xla.device()", "torch.device('cuda')")
     .replace("    torch_xla.sync()\n", "    if loss > 10 or torch.isnan(loss): raise ValueError(loss)\n")
 )
+FALLING_BACK = """\
+import torch, torch_xla
+device = torch_xla.device()
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bag = torch.nn.EmbeddingBag(100, 16, mode="sum")
+        self.conv = torch.nn.Conv2d(1, 4, 3, padding=1)
+    def forward(self, words, image):
+        vector = self.bag(words, torch.zeros(1, dtype=torch.long, device=words.device))
+        image = torch.nn.functional.interpolate(self.conv(image), scale_factor=2)
+        image[image < 0] = 0.0
+        vector = vector[vector > 0]
+        return vector.median() + vector.sum() + image.square().mean()
+model = Model().to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(9):
+    loss = model(torch.zeros(6, dtype=torch.long).to(device), torch.zeros(2, 1, 8, 8).to(device))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    torch_xla.sync()
+"""
+READING = """\
+import torch, torch_xla
+device = torch_xla.device()
+model = torch.nn.Linear(4, 4).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(9):
+    with torch.no_grad():
+        x = torch.zeros(1, 4).to(device)
+        for _ in range(40):
+            x = torch.cat((x, model(x[-1:])))  # a different graph each time
+            if x.sum() > 9: break
+    loss = model(torch.zeros(8, 4).to(device)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    torch_xla.sync()
+"""
 
 
 def captured(text: str, folder: Path, **asked: bool) -> Capture:
@@ -71,6 +111,24 @@ def test_a_cuda_program_is_captured_as_it_is(tmp_path: Path) -> None:
     found = captured(CUDA, tmp_path, as_cuda=True)
     assert found.graphs[0].bytes_of("input") == 4 * 8 * (1 << 16)
     assert dict(found.redirected)["torch_xla.sync() after Optimizer.step"] == 4
+
+
+def test_operators_that_a_kernel_hands_to_the_cpu_are_told_and_in_no_graph(tmp_path: Path) -> None:
+    found = captured(FALLING_BACK, tmp_path)
+    assert found.graphs[0].count >= 3
+    assert {name for _, name, _ in found.fallbacks} >= {
+        "aten::_embedding_bag", "aten::_embedding_bag_backward", "aten::median",
+        "aten::upsample_nearest2d_backward",
+    }  # fmt: skip
+    rows = {spot.row for spot, _ in found.reads if spot}
+    assert {11, 12} <= rows  # the masks
+    inputs = [one.shape for one in found.graphs[0].arguments if one.role == "input"]
+    assert (100, 16) in inputs  # the gradient that the CPU would give
+
+
+def test_reads_that_never_repeat_leave_room_for_the_steps(tmp_path: Path) -> None:
+    found = captured(READING, tmp_path)
+    assert found.graphs[0].kind == "training step" and found.graphs[0].count >= 3
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ class Stage:
         self.sites: dict[Site | None, int] = {}
         self.forward: dict[int, Site | None] = {}
         self.reads: Counter[int] = Counter()
+        self.pending_reads: Counter[int] = Counter()  # since the last boundary
         self.fallbacks: Counter[tuple[int, str]] = Counter()
         self.redirected: Counter[str] = Counter()
         self.left: Counter[str] = Counter()
@@ -66,6 +67,7 @@ class Stage:
             last = self.steps == self.limit
             self.graphs.see("boundary", self.number(site), outputs, self.boundaries, self.updates > 0, last)
         self.updates = 0
+        self.pending_reads.clear()
         self.graphs.held = tensors.forget_values(alive)
         _C._xla_set_rng_seed(_SEED, "")
         self.forward.clear()
@@ -76,10 +78,11 @@ class Stage:
         """The graph of one tensor would be executed here, and the program would wait for it."""
         number = self.number(site)
         self.reads[number] += 1
+        self.pending_reads[number] += 1
         with _disable_current_modes():
             if tensors.pending([tensor]):
                 self.graphs.see("read", number, [tensor], self.boundaries, False, False)
-            if not self.graphs.may_repeat("read", number) and self.reads[number] % MOST == 0:
+            if not self.graphs.may_repeat("read", number) and self.pending_reads[number] % MOST == 0:
                 self._shorten()
 
     def _shorten(self) -> None:

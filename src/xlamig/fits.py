@@ -7,7 +7,9 @@ from typing import Literal
 
 from xlamig.observations import Failure, Spot
 
-GraphKind = Literal["training step", "graph without an update", "graph that a read executes", "saved graph"]
+GraphKind = Literal[
+    "training step", "evaluation", "graph without an update", "graph that a read executes", "saved graph"
+]  # an evaluation runs without gradients
 Role = Literal["parameter", "optimizer", "buffer", "state", "input", "scalar"]
 Layout = Literal["one chip", "data parallel", "FSDP"]
 ProblemKind = Literal["out of memory", "refused", "aborted", "timeout", "not sharded"]

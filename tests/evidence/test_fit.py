@@ -79,6 +79,10 @@ for _ in range(9):
     optimizer.step()
     torch_xla.sync()
 """
+EVALUATING = TRAINING.replace("wide = 1 << 16", "wide = 64").replace(
+    "    x = torch",
+    "    with torch.no_grad():\n        print(model(torch.ones(32, wide).to(device)).sum().item())\n    x = torch",
+)
 
 
 def captured(text: str, folder: Path, **asked: bool) -> Capture:
@@ -105,6 +109,14 @@ def test_the_arguments_of_a_step_are_exact_and_donated(tmp_path: Path) -> None:
     assert len({one.output for one in held}) == len(held)
     assert Path(step.file).stat().st_size > 1000
     assert [count for _, count in found.reads] == [3]
+
+
+def test_an_evaluation_is_captured_with_its_parameters(tmp_path: Path) -> None:
+    found = captured(EVALUATING, tmp_path)
+    assert [one.kind for one in found.graphs] == ["training step", "evaluation"]
+    evaluation = found.graphs[1]
+    assert evaluation.bytes_of("parameter") == found.graphs[0].bytes_of("parameter")
+    assert evaluation.count == 3 and not any(one.output is not None for one in evaluation.arguments)
 
 
 def test_a_cuda_program_is_captured_as_it_is(tmp_path: Path) -> None:

@@ -49,18 +49,32 @@ def test_an_interpreter_that_has_everything_is_used(tmp_path: Path) -> None:
     assert interpreters.need("fit", path).python == path
 
 
-def test_the_option_wins_over_the_variable_and_the_cache(
+def test_the_option_wins_over_the_variable_the_configuration_and_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind = interpreters.KINDS["fit"]
     assert interpreters.candidate(kind, None) == sys.executable
     made = python(interpreters.environment(kind) / "bin", [])
     assert interpreters.candidate(kind, None) == made
+    configured = python(tmp_path / "configured", [])
+    (tmp_path / "xlamig.toml").write_text('compiler-python = "configured/python"')
+    monkeypatch.chdir(tmp_path)
+    assert interpreters.candidate(kind, None) == configured
     named = python(tmp_path / "named", [])
     monkeypatch.setenv(kind.variable, named)
     assert interpreters.candidate(kind, None) == named
     given = python(tmp_path / "given", [])
     assert interpreters.candidate(kind, given) == given
+
+
+@pytest.mark.parametrize("kind", interpreters.KINDS.values(), ids=interpreters.KINDS)
+def test_every_interpreter_has_a_key_of_the_configuration(
+    kind: interpreters.Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(f'[tool.xlamig]\n{kind.key} = "nowhere"')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LaunchError, match="no such interpreter: .*nowhere"):
+        interpreters.candidate(kind, None)
 
 
 def test_doctor_says_how_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -74,6 +74,9 @@ KEYS = (
     Key("max-file-size", number(1, whole=True), "skip larger files, in bytes"),
     Key("cache-dir", PATH, "where results are kept between runs; .xlamig_cache when unset"),
     Key("helper", MODULE, "module of the device helper that portable fixes call"),
+    Key("python", PATH, "the Python, or its environment, that has torch_xla: for trace, verify and fit"),
+    Key("compiler-python", PATH, "the one that has jax and libtpu: for fit"),
+    Key("torch-tpu-python", PATH, "the one that has torch_tpu: for dryrun"),
 )
 
 EFFORT_KEYS = (

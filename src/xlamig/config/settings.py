@@ -80,6 +80,9 @@ class Settings:
     max_file_size: int = 2_000_000  # bytes
     cache_dir: Path | None = None
     helper: str = "xla_compat"  # module name of the device helper that portable fixes call
+    python: Path | None = None  # has torch_xla; this and the next two: an interpreter or its environment
+    compiler_python: Path | None = None  # has jax and libtpu
+    torch_tpu_python: Path | None = None
     effort: EffortSettings = field(default_factory=EffortSettings)
     root: Path = field(default_factory=Path.cwd)  # where globs start from: the configuration's folder
     source: Path | None = None  # the configuration file, None when all is default

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from xlamig.config.load import Resolver
 from xlamig.observe.program import LaunchError, Program
 
 OLDEST = (3, 11)
@@ -21,7 +22,7 @@ _ASK = (
     "print(json.dumps([sys.version_info[:3], {name: version(name) for name in sys.argv[1:]}]))"
 )
 _OLD = "{python} is Python {version}; `xlamig {name}` needs Python {oldest} or later"
-_MISSING = "{missing} not installed for {python}: run `xlamig setup {name}`, or name another with {option}"
+_MISSING = "{missing} not installed for {python}: run `xlamig setup {name}`, or name another with {names}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,13 @@ class Kind:
     packages: Mapping[str, str]
     option: str
     variable: str  # of the environment, in place of the option
+    key: str  # of the configuration, in place of both
     note: str = ""
+
+    @property
+    def names(self) -> str:
+        """Every way to name one."""
+        return f"{self.option}, {self.variable}, or `{self.key}` in [tool.xlamig]"
 
     @property
     def install(self) -> tuple[str, ...]:
@@ -44,15 +51,15 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     "trace": Kind(
         "trace", ("trace", "verify", "fit"), {"torch": "2.9.0", "torch_xla": "2.9.0"}, "--python",
-        "XLAMIG_PYTHON",
+        "XLAMIG_PYTHON", "python",
     ),
     "fit": Kind(
         "fit", ("fit",), {"jax": "0.10.2", "libtpu": "0.0.52"}, "--compiler-python", "XLAMIG_COMPILER_PYTHON",
-        "libtpu is under the Google Cloud Platform Terms of Service",
+        "compiler-python", "libtpu is under the Google Cloud Platform Terms of Service",
     ),
     "dryrun": Kind(
         "dryrun", ("dryrun",), {"torch": "2.13.0", "torch_tpu": "0.2.0", "numpy": "2.4.6"}, "--python",
-        "XLAMIG_TORCH_TPU_PYTHON",
+        "XLAMIG_TORCH_TPU_PYTHON", "torch-tpu-python",
         "torch_tpu brings libtpu, which is under the Google Cloud Platform Terms of Service",
     ),
 }  # fmt: skip
@@ -83,11 +90,18 @@ def environment(kind: Kind) -> Path:
 
 def candidate(kind: Kind, given: str | None) -> str:
     """The interpreter to use: the one named, the one `xlamig setup` made, or ours."""
-    named = given or os.environ.get(kind.variable)
+    named = given or os.environ.get(kind.variable) or _configured(kind)
     if named:
         return Program(target="", python=named).interpreter
     made = environment(kind) / "bin" / "python"
     return str(made) if made.is_file() else sys.executable
+
+
+def _configured(kind: Kind) -> str | None:
+    """What the configuration of the current folder names. Raises ConfigError."""
+    settings = Resolver().settings_for(Path.cwd())
+    named = getattr(settings, kind.key.replace("-", "_"))
+    return str(named) if named else None
 
 
 def look(kind: Kind, given: str | None = None) -> Found:
@@ -143,7 +157,7 @@ def _lack(kind: Kind, found: Found) -> str:
     if not found.missing:
         return ""
     missing = " and ".join(found.missing) + (" is" if len(found.missing) == 1 else " are")
-    return _MISSING.format(missing=missing, python=found.python, name=kind.name, option=kind.option)
+    return _MISSING.format(missing=missing, python=found.python, name=kind.name, names=kind.names)
 
 
 def make(kind: Kind) -> Path:

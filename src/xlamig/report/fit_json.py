@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from xlamig.fits import CAVEAT, ROLES, Compiled, Fit, Graph, GraphFit, Place
+from xlamig.knowledge.aten import is_client_only
 from xlamig.observations import Spot
 from xlamig.report.trace_words import relative
 
@@ -31,7 +32,8 @@ def document(fit: Fit) -> dict[str, Any]:
         "largest_batch": [asdict(one) for one in fit.largest],
         "stand_ins": [{**_spot(spot), "count": count} for spot, count in capture.reads],
         "cpu_operators": [
-            {**_spot(spot), "operator": name, "count": count} for spot, name, count in capture.fallbacks
+            {**_spot(spot), "operator": name, "count": count, "client_only": is_client_only(name)}
+            for spot, name, count in capture.fallbacks
         ],
         "redirected": dict(capture.redirected),
     }

@@ -17,6 +17,7 @@ from xlamig.fits import (
     Place,
     Role,
 )
+from xlamig.knowledge.aten import is_client_only
 from xlamig.knowledge.hardware import load
 from xlamig.report.numbers import number, percent
 from xlamig.report.trace_words import at, relative
@@ -158,7 +159,8 @@ def notes(capture: Capture) -> Iterator[str]:
         yield f"{where}: {number(count, 'read')} answered with stand-in values"
     for spot, operator, count in capture.fallbacks:
         where = at(spot) if spot else "in a library"
-        yield f"{where}: {operator} runs on the CPU ({number(count, 'time')}) and is in no graph"
+        only = ", though a TPU has a kernel for it" if is_client_only(operator) else ""
+        yield f"{where}: {operator} runs on the CPU ({number(count, 'time')}) and is in no graph{only}"
     if capture.failure:
         message = (capture.failure.message.strip().splitlines() or [""])[0]
         yield f"The program ended in {capture.failure.type}: {message}"

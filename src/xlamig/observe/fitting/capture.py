@@ -76,13 +76,11 @@ def capture(program: Program, asked: Asked, folder: Path) -> Capture:
 
 
 def read(record: dict[str, Any], folder: Path) -> Capture:
-    """What a process wrote down; steps come first, then what else repeats, the most frequent first."""
+    """What a process wrote down."""
     sites = tuple(spot(place) for place in record["sites"])
     graphs = [_graph(raw, sites, folder) for raw in record["graphs"] if raw["file"]]
-    steady = [one for one in graphs if one.kind != "training step" or one.count > 1]
-    steady.sort(key=lambda one: (one.kind != "training step", -one.count))
     return Capture(
-        graphs=tuple(steady[:3]),
+        graphs=_worth_compiling(graphs),
         steps=record["steps"],
         distinct=sum(raw["trains"] for raw in record["graphs"]),
         torch_xla=record["torch_xla"],
@@ -93,10 +91,19 @@ def read(record: dict[str, Any], folder: Path) -> Capture:
     )
 
 
+def _worth_compiling(graphs: Sequence[Graph]) -> tuple[Graph, ...]:
+    """The steady step, the second most frequent graph, and that of an evaluation. A graph that is given
+    no parameters says little about memory, and comes last."""
+    steady = [one for one in graphs if one.kind != "training step" or one.count > 1]
+    steady.sort(key=lambda one: (one.kind != "training step", not one.bytes_of("parameter"), -one.count))
+    evaluations = [one for one in steady if one.kind == "evaluation" and one.bytes_of("parameter")]
+    others = [one for one in steady[1:] if one not in evaluations[:1]]
+    return (*steady[:1], *others[:1], *(one for one in evaluations[:1] if one not in steady[:1]))
+
+
 def _graph(raw: dict[str, Any], sites: tuple[Spot | None, ...], folder: Path) -> Graph:
-    kind: GraphKind = "graph that a read executes" if raw["cause"] == "read" else "graph without an update"
     return Graph(
-        kind="training step" if raw["trains"] else kind,
+        kind=_kind(raw),
         spot=sites[raw["place"]],
         count=raw["count"],
         arguments=tuple(_arguments(raw["arguments"])),
@@ -104,6 +111,14 @@ def _graph(raw: dict[str, Any], sites: tuple[Spot | None, ...], folder: Path) ->
         file=str(folder / raw["file"]),
         sites=sites,
     )
+
+
+def _kind(raw: dict[str, Any]) -> GraphKind:
+    if raw["trains"]:
+        return "training step"
+    if raw["evaluates"]:
+        return "evaluation"
+    return "graph that a read executes" if raw["cause"] == "read" else "graph without an update"
 
 
 def _arguments(raws: Sequence[dict[str, Any]]) -> Iterator[Argument]:

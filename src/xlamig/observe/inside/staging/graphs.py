@@ -25,6 +25,7 @@ class Graph:
     cause: str  # boundary | read
     place: int  # number of the site
     trains: bool
+    evaluates: bool = False  # without gradients
     count: int = 0
     last: int = 0  # the boundary after which it was last seen
     file: str = ""
@@ -56,6 +57,7 @@ class Graphs:
         graph.count += 1
         graph.last = step
         graph.trains |= trains
+        graph.evaluates |= not torch.is_grad_enabled()
         if not graph.file and (write or graph.count == 2):
             self._write(graph, outputs)
 
@@ -66,7 +68,7 @@ class Graphs:
     def _write(self, graph: Graph, outputs: Sequence[torch.Tensor]) -> None:
         graph.file = f"graph-{list(self.found.values()).index(graph)}.mlirbc"
         known = tensors.uses()
-        graph.arguments = _arguments(outputs, known, self.held)
+        graph.arguments = _arguments(outputs, known, tensors.numbers(known) | self.held)
         graph.outputs = [_told(one, known.get(id(one))) for one in outputs]
         code = _C._get_stablehlo(list(outputs), _C._xla_get_default_device(), [], True)
         (self.folder / graph.file).write_bytes(code)

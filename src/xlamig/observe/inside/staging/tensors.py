@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -43,6 +43,13 @@ def pending(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 def _wanted(tensors: Sequence[torch.Tensor]) -> Sequence[bool]:
     return _C._check_tensor_need_materialization(list(tensors)) if tensors else ()
+
+
+def numbers(known: Container[int]) -> dict[int, int]:
+    """The identity of each tensor in `known` by the number that torch_xla gives its value."""
+    found = [one for one in alive() if id(one) in known]
+    waiting = {id(one) for one in pending(found)}
+    return {_C._xla_get_tensor_id(one): id(one) for one in found if id(one) not in waiting}
 
 
 def without_gradient(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:

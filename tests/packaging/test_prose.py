@@ -1,0 +1,59 @@
+"""The style check of messages and documents."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from check_prose import of_sentence, prose, rules  # noqa: E402
+
+
+@pytest.mark.parametrize(
+    ("key", "sentence"),
+    [
+        ("message", "`{spelled}` reads `{tensor}` on the host every step"),
+        ("message", "{subject}: {amount}; none of it runs on a TPU"),
+        ("help", "Use `torch.where(mask, x, 0)` instead of `x[mask]`"),
+        ("reason", "1 extra execution and 1 transfer per step (measured)"),
+        ("title", "Add `drop_last=True`"),
+        ("reason", "`x.rounds` and `told` are names"),
+        (
+            "message",
+            "`" + "x" * 20 + "{a_name_that_does_not_count_because_it_is_filled_in_later}` " + "y" * 70,
+        ),
+    ],
+)
+def test_accepts_plain_sentences(key: str, sentence: str) -> None:
+    assert list(of_sentence(key, sentence)) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "sentence"),
+    [
+        ("message", "`x` is read on the host in each step"),
+        ("message", "the host reads `x`"),
+        ("message", "The host reads `x`."),
+        ("message", "The host reads " + "x" * 100),
+        ("help", "`torch.where(mask, x, 0)`"),
+        ("help", "use `torch.where`"),
+        ("reason", "the other arm runs"),
+        ("reason", "XLA compiles anew"),
+        ("title", "What the helper chose"),
+    ],
+)
+def test_reports_what_the_style_guide_forbids(key: str, sentence: str) -> None:
+    assert list(of_sentence(key, sentence))
+
+
+def test_reads_no_code_tables_or_html() -> None:
+    text = "a\n```\nin each step\n```\n| in each step |\n<b>in each step</b>\nb\n"
+    assert [line for _, line in prose(text)] == ["a", "b"]
+
+
+def test_rules_hold_it() -> None:
+    assert [str(violation) for violation in rules(ROOT / "rules")] == []

@@ -1,0 +1,113 @@
+"""Check what people read against the style guide's measurable part.
+
+python tools/check_prose.py    prints every violation and exits with 1 if there is one
+
+Rules (heads of rules/*/*.md and rows of rules/*/*.toml): a message is one sentence of at most 100
+characters, `help` is an imperative, nothing ends with a period or uses a banned phrase. Documents
+(README, CONTRIBUTING, docs): lines of prose wrap at 100 columns, and banned phrases stay out.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[1]
+LONGEST = 100
+_HOLE = re.compile(r"\{[^{}]*\}")
+_CODE = re.compile(r"`[^`]*`")
+_LINK = re.compile(r"\]\([^)]*\)|https?://\S+")
+_SENTENCE = {"message", "help", "reason", "title"}
+_BANNED = re.compile(
+    r"""\banother\b[^.]{0,40}\bin\ each\b | \b(?:in|to)\ each\ (?:step|round)\b | \ba?\ rounds?\ of\b
+    | \barms?\b | \b(?:is|are|was|were)\ told\b | \banew\b | \bwithout\ (?:a|any)\ message\b
+    | \bgoes\ wrong\b | \bnames\ CUDA\b | \bwaits\ for\ nobody\b | \bit\ is\ not\ seen\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OPENING = re.compile(r"^(?:What|Of|Whether)\b")
+
+
+class Violation(NamedTuple):
+    place: str
+    text: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.problem}: {self.text}"
+
+
+def main() -> int:
+    found = [*rules(ROOT / "rules"), *documents(ROOT)]
+    for violation in found:
+        print(violation)
+    return bool(found)
+
+
+def rules(folder: Path) -> Iterator[Violation]:
+    """Violations in the sentences of rule pages and tables."""
+    for path in sorted(folder.glob("*/*")):
+        text = path.read_text("utf-8")
+        if path.suffix == ".md":
+            text = text.split("+++")[1]
+        elif path.suffix != ".toml":
+            continue
+        place = path.relative_to(folder.parent).as_posix()
+        for key, sentence in _sentences(tomllib.loads(text)):
+            yield from (Violation(place, sentence, problem) for problem in of_sentence(key, sentence))
+
+
+def _sentences(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _sentences(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _sentences(inner, key)
+    elif isinstance(value, str) and key in _SENTENCE:
+        yield key, value
+
+
+def of_sentence(key: str, sentence: str) -> Iterator[str]:
+    """What is wrong with a message, `help`, reason or title of a rule."""
+    plain = _CODE.sub("", sentence)
+    if (banned := _BANNED.search(plain)) is not None:
+        yield f"banned phrase {banned[0]!r}"
+    if _OPENING.match(sentence):
+        yield "opens with a word that hides the actor"
+    if sentence.endswith(".") and not sentence.endswith("..."):
+        yield "ends with a period"
+    if key == "message" and len(_HOLE.sub("", sentence)) > LONGEST:
+        yield f"longer than {LONGEST} characters"
+    if key in {"message", "help"} and sentence[:1].islower():
+        yield "begins in lower case"
+    if key == "help" and sentence.startswith("`"):
+        yield "is no imperative"
+
+
+def documents(root: Path) -> Iterator[Violation]:
+    """Violations in the prose of the documents."""
+    for path in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]:
+        place = path.relative_to(root).as_posix()
+        for row, line in prose(path.read_text("utf-8")):
+            if len(_LINK.sub("](", line)) > LONGEST:
+                yield Violation(f"{place}:{row}", line, f"wider than {LONGEST} columns")
+            if (banned := _BANNED.search(_CODE.sub("", line))) is not None:
+                yield Violation(f"{place}:{row}", line, f"banned phrase {banned[0]!r}")
+
+
+def prose(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a document outside code blocks, tables and HTML, with their row."""
+    fenced = False
+    for row, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced and not line.lstrip().startswith(("|", "<", "!")):
+            yield row, line
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -79,10 +79,11 @@ for _ in range(9):
     optimizer.step()
     torch_xla.sync()
 """
-EVALUATING = TRAINING.replace("wide = 1 << 16", "wide = 64").replace(
-    "    x = torch",
-    "    with torch.no_grad():\n        print(model(torch.ones(32, wide).to(device)).sum().item())\n    x = torch",
-)
+EVALUATION = """\
+    with torch.no_grad():
+        print(model(torch.ones(32, wide).to(device)).sum().item())
+"""
+EVALUATING = TRAINING.replace("wide = 1 << 16", "wide = 64").replace("    x = ", f"{EVALUATION}    x = ")
 
 
 def captured(text: str, folder: Path, **asked: bool) -> Capture:

@@ -73,7 +73,7 @@ def test_every_interpreter_has_a_key_of_the_configuration(
 ) -> None:
     (tmp_path / "pyproject.toml").write_text(f'[tool.xlamig]\n{kind.key} = "nowhere"')
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(LaunchError, match="no such interpreter: .*nowhere"):
+    with pytest.raises(LaunchError, match=r"no such interpreter: .*nowhere"):
         interpreters.candidate(kind, None)
 
 

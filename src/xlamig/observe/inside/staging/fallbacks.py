@@ -1,4 +1,4 @@
-"""Operators that torch_xla hands to the CPU, most of them from inside a kernel: their inputs are asked for."""
+"""Operators that torch_xla hands to the CPU, most of them from inside a kernel: it asks for their inputs."""
 
 from __future__ import annotations
 

@@ -14,10 +14,18 @@ from xlamig.flow.interp.domain import (
     TEXT,
     TOP,
     AbstractValue,
+    Carried,
     Cause,
+    Grown,
+    LibraryObject,
+    Mark,
+    TorchModule,
+    Trait,
     constant,
     join,
     join_all,
+    text_of,
+    trait_of,
 )
 
 from .said import said
@@ -25,7 +33,7 @@ from .said import said
 CAUSES = st.sampled_from(get_args(Cause))
 PLACES = st.sampled_from(["", "device", "host", "either"])
 SURE = st.sampled_from([1, 2, 3])
-TAGS = st.sampled_from(["", "nan", "carried:x", "grown:x"])
+TRAITS = st.sampled_from([None, Mark.NAN, Carried("x"), Grown("x")])
 CONSTANTS = st.sampled_from([None, True, 0, 1, 1.0, float("nan"), "cuda", "cpu", "x"]).map(constant)
 TENSORS = st.builds(
     AbstractValue,
@@ -36,7 +44,7 @@ TENSORS = st.builds(
     st.booleans(),
     st.booleans(),
     cause=CAUSES,
-    tag=TAGS,
+    trait=TRAITS,
     loop=st.sampled_from([0, 1, 2]),
     source=st.sampled_from(["", "x"]),
 )
@@ -132,3 +140,10 @@ def test_the_order_of_branches_does_not_matter(first: str, second: str) -> None:
     one = said(ARMS.format(test="flag", first=first, second=second), sure=False)
     other = said(ARMS.format(test="not flag", first=second, second=first), sure=False)
     assert sorted(one) == sorted(other)
+
+
+@pytest.mark.parametrize(
+    "trait", [None, *Mark, Carried(".x"), Grown("y"), TorchModule("Linear"), LibraryObject("cache")]
+)
+def test_a_trait_crosses_modules_as_text(trait: Trait | None) -> None:
+    assert trait_of(text_of(trait)) == trait

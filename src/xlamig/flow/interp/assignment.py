@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.interp.domain import AbstractValue, element_of, join
+from xlamig.flow.interp.domain import AbstractValue, Mark, element_of, join
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.growth import grew
 from xlamig.flow.interp.moves import Moves
@@ -50,8 +50,8 @@ class Assignment:
         path = path_of(target)
         self.moves.attribute(target, owner, thing, value)
         grew(m, thing, f".{target.attr}")
-        if thing.tag == "appended" and m.frequency == "step":
-            thing = thing.replace(tag="grows", loop=0)
+        if thing.trait is Mark.APPENDED and m.frequency == "step":
+            thing = thing.replace(trait=Mark.GROWS, loop=0)
         if path:
             m.put(path, thing)
         m.effects.assigned.add(target.attr)
@@ -60,5 +60,5 @@ class Assignment:
             known = owner.ref.attributes.get(target.attr)
             both = thing if known is None else join(known, thing)
             owner.ref.attributes[target.attr] = both
-            if known is None or known.kind != both.kind or known.tag != both.tag:
+            if known is None or known.kind != both.kind or known.trait != both.trait:
                 owner.ref.version += 1

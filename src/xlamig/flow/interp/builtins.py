@@ -15,12 +15,13 @@ from xlamig.flow.interp.domain import (
     TOP,
     AbstractValue,
     Cause,
+    Mark,
     constant,
     element_of,
     sequence,
 )
 from xlamig.flow.interp.reads import SIZES, Reads, sureness
-from xlamig.flow.interp.sizes import DRAWN, LENGTH, Sizes, varies
+from xlamig.flow.interp.sizes import Sizes, varies
 from xlamig.flow.interp.state import State
 
 _RESULTS = {
@@ -58,15 +59,17 @@ class Builtins:
             case "any" | "all":
                 held = element_of(first) if first.kind == "sequence" else first
                 if held.kind == "tensor":
-                    reads.host(node, held, "nan-check" if held.tag == "nan" else "truth", name, args.node(0))
+                    reads.host(
+                        node, held, "nan-check" if held.trait is Mark.NAN else "truth", name, args.node(0)
+                    )
                 return BOOL
             case "range":
                 return self._range(args, node)
             case "enumerate":
-                start = AbstractValue("number", tag="counter")
+                start = AbstractValue("number", trait=Mark.COUNTER)
                 inner = self.m.semantics.iterate(first)
                 return AbstractValue(
-                    "sequence", element=sequence((start, inner)), cause=_rounds(first), tag=first.tag
+                    "sequence", element=sequence((start, inner)), cause=_rounds(first), trait=first.trait
                 )
             case "zip" if args.rest is not None and args.rest.items and len(args.positional) == 1:
                 return sequence([AbstractValue("sequence", element=item) for item in args.rest.items])
@@ -149,18 +152,18 @@ class Builtins:
             if thing.kind == "tensor":
                 self.reads.host(node, thing, "builtin", "range", args.node(i))
         cause = next((t for t in args.positional if t.cause), None)
-        counter = AbstractValue("number", tag="counter")
-        made = AbstractValue("sequence", element=counter, tag="range")
+        counter = AbstractValue("number", trait=Mark.COUNTER)
+        made = AbstractValue("sequence", element=counter, trait=Mark.RANGE)
         if cause is not None:
             made = made.replace(cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
-            made = made.replace(tag=DRAWN) if varies(cause) else made
+            made = made.replace(trait=Mark.DRAWN) if varies(cause) else made
         return made
 
     def _copied(self, name: str, first: AbstractValue) -> AbstractValue:
         if name == "set" and first.kind in ("sequence", "unknown"):
-            return AbstractValue("sequence", items=first.items or (), element=first.element, tag="set")
+            return AbstractValue("sequence", items=first.items or (), element=first.element, trait=Mark.SET)
         if first.kind in ("sequence", "loader"):
-            return first.replace(tag="") if first.tag == "appended" else first
+            return first.replace(trait=None) if first.trait is Mark.APPENDED else first
         if first.kind == "tensor":
             return AbstractValue("sequence", element=self.m.semantics.iterate(first))
         if first.kind == "parameters":
@@ -179,17 +182,17 @@ class Builtins:
             return AbstractValue(
                 "number", cause=SIZES[first.cause], loop=first.loop, sure=first.sure, why=first.why
             )
-        if first.tag == "grows":
+        if first.trait is Mark.GROWS:
             return AbstractValue("number", cause="length", loop=first.loop)
         if first.kind == "sequence" and first.cause == "batch":
-            return AbstractValue("number", cause="batch", sure=LIKELY, why=first.why, tag=LENGTH)
-        return AbstractValue("number", tag=LENGTH)
+            return AbstractValue("number", cause="batch", sure=LIKELY, why=first.why, trait=Mark.LENGTH)
+        return AbstractValue("number", trait=Mark.LENGTH)
 
     def _sum(self, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         self.costs.stacked("sum", first, args, node)
         held = element_of(first) if first.kind == "sequence" else first
         if held.kind == "tensor":
-            return held.replace(tag="", source="") if first.kind == "sequence" else held
+            return held.replace(trait=None, source="") if first.kind == "sequence" else held
         return NUMBER if held.kind in ("number", "bool") else TOP
 
     def _getattr(self, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:

@@ -12,6 +12,8 @@ from xlamig.flow.interp.domain import (
     LIKELY,
     TOP,
     AbstractValue,
+    Carried,
+    Mark,
     constant,
     groups_of,
     placed,
@@ -92,7 +94,7 @@ class Calls:
                 if meaning := _inline_meaning(callee.ref.node):
                     return self._api(meaning, args, node)
                 result = self.entry.call(callee.ref, args, node)
-                if callee.tag == "compiled":  # torch_xla.compile ends the step itself
+                if callee.trait is Mark.COMPILED:  # torch_xla.compile ends the step itself
                     self.m.effects.add(Effect.SYNC)
                 return result
             case "class":
@@ -106,7 +108,7 @@ class Calls:
                 return self._api(str(callee.ref), args, node)
             case "foreign":
                 return FOREIGN
-            case "unknown" if isinstance(callee.ref, str) and callee.tag != "instance":
+            case "unknown" if isinstance(callee.ref, str) and callee.trait is not Mark.INSTANCE:
                 return self.project.call(callee.ref, args, node)
             case "type" if args.positional:  # `type(batch)(f(x) for x in batch)`
                 return AbstractValue("sequence", element=self.m.semantics.iterate(args.positional[0]))
@@ -139,7 +141,7 @@ class Calls:
                 return self.reach(held, node, self.args(node))
             case "class":
                 return self._of_class(owner.ref, name, self.args(node), node)
-            case "unknown" if owner.tag == "instance":
+            case "unknown" if owner.trait is Mark.INSTANCE:
                 args = self.args(node)
                 result = self.project.method(owner, name, args, node)
                 return result if result is not None else self.objects.method(owner, name, args, node)
@@ -215,8 +217,8 @@ class Calls:
 
     def _kept(self, thing: AbstractValue, name: str) -> AbstractValue:
         """What an object keeps from step to step; a tensor remembers where it was kept."""
-        if thing.kind == "tensor" and not thing.tag and self.m.frequency == "step":
-            return thing.replace(tag=f"carried:.{name}", loose=False)
+        if thing.kind == "tensor" and thing.trait is None and self.m.frequency == "step":
+            return thing.replace(trait=Carried(f".{name}"), loose=False)
         return thing
 
     def static_member(self, info: ClassInfo, name: str) -> AbstractValue:

@@ -9,6 +9,9 @@ from xlamig.flow.interp.domain import (
     POSSIBLE,
     TOP,
     AbstractValue,
+    Carried,
+    Grown,
+    Mark,
     element_of,
 )
 from xlamig.flow.interp.frames import STEPS
@@ -49,7 +52,7 @@ class Costs:
             self._follows(name, args)
         if plain in table.names("torch", "stack"):
             self.stacked(name, args.get(0, "tensors") or TOP, args, node)
-        if plain == "pad" and first is not None and first.tag.startswith("carried:"):
+        if plain == "pad" and first is not None and isinstance(first.trait, Carried):
             self._mark(result, first, name, node)
         self._numbers(name, plain, owner, args, node, result)
 
@@ -108,17 +111,18 @@ class Costs:
         if given is None or given.kind != "sequence":
             return
         for item in given.items or ((given.element,) if given.element else ()):
-            if item.kind == "tensor" and item.tag.startswith("carried:"):
+            if item.kind == "tensor" and isinstance(item.trait, Carried):
                 self._mark(result, item, name, node)
 
     def _mark(self, result: AbstractValue, carried: AbstractValue, name: str, node: ir.Call) -> None:
-        result.tag = carried.tag.replace("carried:", "grown:")
+        assert isinstance(carried.trait, Carried)
+        result.trait = Grown(carried.trait.name)
         result.loop = carried.loop
         result.ref = (node, self.m.statement, name)
 
     def stacked(self, name: str, given: AbstractValue, args: Args, node: ir.Call) -> None:
         """A list that grows from round to round is stacked in each of them."""
-        if given.kind != "sequence" or given.tag != "grows" or element_of(given).kind != "tensor":
+        if given.kind != "sequence" or given.trait is not Mark.GROWS or element_of(given).kind != "tensor":
             return
         sure = sureness(element_of(given))
         active = any(loop.id == given.loop and loop.kind in STEPS for loop in self.m.loops)

@@ -9,6 +9,7 @@ from xlamig.flow.interp.domain import (
     LIKELY,
     POSSIBLE,
     AbstractValue,
+    Mark,
     join_all,
 )
 from xlamig.flow.interp.reads import Reads
@@ -33,7 +34,7 @@ class Decisions:
         if thing.kind == "tensor" and not (isinstance(node, ir.Compare) and len(node.ops) > 1):
             if thing.loose and isinstance(node, ir.Name | ir.Attribute):  # whether a container is empty
                 thing = thing.replace(sure=POSSIBLE)
-            self.reads.host(node, thing, "nan-check" if thing.tag == "nan" else "truth", word)
+            self.reads.host(node, thing, "nan-check" if thing.trait is Mark.NAN else "truth", word)
         return thing
 
     def decided(self, test: ir.Expr) -> bool | None:

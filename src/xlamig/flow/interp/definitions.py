@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.domain import AbstractValue, Mark
 from xlamig.flow.interp.entry import Entry
 from xlamig.flow.interp.frames import ClassInfo, Frame
 from xlamig.flow.interp.state import State
@@ -22,8 +22,10 @@ class Definitions:
             == "torch_xla.compile"
             for d in node.decorators
         )
-        tag = "compiled" if compiled else ""
-        self.m.env[node.name] = AbstractValue("function", ref=self.m.function(node, self.m.frame), tag=tag)
+        trait = Mark.COMPILED if compiled else None
+        self.m.env[node.name] = AbstractValue(
+            "function", ref=self.m.function(node, self.m.frame), trait=trait
+        )
         self.entry.found(node, self.m.frame)
 
     def imported(self, names: tuple[ir.Alias, ...]) -> None:

@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     TEXT,
     TOP,
     AbstractValue,
+    Mark,
     as_tensor,
     constant,
     element_of,
@@ -129,10 +130,10 @@ class Evaluator:
 
     def _of_tensor(self, owner: AbstractValue, name: str) -> AbstractValue:
         if name in table.names("attributes", "tensor"):
-            return owner.replace(scalar=owner.scalar, tag="", source="")
+            return owner.replace(scalar=owner.scalar, trait=None, source="")
         if name in table.names("attributes", "shape"):
             number = AbstractValue("number", cause=SIZES.get(owner.cause, ""), loop=owner.loop, why=owner.why)
-            return AbstractValue("sequence", element=number, tag="shape")
+            return AbstractValue("sequence", element=number, trait=Mark.SHAPE)
         if name == "device":
             return AbstractValue("device", owner.place or "either", sure=owner.sure)
         if name == "dtype":
@@ -172,7 +173,9 @@ class Evaluator:
                 thing = element_of(thing)
             found.append(thing)
         if starred or node.kind == "set":
-            return AbstractValue("sequence", element=join_all(found), tag="set" if node.kind == "set" else "")
+            return AbstractValue(
+                "sequence", element=join_all(found), trait=Mark.SET if node.kind == "set" else None
+            )
         return sequence(found) if found else AbstractValue("sequence", items=(), ref=node.start)
 
     def _dict(self, node: ir.Dict) -> AbstractValue:
@@ -211,7 +214,7 @@ class Evaluator:
     def _slice(self, node: ir.Slice) -> AbstractValue:
         bounds = (node.lower, node.upper, node.step)
         return AbstractValue(
-            "sequence", items=tuple(NONE if b is None else self.of(b) for b in bounds), tag="slice"
+            "sequence", items=tuple(NONE if b is None else self.of(b) for b in bounds), trait=Mark.SLICE
         )
 
     def _comprehension(self, node: ir.Comprehension) -> AbstractValue:
@@ -224,7 +227,7 @@ class Evaluator:
             lead = lead or (iterable if iterable.kind == "sequence" and iterable.cause else None)
             element = self.iterated(iterable)
             self.m.semantics.assign(
-                generator.target, element.replace(tag="") if element.tag == "counter" else element
+                generator.target, element.replace(trait=None) if element.trait is Mark.COUNTER else element
             )
             for test in generator.ifs:
                 self.tests.truth(test, "if")
@@ -238,8 +241,8 @@ class Evaluator:
             return AbstractValue("mapping", element=value)
         if lead is None:
             return AbstractValue("sequence", element=element)
-        tag = lead.tag if lead.tag in LASTING else ""
-        return AbstractValue("sequence", element=element, cause=lead.cause, tag=tag, why=lead.why)
+        trait = lead.trait if lead.trait in LASTING else None
+        return AbstractValue("sequence", element=element, cause=lead.cause, trait=trait, why=lead.why)
 
     # ------------------------------------------------------------------ choices
 
@@ -277,7 +280,7 @@ class Evaluator:
         """What a loop over the thing gives in a round."""
         match thing.kind:
             case "tensor":
-                return thing.replace(scalar=False, tag="", source="", why=thing.why)
+                return thing.replace(scalar=False, trait=None, source="", why=thing.why)
             case "sequence":
                 return element_of(thing)
             case "loader":
@@ -315,7 +318,7 @@ class Evaluator:
         """The parts of a thing that is assigned to several names."""
         if thing.kind == "sequence" and thing.items is not None and len(thing.items) == count:
             return list(thing.items)
-        if thing.tag == "shape" and count > 1:  # what was selected, was so along the first dimension
+        if thing.trait is Mark.SHAPE and count > 1:  # what was selected, was so along the first dimension
             return [self.indexing.dimension(thing, i) for i in range(count)]
         return [self.iterated(thing)] * count
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from xlamig.facts import ChangingShape, Why
-from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.domain import AbstractValue, Grown
 from xlamig.flow.interp.state import State
 
 
 def grew(state: State, value: AbstractValue, name: str) -> None:
     """Report `self.keys = torch.cat([self.keys, k])`, which makes `name` longer in each step."""
-    grown = value.kind == "tensor" and value.tag == f"grown:{name}" and value.ref
+    grown = value.kind == "tensor" and value.trait == Grown(name) and value.ref
     if grown and state.frequency == "step":
         record_growth(state, value, value.sure, (), "every step")
 
 
 def record_growth(state: State, thing: AbstractValue, sure: int, why: tuple[Why, ...], when: str) -> None:
     """Report where a tensor grows."""
+    assert isinstance(thing.trait, Grown)
     node, statement, operation = thing.ref
     via = "pad" if operation.endswith("pad") else "concat"
     grows = Why(f"the result is longer than before {when}".rstrip(), (node.start, node.end))
@@ -27,6 +28,6 @@ def record_growth(state: State, thing: AbstractValue, sure: int, why: tuple[Why,
         at=statement,
         via=via,
         operation=operation,
-        tensor=thing.tag.partition(":")[2].lstrip("."),
+        tensor=thing.trait.name.lstrip("."),
         cause="length",
     )

@@ -13,6 +13,8 @@ from xlamig.flow.interp.domain import (
     POSSIBLE,
     TOP,
     AbstractValue,
+    Carried,
+    Mark,
     as_tensor,
     element_of,
     placed,
@@ -67,16 +69,21 @@ class Indexing:
         found = found or self.m.env.get(f"{path_of(node.value)}[{key!r}]")
         if found is None:
             found = TOP if base.items and isinstance(key, str) else element_of(base)
-        if found.kind == "tensor" and not found.tag and self.m.frequency == "step" and isinstance(key, str):
-            return found.replace(tag=f"carried:.{key}")
+        if (
+            found.kind == "tensor"
+            and found.trait is None
+            and self.m.frequency == "step"
+            and isinstance(key, str)
+        ):
+            return found.replace(trait=Carried(f".{key}"))
         return found
 
     def _element(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> AbstractValue:
         first = index[0]
         if isinstance(node.index[0], ir.Slice):
-            if base.tag == "shape" and first.items[0].const not in (None, 0):
+            if base.trait is Mark.SHAPE and first.items[0].const not in (None, 0):
                 return AbstractValue(
-                    "sequence", element=self.dimension(base, first.items[0].const), tag="shape-rest"
+                    "sequence", element=self.dimension(base, first.items[0].const), trait=Mark.SHAPE_REST
                 )
             return AbstractValue("sequence", element=element_of(base), cause=base.cause)
         if (
@@ -88,7 +95,7 @@ class Indexing:
             return found
         if first.kind == "tensor":
             self.reads.host(node.index[0], first, "builtin", "list index")
-        if base.tag == "shape":
+        if base.trait is Mark.SHAPE:
             return self.dimension(base, first.const)
         if base.element is None and base.items is None:
             return TOP
@@ -117,7 +124,7 @@ class Indexing:
             cause="dynamic" if masked else base.cause,
             sure=min(base.sure, LIKELY) if scalar else base.sure,
             loose=base.loose and not whole and len(index) == 1,
-            tag="",
+            trait=None,
             source="",
             ref=None,
         )
@@ -163,7 +170,7 @@ class Indexing:
             if items is not None and isinstance(key, int) and -len(items) <= key < len(items):
                 changed = list(items)
                 changed[key] = thing
-                self.m.put(name, sequence(changed).replace(tag=base.tag))
+                self.m.put(name, sequence(changed).replace(trait=base.trait))
 
     def _prove(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> None:
         """Whether a position in a tensor is a tensor of integers."""

@@ -13,6 +13,7 @@ from xlamig.flow.interp.domain import (
     POSSIBLE,
     TEXT,
     AbstractValue,
+    LibraryObject,
     inside,
     sequence,
 )
@@ -26,7 +27,7 @@ from xlamig.knowledge import values as table
 
 
 class Libraries:
-    """Such an object is a foreign thing; its tag is its kind in the table."""
+    """Such an object is a foreign thing; its trait is its kind in the table."""
 
     def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
         self.m = state
@@ -41,14 +42,16 @@ class Libraries:
             self.m.effects.add(Effect.FRAMEWORK)
         elif kind == "growing-cache":
             self._grows(node, owner.rpartition(".")[2] if last.startswith("from_") else last)
-        return AbstractValue("foreign", tag=kind) if kind else None
+        return AbstractValue("foreign", trait=LibraryObject(kind)) if kind else None
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
-        if owner.tag == "framework":
+        assert isinstance(owner.trait, LibraryObject)
+        kind = owner.trait.name
+        if kind == "framework":
             made = self._of_framework(name, args)
             if made is not None:
                 return made
-        word = table.method_of("cache" if owner.tag == "growing-cache" else owner.tag, name)
+        word = table.method_of("cache" if kind == "growing-cache" else kind, name)
         given = args.tensors()
         match word:
             case "tensor" | "scalar":
@@ -66,7 +69,9 @@ class Libraries:
                 if any(tensor.place != "host" and tensor.sure > POSSIBLE for tensor in given):
                     self._grows(node, f"{self._receiver(node)}.{name}")
                 return (
-                    sequence([tensor.replace(tag="") for tensor in given[:2]]) if len(given) > 1 else FOREIGN
+                    sequence([tensor.replace(trait=None) for tensor in given[:2]])
+                    if len(given) > 1
+                    else FOREIGN
                 )
             case "position":
                 text = short(self.m.source(node))

@@ -13,7 +13,11 @@ from xlamig.flow.interp.domain import (
     POSSIBLE,
     TOP,
     AbstractValue,
+    Carried,
     Cause,
+    Grown,
+    Mark,
+    Trait,
     element_of,
     join,
     join_all,
@@ -80,12 +84,12 @@ class Loops:
     def _counted(self, thing: AbstractValue, loop: Loop) -> AbstractValue:
         if thing.kind == "sequence" and thing.items:
             return thing.replace(items=tuple(self._counted(item, loop) for item in thing.items))
-        if thing.tag != "counter":
+        if thing.trait is not Mark.COUNTER:
             return thing
         cause = _CAUSES.get(loop.kind, "")
         if cause and not self._runs_graph(loop):
-            return thing.replace(cause=cause, loop=loop.id, tag="", sure=POSSIBLE)
-        return thing.replace(cause=cause or thing.cause, loop=loop.id if cause else thing.loop, tag="")
+            return thing.replace(cause=cause, loop=loop.id, trait=None, sure=POSSIBLE)
+        return thing.replace(cause=cause or thing.cause, loop=loop.id if cause else thing.loop, trait=None)
 
     def _runs_graph(self, loop: Loop) -> bool:
         """Whether something runs the graph in each round: a step, or a host read."""
@@ -238,7 +242,7 @@ class Loops:
     def _carried(self, name: str, old: AbstractValue, new: AbstractValue, loop: Loop) -> AbstractValue:
         both = join(old, new)
         if both.kind == "tensor":
-            return _marked(both, f"carried:{name}", loop.id)
+            return _marked(both, Carried(name), loop.id)
         if both.kind == "number" and old.kind == "number":
             counts = (
                 isinstance(old.const, int | float) and new.const is not MISSING and old.const != new.const
@@ -247,17 +251,17 @@ class Loops:
             if loop.kind == "epoch":
                 cause = new.cause
             return both.replace(cause=cause, loop=loop.id if cause else 0, const=MISSING)
-        if both.kind == "sequence" and new.tag == "appended" and _is_same_list(old, new, loop):
+        if both.kind == "sequence" and new.trait is Mark.APPENDED and _is_same_list(old, new, loop):
             return AbstractValue(
                 "sequence",
                 element=join_all((element_of(old), element_of(new)))
                 if old.items or old.element
                 else element_of(new),
-                tag="grows",
+                trait=Mark.GROWS,
                 loop=loop.id,
                 ref=new.ref,
             )
-        return _marked(both, f"carried:{name}", loop.id) if both.kind == "sequence" else both
+        return _marked(both, Carried(name), loop.id) if both.kind == "sequence" else both
 
     def _growing(self, heads: Env, after: Env, loop: Loop) -> Env:
         """`x = torch.cat([x, y])`: what has another shape in each round."""
@@ -265,9 +269,9 @@ class Loops:
         for name, thing in after.items():
             if name in heads:
                 for part in tensors_in(thing):
-                    grown = part.loop == loop.id and part.tag == f"grown:{name}" and part.ref
+                    grown = part.loop == loop.id and part.trait == Grown(name) and part.ref
                     if grown and self.grew(part, loop):
-                        found[name] = _marked(heads[name], f"carried:{name}", loop.id, grows=True)
+                        found[name] = _marked(heads[name], Carried(name), loop.id, grows=True)
         return found
 
     def grew(self, thing: AbstractValue, loop: Loop) -> bool:
@@ -334,7 +338,7 @@ class Loops:
         boundary = "none"
         if Effect.FRAMEWORK in must:
             boundary = "framework"
-        elif iterable.tag == "device-loader":
+        elif iterable.trait is Mark.DEVICE_LOADER:
             boundary = "several" if Effect.SYNC in must else "loader"
         elif Effect.SYNC in must:
             boundary = "several" if Effect.SYNC in effects.repeated else "sync"
@@ -368,7 +372,7 @@ class Loops:
 def _batch(thing: AbstractValue) -> AbstractValue:
     """The host tensors in what a loop of steps goes through are a batch."""
     if thing.kind == "tensor" and thing.place == "host":
-        return thing.replace(tag="batch")
+        return thing.replace(trait=Mark.BATCH)
     if thing.kind == "sequence" and thing.items:
         return thing.replace(items=tuple(_batch(item) for item in thing.items))
     return thing
@@ -380,12 +384,14 @@ def _is_same_list(old: AbstractValue, new: AbstractValue, loop: Loop) -> bool:
     return old.kind == "sequence" and old.ref == new.ref and not made_inside
 
 
-def _marked(thing: AbstractValue, tag: str, loop: int, depth: int = 3, grows: bool = False) -> AbstractValue:
-    """The thing, or the tensors in it, with a tag."""
+def _marked(
+    thing: AbstractValue, trait: Trait, loop: int, depth: int = 3, grows: bool = False
+) -> AbstractValue:
+    """The thing, or the tensors in it, with a trait."""
     if thing.kind == "tensor":
-        return thing.replace(tag=tag, loop=loop, cause="growing" if grows else thing.cause)
+        return thing.replace(trait=trait, loop=loop, cause="growing" if grows else thing.cause)
     if thing.kind != "sequence" or not depth:
         return thing
-    items = thing.items and tuple(_marked(item, tag, loop, depth - 1, grows) for item in thing.items)
-    element = thing.element and _marked(thing.element, tag, loop, depth - 1, grows)
+    items = thing.items and tuple(_marked(item, trait, loop, depth - 1, grows) for item in thing.items)
+    element = thing.element and _marked(thing.element, trait, loop, depth - 1, grows)
     return thing.replace(items=items, element=element)

@@ -14,7 +14,9 @@ from xlamig.flow.interp.domain import (
     TEXT,
     TOP,
     AbstractValue,
+    Mark,
     Place,
+    TorchModule,
     placed,
     sequence,
 )
@@ -63,7 +65,7 @@ class Modules:
             m.forwards -= 1
             if result.kind not in ("unknown", "nothing"):
                 return self._told(result, module, node)
-        elif isinstance(module.ref, ClassInfo) is False and module.tag and module.tag[:1].isupper():
+        elif isinstance(module.trait, TorchModule) and not isinstance(module.ref, ClassInfo):
             return self._of_torch(module, args, node)
         return self.output(args, node, module.sure, module)
 
@@ -150,7 +152,8 @@ class Modules:
             dtype="float",
             cause=next((t.cause for t in held if t.cause == "dynamic"), ""),
         )
-        kind = module.tag
+        assert isinstance(module.trait, TorchModule)
+        kind = module.trait.name
         if kind == "Sequential" and module.items:
             return self._in_turn(module, args, node)
         if kind.endswith("Loss"):
@@ -231,7 +234,7 @@ class Modules:
             return module
         if name in _STATE:
             tensor = AbstractValue(
-                "tensor", module.place, sure=module.sure, tag="parameter", ref=_identity(module)
+                "tensor", module.place, sure=module.sure, trait=Mark.PARAMETER, ref=_identity(module)
             )
             element = sequence((TEXT, tensor)) if name.startswith("named") else tensor
             return AbstractValue("parameters", module.place, element=element, items=(module,))
@@ -242,7 +245,7 @@ class Modules:
             )
         if name == "state_dict":
             return AbstractValue(
-                "mapping", element=AbstractValue("tensor", module.place, sure=module.sure, tag="state")
+                "mapping", element=AbstractValue("tensor", module.place, sure=module.sure, trait=Mark.STATE)
             )
         if name in (
             "append",
@@ -255,7 +258,7 @@ class Modules:
         ):
             return module if name == "append" else NONE
         if name in ("register_buffer", "register_parameter"):
-            self._registered(module, args, "buffer" if name == "register_buffer" else "parameter")
+            self._registered(module, args, Mark.BUFFER if name == "register_buffer" else Mark.PARAMETER)
             return NONE
         if name.startswith("register_"):
             self._hooked(module, name, args, node)
@@ -287,12 +290,12 @@ class Modules:
         m.semantics.call(hook.ref, Args(given[: len(hook.ref.node.params)]), node)
         m.frequency = before
 
-    def _registered(self, module: AbstractValue, args: Args, tag: str) -> None:
+    def _registered(self, module: AbstractValue, args: Args, trait: Mark) -> None:
         name, value = args.get(0, "name"), args.get(1, "tensor") or args.keywords.get("param")
         if name is None or not isinstance(name.const, str) or not isinstance(module.ref, ClassInfo):
             return
         if value is not None and value.kind == "tensor":
-            module.ref.attributes[name.const] = value.replace(tag=tag, why=())
+            module.ref.attributes[name.const] = value.replace(trait=trait, why=())
 
     def _moved(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
@@ -327,7 +330,7 @@ class Modules:
         if name in ("weight", "bias", "grad"):
             place = module.place or "device"
             sure, ref = min(module.sure, LIKELY), _identity(module)
-            return AbstractValue("tensor", place, sure=sure, tag="parameter", ref=ref, why=module.why)
+            return AbstractValue("tensor", place, sure=sure, trait=Mark.PARAMETER, ref=ref, why=module.why)
         if name == "module" or table.name_like("module").search(name):
             return AbstractValue("module", module.place, sure=LIKELY, loose=True, why=module.why)
         if name == "config":

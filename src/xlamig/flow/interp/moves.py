@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import ModuleMove, Why
-from xlamig.flow.interp.domain import LIKELY, AbstractValue
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark
 from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
@@ -60,7 +60,7 @@ class Moves:
 
     def marked(self, parameter: AbstractValue, via: str, node: ir.Node) -> None:
         """A hook or an attribute is set on a parameter, of the module that is being built or of another."""
-        if parameter.tag != "parameter" or parameter.place == "device":
+        if parameter.trait is not Mark.PARAMETER or parameter.place == "device":
             return
         if parameter.ref is not None:
             self.depends(AbstractValue("module", "host", ref=parameter.ref), via, node)
@@ -103,7 +103,7 @@ class Moves:
         elif owner.kind == "tensor" and target.attr == "data" and _is_host_value(owner, thing):
             text = short(self.m.source(target.value))
             self.m.record(ModuleMove, target, LIKELY, owner.why, via="host-data", module=text)
-        elif owner.kind == "tensor" and owner.tag == "parameter":
+        elif owner.kind == "tensor" and owner.trait is Mark.PARAMETER:
             if target.attr == "data":
                 if thing.kind == "tensor" and thing.place == "device" and _is_move(value):
                     text = short(self.m.source(target.value))

@@ -15,6 +15,7 @@ from xlamig.flow.interp.domain import (
     TEXT,
     TOP,
     AbstractValue,
+    Mark,
     as_tensor,
     element_of,
     join,
@@ -68,7 +69,7 @@ class Objects:
             case "optimizer":
                 return self._of_optimizer(owner, name, node)
             case "scheduler":
-                if name == "step" and owner.tag == "plateau" and args.positional:
+                if name == "step" and owner.trait is Mark.PLATEAU and args.positional:
                     self.reads.host(
                         node, args.positional[0], "scheduler", "ReduceLROnPlateau.step", args.node(0)
                     )
@@ -84,7 +85,7 @@ class Objects:
                 return NONE  # below its level nothing is read
             case "parameters":
                 return owner
-            case "foreign" if owner.tag:
+            case "foreign" if owner.trait is not None:
                 return self.libraries.method(owner, name, args, node)
             case "foreign":
                 return self._of_foreign(name, args, node)
@@ -126,14 +127,14 @@ class Objects:
         path = path_of(node.func.value)
         if name in ("append", "extend", "insert", "appendleft") and args.positional:
             new = args.positional[-1] if name != "extend" else self.m.semantics.iterate(args.positional[0])
-            tag = owner.tag if owner.tag in ("ring", "grows") else "appended"
+            trait = owner.trait if owner.trait in (Mark.RING, Mark.GROWS) else Mark.APPENDED
             known = owner.items or owner.element
             element = join(element_of(owner), new) if known else new
-            changed = AbstractValue("sequence", element=element, tag=tag, loop=owner.loop, ref=owner.ref)
+            changed = AbstractValue("sequence", element=element, trait=trait, loop=owner.loop, ref=owner.ref)
             self._put(node.func.value, path, changed)
             return NONE
         if name == "clear":
-            self._put(node.func.value, path, AbstractValue("sequence", items=(), tag="ring"))
+            self._put(node.func.value, path, AbstractValue("sequence", items=(), trait=Mark.RING))
             return NONE
         if name in ("pop", "popleft"):
             return element_of(owner)
@@ -160,7 +161,7 @@ class Objects:
         element = element_of(owner) if owner.items or owner.element else TOP
         match name:
             case "items":
-                return AbstractValue("sequence", element=sequence((TEXT, element)), tag=element.tag)
+                return AbstractValue("sequence", element=sequence((TEXT, element)), trait=element.trait)
             case "values":
                 return AbstractValue("sequence", element=element)
             case "keys":
@@ -242,7 +243,7 @@ class Objects:
         if name == "cuda":
             return self._moved(owner, args, node, last)
         if name in ("size",):
-            return AbstractValue("sequence", element=NUMBER, tag="shape") if not args.all else NUMBER
+            return AbstractValue("sequence", element=NUMBER, trait=Mark.SHAPE) if not args.all else NUMBER
         if name in (
             "detach",
             "unsqueeze",
@@ -259,7 +260,7 @@ class Objects:
         if name in ("is_available", "exists"):
             return BOOL
         if name in ("parameters", "named_parameters"):
-            parameter = AbstractValue("tensor", "device", sure=LIKELY, tag="parameter")
+            parameter = AbstractValue("tensor", "device", sure=LIKELY, trait=Mark.PARAMETER)
             element = parameter if name == "parameters" else sequence((TEXT, parameter))
             return AbstractValue("parameters", "device", element=element)
         if name in ("forward", "generate"):

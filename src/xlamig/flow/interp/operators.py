@@ -15,6 +15,8 @@ from xlamig.flow.interp.domain import (
     TEXT,
     TOP,
     AbstractValue,
+    Clock,
+    Mark,
     Place,
     element_of,
     join,
@@ -23,7 +25,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.reads import Reads
-from xlamig.flow.interp.sizes import LASTING, LENGTH, VARIED, joined, times
+from xlamig.flow.interp.sizes import LASTING, VARIED, joined, times
 from xlamig.flow.interp.state import State
 
 _FOLD: dict[str, Callable[[float, float], float]] = {
@@ -46,11 +48,15 @@ class Operators:
         thing = self.m.semantics.evaluate(node.operand)
         if thing.kind == "number" and node.op == "-" and isinstance(thing.const, int | float):
             return thing.replace(const=-thing.const)
-        return thing.replace(tag=thing.tag if thing.tag == "nan" else "") if thing.kind == "tensor" else thing
+        return (
+            thing.replace(trait=thing.trait if thing.trait is Mark.NAN else None)
+            if thing.kind == "tensor"
+            else thing
+        )
 
     def binary(self, node: ir.Binary) -> AbstractValue:
         left, right = self.m.semantics.evaluate(node.left), self.m.semantics.evaluate(node.right)
-        if node.op == "-" and left.tag == "clock" and right.tag == "clock":
+        if node.op == "-" and isinstance(left.trait, Clock) and isinstance(right.trait, Clock):
             self.reads.timed(left, right)
         return self.combined(node.op, left, right, node)
 
@@ -61,7 +67,7 @@ class Operators:
             return
         result = self.combined(node.op, old, new, node)
         if old.kind == "sequence" and node.op == "+":
-            result = result.replace(tag="appended")
+            result = result.replace(trait=Mark.APPENDED)
         if (
             isinstance(node.target, ir.Attribute)
             and result.kind == "number"
@@ -127,8 +133,12 @@ class Operators:
         for side in (left, right):
             if side.cause:
                 made = AbstractValue("number", sure=side.sure, cause=side.cause, loop=side.loop, why=side.why)
-                return made.replace(tag=next((s.tag for s in (side, left, right) if s.tag in LASTING), ""))
-        return AbstractValue("number", tag=LENGTH) if LENGTH in (left.tag, right.tag) else NUMBER
+                return made.replace(
+                    trait=next((s.trait for s in (side, left, right) if s.trait in LASTING), None)
+                )
+        return (
+            AbstractValue("number", trait=Mark.LENGTH) if Mark.LENGTH in (left.trait, right.trait) else NUMBER
+        )
 
     def _of_tensors(self, op: str, left: AbstractValue, right: AbstractValue, node: ir.Node) -> AbstractValue:
         one, other = (left, right) if left.kind == "tensor" else (right, left)
@@ -140,7 +150,7 @@ class Operators:
             return one.replace(
                 sure=one.sure if known else min(one.sure, LIKELY),
                 dtype="float" if op == "/" else one.dtype if one.dtype != "bool" or op in "&|^" else "",
-                tag=one.tag if one.tag == "nan" else "",
+                trait=one.trait if one.trait is Mark.NAN else None,
                 source="",
                 const=TOP.const,
                 ref=one.ref if one.cause == VARIED else None,
@@ -158,7 +168,7 @@ class Operators:
             scalar=left.scalar and right.scalar,
             cause=left.cause or right.cause,
             ref=next((side.ref for side in (left, right) if side.cause == VARIED), None),
-            tag="nan" if "nan" in (left.tag, right.tag) and op in "&|" else "",
+            trait=Mark.NAN if Mark.NAN in (left.trait, right.trait) and op in "&|" else None,
             source=left.source if left.source == right.source else "",
             why=lead.why,
         )
@@ -191,7 +201,7 @@ class Operators:
             return BOOL
         tensor = self._of_tensors(op, left, right, node)
         source = self.m.source(node.left) if left.kind == "tensor" else ""
-        return tensor.replace(dtype="bool", source=source, tag="", const=TOP.const)
+        return tensor.replace(dtype="bool", source=source, trait=None, const=TOP.const)
 
 
 def _may_be_list(thing: AbstractValue) -> bool:

@@ -15,6 +15,7 @@ from xlamig.flow.interp.domain import (
     TEXT,
     TOP,
     AbstractValue,
+    LibraryObject,
     Place,
 )
 from xlamig.flow.interp.frames import Function
@@ -124,7 +125,7 @@ class Parameters:
     def _one_of(self, nodes: tuple[ir.Expr, ...], place: Place) -> AbstractValue | None:
         found = [self.annotated(node, place) for node in nodes]
         kept = [thing for thing in found if thing is not None and thing.kind != "none"]
-        objects = [thing for thing in kept if thing.kind == "foreign" and thing.tag]
+        objects = [thing for thing in kept if thing.kind == "foreign" and thing.trait is not None]
         if objects:  # `Union[Cache, list[Tensor]]`: the list is what it was before
             return objects[0]
         return kept[0] if len(kept) == 1 else None
@@ -164,7 +165,7 @@ class Parameters:
         if table.name_like("tensor-annotation").search(dotted):
             return AbstractValue("tensor", place, sure=LIKELY)
         if kind := table.object_of(self.m.names.canonical(dotted)):
-            return AbstractValue("foreign", tag=kind)
+            return AbstractValue("foreign", trait=LibraryObject(kind))
         if dotted == "torch.device":
             return AbstractValue("device", "device", sure=LIKELY)
         if dotted.startswith("torch.optim.") or path.endswith("Optimizer"):

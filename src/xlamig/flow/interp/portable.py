@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xlamig.flow.interp.domain import LIKELY, POSSIBLE, TOP, AbstractValue
+from xlamig.flow.interp.domain import LIKELY, POSSIBLE, TOP, AbstractValue, Mark, Place, text_of, trait_of
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.summaries import Portable
@@ -15,7 +15,18 @@ _PLAIN = frozenset(
     {"tensor", "module", "optimizer", "scheduler", "scaler", "loader", "dataset", "device", "dtype", "number"}
     | {"bool", "text", "none", "foreign", "parameters", "distribution", "writer", "logger"}
 )
-_KEPT_TAGS = frozenset({"nan", "parameter", "buffer", "device-loader", "plateau", "set", "shape", "instance"})
+_KEPT_TRAITS = frozenset(
+    {
+        Mark.NAN,
+        Mark.PARAMETER,
+        Mark.BUFFER,
+        Mark.DEVICE_LOADER,
+        Mark.PLATEAU,
+        Mark.SET,
+        Mark.SHAPE,
+        Mark.INSTANCE,
+    }
+)
 _MAX_ITEMS = 12
 
 
@@ -49,8 +60,9 @@ def _opaque(thing: AbstractValue) -> Portable:
 def _tag(thing: AbstractValue) -> str:
     """Tags that speak of loops and places of the module that made the value are left behind."""
     if thing.kind in ("instance", "unknown"):
-        return "instance" if thing.kind == "instance" or thing.tag == "instance" else ""
-    return thing.tag if thing.tag in _KEPT_TAGS or (thing.kind == "module" and thing.tag) else ""
+        return "instance" if thing.kind == "instance" or thing.trait is Mark.INSTANCE else ""
+    kept = thing.trait in _KEPT_TRAITS or thing.kind == "module"
+    return text_of(thing.trait) if kept else ""
 
 
 def _reference(thing: AbstractValue, names: Names) -> str:
@@ -104,7 +116,7 @@ def restored(value: Portable, own: Defined = _nothing_own) -> AbstractValue:
         min(value.sure, LIKELY) if value.kind == "module" else value.sure,
         value.dtype, value.scalar, value.loose,
         ref=value.ref or None, cause=value.cause,  # type: ignore[arg-type]
-        tag=value.tag,
+        trait=trait_of(value.tag),
     )  # fmt: skip
     changes: dict[str, Any] = {}
     if value.known:
@@ -120,7 +132,7 @@ def restored(value: Portable, own: Defined = _nothing_own) -> AbstractValue:
     return made.replace(**changes) if changes else made
 
 
-def moved(value: AbstractValue, place: str, depth: int = 3) -> AbstractValue:
+def moved(value: AbstractValue, place: Place, depth: int = 3) -> AbstractValue:
     """Return a function's result for arguments that are on `place` rather than on the device."""
     if value.kind in ("tensor", "unknown") and value.place == "device" and place:
         return value.replace(place=place, sure=min(value.sure, LIKELY))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import POSSIBLE, TOP, AbstractValue, inside
+from xlamig.flow.interp.domain import POSSIBLE, TOP, AbstractValue, Mark, inside
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.portable import moved, portable, restored
 from xlamig.flow.interp.reads import Reads, sureness
@@ -46,7 +46,7 @@ class ProjectCalls:
                 return made
             if self.m.regions.makes_module(export):
                 return self.m.semantics.make_module(dotted, args, node)
-            return AbstractValue("unknown", ref=dotted, sure=POSSIBLE, tag="instance")
+            return AbstractValue("unknown", ref=dotted, sure=POSSIBLE, trait=Mark.INSTANCE)
         found = names.project.summary(dotted, names.module)
         if found is None:
             return self.m.semantics.call_unknown(node, args)

@@ -7,7 +7,7 @@ from typing import Any
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Transfer, Why
-from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Cause, element_of
+from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Carried, Cause, Clock, Mark, element_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
@@ -93,11 +93,13 @@ class Reads:
 
     def timed(self, end: AbstractValue, start: AbstractValue) -> None:
         """`time.time() - start` around device work that was only queued."""
+        if not isinstance(end.trait, Clock) or not isinstance(start.trait, Clock):
+            return
         if end.ref is None or start.ref is None:
             return
-        node, statement, works, waiting = end.ref
-        if works > start.ref[2] and waiting:
-            begin = start.ref[0]
+        node, statement = end.ref
+        if end.trait.works > start.trait.works and end.trait.waiting:
+            begin, _ = start.ref
             why = Why("the time is taken from here", (begin.start, begin.end))
             self.m.record(Timing, node, LIKELY, (why,), at=statement, clock=short(self.m.source(node)))
 
@@ -114,7 +116,7 @@ class Reads:
         """`x in y`: the tensor is compared with each element, and each answer is read; not by a set."""
         if right.kind == "tensor" and not right.loose:
             self.host(node, right, "builtin", "in", node.comparators[0])
-        elif left.kind == "tensor" and right.kind == "sequence" and right.tag != "set":
+        elif left.kind == "tensor" and right.kind == "sequence" and right.trait is not Mark.SET:
             self.host(node, left, "builtin", "in", node.left)
 
     def changing(self, node: ir.Node, number: AbstractValue, fact: type[Fact], /, **fields: Any) -> bool:
@@ -163,4 +165,6 @@ def sureness(thing: AbstractValue) -> int:
 
 def is_constant(thing: AbstractValue) -> bool:
     """Whether a host tensor is the same in each step: written out, or kept since it was made."""
-    return thing.tag == "constant" or (thing.tag.startswith("carried:.") and thing.place == "host")
+    return thing.trait is Mark.CONSTANT or (
+        isinstance(thing.trait, Carried) and thing.trait.is_kept and thing.place == "host"
+    )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, element_of
+from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, Mark, Trait, element_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
@@ -17,40 +17,37 @@ from xlamig.knowledge import values as table
 if TYPE_CHECKING:
     from xlamig.flow.interp.frames import Env, Loop
 
-VARIED = "varied"
+VARIED: Final = "varied"
 """The cause of a tensor of the host whose shape is another one for each sample or batch."""
-LENGTH, LONGEST, DRAWN = "length", "longest", "drawn"
-"""Tags of numbers: the length of something, the greatest in a batch, random and drawn again and again."""
 _A_SIZE = re.compile(r"^len\(|\.shape\[-?\d\]$|\.size\(-?\d\)$")
-LASTING = (LONGEST, DRAWN, LENGTH)
-PADDING = "padding"
+LASTING: tuple[Trait | None, ...] = (Mark.LONGEST, Mark.DRAWN, Mark.LENGTH)
 
 
 def varies(thing: AbstractValue) -> bool:
     """Whether a number, or the length of a sequence, is another one for each sample."""
     if thing.kind not in ("number", "sequence") or thing.sure < LIKELY:
         return False
-    return thing.cause == "batch" or (thing.cause == "random" and thing.tag == DRAWN)
+    return thing.cause == "batch" or (thing.cause == "random" and thing.trait is Mark.DRAWN)
 
 
 def times(made: AbstractValue, number: AbstractValue) -> AbstractValue:
     """`[PAD] * (longest - len(s))`"""
     if not varies(number):
         return made
-    return _as_long_as(made.replace(tag=PADDING), number)
+    return _as_long_as(made.replace(trait=Mark.PADDING), number)
 
 
 def joined(made: AbstractValue, left: AbstractValue, right: AbstractValue) -> AbstractValue:
     """`s + [PAD] * (n - len(s))`: as long as `n` says."""
     varied = [side for side in (left, right) if varies(side)]
-    if not varied or (len(varied) > 1 and any(side.tag == PADDING for side in varied)):
+    if not varied or (len(varied) > 1 and any(side.trait is Mark.PADDING for side in varied)):
         return made
-    return _as_long_as(made, next((side for side in varied if side.tag == LONGEST), varied[0]))
+    return _as_long_as(made, next((side for side in varied if side.trait is Mark.LONGEST), varied[0]))
 
 
 def _as_long_as(made: AbstractValue, lead: AbstractValue) -> AbstractValue:
-    tag = LONGEST if lead.tag == LONGEST else made.tag
-    return made.replace(cause="batch", sure=LIKELY, tag=tag, why=lead.why)
+    trait = Mark.LONGEST if lead.trait is Mark.LONGEST else made.trait
+    return made.replace(cause="batch", sure=LIKELY, trait=trait, why=lead.why)
 
 
 def _breaks(body: ir.Block) -> bool:
@@ -68,28 +65,28 @@ class Sizes:
     def drawn(self) -> AbstractValue:
         """A random number, drawn again and again or once for the whole run."""
         loops = self.m.loops
-        tag = DRAWN if self.m.repeating else ""
-        return AbstractValue("number", cause="random", loop=loops[-1].id if loops else 0, tag=tag)
+        trait = Mark.DRAWN if self.m.repeating else None
+        return AbstractValue("number", cause="random", loop=loops[-1].id if loops else 0, trait=trait)
 
     def longest(
         self, given: AbstractValue, node: ir.Node, source: ir.Expr | None = None
     ) -> AbstractValue | None:
         """`max(len(s) for s in batch)`: nobody asks for the longest of what is equally long."""
-        lengths = given.kind == "number" and (given.tag == LENGTH or given.cause == "batch")
+        lengths = given.kind == "number" and (given.trait is Mark.LENGTH or given.cause == "batch")
         if isinstance(source, ir.Comprehension):
             lengths |= _A_SIZE.search(self.m.source(source.element)) is not None
         if not lengths or given.cause not in ("", "batch") or not self.m.batching:
             return None
         why = Why(f"`{short(self.m.source(node))}` is the longest of a batch", (node.start, node.end))
-        return AbstractValue("number", cause="batch", sure=LIKELY, tag=LONGEST, why=(why,))
+        return AbstractValue("number", cause="batch", sure=LIKELY, trait=Mark.LONGEST, why=(why,))
 
     def read(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue | None:
         """A number out of a tensor of the host: the greatest of some lengths, or a random one."""
         if tensor.place != "host":
             return None
-        if tensor.tag == LONGEST and tensor.scalar:
-            return self.longest(AbstractValue("number", tag=LENGTH), node)
-        return self.drawn() if tensor.tag == DRAWN else None
+        if tensor.trait is Mark.LONGEST and tensor.scalar:
+            return self.longest(AbstractValue("number", trait=Mark.LENGTH), node)
+        return self.drawn() if tensor.trait is Mark.DRAWN else None
 
     def collected(self, loop: Loop, iterable: AbstractValue, before: Env) -> Env:
         """The lists that a loop appends to, if it has another number of rounds each time."""
@@ -101,7 +98,7 @@ class Sizes:
         return {
             name: thing.replace(cause="batch", sure=LIKELY, why=why)
             for name, thing in self.m.env.items()
-            if thing.tag in ("appended", "grows")
+            if thing.trait in (Mark.APPENDED, Mark.GROWS)
             and thing.loop in (0, loop.id)
             and before.get(name, thing) is not thing
         }
@@ -138,9 +135,9 @@ class Sizes:
         if result.kind != "tensor" or result.place != "host":
             return result
         if plain in table.names("sizes", "random") and owner is None:
-            return result.replace(tag=DRAWN)
-        if plain == "max" and owner is not None and owner.tag == "lengths" and result.scalar:
-            return result.replace(tag=LONGEST)
+            return result.replace(trait=Mark.DRAWN)
+        if plain == "max" and owner is not None and owner.trait is Mark.LENGTHS and result.scalar:
+            return result.replace(trait=Mark.LONGEST)
         if result.scalar:
             return result
         if owner is None and first is not None and first.kind == "sequence":
@@ -163,7 +160,7 @@ class Sizes:
         if lead is None:
             return result
         return result.replace(
-            cause=VARIED, ref=lead.ref, why=lead.why, tag=lead.tag if lead.tag == LONGEST else ""
+            cause=VARIED, ref=lead.ref, why=lead.why, trait=lead.trait if lead.trait is Mark.LONGEST else None
         )
 
     def _of_sequence(
@@ -173,21 +170,21 @@ class Sizes:
         held: Sequence[AbstractValue] = given.items or (element_of(given),)
         alike = plain in table.names("sizes", "of-one-shape")
         joins = alike or plain in table.names("torch", "concat") or plain in table.names("sizes", "joins")
-        varied = [t for t in held if t.cause == VARIED and (t.tag == LONGEST or not alike)]
+        varied = [t for t in held if t.cause == VARIED and (t.trait is Mark.LONGEST or not alike)]
         if varies(given) or (joins and varied):
             lead = given if varies(given) else varied[0]
             made = self._marked(result.replace(why=lead.why), plain, node)
-            if LONGEST in (given.tag, *(thing.tag for thing in held)):
+            if Mark.LONGEST in (given.trait, *(thing.trait for thing in held)):
                 self._collated(made)
             return made
         if plain in table.names("sizes", "from-lists"):
             if any(map(varies, held)) and all(thing.kind == "sequence" for thing in held):
                 made = self._marked(result, plain, node)
-                if any(thing.tag == LONGEST for thing in held):
+                if any(thing.trait is Mark.LONGEST for thing in held):
                     self._collated(made)
                 return made
-            if all(thing.tag == LENGTH for thing in held):
-                return result.replace(tag="lengths")
+            if all(thing.trait is Mark.LENGTH for thing in held):
+                return result.replace(trait=Mark.LENGTHS)
         return result
 
     def _padded(
@@ -195,9 +192,9 @@ class Sizes:
     ) -> AbstractValue:
         """By what is missing to a constant, or to the longest of the batch."""
         varied = [part for part in amounts.items or (amounts,) if varies(part)]
-        longest = next((part for part in varied if part.tag == LONGEST), None)
+        longest = next((part for part in varied if part.trait is Mark.LONGEST), None)
         if longest is not None:
-            return self._marked(result.replace(why=longest.why), "pad", node).replace(tag=LONGEST)
+            return self._marked(result.replace(why=longest.why), "pad", node).replace(trait=Mark.LONGEST)
         return result if varied else self._kept(result, operands)
 
     def sized(self, result: AbstractValue, number: AbstractValue, operation: str, node: ir.Node) -> None:
@@ -206,8 +203,8 @@ class Sizes:
         if result.kind == "tensor" and result.place == "host" and varies(number) and not padded:
             made = self._marked(result.replace(why=number.why), operation.rpartition(".")[2], node)
             result.cause, result.ref, result.why, result.sure = made.cause, made.ref, made.why, made.sure
-            result.tag = LONGEST if number.tag == LONGEST else ""
-            if result.tag:
+            result.trait = Mark.LONGEST if number.trait is Mark.LONGEST else None
+            if result.trait:
                 self._collated(made)
 
     def picked(
@@ -218,12 +215,12 @@ class Sizes:
             return result
         if any(part.kind == "tensor" and part.dtype == "bool" for part in index) and self.m.batching:
             return self._marked(result, "[]", node)
-        bounds = [part.items for part in index if part.tag == "slice" and part.items]
+        bounds = [part.items for part in index if part.trait is Mark.SLICE and part.items]
         cut = [(varies(lower), varies(upper)) for lower, upper, _ in bounds]
         if any(lower != upper for lower, upper in cut):  # of `x[i : i + n]` the ends move together
             return self._marked(result, "[]", node)
         whole = all(bound.kind == "none" for ends in bounds for bound in ends)
-        same = all(part.tag == "slice" or part.kind in ("none", "text") for part in index)
+        same = all(part.trait is Mark.SLICE or part.kind in ("none", "text") for part in index)
         if base.cause == VARIED and (not whole or not same):
             return result.replace(cause="", ref=None)
         return result.replace(ref=base.ref) if base.cause == VARIED else result
@@ -233,7 +230,7 @@ class Sizes:
         why = Why(f"`{text}` differs in shape per sample or batch", (node.start, node.end))
         made = node, self.m.statement, operation
         return result.replace(
-            cause=VARIED, sure=min(result.sure, LIKELY), ref=made, why=(*result.why[-2:], why), tag=""
+            cause=VARIED, sure=min(result.sure, LIKELY), ref=made, why=(*result.why[-2:], why), trait=None
         )
 
     # ------------------------------------------------------------------ what it costs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.definitions import Definitions
-from xlamig.flow.interp.domain import NONE, TOP, join
+from xlamig.flow.interp.domain import NONE, TOP, Mark, join
 from xlamig.flow.interp.entry import Entry
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.frames import Env, fork, merged
@@ -166,8 +166,8 @@ class Statements:
         place = self.m.default_place
         for item in node.items:
             thing = self.m.semantics.evaluate(item.value)
-            ends_step = ends_step or thing.tag == "step"
-            if thing.kind == "device" and thing.tag == "made":
+            ends_step = ends_step or thing.trait is Mark.STEP
+            if thing.kind == "device" and thing.trait is Mark.MADE:
                 self.m.default_place = "host" if thing.place == "host" else "device"
             if item.target is not None:
                 self.m.semantics.assign(item.target, thing, item.value)

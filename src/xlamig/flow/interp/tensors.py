@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     TOP,
     AbstractValue,
     Cause,
+    Mark,
     Place,
     element_of,
     join_place,
@@ -26,7 +27,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.reads import SIZES, Reads, is_constant, keeps, sureness
-from xlamig.flow.interp.sizes import LENGTH, VARIED, Sizes
+from xlamig.flow.interp.sizes import VARIED, Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
@@ -99,7 +100,7 @@ class Tensors:
             inner = node.func.value
             self.reads.host(node, owner, via, f"Tensor.{name}", inner)
         if name == "cpu":
-            return owner.replace(place="host", tag="", why=())
+            return owner.replace(place="host", trait=None, why=())
         if name == "numpy":
             return FOREIGN
         if name == "is_nonzero":
@@ -122,9 +123,9 @@ class Tensors:
             "number", cause=cause, loop=owner.loop if cause else 0, sure=owner.sure, why=owner.why
         )
         if owner.place == "host" and name == "size":
-            number = number.replace(tag=LENGTH)
+            number = number.replace(trait=Mark.LENGTH)
         if name == "size" and not args.all:
-            return AbstractValue("sequence", element=number, tag="shape")
+            return AbstractValue("sequence", element=number, trait=Mark.SHAPE)
         return number
 
     def _moved(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
@@ -132,12 +133,14 @@ class Tensors:
         target = destination(name, args)
         dtype = dtype_of(args)
         if target is None:
-            return owner.replace(dtype=dtype or owner.dtype, tag=owner.tag if owner.tag == "nan" else "")
+            return owner.replace(
+                dtype=dtype or owner.dtype, trait=owner.trait if owner.trait is Mark.NAN else None
+            )
         if target.place == "host":
             if sureness(owner):
                 assert isinstance(node.func, ir.Attribute)
                 self.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)
-            return owner.replace(place="host", tag="", why=())
+            return owner.replace(place="host", trait=None, why=())
         sure = min(CERTAIN if owner.place else LIKELY, target.sure)
         if owner.place == "host":
             self.m.effects.add(Effect.TRANSFER)
@@ -152,16 +155,16 @@ class Tensors:
             place="device",
             sure=sure if not owner.loose else min(sure, owner.sure + 1),
             dtype=dtype or owner.dtype,
-            tag="",
+            trait=None,
             why=(*owner.why[-3:], why),
         )
 
     def _transfer(self, owner: AbstractValue, node: ir.Call) -> None:
         assert isinstance(node.func, ir.Attribute)
         via = ""
-        if owner.loose or owner.tag == "batch":
+        if owner.loose or owner.trait is Mark.BATCH:
             via = "batch"
-        elif owner.tag == "leaf":
+        elif owner.trait is Mark.LEAF:
             via = "leaf"
         elif is_constant(owner):
             via = "constant"
@@ -231,9 +234,9 @@ class Tensors:
         """A tensor made of numbers: a leaf, or a constant."""
         grad = args.keywords.get("requires_grad")
         if grad is not None and grad.const is True:
-            return result.replace(tag="leaf")
+            return result.replace(trait=Mark.LEAF)
         if last in table.names("torch", "constants") and result.place == "host":
-            return result.replace(tag="constant")
+            return result.replace(trait=Mark.CONSTANT)
         data = args.get(0, "data")
         if last not in ("tensor", "as_tensor") or data is None or data.kind != "sequence" or not data.items:
             return result
@@ -247,7 +250,7 @@ class Tensors:
             self.m.record(
                 Transfer, node, LIKELY, (), via="constant", operation=name, tensor=short(self.m.source(node))
             )
-        return result.replace(tag="constant") if result.place == "host" else result
+        return result.replace(trait=Mark.CONSTANT) if result.place == "host" else result
 
     def _result(
         self, last: str, owner: AbstractValue | None, operands: list[AbstractValue], args: Args, node: ir.Call
@@ -286,7 +289,7 @@ class Tensors:
             source = first.source or (self.m.source(where) if where is not None else "")
         nan = plain in table.names("torch", "nan-checks")
         kept = plain in ("any", "all", "sum", "logical_not", "logical_or", "logical_and", "item")
-        tag = "nan" if nan or (kept and first is not None and first.tag == "nan") else ""
+        trait = Mark.NAN if nan or (kept and first is not None and first.trait is Mark.NAN) else None
         dynamic = any(o.cause == "dynamic" for o in operands) and not scalar
         result = AbstractValue(
             "tensor",
@@ -295,12 +298,12 @@ class Tensors:
             dtype=self._dtype(plain, first, args),
             scalar=scalar,
             cause="dynamic" if dynamic else "",
-            tag=tag,
+            trait=trait,
             source=source,
             why=lead.why if lead is not None else (),
         )
         if plain in ("view", "reshape", "squeeze", "flatten", "expand_as") and first is not None:
-            result = result.replace(tag=first.tag if first.tag == "nan" else "")
+            result = result.replace(trait=first.trait if first.trait is Mark.NAN else None)
         if plain in table.names("torch", "pairs") and not whole and not binary:
             return _pair(result)
         if plain in ("topk", "sort"):

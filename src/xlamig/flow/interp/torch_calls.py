@@ -17,7 +17,11 @@ from xlamig.flow.interp.domain import (
     POSSIBLE,
     TOP,
     AbstractValue,
+    Clock,
+    LibraryObject,
+    Mark,
     Place,
+    TorchModule,
     element_of,
     inside,
     join_all,
@@ -40,15 +44,15 @@ from xlamig.knowledge import values as table
 _EMPTY = AbstractValue("sequence", items=())
 _WORDS: dict[str, AbstractValue] = {
     "scheduler": AbstractValue("scheduler"),
-    "plateau": AbstractValue("scheduler", tag="plateau"),
-    "device-loader": AbstractValue("loader", "device", tag="device-loader"),
+    "plateau": AbstractValue("scheduler", trait=Mark.PLATEAU),
+    "device-loader": AbstractValue("loader", "device", trait=Mark.DEVICE_LOADER),
     "dataset": AbstractValue("dataset", "host"),
     "device": DEVICE,
     "device-tensor": AbstractValue("tensor", "device", sure=LIKELY),
     "none": NONE,
     "number": NUMBER,
-    "ring": AbstractValue("sequence", items=(), tag="ring"),
-    "tokenizer": AbstractValue("foreign", tag="tokenizer"),
+    "ring": AbstractValue("sequence", items=(), trait=Mark.RING),
+    "tokenizer": AbstractValue("foreign", trait=LibraryObject("tokenizer")),
     "foreign": FOREIGN,
 }
 _CHECKS = frozenset(
@@ -131,7 +135,7 @@ class TorchCalls:
                 self.m.waiting = False
             self.m.effects.repeat(Effect.SYNC)
             self.m.synced = True
-            return AbstractValue("none", tag="step")
+            return AbstractValue("none", trait=Mark.STEP)
         if name in table.names("boundaries", "xm-step"):
             barrier = args.keywords.get("barrier")
             self.m.updated(node, Effect.XLA_OPTIMIZER_STEP)
@@ -140,7 +144,7 @@ class TorchCalls:
                 self.m.synced = True
             return NONE
         if name in CUDA_AVAILABLE:
-            return AbstractValue("bool", tag="cuda")
+            return AbstractValue("bool", trait=Mark.CUDA)
         if name in table.names("reads", "log-calls"):
             for arg, thing in args.pairs:
                 self.reads.formatted(arg.value, thing, name, node)
@@ -185,8 +189,8 @@ class TorchCalls:
         given = args.get(0, "type") or args.keywords.get("device")
         if given is not None and given.kind in ("text", "device"):
             sure = CERTAIN if given.place else LIKELY
-            return AbstractValue("device", given.place or "device", sure=sure, tag="made")
-        return AbstractValue("device", "device", sure=LIKELY, tag="made")
+            return AbstractValue("device", given.place or "device", sure=sure, trait=Mark.MADE)
+        return AbstractValue("device", "device", sure=LIKELY, trait=Mark.MADE)
 
     def _is_global(self, args: Args) -> bool:
         """Whether what is converted was made when the module was loaded."""
@@ -215,7 +219,7 @@ class TorchCalls:
         first = args.get(0) or TOP
         match word:
             case "host-tensor":
-                made = AbstractValue("tensor", "host", tag="constant" if self._is_global(args) else "")
+                made = AbstractValue("tensor", "host", trait=Mark.CONSTANT if self._is_global(args) else None)
                 return self.sizes.shaped(made, "tensor", None, [], args, node)
             case "module":
                 return self._parts(self._module(name, node), args)
@@ -231,7 +235,7 @@ class TorchCalls:
                 return AbstractValue("loader", "host", element=self._batch(args, node))
             case "parameter":
                 place = first.place if first.kind == "tensor" else ""
-                return AbstractValue("tensor", place or "host", tag="parameter")
+                return AbstractValue("tensor", place or "host", trait=Mark.PARAMETER)
             case "scalar":
                 norm = element_of(first).place if first.kind == "parameters" else "device"
                 return AbstractValue("tensor", norm or "either", sure=LIKELY, scalar=True)
@@ -246,11 +250,11 @@ class TorchCalls:
                 return first
             case "clock":
                 m = self.m
-                return AbstractValue("number", tag="clock", ref=(node, m.statement, m.works, m.waiting))
+                return AbstractValue("number", trait=Clock(m.works, m.waiting), ref=(node, m.statement))
             case "chain":
                 return join_parameters(args.positional)
             case "compiled":
-                return first.replace(tag="compiled") if first.kind in ("function", "module") else first
+                return first.replace(trait=Mark.COMPILED) if first.kind in ("function", "module") else first
             case "random" if name.startswith("numpy.") and is_array(name, args):
                 return FOREIGN
             case "random":
@@ -274,15 +278,18 @@ class TorchCalls:
                 why=(Why(f"`{name}` makes a model", span),),
             )
         place = self.m.default_place
-        return AbstractValue("module", place, ref=f"{name}#{node.start}", tag=name.rpartition(".")[2])
+        return AbstractValue(
+            "module", place, ref=f"{name}#{node.start}", trait=TorchModule(name.rpartition(".")[2])
+        )
 
     @staticmethod
     def _parts(module: AbstractValue, args: Args) -> AbstractValue:
         """A ModuleList, ModuleDict or Sequential with what is in it."""
-        if module.tag not in ("ModuleList", "ModuleDict", "Sequential"):
+        kind = module.trait.name if isinstance(module.trait, TorchModule) else ""
+        if kind not in ("ModuleList", "ModuleDict", "Sequential"):
             return module
         first = args.get(0)
-        written = module.tag == "Sequential" and not args.starred
+        written = kind == "Sequential" and not args.starred
         if written and all(thing.kind == "module" for thing in args.positional):
             return module.replace(items=tuple(args.positional), element=join_all(args.positional))
         held = element_of(first) if first is not None and first.kind in ("sequence", "mapping") else first
@@ -295,7 +302,7 @@ class TorchCalls:
             if held.kind == "parameters":
                 for module in held.items or ():
                     self.moves.depends(module, "optimizer", node)
-            elif held.tag == "parameter" and held.ref is not None:
+            elif held.trait is Mark.PARAMETER and held.ref is not None:
                 self.moves.listed(held, node)
         return AbstractValue("optimizer", place)
 

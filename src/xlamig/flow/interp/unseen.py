@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import FOREIGN, LIKELY, POSSIBLE, TOP, AbstractValue, Cause, Place, inside
+from xlamig.flow.interp.domain import (
+    FOREIGN,
+    LIKELY,
+    POSSIBLE,
+    TOP,
+    AbstractValue,
+    Cause,
+    Mark,
+    Place,
+    inside,
+)
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
@@ -43,7 +53,11 @@ class Unseen:
         given = [*handed, *own]
         # A model that is given tensors may compute anything but a model.
         made_of = handed or own
-        tag = "module" if any(thing.kind == "module" or thing.tag == "module" for thing in made_of) else ""
+        trait = (
+            Mark.OF_MODULE
+            if any(thing.kind == "module" or thing.trait is Mark.OF_MODULE for thing in made_of)
+            else None
+        )
         if not given:
             return TOP
         place: Place = "device" if any(t.place == "device" for t in given) else given[0].place
@@ -51,13 +65,15 @@ class Unseen:
             place = "either"
         cause: Cause = next((thing.cause for thing in given if thing.cause == "dynamic"), "")
         if place == "host":
-            return AbstractValue("unknown", place, sure=POSSIBLE, tag=tag)
+            return AbstractValue("unknown", place, sure=POSSIBLE, trait=trait)
         lead = next(thing for thing in given if thing.place == place or place == "either")
         why: tuple[Why, ...] = ()
         if place == "device":
             text = short(self.m.source(node))
             why = (Why(f"`{text}` computes it from device tensors", (node.start, node.end)),)
-        return AbstractValue("unknown", place, sure=LIKELY, tag=tag, cause=cause, why=(*lead.why[-2:], *why))
+        return AbstractValue(
+            "unknown", place, sure=LIKELY, trait=trait, cause=cause, why=(*lead.why[-2:], *why)
+        )
 
     def _read_by_name(self, tensor: AbstractValue, via: str, args: Args, node: ir.Call) -> AbstractValue:
         """`utils.item(loss)`, `to_numpy(x)`, of a function that is not among the files."""
@@ -74,7 +90,7 @@ class Unseen:
         """Whether only tensors have the method, of all that functions of PyTorch programs return."""
         if name in table.names("unseen", "shared"):
             return False
-        if thing.tag == "module" and signatures.signature(f"Module.{name}") is not None:
+        if thing.trait is Mark.OF_MODULE and signatures.signature(f"Module.{name}") is not None:
             return False
         return signatures.signature(f"Tensor.{name}") is not None
 

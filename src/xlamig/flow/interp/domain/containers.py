@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from xlamig.flow.interp.domain.join import join_all, parts_of
+from xlamig.flow.interp.domain.traits import Mark
 from xlamig.flow.interp.domain.values import LIKELY, TOP, AbstractValue, Place
 
 _MAX_ITEMS = 32
@@ -44,9 +45,9 @@ def over(thing: AbstractValue, whole: bool = False) -> str:
     element = element_of(thing) if thing.kind in ("sequence", "mapping") else thing
     if element.kind == "sequence" and element.items:
         element = element.items[-1]
-    if thing.kind == "parameters" or element.tag == "parameter":
+    if thing.kind == "parameters" or element.trait is Mark.PARAMETER:
         return "parameters"
-    if element.tag == "state" or thing.tag == "state":
+    if element.trait is Mark.STATE or thing.trait is Mark.STATE:
         return "state-dict"
     return "batch" if element.kind == "tensor" and not whole else ""
 
@@ -66,7 +67,7 @@ def placed(thing: AbstractValue, owner: AbstractValue) -> AbstractValue:
         return thing
     if thing.kind == "module" and thing.place in ("host", ""):
         return thing.replace(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
-    if thing.kind == "tensor" and thing.tag in ("parameter", "buffer"):
+    if thing.kind == "tensor" and thing.trait in (Mark.PARAMETER, Mark.BUFFER):
         return thing.replace(place=owner.place, sure=min(thing.sure, owner.sure), why=thing.why or owner.why)
     return thing
 
@@ -79,7 +80,7 @@ def as_tensor(value: AbstractValue) -> AbstractValue:
 
 def groups_of(place: Place) -> AbstractValue:
     """The `param_groups` of an optimizer."""
-    parameter = AbstractValue("tensor", place or "device", sure=LIKELY, tag="parameter")
+    parameter = AbstractValue("tensor", place or "device", sure=LIKELY, trait=Mark.PARAMETER)
     return AbstractValue(
         "sequence",
         element=AbstractValue("mapping", items={"params": AbstractValue("parameters", element=parameter)}),

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any, get_args
 
 from xlamig.facts import Why
+from xlamig.flow.interp.domain.traits import text_of
 from xlamig.flow.interp.domain.values import (
     BOTTOM,
     LIKELY,
@@ -19,6 +20,7 @@ from xlamig.flow.interp.domain.values import (
     TOP,
     AbstractValue,
     Cause,
+    Changes,
     Kind,
     Place,
 )
@@ -75,10 +77,10 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     const = one.const if one.const is other.const or _same_constant(one, other) else MISSING
     cause = _worse(one.cause, other.cause)
     marked = _marked(one, other, cause)
-    tag, ref = marked.tag, marked.ref if same_ref or kind == "tensor" else None
+    trait, ref = marked.trait, marked.ref if same_ref or kind == "tensor" else None
     if kind == "unknown" and ref is None:
-        tag = ""
-    changes = {
+        trait = None
+    changes: Changes = {
         "place": _joined_place(one, other),
         "sure": min(one.sure, other.sure),
         "dtype": one.dtype if one.dtype == other.dtype else "",
@@ -87,7 +89,7 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
         "ref": ref,
         "cause": cause,
         "loop": marked.loop,
-        "tag": tag,
+        "trait": trait,
         "source": one.source if one.source == other.source else "",
         "const": const,
         "items": items,
@@ -95,7 +97,8 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     }
     if all(getattr(one, name) is value or getattr(one, name) == value for name, value in changes.items()):
         return one
-    return one.replace(**changes, why=_reasons(one, other, cause))
+    changes["why"] = _reasons(one, other, cause)
+    return one.replace(**changes)
 
 
 def _join_unlike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
@@ -152,11 +155,12 @@ def _same_constant(one: AbstractValue, other: AbstractValue) -> bool:
 
 
 def _marked(one: AbstractValue, other: AbstractValue, cause: Cause) -> AbstractValue:
-    """The one whose `tag`, `loop` and `ref` the join keeps: the tagged one, then the one with the cause."""
+    """Return the one whose trait, `loop` and `ref` the join keeps: with a trait, then with the cause."""
 
     def rank(value: AbstractValue) -> tuple[Any, ...]:
         holds = value.cause == cause and cause != ""
-        return bool(value.tag), value.tag, holds if not value.tag else True, value.loop, _position(value.ref)
+        has = value.trait is not None
+        return has, text_of(value.trait), has or holds, value.loop, _position(value.ref)
 
     return max(one, other, key=rank)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 from xlamig.facts import Why
+from xlamig.flow.interp.domain.traits import Trait
 from xlamig.knowledge.devices import maker_of
 
 Kind = Literal[
@@ -31,6 +32,26 @@ class _Missing:
 MISSING = _Missing()
 
 
+class Changes(TypedDict, total=False):
+    """Fields of a value that `AbstractValue.replace` changes."""
+
+    kind: Kind
+    place: Place
+    sure: int
+    dtype: str
+    scalar: bool
+    loose: bool
+    ref: Any
+    items: Any
+    element: AbstractValue | None
+    cause: Cause
+    loop: int
+    trait: Trait | None
+    source: str
+    const: Any
+    why: tuple[Why, ...]
+
+
 class AbstractValue:
     """An abstract value; never changed once made.
 
@@ -43,14 +64,14 @@ class AbstractValue:
     items    of a sequence or mapping whose elements are all known; `element` joins the others; the fields of
              an instance of a dataclass
     cause    of a number: why it differs between graph runs ("" not); of a tensor: "dynamic" shape
-    loop     the loop in which `cause` or `tag` holds, 0 everywhere
-    tag      what else matters: "nan" of a result of isnan, "sorted-index", "carried:x", "grown:x"
+    loop     the loop in which `cause` or `trait` holds, 0 everywhere
+    trait    what else matters: see there
     source   source text of the tensor a mask was computed from
     """
 
     __slots__ = (
         "cause", "const", "dtype", "element", "items", "kind", "loop", "loose", "place", "ref", "scalar",
-        "source", "sure", "tag", "why",
+        "source", "sure", "trait", "why",
     )  # fmt: skip
 
     def __init__(
@@ -66,7 +87,7 @@ class AbstractValue:
         element: AbstractValue | None = None,
         cause: Cause = "",
         loop: int = 0,
-        tag: str = "",
+        trait: Trait | None = None,
         source: str = "",
         const: Any = MISSING,
         why: tuple[Why, ...] = (),
@@ -82,16 +103,16 @@ class AbstractValue:
         self.element = element
         self.cause = cause
         self.loop = loop
-        self.tag = tag
+        self.trait = trait
         self.source = source
         self.const = const
         self.why = why
 
-    def replace(self, **changes: Any) -> AbstractValue:
-        """The same with other fields."""
+    def replace(self, **changes: Unpack[Changes]) -> AbstractValue:
+        """Return the value with other fields."""
         made = AbstractValue.__new__(AbstractValue)
         for name in AbstractValue.__slots__:
-            setattr(made, name, changes[name] if name in changes else getattr(self, name))
+            setattr(made, name, changes[name] if name in changes else getattr(self, name))  # type: ignore[literal-required]
         return made
 
     def with_reason(self, message: str, span: tuple[int, int], filename: str = "") -> AbstractValue:
@@ -112,11 +133,13 @@ class AbstractValue:
         ref = self.ref if isinstance(self.ref, str | int | None) else id(self.ref)
         return (
             self.kind, self.place, self.sure, self.dtype, self.scalar, self.loose, self.cause, self.loop,
-            self.tag, self.source, ref, type(const), const, inside,
+            self.trait, self.source, ref, type(const), const, inside,
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        shown = [f"{n}={getattr(self, n)!r}" for n in ("place", "cause", "const", "tag") if getattr(self, n)]
+        shown = [
+            f"{n}={getattr(self, n)!r}" for n in ("place", "cause", "const", "trait") if getattr(self, n)
+        ]
         return f"<{self.kind} {' '.join(shown)}>"
 
 

@@ -1,0 +1,114 @@
+"""Traits: what else the interpreter knows of a value, beside its kind and place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Mark(Enum):
+    """A trait without further data, grouped by the kind of value that has it."""
+
+    # Members are singletons: hashing by identity keeps Enum's own hash, a Python call, off the hot path.
+    __hash__ = object.__hash__
+
+    # tensors
+    BATCH = "batch"  # comes from the loader of a loop of steps
+    BUFFER = "buffer"
+    CONSTANT = "constant"  # is the same in every step
+    LEAF = "leaf"  # made with requires_grad=True
+    LENGTHS = "lengths"  # of several sequences
+    NAN = "nan"  # computed by isnan and the like
+    PARAMETER = "parameter"
+    STATE = "state"  # is an entry of a state_dict
+    # numbers, sequences and tensors of the host
+    COUNTER = "counter"  # of enumerate or range
+    DRAWN = "drawn"  # random, and drawn again and again
+    LENGTH = "length"  # of something
+    LONGEST = "longest"  # the greatest length in a batch
+    # sequences
+    APPENDED = "appended"  # something was appended to it
+    GROWS = "grows"  # it is longer after every iteration
+    PADDING = "padding"  # as long as what is missing to a length
+    RANGE = "range"
+    RING = "ring"  # cleared, or bounded
+    SET = "set"
+    SHAPE = "shape"  # of a tensor
+    SHAPE_REST = "shape-rest"  # of a tensor, without its first dimensions
+    SLICE = "slice"
+    # others
+    COMPILED = "compiled"  # a function or module in torch_xla.compile
+    CUDA = "cuda"  # whether CUDA is available
+    DEVICE_LOADER = "device-loader"
+    INSTANCE = "instance"  # of a class that another file defines
+    MADE = "made"  # a device from torch.device(...)
+    OF_MODULE = "module"  # computed from a module, not a module
+    PLATEAU = "plateau"  # a scheduler that reads the loss
+    STEP = "step"  # a context that ends a step
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A tensor that a name keeps from iteration to iteration; ".name" is an attribute or a key."""
+
+    name: str
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether an object keeps it, not a variable."""
+        return self.name.startswith(".")
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A tensor that was made longer out of the one that `name` carries."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A time; `works` device operations ran before it, `waiting` that some had not finished."""
+
+    works: int
+    waiting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TorchModule:
+    """A module of torch.nn; `name` is its class."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryObject:
+    """An object of another library; `name` is its kind in `values.toml`."""
+
+    name: str
+
+
+Trait = Mark | Carried | Grown | Clock | TorchModule | LibraryObject
+
+_PREFIXES: tuple[tuple[type[Carried | Grown | TorchModule | LibraryObject], str], ...] = (
+    (Carried, "carried:"), (Grown, "grown:"), (TorchModule, "torch.nn:"), (LibraryObject, "library:"),
+)  # fmt: skip
+
+
+def text_of(trait: Trait | None) -> str:
+    """Return a trait as plain text, which orders traits and crosses modules; "" for none."""
+    if trait is None:
+        return ""
+    if isinstance(trait, Mark):
+        return str(trait.value)
+    if isinstance(trait, Clock):
+        return "clock"
+    return next(prefix for kind, prefix in _PREFIXES if isinstance(trait, kind)) + trait.name
+
+
+def trait_of(text: str) -> Trait | None:
+    """Return the trait that a text stands for."""
+    for kind, prefix in _PREFIXES:
+        if text.startswith(prefix):
+            return kind(text.removeprefix(prefix))
+    return Mark(text) if text else None

@@ -19,7 +19,7 @@ from xlamig.flow.interp.domain import (
     placed,
 )
 from xlamig.flow.interp.entry import Entry
-from xlamig.flow.interp.frames import ClassInfo, Function, inherits
+from xlamig.flow.interp.frames import ClassInfo, Function, class_of, function_of, inherits
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
@@ -91,14 +91,14 @@ class Calls:
         """The result of calling a thing."""
         match callee.kind:
             case "function":
-                if meaning := _inline_meaning(callee.ref.node):
+                if meaning := _inline_meaning(function_of(callee).node):
                     return self._api(meaning, args, node)
-                result = self.entry.call(callee.ref, args, node)
+                result = self.entry.call(function_of(callee), args, node)
                 if callee.trait is Mark.COMPILED:  # torch_xla.compile ends the step itself
                     self.m.effects.add(Effect.SYNC)
                 return result
             case "class":
-                return self._construct(callee.ref, args, node)
+                return self._construct(class_of(callee), args, node)
             case "module":
                 return self.modules.call(callee, args, node)
             case "instance":
@@ -140,7 +140,7 @@ class Calls:
                 held = self.member(owner, name, func)
                 return self.reach(held, node, self.args(node))
             case "class":
-                return self._of_class(owner.ref, name, self.args(node), node)
+                return self._of_class(class_of(owner), name, self.args(node), node)
             case "unknown" if owner.trait is Mark.INSTANCE:
                 args = self.args(node)
                 result = self.project.method(owner, name, args, node)

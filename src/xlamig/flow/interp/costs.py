@@ -11,6 +11,7 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Carried,
     Grown,
+    Made,
     Mark,
     element_of,
 )
@@ -118,7 +119,7 @@ class Costs:
         assert isinstance(carried.trait, Carried)
         result.trait = Grown(carried.trait.name)
         result.loop = carried.loop
-        result.ref = (node, self.m.statement, name)
+        result.ref = Made(node, self.m.statement, name)
 
     def stacked(self, name: str, given: AbstractValue, args: Args, node: ir.Call) -> None:
         """A list that grows from round to round is stacked in each of them."""

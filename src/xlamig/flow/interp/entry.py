@@ -9,8 +9,8 @@ from typing import Any
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, Kind, join, join_all
-from xlamig.flow.interp.frames import ClassInfo, Frame, Function
+from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, join, join_all
+from xlamig.flow.interp.frames import ClassInfo, Frame, Function, class_of, function_of, object_of
 from xlamig.flow.interp.parameters import Parameters
 from xlamig.flow.interp.portable import restored
 from xlamig.flow.interp.state import State
@@ -216,19 +216,18 @@ class Entry:
         thing = self.m.frame.module.env.get(first)
         if thing is None:
             return None
-        if thing.kind == "function" and not name and isinstance(thing.ref.node, ir.FunctionDef):
-            return thing.ref, None
+        if thing.kind == "function" and not name:
+            function = function_of(thing)
+            return (function, None) if isinstance(function.node, ir.FunctionDef) else None
         if thing.kind != "class" or not name:
             return None
-        kind: Kind = "module" if thing.ref.is_module else "instance"
-        known = context.receiver
-        place = restored(known).place if known is not None and kind == "module" else ""
-        function = self.m.semantics.method_of(AbstractValue(kind, place, sure=LIKELY, ref=thing.ref), name)
-        if function is None or not isinstance(function.node, ir.FunctionDef):
+        place = restored(context.receiver).place if context.receiver is not None else ""
+        method = self.m.semantics.method_of(object_of(class_of(thing), place), name)
+        if method is None or not isinstance(method.node, ir.FunctionDef):
             return None
-        if function.kind == "class":
-            function.bound = thing
-        return function, function.owner
+        if method.kind == "class":
+            method.bound = thing
+        return method, method.owner
 
     # ------------------------------------------------------------------ roots
 
@@ -252,9 +251,7 @@ class Entry:
         given = {name: _elsewhere(thing) for name, thing in known.given.items()} if known is not None else {}
         given = given or {p.name: self.parameters.guessed(p, function, hot=hot) for p in node.params}
         if known is None and owner is not None and node.params and function.kind != "static":
-            place = "host" if node.name == "__init__" else "device"
-            kind = "module" if owner.is_module else "instance"
-            own = AbstractValue(kind, place if owner.is_module else "", sure=LIKELY, ref=owner)  # type: ignore[arg-type]
+            own = object_of(owner, "host" if node.name == "__init__" else "device")
             given[node.params[0].name] = (
                 AbstractValue("class", ref=owner) if function.kind == "class" else own
             )

@@ -30,7 +30,7 @@ from xlamig.flow.interp.domain import (
     placed,
     sequence,
 )
-from xlamig.flow.interp.frames import Frame, Function, fork
+from xlamig.flow.interp.frames import Frame, Function, class_of, fork
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import SIZES, Reads
@@ -109,7 +109,7 @@ class Evaluator:
             case "module" | "instance":
                 return self.m.semantics.member(owner, name, node)
             case "class":
-                return self.m.semantics.static_member(owner.ref, name)
+                return self.m.semantics.static_member(class_of(owner), name)
             case "mapping" if isinstance(owner.items, dict) and name in owner.items:
                 found: AbstractValue = owner.items[name]
                 return found

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from xlamig import ir
-from xlamig.flow.interp.domain import AbstractValue, join
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Definition, Place, join
 from xlamig.flow.model.scopes import Scope
 
 Env = dict[str, AbstractValue]
@@ -20,7 +20,7 @@ LoopKind = Literal["training", "evaluation", "decoding", "micro", "epoch", "cut"
 
 
 @dataclass(slots=True, eq=False)
-class ClassInfo:
+class ClassInfo(Definition):
     """A class of the module. `attributes` holds what any method assigns to any instance, joined."""
 
     node: ir.ClassDef
@@ -47,7 +47,7 @@ class ClassInfo:
 
 
 @dataclass(slots=True, eq=False)
-class Function:
+class Function(Definition):
     """A function or lambda with the frame it was defined in; `bound` is its first argument."""
 
     node: ir.FunctionDef | ir.Lambda
@@ -129,3 +129,22 @@ def inherits(owner: AbstractValue, base: str) -> bool:
     return isinstance(owner.ref, ClassInfo) and any(
         name.endswith(base) for cls in owner.ref.lineage() for name in cls.outside
     )
+
+
+def class_of(value: AbstractValue) -> ClassInfo:
+    """Return the class that a value of kind "class" stands for."""
+    assert isinstance(value.ref, ClassInfo)
+    return value.ref
+
+
+def function_of(value: AbstractValue) -> Function:
+    """Return the function that a value of kind "function" stands for."""
+    assert isinstance(value.ref, Function)
+    return value.ref
+
+
+def object_of(info: ClassInfo, place: Place, sure: int = LIKELY) -> AbstractValue:
+    """Return an object of a class of the module; only modules have a place."""
+    if info.is_module:
+        return AbstractValue("module", place, sure=sure, ref=info)
+    return AbstractValue("instance", sure=sure, ref=info)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlamig.facts import ChangingShape, Why
-from xlamig.flow.interp.domain import AbstractValue, Grown
+from xlamig.flow.interp.domain import AbstractValue, Grown, Made
 from xlamig.flow.interp.state import State
 
 
@@ -16,7 +16,7 @@ def grew(state: State, value: AbstractValue, name: str) -> None:
 
 def record_growth(state: State, thing: AbstractValue, sure: int, why: tuple[Why, ...], when: str) -> None:
     """Report where a tensor grows."""
-    assert isinstance(thing.trait, Grown)
+    assert isinstance(thing.trait, Grown) and isinstance(thing.ref, Made)
     node, statement, operation = thing.ref
     via = "pad" if operation.endswith("pad") else "concat"
     grows = Why(f"the result is longer than before {when}".rstrip(), (node.start, node.end))

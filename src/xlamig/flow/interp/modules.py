@@ -20,7 +20,7 @@ from xlamig.flow.interp.domain import (
     placed,
     sequence,
 )
-from xlamig.flow.interp.frames import ClassInfo, inherits
+from xlamig.flow.interp.frames import ClassInfo, function_of, inherits
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.portable import of_project
@@ -234,7 +234,7 @@ class Modules:
             return module
         if name in _STATE:
             tensor = AbstractValue(
-                "tensor", module.place, sure=module.sure, trait=Mark.PARAMETER, ref=_identity(module)
+                "tensor", module.place, sure=module.sure, trait=Mark.PARAMETER, ref=module.ref
             )
             element = sequence((TEXT, tensor)) if name.startswith("named") else tensor
             return AbstractValue("parameters", module.place, element=element, items=(module,))
@@ -287,7 +287,8 @@ class Modules:
         given = [module, sequence((tensor,)), tensor]
         m = self.m
         before, m.frequency = m.frequency, "step"
-        m.semantics.call(hook.ref, Args(given[: len(hook.ref.node.params)]), node)
+        function = function_of(hook)
+        m.semantics.call(function, Args(given[: len(function.node.params)]), node)
         m.frequency = before
 
     def _registered(self, module: AbstractValue, args: Args, trait: Mark) -> None:
@@ -329,14 +330,10 @@ class Modules:
             return AbstractValue("device", "device" if module.place != "host" else "host", sure=LIKELY)
         if name in ("weight", "bias", "grad"):
             place = module.place or "device"
-            sure, ref = min(module.sure, LIKELY), _identity(module)
+            sure, ref = min(module.sure, LIKELY), module.ref
             return AbstractValue("tensor", place, sure=sure, trait=Mark.PARAMETER, ref=ref, why=module.why)
         if name == "module" or table.name_like("module").search(name):
             return AbstractValue("module", module.place, sure=LIKELY, loose=True, why=module.why)
         if name == "config":
             return AbstractValue("foreign")
         return by_convention(name)
-
-
-def _identity(module: AbstractValue) -> object:
-    return module.ref

@@ -18,7 +18,7 @@ from xlamig.flow.interp.domain import (
     LibraryObject,
     Place,
 )
-from xlamig.flow.interp.frames import Function
+from xlamig.flow.interp.frames import Function, class_of, object_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.scopes import path_of
@@ -177,6 +177,5 @@ class Parameters:
         if isinstance(node, ir.Name):
             held = self.m.semantics.evaluate(node)
             if held.kind == "class":
-                kind = "module" if held.ref.is_module else "instance"
-                return AbstractValue(kind, "device" if held.ref.is_module else "", sure=LIKELY, ref=held.ref)  # type: ignore[arg-type]
+                return object_of(class_of(held), "device")
         return None

@@ -7,7 +7,17 @@ from typing import Any
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Transfer, Why
-from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Carried, Cause, Clock, Mark, element_of
+from xlamig.flow.interp.domain import (
+    LIKELY,
+    POSSIBLE,
+    AbstractValue,
+    Carried,
+    Cause,
+    Clock,
+    Made,
+    Mark,
+    element_of,
+)
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
@@ -95,11 +105,11 @@ class Reads:
         """`time.time() - start` around device work that was only queued."""
         if not isinstance(end.trait, Clock) or not isinstance(start.trait, Clock):
             return
-        if end.ref is None or start.ref is None:
+        if not isinstance(end.ref, Made) or not isinstance(start.ref, Made):
             return
-        node, statement = end.ref
+        node, statement, _ = end.ref
         if end.trait.works > start.trait.works and end.trait.waiting:
-            begin, _ = start.ref
+            begin = start.ref.node
             why = Why("the time is taken from here", (begin.start, begin.end))
             self.m.record(Timing, node, LIKELY, (why,), at=statement, clock=short(self.m.source(node)))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, Mark, Trait, element_of
+from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, Made, Mark, Trait, element_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
@@ -228,7 +228,7 @@ class Sizes:
     def _marked(self, result: AbstractValue, operation: str, node: ir.Node) -> AbstractValue:
         text = short(self.m.source(node))
         why = Why(f"`{text}` differs in shape per sample or batch", (node.start, node.end))
-        made = node, self.m.statement, operation
+        made = Made(node, self.m.statement, operation)
         return result.replace(
             cause=VARIED, sure=min(result.sure, LIKELY), ref=made, why=(*result.why[-2:], why), trait=None
         )
@@ -244,17 +244,15 @@ class Sizes:
 
     def _collated(self, tensor: AbstractValue) -> None:
         """A collate function makes batches as long as their longest sample."""
-        if self.m.collating:
-            made, statement, operation = tensor.ref
-            self._told(made, statement, operation, LIKELY, tensor.why)
+        if self.m.collating and isinstance(tensor.ref, Made):
+            self._told(*tensor.ref, LIKELY, tensor.why)
 
     def moved(self, tensor: AbstractValue, node: ir.Call) -> None:
         """Such a tensor is put on the device in each step."""
-        if tensor.cause != VARIED or tensor.ref is None or self.m.frequency != "step":
+        if tensor.cause != VARIED or not isinstance(tensor.ref, Made) or self.m.frequency != "step":
             return
         why = Why("it is put on the device here every step", (node.start, node.end))
-        made, statement, operation = tensor.ref
-        self._told(made, statement, operation, tensor.sure, (*tensor.why, why))
+        self._told(*tensor.ref, tensor.sure, (*tensor.why, why))
 
     def _told(
         self, made: ir.Node, statement: ir.Stmt, operation: str, sure: int, why: tuple[Why, ...]

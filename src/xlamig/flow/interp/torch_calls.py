@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Clock,
     LibraryObject,
+    Made,
     Mark,
     Place,
     TorchModule,
@@ -250,7 +251,9 @@ class TorchCalls:
                 return first
             case "clock":
                 m = self.m
-                return AbstractValue("number", trait=Clock(m.works, m.waiting), ref=(node, m.statement))
+                return AbstractValue(
+                    "number", trait=Clock(m.works, m.waiting), ref=Made(node, m.statement, name)
+                )
             case "chain":
                 return join_parameters(args.positional)
             case "compiled":

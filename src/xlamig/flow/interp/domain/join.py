@@ -22,7 +22,9 @@ from xlamig.flow.interp.domain.values import (
     Cause,
     Changes,
     Kind,
+    Made,
     Place,
+    Ref,
 )
 
 _CONTAINERS = ("sequence", "mapping")
@@ -165,10 +167,9 @@ def _marked(one: AbstractValue, other: AbstractValue, cause: Cause) -> AbstractV
     return max(one, other, key=rank)
 
 
-def _position(ref: object) -> tuple[int, int]:
+def _position(ref: Ref) -> tuple[int, int]:
     """Where the operation stands that a tensor's `ref` names."""
-    node = ref[0] if isinstance(ref, tuple) and ref else None
-    return getattr(node, "start", -1), getattr(node, "end", -1)
+    return (ref.node.start, ref.node.end) if isinstance(ref, Made) else (-1, -1)
 
 
 def _reasons(one: AbstractValue, other: AbstractValue, cause: Cause) -> tuple[Why, ...]:

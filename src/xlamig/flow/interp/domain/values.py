@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
+from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.domain.traits import Trait
 from xlamig.knowledge.devices import maker_of
@@ -32,6 +33,23 @@ class _Missing:
 MISSING = _Missing()
 
 
+class Definition:
+    """A class or function of the module that defines a value."""
+
+    __slots__ = ()
+
+
+class Made(NamedTuple):
+    """The operation that made a value, and its statement."""
+
+    node: ir.Node
+    statement: ir.Stmt
+    operation: str
+
+
+Ref = str | int | Definition | Made | None
+
+
 class Changes(TypedDict, total=False):
     """Fields of a value that `AbstractValue.replace` changes."""
 
@@ -41,7 +59,7 @@ class Changes(TypedDict, total=False):
     dtype: str
     scalar: bool
     loose: bool
-    ref: Any
+    ref: Ref
     items: Any
     element: AbstractValue | None
     cause: Cause
@@ -82,7 +100,7 @@ class AbstractValue:
         dtype: str = "",
         scalar: bool = False,
         loose: bool = False,
-        ref: Any = None,
+        ref: Ref = None,
         items: Any = None,
         element: AbstractValue | None = None,
         cause: Cause = "",

@@ -71,7 +71,7 @@ def containers(values: st.SearchStrategy[AbstractValue]) -> st.SearchStrategy[Ab
     return st.one_of(
         st.builds(AbstractValue, st.just("sequence"), items=items, cause=CAUSES),
         st.builds(AbstractValue, st.just("sequence"), element=values),
-        st.builds(AbstractValue, st.just("mapping"), items=named),
+        st.builds(AbstractValue, st.just("mapping"), fields=named),
     )
 
 

@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     Mark,
     constant,
     element_of,
+    known_parts,
     sequence,
 )
 from xlamig.flow.interp.frames import function_of
@@ -86,8 +87,8 @@ class Builtins:
             case "abs" | "round" | "pow":
                 return first if first.kind in ("tensor", "number") else NUMBER
             case "dict":
-                known = first.items if first.kind == "mapping" and isinstance(first.items, dict) else {}
-                return AbstractValue("mapping", items={**known, **args.keywords})
+                known = first.fields or {} if first.kind == "mapping" else {}
+                return AbstractValue("mapping", fields={**known, **args.keywords})
             case "getattr":
                 return self._getattr(first, args, node)
             case "map":
@@ -177,8 +178,9 @@ class Builtins:
 
     @staticmethod
     def _len(first: AbstractValue) -> AbstractValue:
-        if first.items is not None:
-            return constant(len(first.items))
+        known = known_parts(first)
+        if known is not None:
+            return constant(len(known))
         if first.kind == "tensor" and first.cause in SIZES:
             return AbstractValue(
                 "number", cause=SIZES[first.cause], loop=first.loop, sure=first.sure, why=first.why

@@ -70,11 +70,11 @@ class Calls:
             thing = self.m.semantics.evaluate(arg.value)
             if not arg.star:
                 made.pairs.append((arg, thing))
-            if arg.star == "*" and isinstance(thing.items, tuple) and thing.kind == "sequence":
+            if arg.star == "*" and thing.items is not None and thing.kind == "sequence":
                 made.positional.extend(thing.items)
                 made.starred = True
-            elif arg.star == "**" and isinstance(thing.items, dict):
-                made.keywords.update(thing.items)
+            elif arg.star == "**" and thing.fields is not None:
+                made.keywords.update(thing.fields)
                 made.starred = True
             elif arg.star:
                 made.starred = True
@@ -162,7 +162,7 @@ class Calls:
                 self.entry.call(init, args, node)
                 break
         else:
-            made = made.replace(items=self._fields(info, args) or None)
+            made = made.replace(fields=self._fields(info, args) or None)
         return made
 
     @staticmethod
@@ -199,8 +199,8 @@ class Calls:
     def member(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
         """An attribute of an object or module."""
         if isinstance(owner.ref, ClassInfo):
-            if owner.items and name in owner.items and name not in owner.ref.assigned:
-                return self._kept(owner.items[name], name)
+            if owner.fields and name in owner.fields and name not in owner.ref.assigned:
+                return self._kept(owner.fields[name], name)
             for cls in owner.ref.lineage():
                 if name in cls.attributes:
                     return self._kept(placed(cls.attributes[name], owner), name)

@@ -161,7 +161,7 @@ class Entry:
                 given[param.name] = AbstractValue("sequence", items=tuple(positional))
                 positional = []
             elif param.kind == "**":
-                given[param.name] = AbstractValue("mapping", items=dict(keywords))
+                given[param.name] = AbstractValue("mapping", fields=dict(keywords))
             elif param.kind != "keyword-only" and positional:
                 given[param.name] = positional.pop(0)
             elif param.name in keywords:

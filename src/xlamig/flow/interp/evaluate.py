@@ -110,9 +110,8 @@ class Evaluator:
                 return self.m.semantics.member(owner, name, node)
             case "class":
                 return self.m.semantics.static_member(class_of(owner), name)
-            case "mapping" if isinstance(owner.items, dict) and name in owner.items:
-                found: AbstractValue = owner.items[name]
-                return found
+            case "mapping" if owner.fields is not None and name in owner.fields:
+                return owner.fields[name]
             case "foreign":
                 return FOREIGN
             case "distribution":
@@ -193,7 +192,7 @@ class Evaluator:
                 others.append(thing)
         if others:
             return AbstractValue("mapping", element=join_all([*others, *items.values()]))
-        return AbstractValue("mapping", items=items)
+        return AbstractValue("mapping", fields=items)
 
     def _lambda(self, node: ir.Lambda) -> AbstractValue:
         return AbstractValue("function", ref=Function(node, self.m.frame.scope, self.m.frame))

@@ -65,10 +65,10 @@ class Indexing:
 
     def _value(self, node: ir.Subscript, base: AbstractValue, key: object) -> AbstractValue:
         """What a mapping holds under a key; a tensor that is kept there remembers it."""
-        found = base.items.get(key) if isinstance(base.items, dict) else None
+        found = base.fields.get(key) if base.fields is not None and isinstance(key, str) else None
         found = found or self.m.env.get(f"{path_of(node.value)}[{key!r}]")
         if found is None:
-            found = TOP if base.items and isinstance(key, str) else element_of(base)
+            found = TOP if base.fields and isinstance(key, str) else element_of(base)
         if (
             found.kind == "tensor"
             and found.trait is None
@@ -81,18 +81,16 @@ class Indexing:
     def _element(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> AbstractValue:
         first = index[0]
         if isinstance(node.index[0], ir.Slice):
-            if base.trait is Mark.SHAPE and first.items[0].const not in (None, 0):
-                return AbstractValue(
-                    "sequence", element=self.dimension(base, first.items[0].const), trait=Mark.SHAPE_REST
-                )
+            start = first.items[0].const if first.items else None
+            if base.trait is Mark.SHAPE and start not in (None, 0):
+                return AbstractValue("sequence", element=self.dimension(base, start), trait=Mark.SHAPE_REST)
             return AbstractValue("sequence", element=element_of(base), cause=base.cause)
         if (
             base.items is not None
             and isinstance(first.const, int)
             and -len(base.items) <= first.const < len(base.items)
         ):
-            found: AbstractValue = base.items[first.const]
-            return found
+            return base.items[first.const]
         if first.kind == "tensor":
             self.reads.host(node.index[0], first, "builtin", "list index")
         if base.trait is Mark.SHAPE:
@@ -159,10 +157,10 @@ class Indexing:
             grew(self.m, thing, f".{key}")
             if isinstance(key, str):
                 self.m.put(f"{name}[{key!r}]", thing)
-                if isinstance(base.items, dict):
-                    self.m.put(name, base.replace(items={**base.items, key: thing}))
+                if base.fields is not None:
+                    self.m.put(name, base.replace(fields={**base.fields, key: thing}))
                     return
-            joined = thing if not base.items and base.element is None else None
+            joined = thing if not base.fields and base.element is None else None
             self.m.put(name, AbstractValue("mapping", element=joined or thing))
         elif base.kind == "sequence" and not operator:
             items = base.items
@@ -212,7 +210,7 @@ class Indexing:
     ) -> bool:
         dynamic = False
         self.slices.record(node, part, base, access)
-        for bound, found in zip((part.lower, part.upper), bounds.items, strict=False):
+        for bound, found in zip((part.lower, part.upper), bounds.items or (), strict=False):
             if bound is None:
                 continue
             if found.kind == "tensor":

@@ -170,7 +170,7 @@ class Modules:
 
     def _in_turn(self, module: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """A Sequential: each part gets what the one before it gave."""
-        for part in module.items:
+        for part in module.items or ():
             args = Args([self.m.semantics.reach(placed(part, module), node, args)])
         return args.positional[0]
 

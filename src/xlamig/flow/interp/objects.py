@@ -158,7 +158,7 @@ class Objects:
 
     def _of_mapping(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
-        element = element_of(owner) if owner.items or owner.element else TOP
+        element = element_of(owner) if owner.fields or owner.element else TOP
         match name:
             case "items":
                 return AbstractValue("sequence", element=sequence((TEXT, element)), trait=element.trait)
@@ -168,16 +168,15 @@ class Objects:
                 return AbstractValue("sequence", element=TEXT)
             case "get" | "pop" | "setdefault":
                 key = args.positional[0].const if args.positional else None
-                if isinstance(owner.items, dict) and isinstance(key, str) and key in owner.items:
-                    found: AbstractValue = owner.items[key]
-                    return found
+                if owner.fields is not None and isinstance(key, str) and key in owner.fields:
+                    return owner.fields[key]
                 return element
             case "update":
                 given = args.get(0)
                 parts = [element_of(given)] if given is not None and given.kind == "mapping" else []
                 parts += list(args.keywords.values())
                 if parts and owner.kind == "mapping":
-                    known = [element] if owner.items or owner.element else []
+                    known = [element] if owner.fields or owner.element else []
                     path = path_of(node.func.value)
                     self._put(
                         node.func.value, path, AbstractValue("mapping", element=join_all([*known, *parts]))
@@ -186,7 +185,7 @@ class Objects:
             case "copy":
                 return owner
             case "to":
-                held = owner.items.values() if isinstance(owner.items, dict) else (element,)
+                held = owner.fields.values() if owner.fields is not None else (element,)
                 for item in held:
                     self.sizes.moved(item, node)
                 moved = element.replace(place="device", cause="") if element.kind == "tensor" else element

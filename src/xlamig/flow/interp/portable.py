@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from xlamig.flow.interp.domain import LIKELY, POSSIBLE, TOP, AbstractValue, Mark, Place, text_of, trait_of
+from xlamig.flow.interp.domain import (
+    LIKELY,
+    POSSIBLE,
+    TOP,
+    AbstractValue,
+    Changes,
+    Mark,
+    Place,
+    known_parts,
+    text_of,
+    trait_of,
+)
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.summaries import Portable
@@ -81,11 +91,10 @@ def _container(thing: AbstractValue, names: Names, depth: int) -> Portable:
     tag = _tag(thing)
     if not depth:
         return Portable(thing.kind, tag=tag)
-    items: Any = thing.items
-    if items is not None and len(items) <= _MAX_ITEMS:
-        keys = tuple(items) if isinstance(items, dict) else ()
-        values = items.values() if isinstance(items, dict) else items
-        parts = tuple(portable(value, names, depth - 1) for value in values)
+    known = known_parts(thing)
+    if known is not None and len(known) <= _MAX_ITEMS:
+        keys = tuple(thing.fields or ())
+        parts = tuple(portable(value, names, depth - 1) for value in known)
         return Portable(thing.kind, cause=thing.cause, tag=tag, keys=keys, items=parts)
     element = portable(thing.element, names, depth - 1) if thing.element is not None else None
     return Portable(thing.kind, cause=thing.cause, tag=tag, element=element)
@@ -118,13 +127,15 @@ def restored(value: Portable, own: Defined = _nothing_own) -> AbstractValue:
         ref=value.ref or None, cause=value.cause,  # type: ignore[arg-type]
         trait=trait_of(value.tag),
     )  # fmt: skip
-    changes: dict[str, Any] = {}
+    changes: Changes = {}
     if value.known:
         changes["const"] = value.const
     if value.items is not None:
-        parts = [restored(item, own) for item in value.items]
-        mapping = value.kind == "mapping"
-        changes["items"] = dict(zip(value.keys, parts, strict=True)) if mapping else tuple(parts)
+        parts = tuple(restored(item, own) for item in value.items)
+        if value.kind == "mapping":
+            changes["fields"] = dict(zip(value.keys, parts, strict=True))
+        else:
+            changes["items"] = parts
     if value.element is not None:
         changes["element"] = restored(value.element, own)
     if value.kind == "module" and value.ref:
@@ -138,10 +149,7 @@ def moved(value: AbstractValue, place: Place, depth: int = 3) -> AbstractValue:
         return value.replace(place=place, sure=min(value.sure, LIKELY))
     if value.kind not in ("sequence", "mapping") or not depth:
         return value
-    items: Any = value.items
-    if isinstance(items, dict):
-        items = {key: moved(item, place, depth - 1) for key, item in items.items()}
-    elif items is not None:
-        items = tuple(moved(item, place, depth - 1) for item in items)
+    fields = value.fields and {key: moved(item, place, depth - 1) for key, item in value.fields.items()}
+    items = value.items and tuple(moved(item, place, depth - 1) for item in value.items)
     element = moved(value.element, place, depth - 1) if value.element is not None else None
-    return value.replace(items=items, element=element)
+    return value.replace(items=items, fields=fields, element=element)

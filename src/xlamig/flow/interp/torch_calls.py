@@ -265,7 +265,7 @@ class TorchCalls:
             case "mapping":
                 of_lists = first.kind == "api" and first.ref == "list"
                 return AbstractValue(
-                    "mapping", items=None if of_lists else {}, element=_EMPTY if of_lists else None
+                    "mapping", fields=None if of_lists else {}, element=_EMPTY if of_lists else None
                 )
         return TOP
 
@@ -312,7 +312,7 @@ class TorchCalls:
     def _parameters(self, given: AbstractValue) -> Iterator[AbstractValue]:
         """What an optimizer is given: parameters, lists and groups of them."""
         if given.kind == "mapping":
-            held = given.items.get("params") if isinstance(given.items, dict) else given.element
+            held = given.fields.get("params") if given.fields is not None else given.element
             if held is not None:
                 yield from self._parameters(held)
         elif given.kind == "sequence":

@@ -11,7 +11,7 @@ from xlamig.flow.interp.domain.containers import (
     sequence,
     tensors_in,
 )
-from xlamig.flow.interp.domain.join import join, join_all, join_place
+from xlamig.flow.interp.domain.join import join, join_all, join_place, known_parts
 from xlamig.flow.interp.domain.traits import (
     Carried,
     Clock,
@@ -38,6 +38,7 @@ from xlamig.flow.interp.domain.values import (
     TOP,
     AbstractValue,
     Cause,
+    Changes,
     Definition,
     Kind,
     Made,
@@ -63,6 +64,7 @@ __all__ = [
     "AbstractValue",
     "Carried",
     "Cause",
+    "Changes",
     "Clock",
     "Definition",
     "Grown",
@@ -83,6 +85,7 @@ __all__ = [
     "join_all",
     "join_parameters",
     "join_place",
+    "known_parts",
     "over",
     "place_of_text",
     "placed",

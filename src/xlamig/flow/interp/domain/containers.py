@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xlamig.flow.interp.domain.join import join_all, parts_of
+from xlamig.flow.interp.domain.join import join_all, known_parts
 from xlamig.flow.interp.domain.traits import Mark
 from xlamig.flow.interp.domain.values import LIKELY, TOP, AbstractValue, Place
 
@@ -21,9 +21,8 @@ def sequence(items: list[AbstractValue] | tuple[AbstractValue, ...]) -> Abstract
 
 def element_of(value: AbstractValue) -> AbstractValue:
     """Return the join of what a sequence or mapping holds."""
-    if value.items is not None:
-        return join_all(parts_of(value))
-    return value.element or TOP
+    known = known_parts(value)
+    return join_all(known) if known is not None else value.element or TOP
 
 
 def inside(value: AbstractValue) -> AbstractValue:
@@ -83,5 +82,5 @@ def groups_of(place: Place) -> AbstractValue:
     parameter = AbstractValue("tensor", place or "device", sure=LIKELY, trait=Mark.PARAMETER)
     return AbstractValue(
         "sequence",
-        element=AbstractValue("mapping", items={"params": AbstractValue("parameters", element=parameter)}),
+        element=AbstractValue("mapping", fields={"params": AbstractValue("parameters", element=parameter)}),
     )

@@ -75,7 +75,6 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     same_ref = one.ref is other.ref or one.ref == other.ref
     if kind in _DEFINED and not same_ref:
         return TOP
-    items, element = _join_parts(one, other)
     const = one.const if one.const is other.const or _same_constant(one, other) else MISSING
     cause = _worse(one.cause, other.cause)
     marked = _marked(one, other, cause)
@@ -94,8 +93,7 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
         "trait": trait,
         "source": one.source if one.source == other.source else "",
         "const": const,
-        "items": items,
-        "element": element,
+        **_join_parts(one, other),
     }
     if all(getattr(one, name) is value or getattr(one, name) == value for name, value in changes.items()):
         return one
@@ -183,36 +181,30 @@ def _first(why: tuple[Why, ...]) -> tuple[Any, ...]:
     return tuple((link.span or (0, 0), link.message) for link in why)
 
 
-def _join_parts(one: AbstractValue, other: AbstractValue) -> tuple[Any, AbstractValue | None]:
-    """The `items` and the `element` of the join."""
-    if one.items is other.items and one.element is other.element:
-        return one.items, one.element
+def _join_parts(one: AbstractValue, other: AbstractValue) -> Changes:
+    """Return the `items`, `fields` and `element` of the join."""
+    if one.items is other.items and one.fields is other.fields and one.element is other.element:
+        return {"items": one.items, "fields": one.fields, "element": one.element}
     if one.kind not in (*_CONTAINERS, "instance"):
-        items = one.items if one.items == other.items else None
-        both = one.element is not None and other.element is not None
-        return items, join(one.element, other.element) if both else None  # type: ignore[arg-type]
+        element = join(one.element, other.element) if one.element and other.element else None
+        return {"items": one.items if one.items == other.items else None, "fields": None, "element": element}
     if one.items is not None and other.items is not None and len(one.items) == len(other.items):
-        if isinstance(one.items, tuple) and isinstance(other.items, tuple):
-            return tuple(join(a, b) for a, b in zip(one.items, other.items, strict=True)), None
-        if (
-            isinstance(one.items, dict)
-            and isinstance(other.items, dict)
-            and one.items.keys() == other.items.keys()
-        ):
-            return {key: join(value, other.items[key]) for key, value in one.items.items()}, None
-    if one.kind == "instance":
-        return None, None
-    return None, join(_element(one), _element(other))
+        pairs = zip(one.items, other.items, strict=True)
+        return {"items": tuple(join(a, b) for a, b in pairs), "fields": None, "element": None}
+    here, there = one.fields, other.fields
+    if here is not None and there is not None and here.keys() == there.keys():
+        fields = {key: join(value, there[key]) for key, value in here.items()}
+        return {"items": None, "fields": fields, "element": None}
+    element = None if one.kind == "instance" else join(_element(one), _element(other))
+    return {"items": None, "fields": None, "element": element}
 
 
 def _element(container: AbstractValue) -> AbstractValue:
-    """What a container holds; an empty one holds nothing."""
-    return (
-        join_all(parts_of(container), empty=BOTTOM)
-        if container.items is not None
-        else container.element or TOP
-    )
+    """Return the join of what a container holds; an empty one holds nothing."""
+    known = known_parts(container)
+    return join_all(known, empty=BOTTOM) if known is not None else container.element or TOP
 
 
-def parts_of(container: AbstractValue) -> Iterable[AbstractValue]:
-    return container.items.values() if isinstance(container.items, dict) else container.items or ()
+def known_parts(container: AbstractValue) -> tuple[AbstractValue, ...] | None:
+    """Return what a container holds, None where that is not known one by one."""
+    return container.items if container.fields is None else tuple(container.fields.values())

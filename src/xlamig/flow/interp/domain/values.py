@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from xlamig import ir
@@ -60,7 +61,8 @@ class Changes(TypedDict, total=False):
     scalar: bool
     loose: bool
     ref: Ref
-    items: Any
+    items: tuple[AbstractValue, ...] | None
+    fields: Mapping[str, AbstractValue] | None
     element: AbstractValue | None
     cause: Cause
     loop: int
@@ -79,8 +81,9 @@ class AbstractValue:
     scalar   a 0-d tensor
     loose    may as well be a container of such things: a batch, a model's output
     ref      api: its dotted name; function, class, instance: what defines it; module, optimizer: an identity
-    items    of a sequence or mapping whose elements are all known; `element` joins the others; the fields of
-             an instance of a dataclass
+    items    of a sequence whose elements are all known, in order
+    fields   of a mapping whose keys are all known, and of an instance of a dataclass, by name
+    element  the join of what any other container holds
     cause    of a number: why it differs between graph runs ("" not); of a tensor: "dynamic" shape
     loop     the loop in which `cause` or `trait` holds, 0 everywhere
     trait    what else matters: see there
@@ -88,7 +91,8 @@ class AbstractValue:
     """
 
     __slots__ = (
-        "cause", "const", "dtype", "element", "items", "kind", "loop", "loose", "place", "ref", "scalar",
+        "cause", "const", "dtype", "element", "fields", "items", "kind",
+        "loop", "loose", "place", "ref", "scalar",
         "source", "sure", "trait", "why",
     )  # fmt: skip
 
@@ -101,7 +105,8 @@ class AbstractValue:
         scalar: bool = False,
         loose: bool = False,
         ref: Ref = None,
-        items: Any = None,
+        items: tuple[AbstractValue, ...] | None = None,
+        fields: Mapping[str, AbstractValue] | None = None,
         element: AbstractValue | None = None,
         cause: Cause = "",
         loop: int = 0,
@@ -118,6 +123,7 @@ class AbstractValue:
         self.loose = loose
         self.ref = ref
         self.items = items
+        self.fields = fields
         self.element = element
         self.cause = cause
         self.loop = loop
@@ -142,8 +148,8 @@ class AbstractValue:
         const = self.const if isinstance(self.const, str | int | float | bool | None) else None
         inside: Any = None
         if depth:
-            if isinstance(self.items, dict):
-                inside = tuple((name, item.key(depth - 1)) for name, item in sorted(self.items.items()))
+            if self.fields is not None:
+                inside = tuple((name, item.key(depth - 1)) for name, item in sorted(self.fields.items()))
             elif self.items is not None:
                 inside = tuple(item.key(depth - 1) for item in self.items)
             elif self.element is not None:

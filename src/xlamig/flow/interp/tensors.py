@@ -43,7 +43,6 @@ _NO_RESULT = {
     "dtype": AbstractValue("dtype"),
     "device": DEVICE,
 }
-SORTED = "sorted-index"  # tag: an index as `sort`, `argsort`, `topk` or `max(dim)` returns it
 _MOVES = frozenset({"to", "cuda", "xla", "type", "type_as"})
 
 
@@ -213,7 +212,7 @@ class Tensors:
             node,
             on_host=bool(held) and all(o.place == "host" and o.sure == CERTAIN for o in held),
             boolean=bool(held) and held[0].dtype == "bool" and held[0].place != "host",
-            sorted_index=any(o.tag == SORTED and o.place != "host" for o in held),
+            sorted_index=any(o.trait is Mark.SORTED_INDEX and o.place != "host" for o in held),
             host_scalar=_has_host_scalar(held),
         )
         if owner is None and not operands:
@@ -309,7 +308,7 @@ class Tensors:
         if plain in ("topk", "sort"):
             return _pair(result)
         if plain == "argsort":
-            return result.replace(tag=SORTED)
+            return result.replace(trait=Mark.SORTED_INDEX)
         known = signatures.returns(f"torch.{plain}") | signatures.returns(f"Tensor.{plain}")
         if "tensors" in known and "tensor" not in known:
             return AbstractValue("sequence", element=result)
@@ -363,7 +362,7 @@ class Tensors:
 def _pair(result: AbstractValue) -> AbstractValue:
     """Return the values and their indices, as `sort` and `max(dim)` give them."""
     values = result.replace(scalar=False)
-    return sequence((values, values.replace(dtype="int", tag=SORTED)))
+    return sequence((values, values.replace(dtype="int", trait=Mark.SORTED_INDEX)))
 
 
 def _has_host_scalar(operands: list[AbstractValue]) -> bool:

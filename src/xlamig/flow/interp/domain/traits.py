@@ -20,6 +20,7 @@ class Mark(Enum):
     LENGTHS = "lengths"  # of several sequences
     NAN = "nan"  # computed by isnan and the like
     PARAMETER = "parameter"
+    SORTED_INDEX = "sorted-index"  # an index as `sort`, `argsort`, `topk` or `max(dim)` returns it
     STATE = "state"  # is an entry of a state_dict
     # numbers, sequences and tensors of the host
     COUNTER = "counter"  # of enumerate or range

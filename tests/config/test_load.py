@@ -280,3 +280,43 @@ def test_defaults_stay_untouched() -> None:
     assert found.effort.levels == {"simple": (1.0, 2.5)}
     assert found.per_file_ignores == {"tests/*": ("XLA1",)}
     assert (Settings().effort.levels, found.exclude) == ({}, DEFAULT_EXCLUDE)
+
+
+# -------------------------------------------------------------------------------- where results are kept
+
+
+@pytest.mark.parametrize("folder", ["kept", "sub/../kept", "../kept", "../../home-cache/xlamig"])
+def test_a_configuration_keeps_results_in_its_repository_or_the_users_cache(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home-cache"))
+    write(".git/HEAD", "")
+    write("sub/xlamig.toml", f'cache-dir = "{folder}"')
+    kept = at("sub").cache_dir
+    assert kept is not None
+    assert kept.resolve() == Path("sub", folder).resolve()
+
+
+@pytest.mark.parametrize("folder", ["../elsewhere", "/elsewhere", "~/.ssh", "link/kept", "../work-too"])
+def test_a_configuration_keeps_results_nowhere_else(folder: str, tmp_path: Path) -> None:
+    (tmp_path / "work-too").mkdir()
+    Path("link").symlink_to(tmp_path / "work-too")
+    write("xlamig.toml", f'cache-dir = "{folder}"')
+    said = error()
+    assert said.startswith("xlamig.toml: cache-dir: expected a folder in the repository or in your cache")
+    assert "--cache-dir" in said
+
+
+def test_a_base_of_the_configuration_is_no_way_out(tmp_path: Path) -> None:
+    write("base.toml", f'cache-dir = "{tmp_path}"')
+    write("xlamig.toml", 'extend = "base.toml"')
+    assert "cache-dir" in error()
+
+
+def test_the_user_keeps_results_anywhere(tmp_path: Path) -> None:
+    file = write("xlamig.toml", f'cache-dir = "{tmp_path}"')
+    assert at(cache_dir=str(tmp_path / "here")).cache_dir == tmp_path / "here"
+    assert Resolver(explicit=file).settings_for(Path()).cache_dir == tmp_path
+    file.unlink()
+    write("../home/xlamig/xlamig.toml", f'cache-dir = "{tmp_path}"')
+    assert at().cache_dir == tmp_path

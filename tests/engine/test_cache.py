@@ -302,6 +302,18 @@ def test_a_link_in_place_of_the_database_is_not_followed(project: Path, tmp_path
     assert (tmp_path / "theirs.sqlite").read_bytes() == b"precious"
 
 
+def test_a_link_in_place_of_the_folder_does_not_leave_the_repository(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    inside = project / "inside"
+    inside.mkdir()
+    for folder, kept in ((tmp_path_factory.mktemp("outside"), False), (inside, True)):
+        (project / ".xlamig_cache").unlink(missing_ok=True)
+        (project / ".xlamig_cache").symlink_to(folder)
+        check()
+        assert any(folder.iterdir()) is kept
+
+
 def test_a_cache_that_has_grown_too_large_starts_anew(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check()
     monkeypatch.setattr(caching, "_LIMIT", 100)

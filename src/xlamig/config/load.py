@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xlamig.config.errors import ConfigError
 from xlamig.config.files import find, layers
-from xlamig.config.paths import absolute, shown
+from xlamig.config.paths import absolute, may_keep, shown
 from xlamig.config.schema import Values, read
 from xlamig.config.settings import EffortSettings, Settings
 
@@ -52,12 +52,23 @@ class Resolver:
             source = find(folder)
             if source is not None:
                 settings = self._build(folder, source)
+                self._reject_foreign_cache(settings)
             elif folder.parent != folder:
                 settings = self._for_folder(folder.parent)
             else:
                 settings = self._build(self._cwd, _users_own())
             self._by_folder[folder] = settings
         return settings
+
+    def _reject_foreign_cache(self, settings: Settings) -> None:
+        """A configuration that comes with what is checked may be somebody else's."""
+        folder = settings.cache_dir
+        if folder is None or self._overrides.get("cache_dir") or may_keep(folder, settings.root):
+            return
+        raise ConfigError(
+            f"{shown(settings.source or settings.root)}: cache-dir: expected a folder in the repository or "
+            f"in your cache directory, got {folder}; `--cache-dir` takes any folder"
+        )
 
     def _build(self, root: Path, source: Path | None) -> Settings:
         values = _merge([*(layers(source) if source else ()), self._overrides])

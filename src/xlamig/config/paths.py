@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -17,3 +18,27 @@ def shown(path: Path) -> str:
         return path.relative_to(Path.cwd()).as_posix()
     except ValueError:
         return path.as_posix()
+
+
+def users_cache() -> Path:
+    """The user's folder for what can be computed again. Raises RuntimeError for a user without a home."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def may_keep(folder: Path, root: Path) -> bool:
+    """Whether what is checked may choose `folder` to keep results in: it lies in the repository of `root`
+    or in the user's cache directory, links followed."""
+    allowed = [_repository(root)]
+    with suppress(RuntimeError):
+        allowed.append(users_cache())
+    try:
+        place = folder.resolve()
+        return any(place.is_relative_to(each.resolve()) for each in allowed)
+    except (OSError, RuntimeError):  # links in a circle
+        return False
+
+
+def _repository(folder: Path) -> Path:
+    """The closest repository around a folder; the folder itself outside of any."""
+    around = (each for each in (folder, *folder.parents) if (each / ".git").exists())
+    return next(around, folder)

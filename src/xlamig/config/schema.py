@@ -72,7 +72,11 @@ KEYS = (
     Key("respect-gitignore", BOOLEAN, "leave out what .gitignore files leave out"),
     Key("rules", PATHS, "folders with your own rule pages"),
     Key("max-file-size", number(1, whole=True), "skip larger files, in bytes"),
-    Key("cache-dir", PATH, "where results are kept between runs; .xlamig_cache when unset"),
+    Key(
+        "cache-dir",
+        PATH,
+        "where results are kept, in the repository or your cache directory; .xlamig_cache when unset",
+    ),
     Key("helper", MODULE, "module of the device helper that portable fixes call"),
     Key("python", PATH, "the Python, or its environment, that has torch_xla: for trace, verify and fit"),
     Key("compiler-python", PATH, "the one that has jax and libtpu: for fit"),

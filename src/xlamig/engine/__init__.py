@@ -144,7 +144,8 @@ def show_settings(path: Path, options: Options) -> Settings:
 
 def clean(options: Options) -> int:
     """Delete the cache of the current folder's configuration; how many there were."""
-    return int(remove(folder_of(show_settings(Path.cwd(), options))))
+    folder = folder_of(show_settings(Path.cwd(), options))
+    return int(folder is not None and remove(folder))
 
 
 def text_of(options: Options) -> Callable[[str], str | None]:

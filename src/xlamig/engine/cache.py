@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from xlamig import __version__
+from xlamig.config.paths import may_keep, users_cache
 from xlamig.config.settings import Settings
 
 _LIMIT = 512 * 1024 * 1024
@@ -51,8 +52,10 @@ def _made_by() -> str:
     return f"{__version__} {version('libcst')} {sys.version} {changed}"
 
 
-def folder_of(settings: Settings) -> Path:
-    return settings.cache_dir or settings.root / ".xlamig_cache"
+def folder_of(settings: Settings) -> Path | None:
+    """None where `.xlamig_cache` is a link that leaves the repository."""
+    folder = settings.root / ".xlamig_cache"
+    return settings.cache_dir or (folder if may_keep(folder, settings.root) else None)
 
 
 class Cache:
@@ -159,8 +162,7 @@ def remove(folder: Path) -> bool:
 
 def _users_secret() -> bytes:
     """The user's signing key, made on first use. Raises OSError where it cannot be kept."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    path = base / "xlamig" / "key"
+    path = users_cache() / "xlamig" / "key"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)

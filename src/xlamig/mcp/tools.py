@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -142,7 +141,7 @@ class Tools:
         path = self._roots.path(program)
         if not path.is_file():
             raise Refused(f"{program} is not a file")
-        given = [name, *options, "--python", sys.executable, str(path), *(arguments or ())]
+        given = [name, *options, str(path), *(arguments or ())]
         return command.run(given, self._roots.folders[0], _SECONDS)
 
     def _rule(self, code_or_name: str) -> Rule:

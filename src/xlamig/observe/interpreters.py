@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xlamig.config.load import Resolver
+from xlamig.config.paths import users_cache
 from xlamig.observe.program import LaunchError, Program
 
 OLDEST = (3, 11)
@@ -84,8 +85,7 @@ class Found:
 
 def environment(kind: Kind) -> Path:
     """The virtual environment that `xlamig setup` makes."""
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(cache).expanduser() / "xlamig" / "environments" / kind.name
+    return users_cache() / "xlamig" / "environments" / kind.name
 
 
 def candidate(kind: Kind, given: str | None) -> str:

@@ -14,6 +14,8 @@ from xlamig.per_file import per_file
 
 ImportStmt = ir.Import | ir.ImportFrom
 _HEADER_ENDS = (ir.FunctionDef, ir.ClassDef, ir.For, ir.While)
+_PUTENV = ("putenv", "unsetenv")
+_ENVIRONMENT_METHODS = ("setdefault", "update", "pop", "popitem", "clear")
 _JOINED = re.compile(r"[ \t\f]*;(?:[ \t\f]|\\\r?\n)*")
 _REST_OF_LINE = re.compile(r"(?:[^\r\n\\]|\\(?:\r\n|[\r\n]|.|$))*")
 
@@ -213,14 +215,40 @@ def header_end(page: FixContext, use: tuple[int, int]) -> int | None:
     """Where the line of the last import ends that stands above the first definition and has run when
     `use` does. What a program sets in the environment before it imports torch stays ahead of it."""
     last: ir.Stmt | None = None
+    torch_imported = False
     for statement in page.module.body:
         if isinstance(statement, _HEADER_ENDS) or not _precedes(page, statement, use):
             break
         is_import = isinstance(statement, ImportStmt) and not _is_future(statement)
-        if is_import or "environ" in page.text((statement.start, statement.end)):
+        if is_import or (not torch_imported and _writes_environment(page, statement)):
             line = _last_on_line(page, statement)
             last = line if _precedes(page, line, use) else last
+        torch_imported |= isinstance(statement, ImportStmt) and _imports_torch(statement)
     return last.end if last else None
+
+
+def _imports_torch(statement: ImportStmt) -> bool:
+    names = [statement.module] if isinstance(statement, ir.ImportFrom) else [a.name for a in statement.names]
+    return any(name.partition(".")[0] == "torch" for name in names)
+
+
+def _writes_environment(page: FixContext, statement: ir.Stmt) -> bool:
+    """It assigns, deletes or updates environment variables; to read them is not enough."""
+    return any(_is_environment_write(page, node) for node in ir.walk(statement))
+
+
+def _is_environment_write(page: FixContext, node: ir.Node) -> bool:
+    if isinstance(node, ir.Assign | ir.Delete):
+        targets = [t.value for t in node.targets if isinstance(t, ir.Subscript)]
+    elif isinstance(node, ir.AugAssign):
+        targets = [node.target]
+    elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+        if node.func.attr in _PUTENV:
+            return True
+        targets = [node.func.value] if node.func.attr in _ENVIRONMENT_METHODS else []
+    else:
+        return False
+    return any(page.text((t.start, t.end)).endswith("environ") for t in targets)
 
 
 def _is_future(statement: ir.Stmt) -> bool:

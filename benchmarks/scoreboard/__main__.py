@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,14 @@ def table(rows: Sequence[Row], before: dict[str, Row]) -> Iterator[str]:
         old = before.get(row.name)
         cells = "".join(f"{row.text(split):>24}{row.change(split, old):>10}" for split in SPLITS)
         yield f"{row.name:<50}{cells}"
+
+
+def _spent(started: float) -> str:
+    """Return how long the run took, and on how busy a machine."""
+    own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    cpu = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    load = f"load {os.getloadavg()[1]:.1f} on {os.cpu_count()} cores"
+    return f"{time.monotonic() - started:.0f} s, {cpu:.0f} s of processor time, {load}"
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -59,7 +68,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"BETTER ON DEV, WORSE ON TEST: {name}")
     for problem in run.problems:
         print(f"not run: {problem}")
-    print(f"{time.monotonic() - started:.0f} s")
+    print(_spent(started))
     if arguments.store:
         history.store(rows, commit)
     return 0

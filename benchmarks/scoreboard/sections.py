@@ -18,6 +18,7 @@ from benchmarks.ports.score import recall, score
 from benchmarks.programs import accuracy
 from benchmarks.programs.traces import kept
 from benchmarks.scoreboard.rows import Figure, Row
+from benchmarks.scripts.cases import MANIFEST, of_manifest
 from benchmarks.scripts.results import RESULTS, Results, totals
 from benchmarks.split import SPLITS, split_of
 from benchmarks.zoo import manifest, observed
@@ -147,7 +148,8 @@ def scripts(run: Run) -> Iterator[Row]:
         run.problems.append(f"scripts: no stored results in {RESULTS.name}")
         return
     measured = ", ".join(sorted({str(one["commit"]) for one in results}))
-    run.problems.append(f"scripts: the figures are stored ones, of {measured}")
+    count = f"{len(results)} of {len(of_manifest(MANIFEST))} scripts"
+    run.problems.append(f"scripts: the figures are stored ones, of {count} at {measured}")
     found = totals(results)
     figures = {split: Figure(found[split]["migrated"], found[split]["ran"]) for split in SPLITS}
     yield Row("scripts migrated", figures)

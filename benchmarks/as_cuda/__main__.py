@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import shlex
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -17,10 +16,12 @@ from typing import Any
 
 from benchmarks.mirror import MissingMirror
 from benchmarks.scripts.cases import CannotPrepare, Script, of_manifest
+from benchmarks.verify_gate.forks import forked
+from xlamig.observe import run
+from xlamig.observe.launch import Program
+from xlamig.observe.run import Asked
 
-XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
 STEPS = 4
-SECONDS = 600
 
 
 def main() -> int:
@@ -31,6 +32,9 @@ def main() -> int:
     parser.add_argument("ids", nargs="*")
     options = parser.parse_args()
     chosen = [s for s in of_manifest() if s.id in options.ids or (not options.ids and s.half == "dev")]
+    os.environ |= {"WANDB_MODE": "disabled", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1"}
+    run.launch = forked
+    run.require = lambda program, package: None
     done = _kept(options.state)
     for script in chosen:
         if script.id not in done:
@@ -68,29 +72,20 @@ def measured(script: Script, mirror: Path, python: str) -> dict[str, Any]:
 
 def traced(script: Script, folder: Path, python: str) -> dict[str, Any]:
     """Return the verdict on one run, its steps, and the exception that ended it."""
-    output = folder / "trace.json"
-    form = ("--output-format", "json", "-o", output)
-    options = ["--as-cuda", "--steps", str(STEPS), "--python", python, *form]
+    target, *arguments = entry(script, folder)
     more = ["cuda" if word == "xla" else word for word in script.xla]
-    command = [*XLAMIG, "trace", *map(str, options), *entry(script, folder), *script.args, *more]
-    environment = {**os.environ, "WANDB_MODE": "disabled", "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
-    try:
-        code = subprocess.run(
-            command, cwd=folder / script.cwd, env=environment, timeout=SECONDS,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        ).returncode  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return {"verdict": "too slow", "why": f"{SECONDS} s"}
-    trace = json.loads(output.read_text()) if output.exists() else None
+    program = Program(
+        target=target, arguments=(*arguments, *script.args, *more), python=python, folder=folder / script.cwd
+    )
+    ended = run.run(program, Asked(steps=STEPS, as_cuda=True))
+    trace = ended.trace
     if trace is None:
-        return {"verdict": "failed", "why": f"no trace, exit code {code}"}
-    if not code and not trace["redirected"]:
+        return {"verdict": "failed", "why": f"no trace, exit code {ended.exit.code}"}
+    if not ended.exit.code and not trace.redirected:
         return {"verdict": "asks for no CUDA"}
-    failure = trace["exception"]
-    why = f"{failure['type']}: {failure['message'].splitlines()[0][:100]}" if failure and code else ""
-    good = code == 0 and trace["totals"]["executions"] > 0
-    verdict = "ran" if good else "failed"
-    return {"verdict": verdict, "steps": trace["steps"], "why": why or f"exit code {code}"}
+    good = ended.exit.code == 0 and trace.totals.executions > 0
+    failure = trace.failure.summary[:100] if trace.failure else f"exit code {ended.exit.code}"
+    return {"verdict": "ran" if good else "failed", "steps": trace.steps, "why": "" if good else failure}
 
 
 def entry(script: Script, folder: Path) -> list[str]:

@@ -8,51 +8,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from benchmarks.verify_gate.cases import HERE, Case, cases
+from benchmarks.verify_gate.cases import Case, cases
+from benchmarks.verify_gate.forks import forked
 from xlamig.observations import Check
-from xlamig.observe import launch, run, verify
-from xlamig.observe.launch import Exit, Program, Watch
+from xlamig.observe import run, verify
+from xlamig.observe.launch import Program
 from xlamig.observe.run import Asked, Run
-
-_servers = threading.local()
-
-
-def _server(python: str) -> subprocess.Popen[str]:
-    if not hasattr(_servers, "process"):
-        environment = {**os.environ, "PJRT_DEVICE": "CPU"}
-        command = [python, str(HERE / "server.py")]
-        pipe = subprocess.PIPE
-        _servers.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
-    process: subprocess.Popen[str] = _servers.process
-    return process
-
-
-def forked(program: Program, watch: Watch, folder: Path) -> Exit:
-    """`launch`, in a fork of a process that has imported torch_xla."""
-    server = _server(program.python)
-    environment = launch._environment(watch, folder)
-    names = (launch.FOLDER, launch.WATCH, "XLA_FLAGS")
-    asked = {
-        "argv": [program.target, *program.arguments],
-        "cwd": str(Path(program.target).parent),
-        "environment": {name: environment[name] for name in names if name in environment},
-        "output": f"{program.target}.log",
-    }
-    assert server.stdin and server.stdout
-    server.stdin.write(json.dumps(asked) + "\n")
-    server.stdin.flush()
-    code = int(server.stdout.readline())
-    return Exit(128 - code, "signal") if code < 0 else Exit(code)
-
 
 def remembered(plain: Callable[[Program, Asked], Run]) -> Callable[[Program, Asked], Run]:
     """`run`, which runs the reference of several ports once."""

@@ -83,7 +83,10 @@ class Modules:
         given = [thing for thing in args.all if thing.kind in ("device", "text") and thing.place == "device"]
         place = "device" if given else self.m.default_place
         why = Why(f"`{short(self.m.source(node))}` makes a model", (node.start, node.end))
-        return AbstractValue("module", place, sure=LIKELY, loose=True, ref=dotted, why=(why,))
+        made = AbstractValue("module", place, sure=LIKELY, loose=True, ref=dotted, why=(why,))
+        if self.project.happens(f"{dotted}.__init__", Effect.TIE):
+            self.moves.tied(made, node)
+        return made
 
     def _is_part(self, node: ir.Call) -> bool:
         """`self.attention(x)` in a module's own method is no call of a whole model."""
@@ -201,6 +204,8 @@ class Modules:
             return known
         if of_project(module):
             told = self.project.method(module, name, args, node)
+            if self.project.happens(f"{module.ref}.{name}", Effect.TIE):
+                self.moves.tied(module, node)
             if told is not None and name not in ("forward", "generate"):
                 return told
         if name in ("forward", "generate"):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xlamig import ir
 from xlamig.facts import ModuleMove, Why
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark
 from xlamig.flow.interp.events import Event
+from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 
 _MESSAGES = {
@@ -37,11 +41,11 @@ class Moves:
 
     def moved(self, module: AbstractValue, node: ir.Call, path: str) -> None:
         """A module on the host is moved to the device."""
-        if module.kind != "module" or module.place not in ("host", "either"):
+        if module.kind != "module" or module.place not in ("host", "either") or module.trait is Mark.COPY:
             return
         if module.ref is not None:
             self._moves[identity(module)] = (module, node, self.m.statement, path)
-        for via, at, name in self._held.pop(identity(module), ()):
+        for via, at, name in self._dependants(module):
             if self.swaps and via in ("optimizer", "tie", "list"):
                 continue
             span = (at.start, at.end)
@@ -57,6 +61,24 @@ class Moves:
             )
             if via == "tie" and told is not None:
                 self._ties.setdefault(identity(module), []).append(told)
+
+    def _dependants(self, module: AbstractValue) -> Iterator[tuple[str, ir.Node, str]]:
+        """What holds on to the parameters of a module, or of a part that its class sets."""
+        parts = [
+            part
+            for cls in (module.ref.lineage() if isinstance(module.ref, ClassInfo) else ())
+            for part in cls.attributes.values()
+            if part.kind == "module" and part.ref is not None and part.trait is not Mark.COPY
+        ]
+        for one in (module, *parts):
+            yield from self._held.pop(identity(one), ())
+
+    @staticmethod
+    def copied(thing: AbstractValue) -> AbstractValue:
+        """`copy.deepcopy(model)`: the same methods, and parameters of its own that nothing holds yet."""
+        if thing.kind != "module":
+            return thing
+        return thing.replace(ref=None) if thing.trait else thing.replace(trait=Mark.COPY)
 
     def marked(self, parameter: AbstractValue, via: str, node: ir.Node) -> None:
         """A hook or an attribute is set on a parameter, of the module that is being built or of another."""
@@ -96,9 +118,9 @@ class Moves:
         self, target: ir.Attribute, owner: AbstractValue, thing: AbstractValue, value: ir.Expr | None
     ) -> None:
         """`a.weight = b.weight` ties; `p.no_decay = True` marks a parameter; `p.data = ...to(...)` raises."""
-        if owner.kind == "module" and target.attr == "weight" and isinstance(value, ir.Attribute):
+        if target.attr == "weight" and isinstance(value, ir.Attribute) and value.attr == "weight":
             source = self.m.semantics.evaluate(value.value)
-            if value.attr == "weight" and source.kind == "module":
+            if {owner.kind, source.kind} == {"module"} or (self._is_own(target) and self._is_own(value)):
                 self.tied(owner, target)
         elif owner.kind == "tensor" and target.attr == "data" and _is_host_value(owner, thing):
             text = short(self.m.source(target.value))
@@ -113,6 +135,7 @@ class Moves:
 
     def tied(self, owner: AbstractValue, target: ir.Node) -> None:
         """A tie of two parts of the module that is being built, or of a part and the whole."""
+        self.m.effects.add(Effect.TIE)
         whole = self.m.env.get("self")
         for module in (owner, whole):
             if module is None or module.kind != "module":
@@ -122,6 +145,15 @@ class Moves:
                     self.m.recorder.forget(told)
             else:
                 self.depends(module.replace(place="host"), "tie", target)
+
+    def _is_own(self, weight: ir.Attribute) -> bool:
+        """Whether a weight is a part's of the module that is being built: `self.parts.embed.weight`."""
+        whole = self.m.env.get("self")
+        owner: ir.Expr = weight.value
+        while isinstance(owner, ir.Attribute | ir.Subscript):
+            owner = owner.value
+        is_part = isinstance(owner, ir.Name) and owner.id == "self" and owner is not weight.value
+        return is_part and whole is not None and whole.kind == "module"
 
 
 def _is_host_value(owner: AbstractValue, value: AbstractValue) -> bool:

@@ -61,6 +61,11 @@ class ProjectCalls:
         found = names.project.summary(dotted, names.module)
         return self._apply(*found, args, node) if found is not None else None
 
+    def happens(self, dotted: str, effect: Effect) -> bool:
+        """Whether a function of another module does something, by its summary."""
+        found = self.m.names.project.summary(dotted, self.m.names.module)
+        return found is not None and effects_of(found[0].effects).happens(effect)
+
     def _apply(self, summary: FunctionSummary, module: str, args: Args, node: ir.Call) -> AbstractValue:
         """What the call does, by the callee's summary; what it returns."""
         computed = self.unseen.computed(node, args)

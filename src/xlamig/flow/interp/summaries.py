@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 _MAY_READ = re.compile(r"\.\s*(?:item|tolist|cpu|numpy)\s*\(|\b(?:float|int)\s*\(")
 _MAY_UPDATE = re.compile(r"\.\s*(?:backward|step|optimizer_step|mark_step|sync|zero_grad)\s*\(")
 _MAY_MAKE = re.compile(r"\byield\b|\bDataLoader\s*\(|\btorch\.device\s*\(|\b(?:xla_)?device\s*\(\s*\)")
-_LONG = {_MAY_READ: 1500, _MAY_UPDATE: 6000, _MAY_MAKE: 3000}  # characters; longer functions are programs
+_MAY_TIE = re.compile(r"\.\s*weight\s*=\s*self\s*\..*\.\s*weight\b")
+_LONG = {_MAY_READ: 1500, _MAY_UPDATE: 6000, _MAY_MAKE: 3000, _MAY_TIE: 6000}  # characters; longer functions are programs
 _MAX_CHAIN = 3  # functions of one module that call each other
 _VIA = frozenset({"item", "copy"})
 _MARK = "the argument "
 _PUBLIC = frozenset(
     {Effect.STEP_LOOP, Effect.BATCH, Effect.BACKWARD, Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP}
     | {Effect.ZERO_GRAD, Effect.MODEL_CALL, Effect.SYNC, Effect.FRAMEWORK, Effect.WORK, Effect.READ}
-    | {Effect.SETTLED}
+    | {Effect.SETTLED, Effect.TIE}
 )
 """The effects that a caller in another module learns of."""
 _RESULTS = frozenset({"number", "bool", "text", "none", "foreign", "loader", "device", "optimizer", "module"})
@@ -58,7 +59,11 @@ _Defined = tuple[ir.ClassDef | None, ir.FunctionDef]
 def _wanted(analysis: Analysis) -> Iterator[_Defined]:
     """The functions whose text may do such things, and those that call them."""
     text = analysis.text
-    defined = [(owner, node) for owner, node in _defined(analysis.module.body) if node.name != "__init__"]
+    defined = [
+        (owner, node)
+        for owner, node in _defined(analysis.module.body)
+        if node.name != "__init__" or (owner and _MAY_TIE.search(text, owner.start, owner.end))
+    ]
     names: set[str] = set()
     chosen: set[int] = set()
     for _ in range(_MAX_CHAIN):
@@ -72,7 +77,7 @@ def _wanted(analysis: Analysis) -> Iterator[_Defined]:
         if not new:
             break
         chosen.update(map(id, new))
-        names.update(node.name for node in new)
+        names.update(node.name for node in new if node.name != "__init__")
     yield from ((owner, node) for owner, node in defined if id(node) in chosen)
 
 

@@ -249,6 +249,8 @@ class TorchCalls:
                 return self.modules.output(args, node, LIKELY)
             case "first":
                 return first
+            case "copy":
+                return self.moves.copied(first)
             case "clock":
                 m = self.m
                 return AbstractValue(

@@ -16,6 +16,7 @@ class Effect(Enum):
     POSSIBLE_READ reads a tensor that is possibly on the device
     PART_CALL     calls a part of the module that runs, such as `self.attention(x)`
     SETTLED       leaves no device work queued that nothing waited for
+    TIE           gives two parts of a module one weight
     """
 
     # Members are singletons: hashing by identity keeps Enum's own hash, a Python call, off the hot path.
@@ -35,6 +36,7 @@ class Effect(Enum):
     STEP_LOOP = "step-loop"
     SYNC = "sync"
     SYNC_INSIDE = "sync-inside"
+    TIE = "tie"
     TRANSFER = "transfer"
     WORK = "work"
     XLA_OPTIMIZER_STEP = "xla-optimizer-step"

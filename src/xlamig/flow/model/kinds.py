@@ -25,7 +25,7 @@ _OTHER_LIBRARY = re.compile(
 def made_by(dotted: str) -> str:
     """Return what a call of a canonical name makes: "module", "optimizer", "tensor"; "" for anything else."""
     word = table.returned(dotted)
-    if word not in ("", "signature", "first"):
+    if word not in ("", "signature", "first", "copy"):
         return _WORDS.get(word, "")
     returns = signatures.returns(dotted)
     if "module" in returns:

@@ -39,6 +39,7 @@ class Mark(Enum):
     SLICE = "slice"
     # others
     COMPILED = "compiled"  # a function or module in torch_xla.compile
+    COPY = "copy"  # a module with a class's methods and parameters of its own
     CUDA = "cuda"  # whether CUDA is available
     DEVICE_LOADER = "device-loader"
     INSTANCE = "instance"  # of a class that another file defines

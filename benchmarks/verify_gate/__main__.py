@@ -22,6 +22,7 @@ from xlamig.observe import run, verify
 from xlamig.observe.launch import Program
 from xlamig.observe.run import Asked, Run
 
+
 def remembered(plain: Callable[[Program, Asked], Run]) -> Callable[[Program, Asked], Run]:
     """`run`, which runs the reference of several ports once."""
     done: dict[tuple[str, Asked], Run] = {}

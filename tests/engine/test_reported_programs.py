@@ -51,9 +51,7 @@ MOVE = "import torch_xla\nfrom model import GPT\nm = GPT()\nm.to(torch_xla.devic
 @pytest.mark.parametrize("parts", [PLAIN, NAMED, LISTED])
 @pytest.mark.parametrize("tie", ["self.tie()", "self.EMBED.weight = self.lm_head.weight"])
 @pytest.mark.parametrize("another_file", [False, True])
-def test_a_move_of_tied_weights(
-    tmp_path: Path, parts: tuple[str, str], tie: str, another_file: bool
-) -> None:
+def test_a_move_of_tied_weights(tmp_path: Path, parts: tuple[str, str], tie: str, another_file: bool) -> None:
     text = model(*parts, tie)
     if another_file:
         assert ("main.py", 4, "XLA406") in found(tmp_path, {"model.py": text, "main.py": MOVE})

@@ -41,7 +41,7 @@ class Moves:
 
     def moved(self, module: AbstractValue, node: ir.Call, path: str) -> None:
         """A module on the host is moved to the device."""
-        if module.kind != "module" or module.place not in ("host", "either") or module.trait is Mark.COPY:
+        if module.kind != "module" or module.place not in ("host", "either"):
             return
         if module.ref is not None:
             self._moves[identity(module)] = (module, node, self.m.statement, path)
@@ -68,10 +68,13 @@ class Moves:
             part
             for cls in (module.ref.lineage() if isinstance(module.ref, ClassInfo) else ())
             for part in cls.attributes.values()
-            if part.kind == "module" and part.ref is not None and part.trait is not Mark.COPY
+            if part.kind == "module" and part.ref is not None
         ]
         for one in (module, *parts):
-            yield from self._held.pop(identity(one), ())
+            if one.trait is Mark.COPY:  # it is tied like the original, and no optimizer holds it
+                yield from (held for held in self._held.get(identity(one), ()) if held[0] == "tie")
+            else:
+                yield from self._held.pop(identity(one), ())
 
     @staticmethod
     def copied(thing: AbstractValue) -> AbstractValue:

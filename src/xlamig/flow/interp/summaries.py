@@ -26,7 +26,12 @@ _MAY_READ = re.compile(r"\.\s*(?:item|tolist|cpu|numpy)\s*\(|\b(?:float|int)\s*\
 _MAY_UPDATE = re.compile(r"\.\s*(?:backward|step|optimizer_step|mark_step|sync|zero_grad)\s*\(")
 _MAY_MAKE = re.compile(r"\byield\b|\bDataLoader\s*\(|\btorch\.device\s*\(|\b(?:xla_)?device\s*\(\s*\)")
 _MAY_TIE = re.compile(r"\.\s*weight\s*=\s*self\s*\..*\.\s*weight\b")
-_LONG = {_MAY_READ: 1500, _MAY_UPDATE: 6000, _MAY_MAKE: 3000, _MAY_TIE: 6000}  # characters; longer functions are programs
+_LONG = {
+    _MAY_READ: 1500,
+    _MAY_UPDATE: 6000,
+    _MAY_MAKE: 3000,
+    _MAY_TIE: 6000,
+}  # characters; longer functions are programs
 _MAX_CHAIN = 3  # functions of one module that call each other
 _VIA = frozenset({"item", "copy"})
 _MARK = "the argument "

@@ -23,7 +23,9 @@ def fix(root: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> s
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     monkeypatch.chdir(root)
-    options = engine.Options({"select": ["XLA003"], "include-tests": True}, isolated=True, jobs=1, cache=False)
+    options = engine.Options(
+        {"select": ["XLA003"], "include-tests": True}, isolated=True, jobs=1, cache=False
+    )
     outcome = engine.fix([Path()], options, frozenset({"safe"}), write=True)
     assert not outcome.problems
     assert not engine.fix([Path()], options, frozenset({"safe"}), write=True).files

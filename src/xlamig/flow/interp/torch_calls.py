@@ -247,10 +247,8 @@ class TorchCalls:
                 return AbstractValue("sequence", element=result)
             case "output":
                 return self.modules.output(args, node, LIKELY)
-            case "first":
-                return first
-            case "copy":
-                return self.moves.copied(first)
+            case "first" | "copy":
+                return self.moves.copied(first) if word == "copy" else first
             case "clock":
                 m = self.m
                 return AbstractValue(

@@ -97,7 +97,7 @@ class MoneyFlags:
             raise UsageError(str(error)) from None
 
 
-def _prices(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, float]:
+def read_prices(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, float]:
     found = {}
     for item in value:
         name, _, number = item.partition("=")
@@ -138,7 +138,7 @@ _OPTIONS = (
     click.option("--hours", type=click.FloatRange(0, min_open=True), help="Hours the job runs."),
     click.option("--tpu", metavar="LIST", callback=names, help="TPUs to compare with, such as v5e,v6e."),
     click.option(
-        "--price", multiple=True, metavar="NAME=PRICE", callback=_prices,
+        "--price", multiple=True, metavar="NAME=PRICE", callback=read_prices,
         help="Your price per chip and hour, instead of list prices.",
     ),
     click.option(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
+from typing import Protocol
 
 from xlamig.effort.comparison import Economics, Money, Option, Question
-from xlamig.effort.plan import Plan
 from xlamig.knowledge.hardware import Accelerator, Hardware, Price
 
 
@@ -14,7 +14,15 @@ class NoFigure(ValueError):
     """A figure that is not in the table, and is not guessed."""
 
 
-def weigh(question: Question, plan: Plan, table: Hardware) -> Economics:
+class Estimated(Protocol):
+    """Work that was estimated: a plan, or the hours that are kept of one."""
+
+    @property
+    def whole(self) -> tuple[float, float, float]:
+        """Hours of everything, low, likely and high."""
+
+
+def weigh(question: Question, plan: Estimated, table: Hardware) -> Economics:
     """The comparison.
 
     Raises:
@@ -71,7 +79,7 @@ def _pays_off(
     )
 
 
-def migration_cost(rate: float | None, plan: Plan) -> Money | None:
+def migration_cost(rate: float | None, plan: Estimated) -> Money | None:
     """The plan's hours at that rate, None where none is given."""
     if rate is None:
         return None

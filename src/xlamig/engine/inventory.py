@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -25,11 +26,12 @@ _INTEREST = Interest(kinds=frozenset({"package"}))
 
 @dataclass(frozen=True, slots=True, order=True)
 class UsedPackage:
-    """A package by its name in the normal form of PEP 503. `via`: it is required, imported by that
-    name, or the program itself is ("own"). `filename` is the first of `files` files that say so."""
+    """A package by its name in the normal form of PEP 503. `via`: it is required, imported by that name,
+    the distribution that the program is ("own"), or a module of it. `filename` is the first of `files`
+    files that say so."""
 
     name: str
-    via: Literal["requirement", "import", "own"]
+    via: Literal["requirement", "import", "own", "module"]
     version: str
     optional: bool
     filename: str
@@ -109,23 +111,41 @@ def _imported(sources: Sequence[Source], run: Run) -> Iterator[UsedPackage]:
 
 
 def _own(sources: Sequence[Source], run: Run) -> Iterator[UsedPackage]:
-    """The packages at the top of the program, and the name of its distribution."""
+    """The distribution that the program is, by its own word, and the modules at its top."""
     for name in sorted(run.own):
         at = next(s.file.name for s in sources if s.file.name.endswith(f"{name}/__init__.py"))
-        yield UsedPackage(canonicalize_name(name), "own", "", False, at)
+        yield UsedPackage(canonicalize_name(name), "module", "", False, at)
     for source in sources:
-        if source.file.name == "pyproject.toml" and (name := _project(source.source.text)):
+        read = _NAMED.get(source.file.name)
+        if read is not None and (name := read(source.source.text)):
             yield UsedPackage(canonicalize_name(name), "own", "", False, source.file.name)
 
 
-def _project(text: str) -> str:
+def _in_pyproject(text: str) -> str:
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
         return ""
-    project = document.get("project", {})
-    name = project.get("name") if isinstance(project, dict) else None
-    return name if isinstance(name, str) else ""
+    tool = document.get("tool", {})
+    for table in (document.get("project"), tool.get("poetry") if isinstance(tool, dict) else None):
+        if isinstance(table, dict) and isinstance(table.get("name"), str):
+            return str(table["name"])
+    return ""
+
+
+def _in_setup_py(text: str) -> str:
+    found = _SETUP_NAME.search(text)
+    return found[1] if found else ""
+
+
+def _in_setup_cfg(text: str) -> str:
+    found = _METADATA_NAME.search(text)
+    return found[1] if found else ""
+
+
+_SETUP_NAME = re.compile(r"\bsetup\([^()]*?\bname\s*=\s*[\"']([\w.-]+)[\"']")
+_METADATA_NAME = re.compile(r"^\[metadata\][^\[]*?^name\s*=\s*([\w.-]+)\s*$", re.MULTILINE | re.DOTALL)
+_NAMED = {"pyproject.toml": _in_pyproject, "setup.py": _in_setup_py, "setup.cfg": _in_setup_cfg}
 
 
 def _cuda(sources: Sequence[Source], run: Run) -> Iterator[KernelSource]:

@@ -10,9 +10,7 @@ from xlamig.fleet.diff import Change, Difference
 def render(found: Difference) -> Iterator[str]:
     """Lines of text."""
     yield f"{found.old} -> {found.new}"
-    counts = {"changed": len(found.changed), "unchanged": found.unchanged}
-    counts |= {"added": len(found.added), "removed": len(found.removed)}
-    yield ", ".join(f"{count} {what}" for what, count in counts.items())
+    yield counts(found)
     if found.added:
         yield f"Added: {', '.join(found.added)}"
     if found.removed:
@@ -28,6 +26,12 @@ def render(found: Difference) -> Iterator[str]:
         yield "By rule, new and gone findings:"
         for code, name, came, went in found.rules:
             yield f"  {code} {name}: +{came} -{went}"
+
+
+def counts(found: Difference) -> str:
+    """How many repositories changed in which way."""
+    changed, added, removed = (len(names) for names in (found.changed, found.added, found.removed))
+    return f"{changed} changed, {found.unchanged} unchanged, {added} added, {removed} removed"
 
 
 def _line(change: Change, width: int) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from packaging.utils import canonicalize_name
+
 from xlamig import __version__
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import MODEL_VERSION, Plan, estimate
@@ -17,6 +19,7 @@ from xlamig.fleet.job import Job
 from xlamig.fleet.schema import SCHEMA_VERSION, Row, Rows
 
 _QUOTED = re.compile(r"`([^`\n]+)`")
+_NAME = re.compile(r"[\w-]+")
 _DIGITS = 6  # of hours: sums of floats differ in the last place
 
 
@@ -151,8 +154,10 @@ def _blocking(repository: str, report: Report, effort: EffortSettings, plan: Pla
 
 
 def _package_in(finding: Finding) -> str:
+    """Its name, of `flash_attn.flash_attn_func`, `torch==1.4` and `pytorch=1.2` as well."""
     quoted = _QUOTED.search(finding.message)
-    return (quoted[1].partition(".")[0] if quoted else finding.dependency).lower().replace("_", "-")
+    name = _NAME.match(quoted[1] if quoted else finding.dependency)
+    return {"pytorch": "torch"}.get(found := canonicalize_name(name[0]), found) if name else ""
 
 
 def _without(report: Report, findings: list[Finding]) -> Report:

@@ -105,8 +105,8 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
         *_columns(
             "text",
             package="its name in the normal form of PEP 503",
-            via="`requirement`, `import`, `own` (the repository is this package), or `rule`: it does not run "
-            "on a TPU as it is",
+            via="`requirement`, `import`, `own` (the repository is this distribution), `module` (it is one "
+            "of its modules), or `rule`: it does not run on a TPU as it is",
             version="the specifier of a requirement",
             filename="the first file that says so",
         ),

@@ -225,6 +225,13 @@ class Launch(Fact):
     via: Literal["option", "default", "setting"]
 
 
+Consumer = Literal[
+    "", "raise", "log", "container", "file", "text", "environment", "slice", "index", "branch", "return"
+]
+"""What takes a value on the host: a check that raises, a log, a list or array, a file, a decoder of
+tokens, the step of an environment, a slice's bound, an index, a branch, the caller."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostRead(Fact):
     """Python needs the value of a device tensor: the graph so far runs, and the host waits for it.
@@ -253,6 +260,7 @@ class HostRead(Fact):
     boundary: Literal["before", "after"] = "before"
     nth: Literal["only", "first", "later"] = "only"
     over: Literal["", "parameters", "state-dict", "list", "rows"] = ""
+    consumer: Consumer = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,11 @@ _LOCKED = re.compile(r"nvidia-|torch|cuda|\+cu\d")
 _DEEP = re.compile(r"[(\[{](?:[^()\[\]{}]*[(\[{]){1000}")
 
 
+_EXTRA = re.compile(
+    r"(?:^|[-_./])(?:opt|optional|extras?|dev|develop|test|tests|docs?|gpu|cuda|tensorrt|trt|bench(?:mark)?s?)(?=[-_./])"
+)
+
+
 def facts_of(
     text: str,
     kind: str,
@@ -40,7 +45,7 @@ def facts_of(
         return list(native_facts(Page(text, kind, context), filename, *native))
     if not (_LOCKED if kind == "lock" else _TELLING).search(text) and kind not in ("requirements", "json"):
         return []
-    page = Page(text, kind, context)
+    page = Page(text, kind, context, bool(_EXTRA.search(filename)))
     found = _too_deep(page) or _read(page, interest)
     wanted = [fact for fact in found if fact.kind in interest.kinds]
     return list(_first_of_each(sorted(wanted, key=lambda fact: (fact.span, fact.kind))))

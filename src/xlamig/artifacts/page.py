@@ -19,6 +19,7 @@ class Page:
     text: str
     kind: str
     context: frozenset[str] = frozenset()
+    optional: bool = False  # what it requires is an extra: requirements.dev.txt
 
     def fields(self, start: int, end: int) -> dict[str, Any]:
         """What every fact at `start:end` carries; its statement is the line."""

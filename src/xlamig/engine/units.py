@@ -10,6 +10,7 @@ from xlamig.findings import Finding
 _IMAGE = "XLA910"
 _IN_IMAGES = ("XLA909", "XLA910", "XLA911", "XLA912")
 _KERNELS = ("XLA601", "XLA603", "XLA604")  # extensions, Triton, cupy and its like
+_RUNTIMES = ("XLA604", "XLA610")  # cupy and its like, TensorRT, Triton servers
 _LAUNCHES = ("XLA007", "XLA009", "XLA016")  # streams, CUDA's internals and addresses: what a launch is given
 _READS = "XLA1"
 _FROM_READS = ("XLA1", "XLA2", "XLA3")
@@ -28,10 +29,16 @@ def _in_job(finding: Finding, unit: str) -> Finding:
 
 
 def _with_kernels(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """A runtime for GPUs that files import at their top makes all of them one unit; a kernel makes the class
+    or function that holds it one, with what launches take."""
+    at_top = (finding for finding in findings if finding.code in _RUNTIMES and not finding.scope)
+    runtime = next((finding for finding in at_top if finding.severity != "info"), None)
     kernels = [finding for finding in findings if finding.code in _KERNELS]
     units = {_top(kernel) for kernel in kernels} - {""}
     for finding in findings:
-        if kernels and (_top(finding) in units or finding in kernels or finding.code in _LAUNCHES):
+        if runtime is not None:
+            yield replace(finding, job=f"{runtime.code}|{runtime.dependency}")
+        elif kernels and (_top(finding) in units or finding in kernels or finding.code in _LAUNCHES):
             unit = _top(finding) if _top(finding) in units else _top(kernels[0])
             yield _in_job(finding, f"kernel {unit}")
         else:

@@ -46,7 +46,7 @@ def read_requirements(page: Page) -> Iterator[Fact]:
             yield from _option(page, line[0], line.start())
             continue
         wanted = _OPTIONS.sub("", text).strip()
-        yield from read_line(page, wanted, (start, start + len(wanted)))
+        yield from read_line(page, wanted, (start, start + len(wanted)), optional=page.optional)
 
 
 def read_line(page: Page, text: str, span: Span, *, optional: bool = False) -> Iterator[Fact]:

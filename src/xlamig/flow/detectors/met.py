@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from xlamig.facts import Fact, Span
+from xlamig import ir
+from xlamig.facts import Fact, HostRead, Span
+from xlamig.flow.detectors.consumers import consumer_of
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.interp.events import CONFIDENCES, Event
 from xlamig.flow.model.site import Place
 
 
-def met(events: Iterable[Event], place: Place, proofs: Mapping[Span, Mapping[str, str]]) -> Iterator[Fact]:
-    """The facts of a statement's events; `proofs` are those of the nodes."""
+def met(
+    events: Iterable[Event],
+    place: Place,
+    proofs: Mapping[Span, Mapping[str, str]],
+    statement: ir.Stmt,
+    rest: Sequence[ir.Stmt],
+) -> Iterator[Fact]:
+    """The facts of a statement's events; `proofs` are those of the nodes, `rest` comes after it."""
     for event in events:
         fields = place.fields(event.node)
         fields["frequency"] = event.frequency
@@ -21,4 +29,6 @@ def met(events: Iterable[Event], place: Place, proofs: Mapping[Span, Mapping[str
         fields["related"] = event.related
         fields["parts"] = event.parts
         fields["proofs"] = {**device_in_scope(place, event.node.start), **proofs.get(fields["span"], {})}
+        if event.fact is HostRead:
+            fields["consumer"] = consumer_of(event.node, statement, rest)
         yield event.fact(**fields, **event.fields)

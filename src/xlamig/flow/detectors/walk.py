@@ -74,7 +74,8 @@ class Walk:
             inside = place.at(statement)
             before = body[i - 1] if i else None
             after = body[i + 1] if i + 1 < len(body) else None
-            self.seen.add(met(self.ran.recorder.of(statement), inside, self.ran.recorder.proofs))
+            events = self.ran.recorder.of(statement)
+            self.seen.add(met(events, inside, self.ran.recorder.proofs, statement, body[i + 1 :]))
             self._statement(statement, inside, before, after)
             place = self.narrowing.after(statement, place)
 

@@ -292,7 +292,10 @@ class Loops:
 
     def _experts(self, loop: Loop) -> None:
         """A loop over experts, each of which gets the rows that a mask picks."""
-        self.m.record(DynamicShape, loop.node, LIKELY, (), at=loop.node, via="experts", operation="for")
+        node = loop.node
+        head = self.m.analysis.text[node.start : node.iter.end] if isinstance(node, ir.For) else ""
+        sure = LIKELY if "expert" in head.lower() else POSSIBLE
+        self.m.record(DynamicShape, node, sure, (), at=node, via="experts", operation="for")
 
     @staticmethod
     def _header(loop: Loop) -> ir.Name:

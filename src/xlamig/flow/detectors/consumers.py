@@ -1,0 +1,91 @@
+"""What becomes of a value that the host reads: advice depends on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from xlamig import ir
+from xlamig.facts import Consumer
+from xlamig.flow.model.scopes import path_of
+
+_BY_CALLEE: tuple[tuple[Consumer, re.Pattern[str]], ...] = (
+    ("log", re.compile(
+        r"^print$|(?:^|\.)(?:log\w*|debug|info|warning|add_(?:scalar|image|histogram|text)s?|set_postfix\w*"
+        r"|set_description\w*|write_(?:scalar|image)s?|plot|imshow)$|(?:^|\.)(?:wandb|writer|logger)\."
+    )),
+    ("file", re.compile(
+        r"(?:^|\.)(?:save\w*|dump|write\w*|imwrite|imsave|to_csv|to_file|tofile|export\w*)$"
+    )),
+    ("environment", re.compile(r"(?:^|\.|_)envs?\.(?:step|reset)$|(?:^|\.)(?:env_step|step_env)$")),
+    ("text", re.compile(r"(?:^|\.)\w*decode\w*$|(?:^|\.)convert_ids_to_tokens$")),
+    ("container", re.compile(
+        r"(?:^|\.)(?:append\w*|extend|insert|put|setdefault)$|\w(?:list|results?|dict)\.(?:update|add)$"
+    )),
+)  # fmt: skip
+
+
+def consumer_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Consumer:
+    """Return what takes the value of `node` in a statement, or what takes the variable that it is put in by
+    the statements after it; "" where that is not plain."""
+    found = _in_statement(node, statement)
+    if found or not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
+        return found
+    target = statement.targets[0]
+    if not isinstance(target, ir.Name):
+        return "container" if isinstance(target, ir.Subscript) else ""
+    for later in rest:
+        for use in ir.walk(later):
+            if isinstance(use, ir.Name) and use.id == target.id:
+                return _in_statement(use, later)
+    return ""
+
+
+def _in_statement(node: ir.Node, statement: ir.Stmt) -> Consumer:
+    for above in reversed(list(_path(statement, node))):
+        match above:
+            case ir.Call(func=func) if not _inside(node, func):
+                path = path_of(func) or (func.attr if isinstance(func, ir.Attribute) else "")
+                for consumer, pattern in _BY_CALLEE:
+                    if pattern.search(path):
+                        return consumer
+            case ir.Slice():
+                return "slice"
+            case ir.Subscript(index=index) if any(_inside(node, part) for part in index):
+                return "index"
+            case ir.Raise() | ir.Assert():
+                return "raise"
+            case ir.If(test=test, body=body) if _inside(node, test):
+                return _branch(body)
+            case ir.While(test=test) if _inside(node, test):
+                return "branch"
+            case ir.Return():
+                return "return"
+    return ""
+
+
+def _branch(body: ir.Block) -> Consumer:
+    """Return what a test decides on: whether something is raised, logged, or computed."""
+    last = body[-1] if body else None
+    if isinstance(last, ir.Raise):
+        return "raise"
+    if isinstance(last, ir.ExprStmt) and isinstance(last.value, ir.Call):
+        path = path_of(last.value.func)
+        if path in ("exit", "sys.exit", "quit", "os._exit"):
+            return "raise"
+        if len(body) == 1 and _BY_CALLEE[0][1].search(path):
+            return "log"
+    return "branch"
+
+
+def _path(top: ir.Node, node: ir.Node) -> Iterator[ir.Node]:
+    """Yield the nodes from `top` down to the parent of `node`; a block of a compound statement is not
+    entered."""
+    current: ir.Node | None = top
+    while current is not None and current is not node:
+        yield current
+        current = next((child for child in ir.children(current) if _inside(node, child)), None)
+
+
+def _inside(node: ir.Node, outer: ir.Node) -> bool:
+    return outer.start <= node.start and node.end <= outer.end

@@ -1,0 +1,120 @@
+"""Advice follows from what takes a value that the host reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlamig import engine
+from xlamig.findings import Finding
+
+HEAD = """import torch
+def train(model, loader, optimizer, kept, table, writer, envs, tokenizer):
+    for x in loader:
+        x = x.to("xla")
+        y = model(x)
+        y.sum().backward()
+        optimizer.step()
+        torch_xla.sync()
+        z = model(x)
+"""
+
+
+def found(text: str, **settings: Any) -> list[Finding]:
+    options = engine.Options(settings, isolated=True, stdin=("train.py", text.encode()))
+    return list(engine.check([Path("train.py")], options).findings)
+
+
+CASES = {
+    "z.max().item()": "Read after `torch_xla.sync()`; keep sums",
+    "print(z.max().item())": "Log every few steps",
+    "largest = z.max().item(); print(largest)": "Log every few steps",
+    "kept.append(z.cpu())": "before the copy, which then is a transfer only",
+    "table[0] = z.cpu().numpy()": "before the copy, which then is a transfer only",
+    "table = z.cpu(); kept.append(table)": "before the copy, which then is a transfer only",
+    "torch.save(z.cpu(), 'a')": "before the copy, which then is a transfer only",
+    "envs.step(z.cpu().numpy())": "everything the host needs in this step at once",
+    "tokenizer.batch_decode(z.cpu())": "everything the host needs in this step at once",
+    "z = z.cpu()": "if the host had the values before the step",
+    "if z.max() > 3: raise ValueError": "Drop the check",
+    "if z.max() > 3: print('large')": "Test and log every few steps",
+    "if z.max() > 3: z = z / 2": "Decide on the device",
+    "if z.max() > 3: z = z / 2; print(z.shape)": "Decide on the device",
+    "assert (z > 0).all()": "Drop the check",
+}
+
+
+@pytest.mark.parametrize("line", CASES)
+def test_help_fits_what_takes_the_value(line: str) -> None:
+    text = (
+        HEAD + f"        {line}\n"
+        if ": " in line
+        else HEAD + "".join(f"        {p}\n" for p in line.split("; "))
+    )
+    helps = [f.help for f in found(text, select=["XLA101", "XLA102", "XLA106"])]
+    assert len(helps) == 1 and CASES[line] in helps[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("import torch\n@torch.inference_mode()\ndef f(buffer): buffer.zero_()\n", False),
+        (
+            "import torch\nnet = torch.nn.Linear(2, 2)\n@torch.inference_mode()\ndef f(x): return net(x)\n",
+            True,
+        ),
+    ],
+)
+def test_inference_mode_matters_where_a_linear_is_used(tmp_path: Path, text: str, shown: bool) -> None:
+    (tmp_path / "a.py").write_text(text)
+    report = engine.check(
+        [tmp_path], engine.Options({"select": ["XLA810"]}, isolated=True, jobs=1, cache=False)
+    )
+    assert bool(report.findings) is shown
+
+
+@pytest.mark.parametrize(
+    ("ids", "severity"), [("[device]", "info"), ("[self.device]", "info"), ("[rank]", "error")]
+)
+def test_device_ids_may_name_the_own_device(ids: str, severity: str) -> None:
+    ddp = "torch.nn.parallel.DistributedDataParallel"
+    text = f"import torch\ndef f(self, model, device, rank):\n    return {ddp}(model, device_ids={ids})\n"
+    assert [f.severity for f in found(text, select=["XLA702"])] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("value", "severity"), [("None", None), ("self.max_norm", "info"), ("1.0", "warning")]
+)
+def test_max_norm_matters_where_it_is_set(value: str, severity: str | None) -> None:
+    text = f"""import torch
+import torch.nn.functional as F
+class A(torch.nn.Module):
+    def forward(self, x):
+        return F.embedding(x, self.weight, max_norm={value})
+"""
+    reported = [f.severity for f in found(text, select=["XLA502"])]
+    assert reported == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [
+        ("requirements.txt", "error"),
+        ("requirements.opt.txt", "info"),
+        ("requirements/dev.txt", "info"),
+        ("develop/requirements.txt", "info"),
+        ("options/requirements.txt", "error"),
+    ],
+)
+def test_what_an_extra_asks_for_is_optional(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, severity: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_text("flash-attn\n")
+    report = engine.check(
+        [Path()], engine.Options({"select": ["XLA909"]}, isolated=True, jobs=1, cache=False)
+    )
+    assert [f.severity for f in report.findings] == [severity]

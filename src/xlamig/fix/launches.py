@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 _SUFFIXES = (".md", ".rst", ".sh", ".bash", ".slurm", ".sbatch", ".toml", ".cfg")
@@ -28,7 +29,24 @@ class Launches:
 
 
 def launches_in(root: Path) -> Launches:
-    return launches_of(map(_text, _documents(root)))
+    found = [_launches_of_file(path, *_stamp(path)) for path in _documents(root)]
+    return Launches(
+        frozenset().union(*(each.modules for each in found)),
+        frozenset().union(*(each.scripts for each in found)),
+    )
+
+
+@lru_cache(maxsize=4 * _MOST_FILES)  # a process that checks again reads only what has changed
+def _launches_of_file(path: Path, time: int, size: int) -> Launches:
+    return launches_of([_text(path)])
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
 
 
 def launches_of(texts: Iterable[str]) -> Launches:

@@ -42,8 +42,8 @@ def test_an_entry_names_a_commit_and_paths_inside_its_folder(script: Script) -> 
     assert not [path for path in paths if Path(path).is_absolute() or ".." in Path(path).parts]
 
 
+@pytest.mark.evidence  # numpy comes with torch
 def test_the_kinds_of_data_are_known() -> None:
-    pytest.importorskip("numpy")
     from benchmarks.scripts.data import GENERATORS
 
     assert {kind for script in SCRIPTS for kind, _ in script.data} <= set(GENERATORS)

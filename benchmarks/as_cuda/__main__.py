@@ -22,6 +22,7 @@ from xlamig.observe.launch import Program
 from xlamig.observe.run import Asked
 
 STEPS = 4
+QUICKLY = {"XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}
 
 
 def main() -> int:
@@ -32,7 +33,7 @@ def main() -> int:
     parser.add_argument("ids", nargs="*")
     options = parser.parse_args()
     chosen = [s for s in of_manifest() if s.id in options.ids or (not options.ids and s.half == "dev")]
-    os.environ |= {"WANDB_MODE": "disabled", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1"}
+    os.environ |= {"WANDB_MODE": "disabled", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", **QUICKLY}
     run.launch = forked
     run.require = lambda program, package: None
     done = _kept(options.state)

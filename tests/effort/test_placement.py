@@ -247,3 +247,18 @@ def test_a_redesign_of_the_sampling_of_a_program_that_trains_is_named_beside_the
 def test_what_code_does_counts_more_than_its_name() -> None:
     script = part("", kind="module", calls=(("torch.Tensor.backward", 1),))
     assert list(stages(script, filename="chat_sample.py")) == ["training"]
+
+
+@pytest.mark.parametrize(
+    ("filename", "calls", "stage"),
+    [
+        ("tok_train.py", (), "data"),
+        ("train_tokenizer.py", (), "data"),
+        ("token_train.py", (), "training"),
+        ("tok_train.py", (("torch.Tensor.backward", 1),), "training"),
+    ],
+)
+def test_what_trains_a_tokenizer_is_no_training_loop(
+    filename: str, calls: tuple[tuple[str, int], ...], stage: str
+) -> None:
+    assert list(stages(part("", kind="module", calls=calls), filename=filename)) == [stage]

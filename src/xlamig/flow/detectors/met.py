@@ -29,6 +29,5 @@ def met(
         fields["related"] = event.related
         fields["parts"] = event.parts
         fields["proofs"] = {**device_in_scope(place, event.node.start), **proofs.get(fields["span"], {})}
-        if event.fact is HostRead:
-            fields["consumer"] = consumer_of(event.node, statement, rest)
-        yield event.fact(**fields, **event.fields)
+        consumer = {"consumer": consumer_of(event.node, statement, rest)} if event.fact is HostRead else {}
+        yield event.fact(**fields, **event.fields, **consumer)

@@ -22,6 +22,7 @@ SAMPLES = Path(__file__).parent / "samples"
 NAMES = sorted(path.name for path in SAMPLES.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_damaged_file(name: str) -> None:
     data = (SAMPLES / name).read_bytes()

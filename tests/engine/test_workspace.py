@@ -152,6 +152,7 @@ def _trees() -> int:
     return sum(isinstance(thing, ir.Module) for thing in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_random_edits_end_with_the_findings_of_a_batch_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -94,6 +94,7 @@ def facts(text: str) -> list[Fact]:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(modules())
 def test_any_form_of_the_language(text: str) -> None:
@@ -104,6 +105,7 @@ def test_any_form_of_the_language(text: str) -> None:
     assert facts(f"import torch as a\n{text}") == first
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(torch_like())
 def test_any_torch_program(text: str) -> None:
@@ -119,6 +121,7 @@ def test_nasty_sources(name: str) -> None:
     facts(nasty()[name])
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(torch_like(), min_size=1, max_size=3))
 def test_any_project(texts: list[str]) -> None:

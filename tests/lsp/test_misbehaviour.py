@@ -71,6 +71,7 @@ async def test_messages_that_make_no_sense_leave_the_server_working(root: Path) 
         assert await editor.codes("sync.py") == ["XLA005"]
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio
 async def test_random_edits_end_with_the_diagnostics_of_a_batch_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

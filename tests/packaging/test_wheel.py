@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(ROOT.glob("rules/**/XLA*.md"))
 MAIN = "import sys, xlamig; from xlamig.cli import main; print(xlamig.__file__, file=sys.stderr); main()"

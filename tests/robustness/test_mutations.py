@@ -43,6 +43,7 @@ def parses(text: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_a_damaged_file_is_checked_and_fixed(
     shard: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

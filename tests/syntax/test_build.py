@@ -154,6 +154,7 @@ def test_an_import_can_be_written_there(name: str) -> None:
     check_insert(SOURCES[name])
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(modules())
 def test_an_import_can_be_written_into_generated_code(text: str) -> None:

@@ -201,6 +201,7 @@ def test_cutting_an_argument_leaves_a_call(parsed: Parsed) -> None:
     check_cuts(parsed)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(modules())
 def test_all_of_it_for_generated_code(text: str) -> None:

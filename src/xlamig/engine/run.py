@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -17,6 +16,7 @@ from xlamig.engine.analyse import analyse
 from xlamig.engine.beside import files_beside
 from xlamig.engine.cache import Cache, digest, folder_of
 from xlamig.engine.contain import Lost, Work, run_all
+from xlamig.engine.cores import usable_cores
 from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.exchange import MAX_ROUNDS, Contexts, contexts_by_module, modules_named
 from xlamig.engine.homes import homes
@@ -361,9 +361,7 @@ class Run:
         return self.options.stdin is None and all(path.is_dir() for path in self.paths)
 
     def _processes(self) -> int:
-        if self.options.jobs:
-            return self.options.jobs
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return self.options.jobs or usable_cores()
 
     def _advance(self, count: int) -> None:
         self._done += count

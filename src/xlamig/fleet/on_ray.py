@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import socket
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 import ray
 from ray.exceptions import RayError
@@ -15,6 +15,7 @@ from xlamig.fleet.job import Job, Outcome
 from xlamig.fleet.scan import scan, stored_failure
 
 _RETRIES = 2  # of a task whose worker or node is lost
+_PATIENCE = 10  # seconds
 _AHEAD = 2  # tasks handed out per core of the cluster
 
 
@@ -22,28 +23,40 @@ def on_ray(address: str | None, workers: int, cores: int) -> Engine:
     """Each job is a task; without an address the cluster is this machine, with so many `workers`."""
 
     def run(jobs: Sequence[Job]) -> Generator[tuple[Job, Outcome], None, None]:
-        _connect(address, workers * cores)
+        connect(address, workers * cores)
         try:
-            yield from _run(jobs, cores)
+            yield from hand_out(scan, jobs, cores)
         finally:
             ray.shutdown()
 
     return run
 
 
-def _connect(address: str | None, cores: int) -> None:
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+def connect(address: str | None, cores: int) -> None:
+    """Raises UsageError where there is no such cluster."""
     try:
         if address is None:
             ray.init(num_cpus=cores, include_dashboard=False, log_to_driver=False, logging_level="warning")
         else:
+            _reach(address)
             ray.init(address=address, log_to_driver=False, logging_level="warning")
-    except (ConnectionError, RayError, ValueError) as error:
+    except (OSError, RayError, ValueError) as error:
         raise UsageError(f"no Ray cluster at {address}: {error}") from None
 
 
-def _run(jobs: Sequence[Job], cores: int) -> Generator[tuple[Job, Outcome], None, None]:
-    task = ray.remote(num_cpus=cores, max_retries=_RETRIES)(scan)
+def _reach(address: str) -> None:
+    """Raises OSError where nobody listens: Ray itself would try for minutes, and end the process."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+
+
+def hand_out(
+    function: Callable[[Job], Outcome], jobs: Sequence[Job], cores: int
+) -> Generator[tuple[Job, Outcome], None, None]:
+    """Outcomes as they come. Never more tasks wait than the cluster can soon run, so that little is lost
+    when the scan is stopped."""
+    task = ray.remote(num_cpus=cores, max_retries=_RETRIES)(function)
     waiting = deque(jobs)
     running: dict[ray.ObjectRef, Job] = {}
     while waiting or running:

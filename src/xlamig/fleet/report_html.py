@@ -17,12 +17,12 @@ from xlamig.findings import rule_url
 from xlamig.fleet.diff_text import counts
 from xlamig.fleet.ranking import Ranked
 from xlamig.fleet.report_text import hours_of
-from xlamig.fleet.summary import VERDICTS, Summary
+from xlamig.fleet.summary import Summary
 from xlamig.report.numbers import between, figure
 from xlamig.report.page import environment
 from xlamig.report.plan_money import amount
 
-WIDTH, HEIGHT, MARGIN = 640, 300, 56
+WIDTH, HEIGHT, MARGIN = 704, 320, 16
 _MOST_DOTS = 400
 
 
@@ -33,7 +33,6 @@ class Dot:
     x: float
     y: float
     label: str
-    verdict: str
 
 
 def render(summary: Summary) -> str:
@@ -44,8 +43,8 @@ def render(summary: Summary) -> str:
         version=__version__,
         hours_of=hours_of,
         counts=counts,
-        verdicts=VERDICTS,
         dots=dots(summary.ranked, summary.currency),
+        reach=reach(summary.ranked),
         layout={"width": WIDTH, "height": HEIGHT, "margin": MARGIN},
         script=Markup(script),  # ours, and no `<` of a report in it
         digest=digest,
@@ -63,20 +62,36 @@ def between_of(one: Ranked) -> str:
     return between(one.low_hours, one.high_hours)
 
 
+def _shown(ranked: list[Ranked]) -> list[tuple[Ranked, float]]:
+    """The repositories that save something, with what; the first of the ranking if there are many."""
+    saving = [(one, one.saving.saved.likely) for one in ranked if one.saving]
+    return [(one, money) for one, money in saving if money > 0][:_MOST_DOTS]
+
+
 def dots(ranked: list[Ranked], currency: str) -> list[Dot]:
-    """The repositories that save something, the first of the ranking at most."""
-    saving = [one for one in ranked if (one.per_hour or 0) > 0][:_MOST_DOTS]
-    hours = [one.likely_hours for one in saving]
-    money = [one.saving.saved.likely for one in saving if one.saving]
+    """The picture of what the work saves."""
+    shown = _shown(ranked)
+    hours, money = [one.likely_hours for one, _ in shown], [value for _, value in shown]
     return [
         Dot(
-            _placed(one.likely_hours, hours, MARGIN, WIDTH - MARGIN),
-            _placed(value, money, HEIGHT - MARGIN / 2, MARGIN / 2),
+            _placed(one.likely_hours, hours, 2 * MARGIN, WIDTH - 2 * MARGIN),
+            _placed(value, money, HEIGHT - 3 * MARGIN, 3 * MARGIN),
             f"{one.name}: {figure(one.likely_hours)} h, saves {amount(value)} {currency}",
-            one.verdict,
         )
-        for one, value in zip(saving, money, strict=True)
+        for one, value in shown
     ]
+
+
+def reach(ranked: list[Ranked]) -> dict[str, str]:
+    """What the axes of the picture reach from and to."""
+    shown = _shown(ranked)
+    if not shown:
+        return {}
+    hours, money = [one.likely_hours for one, _ in shown], [value for _, value in shown]
+    return {
+        "hours": f"{figure(min(hours))} to {figure(max(hours))}",
+        "money": f"{amount(min(money))} to {amount(max(money))}",
+    }
 
 
 def _placed(value: float, among: list[float], first: float, last: float) -> float:

@@ -76,7 +76,14 @@ def test_inference_mode_matters_where_a_linear_is_used(tmp_path: Path, text: str
 
 
 @pytest.mark.parametrize(
-    ("ids", "severity"), [("[device]", "info"), ("[self.device]", "info"), ("[rank]", "error")]
+    ("ids", "severity"),
+    [
+        ("[device]", "info"),
+        ("[self.device]", "info"),
+        ("[util.dev()]", "info"),
+        ("[get_rank()]", "error"),
+        ("[rank]", "error"),
+    ],
 )
 def test_device_ids_may_name_the_own_device(ids: str, severity: str) -> None:
     ddp = "torch.nn.parallel.DistributedDataParallel"

@@ -92,6 +92,7 @@ CONTEXTS = (
     "hot",  # one of these two; `frequency` is then "step", or "interval" under `step % n == 0`
     "worker",  # of a data loader: __getitem__, collate_fn ...
     "rank-guarded",  # only on rank 0
+    "handover",  # in a function that does something on one rank, or reads or writes files: others may wait
     "condition",  # in the test of if, while, assert, a ternary; an operand of and, or, not
     "comparison",
     "divisor",  # what `/`, `//` or `%` divides by

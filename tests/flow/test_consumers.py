@@ -125,3 +125,28 @@ def test_what_an_extra_asks_for_is_optional(
         [Path()], engine.Options({"select": ["XLA909"]}, isolated=True, jobs=1, cache=False)
     )
     assert [f.severity for f in report.findings] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("loss.backward(); dist.barrier()", "info"),
+        ("dist.barrier(); dist.all_reduce(loss)", "info"),
+        ("if dist.get_rank() != 0: dist.barrier()", "warning"),
+        ("torch.save(loss, 'a'); dist.barrier()", "warning"),
+    ],
+)
+def test_a_barrier_matters_where_a_process_may_have_to_wait(body: str, severity: str) -> None:
+    text = f"import torch\nimport torch.distributed as dist\ndef f(loss):\n    {body}\n    loss.cuda()\n"
+    assert [f.severity for f in found(text, select=["XLA711"]) if "barrier" in f.message] == [severity]
+
+
+def test_help_names_the_argument_that_falls_back() -> None:
+    text = """import torch
+import torch.nn.functional as F
+class A(torch.nn.Module):
+    def forward(self, x):
+        return F.interpolate(x, (8, 8), mode="bilinear", antialias=True)
+"""
+    (finding,) = found(text, select=["XLA502"])
+    assert "antialias=True" in finding.message and "antialias=False" in finding.help

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -19,6 +20,17 @@ from xlamig.flow.model.summaries import CallContext
 
 _NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode"})
 _NOT_INSIDE = frozenset({"loop", "try"})  # of a function that is defined there
+
+
+_ONE_RANK = re.compile(
+    r"\bif\b[^\n:]*(?:rank|is_(?:main|master)|primary|process_index)|\.(?:exists|isfile|unlink|rmtree)\(|\bopen\("
+    r"|\b\w*(?:save|load|dump|download|extract|write|mkdirs?|makedirs)\w*\("
+)
+
+
+def _hands_over(text: str) -> bool:
+    """Whether a function with a barrier does what other processes may have to wait for."""
+    return "barrier" in text and bool(_ONE_RANK.search(text))
 
 
 class Walk:
@@ -187,6 +199,8 @@ class Walk:
         context = under.context - _NOT_INSIDE | self.regions.of_function(node, place.scope)
         if id(node) in self.ran.hot:
             context |= {"hot"}
+        if _hands_over(self.analysis.text[node.start : node.end]):
+            context |= {"handover"}
         often = under.frequency if "hot" in under.context else "step" if "hot" in context else "unknown"
         self._block(node.body, Place(inner, place.statement, (), under.guards, context, often, under.reasons))
 

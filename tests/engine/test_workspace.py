@@ -104,6 +104,17 @@ def test_new_and_deleted_files_are_noticed_after_a_refresh(project: Path, opened
     assert opened.check() == check()
 
 
+def test_a_buffer_that_is_too_large_is_skipped_as_its_file_would_be(project: Path, opened: Workspace) -> None:
+    large = SYNCHRONIZE + b"#" * 2_000_000
+    opened.edit(project / "tools.py", large)
+    report = opened.check()
+    (project / "tools.py").write_bytes(large)
+    assert report == check()
+    assert [file.filename for file in report.skipped] == ["tools.py"]
+    opened.edit(project / "tools.py", SYNCHRONIZE)
+    assert codes(opened.check(), "tools.py") == ["XLA005"]
+
+
 def test_a_changed_configuration_holds_after_a_refresh(project: Path, opened: Workspace) -> None:
     (project / "xlamig.toml").write_text('ignore = ["XLA005"]\n')
     opened.refresh()

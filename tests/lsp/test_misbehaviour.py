@@ -71,6 +71,30 @@ async def test_messages_that_make_no_sense_leave_the_server_working(root: Path) 
         assert await editor.codes("sync.py") == ["XLA005"]
 
 
+@pytest.mark.asyncio
+async def test_a_huge_document_is_skipped_until_it_shrinks(root: Path) -> None:
+    async with session(root) as editor:
+        await editor.open("sync.py", SYNCHRONIZE + "x = [0]\n" * 300_000)
+        assert await editor.codes("sync.py") == []
+        await editor.change("sync.py", SYNCHRONIZE)
+        assert await editor.codes("sync.py") == ["XLA005"]
+
+
+@pytest.mark.asyncio
+async def test_a_document_may_be_closed_and_deleted_while_it_is_checked(root: Path) -> None:
+    async with session(root) as editor:
+        await editor.open("sync.py")
+        await editor.change("sync.py", "torch.cuda.synchronize()\n" * 2_000)
+        await editor.close("sync.py")
+        assert await editor.codes("sync.py") == []
+        await editor.open("sync.py", SYNCHRONIZE * 500)
+        (root / "sync.py").unlink()
+        await editor.close("sync.py")
+        assert await editor.codes("sync.py") == []
+        await editor.open("sync.py", SYNCHRONIZE)
+        assert await editor.codes("sync.py") == ["XLA005"]
+
+
 @pytest.mark.slow
 @pytest.mark.asyncio
 async def test_random_edits_end_with_the_diagnostics_of_a_batch_check(

@@ -32,7 +32,7 @@ from xlamig.fix.scope import Scope
 from xlamig.flow import ProjectIndex
 from xlamig.rulebook import Program
 from xlamig.source.decode import Undecodable
-from xlamig.source.files import Discovery, SourceFile, discover
+from xlamig.source.files import Discovery, SourceFile, discover, too_large
 from xlamig.source.kinds import kind_of
 from xlamig.source.read import read_source
 from xlamig.source.text import SourceText
@@ -110,6 +110,11 @@ class Run:
             session = sessions.get(id(file.settings))
             if session is None:
                 session = sessions[id(file.settings)] = self._session(file.settings, cache)
+            buffer = self.options.buffers.get(file.path, b"")
+            reason = too_large(file.name, len(buffer), file.settings)
+            if reason is not None:
+                unread.append(FileReport(file.name, skipped=SkippedFile(file.name, reason)))
+                continue
             try:
                 source = self._text_of(file)
             except FileNotFoundError:

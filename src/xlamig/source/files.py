@@ -33,6 +33,12 @@ class SourceFile:
     size: int
 
 
+def too_large(name: str, size: int, settings: Settings) -> str | None:
+    """Why a file of so many bytes is skipped; None for one that is not."""
+    most = settings.max_file_size * (OUTPUTS if name.endswith(SUFFIX) else 1)
+    return f"{size} bytes, above max-file-size = {settings.max_file_size}" if size > most else None
+
+
 @dataclass(frozen=True, slots=True)
 class Discovery:
     """What to check, sorted by name; `missing` are the named paths that do not exist."""
@@ -176,9 +182,9 @@ class _Search:
             self._keep(entry.path, name, real, is_link, status.st_size, folder.settings)
 
     def _keep(self, path: str, name: str, real: str, is_link: bool, size: int, settings: Settings) -> None:
-        most = settings.max_file_size * (OUTPUTS if name.endswith(SUFFIX) else 1)
-        if size > most:
-            self._skipped[name] = f"{size} bytes, above max-file-size = {settings.max_file_size}"
+        reason = too_large(name, size, settings)
+        if reason is not None:
+            self._skipped[name] = reason
             return
         known = self._found.get(real)
         if known is None or (known[0] and not is_link):

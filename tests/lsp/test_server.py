@@ -89,6 +89,18 @@ async def test_publishes_every_file_of_the_workspace_when_asked_to(root: Path) -
         assert editor.client.diagnostics[editor.uri("train.py")]
 
 
+async def test_a_long_check_shows_its_progress(root: Path) -> None:
+    for number in range(20):
+        (root / f"module{number}.py").write_text(SYNCHRONIZE)
+    async with session(root, diagnosticScope="workspace") as editor:
+        await editor.open("sync.py")
+        assert len(await editor.diagnostics("module7.py")) == 1
+        (reports,) = editor.client.progress_reports.values()
+        kinds = [report.kind for report in reports]
+        assert (kinds[0], kinds[-1]) == ("begin", "end")
+        assert "report" in kinds
+
+
 async def test_an_edit_changes_what_is_known_of_files_that_import_it(root: Path) -> None:
     (root / "compat.py").write_text("from torch.cuda import synchronize as wait\n")
     (root / "user.py").write_text("from compat import wait\n\nwait()\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import sys
 from pathlib import Path
 
@@ -93,6 +94,7 @@ def test_a_process_killed_once_costs_nothing(
     outcome = scan.scan(job)
     assert (outcome.status, outcome.attempts) == ("ok", 2)
     assert the_row(job)["findings"]
+    assert len(pickle.dumps(outcome)) < 500  # all that the driver gets, whatever is found
 
 
 def test_a_source_that_is_gone_is_a_row(tmp_path: Path) -> None:

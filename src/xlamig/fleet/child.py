@@ -39,20 +39,24 @@ def scan_here(job: Job, revision: str, scratch: Path) -> tuple[str, str]:
     except MemoryError:
         return "memory", "the process ran out of memory"
     except OSError as error:
-        return "disk" if store.is_full(error) else "error", describe(error, scratch)
+        return "disk" if store.is_full(error) else "error", _describe(error, scratch)
     except Exception as error:  # one repository never stops a scan
         return "error", f"internal error, please report it: {type(error).__name__}: {error}"
     try:
         store.write(job, rows)
     except OSError as error:
-        return "disk", describe(error, scratch)
+        return "disk", f"{job.out}: {_reason(error)}"
     return "ok", ""
 
 
-def describe(error: OSError, scratch: Path) -> str:
+def _describe(error: OSError, scratch: Path) -> str:
     """The error, without names that differ from run to run."""
     where = str(error.filename or "").replace(str(scratch), "scratch folder")
-    return ": ".join(filter(None, (where, os.strerror(error.errno) if error.errno else str(error))))
+    return f"{where}: {_reason(error)}" if where else _reason(error)
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def _scan(job: Job, missing: int) -> Scanned:

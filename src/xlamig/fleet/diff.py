@@ -60,7 +60,9 @@ def open_side(text: str) -> Fleet:
 def compare(old: Fleet, new: Fleet) -> Difference:
     """Raises UsageError where both are the same scan."""
     if (old.out.resolve(), old.date) == (new.out.resolve(), new.date):
-        raise UsageError(f"{old.out}@{old.date} on both sides: name a date as in {old.out}@2026-11-22")
+        others = [date for date in old.dates if date != old.date]
+        hint = f"name another, as in {old.out}@{others[-1]}" if others else "there is no other yet"
+        raise UsageError(f"both sides are the scan {old.out}@{old.date}: {hint}")
     before, after = _repositories(old), _repositories(new)
     both = before.keys() & after.keys()
     differing = {name for name in both if before[name] != after[name]}

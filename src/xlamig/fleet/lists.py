@@ -23,8 +23,10 @@ def read_list(path: Path) -> Iterator[Source]:
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'no UTF-8 text'}") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        text = "\0"
     if "\0" in text:
         raise UsageError(f"{path}: neither a folder nor a list of repositories")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if _says(line)]

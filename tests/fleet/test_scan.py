@@ -97,6 +97,15 @@ def test_a_process_killed_once_costs_nothing(
     assert len(pickle.dumps(outcome)) < 500  # all that the driver gets, whatever is found
 
 
+def test_files_that_need_processes_of_their_own_are_scanned(tmp_path: Path) -> None:
+    nested = "x = " + "[" * 95 + "]" * 95 + "\n"
+    (tmp_path / "it").mkdir()
+    (tmp_path / "it" / "train.py").write_text(f"import torch\n{nested}torch.cuda.synchronize()\n")
+    job = a_job(tmp_path, tmp_path / "it", limits=Limits(seconds=300))
+    assert scan.scan(job).status == "ok"
+    assert the_row(job)["findings"]
+
+
 def test_a_source_that_is_gone_is_a_row(tmp_path: Path) -> None:
     job = a_job(tmp_path, tmp_path / "gone")
     assert scan.scan(job).status == "error"

@@ -66,7 +66,9 @@ def _scan(job: Job, missing: int) -> Scanned:
 
 
 def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
+    """Reads the descriptor: a lock on `sys.stdin`, held here, would stop the processes that the engine forks."""
+    while os.read(0, 1024):
+        pass
     os._exit(1)
 
 

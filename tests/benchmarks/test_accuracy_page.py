@@ -50,7 +50,8 @@ def test_the_severities_of_both_halves(severity: str) -> None:
 
 def test_the_rules_of_both_readings() -> None:
     rules: dict[str, list[bool]] = defaultdict(list)
-    for finding in (f for findings in SETS.values() for f in findings if f.strong):
+    both = (*SETS["2026-11-22"], *SETS["reviewed"])  # of one version of xlamig
+    for finding in (f for f in both if f.strong):
         rules[finding.rule].append(finding.verdict == "true")
     told = dict(re.findall(r"\| (XLA\d+) \S+ \| (\d+ of \d+)", PAGE))
     assert told == {r: f"{sum(v)} of {len(v)}" for r, v in rules.items() if len(v) >= 10}

@@ -14,7 +14,8 @@ from xlamig.findings import Finding
 from xlamig.report.together import together
 
 THREE = "import torch\ndef f(x, y, z):\n    return x.cuda(), y.cuda(), z.cuda()\n"
-APART = "import torch\ndef f(x, y):\n    x = x.cuda()\n    y = y.cuda()\n"
+APART = "import torch\ndef f(x):\n    x.data_ptr()\ndef g(y):\n    y.data_ptr()\n"
+FILE = "import torch\ndef f(x):\n    x.cuda()\ndef g(y):\n    y.cuda()\n"
 FFT = """import torch
 from torch import nn
 class A(nn.Module):
@@ -55,8 +56,20 @@ def found(name: str, text: str, *select: str) -> list[Finding]:
     return list(folded.findings)
 
 
-def test_two_statements_are_two_jobs() -> None:
-    assert [len(f.also) for f in found("a.py", APART)] == [0, 0]
+def test_two_functions_are_two_jobs() -> None:
+    assert [len(f.also) for f in found("a.py", APART, "XLA016")] == [0, 0]
+
+
+def test_the_cuda_calls_of_a_file_are_one_finding() -> None:
+    assert [len(f.also) for f in found("a.py", FILE)] == [1]
+    assert [len(f.also) for f in found("b.py", FILE)] == [1, 1]
+
+
+def test_equal_findings_about_the_device_are_one_in_a_program() -> None:
+    text = "import torch\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+    found("a.py", text)
+    (finding,) = found("b.py", text)
+    assert (finding.filename, [f.filename for f in finding.also]) == ("a.py", ["b.py"])
 
 
 def test_the_places_of_a_statement_are_one_finding() -> None:

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The order of findings in the formats for people.",
 )
-@click.option("--all", "every", is_flag=True, help="List every finding, even on a terminal.")
+@click.option("--all", "every", is_flag=True, help="List every finding and place, also on a terminal.")
 @click.option("--stdin-filename", metavar="NAME", help="The name of the code on stdin (path -).")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings of the path.")

@@ -184,7 +184,9 @@ class Checking:
 
     def _findings(self, report: Report, text_of: TextOf) -> None:
         wanted = self.wanted
-        context = replace(self.out.context(text_of, wanted.unsafe_fixes), sort=wanted.sort)
+        context = replace(
+            self.out.context(text_of, wanted.unsafe_fixes), sort=wanted.sort, every=wanted.every
+        )
         name, rows = wanted.output_format, None if wanted.every else self.out.rows
         if wanted.statistics:
             lines = statistics.render(name, report, context)

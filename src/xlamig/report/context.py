@@ -33,6 +33,7 @@ class Context:
     page_of: Callable[[str], str | None] = _no_text
     project: Path | None = None
     sort: Sort = "severity"
+    every: bool = False  # name each place of a job
 
     def in_project(self, filename: str) -> str:
         """The file's path from the project's folder; as it is where that is not known."""

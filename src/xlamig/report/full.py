@@ -45,19 +45,19 @@ def _finding(finding: Finding, context: Context) -> Iterator[str]:
     yield f"{margin}{paint('gutter', '-->')} {paint('place', where(finding))}"
     if text is not None:
         yield from frame(text, finding.place, context)
-    for label, note in _notes(finding):
+    for label, note in _notes(finding, context):
         yield f"{margin} {paint('gutter', '=')} {paint('strong', f'{label}:')} {note}"
     if finding.fix:
         yield from preview(finding.fix, finding.filename, text, margin, context)
 
 
-def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
+def _notes(finding: Finding, context: Context) -> Iterator[tuple[str, str]]:
     how = (_HARM[finding.mechanism], _OFTEN[finding.frequency], finding.confidence)
     yield finding.severity, ", ".join(word for word in how if word)
     for reason in finding.reasons:
         yield "because", _reason(reason, finding)
     if finding.also:
-        yield "also", _also(finding)
+        yield "also", _also(finding, context)
     if finding.observed:
         yield "observed", one_line(finding.observed)
     if finding.help:
@@ -66,7 +66,7 @@ def _notes(finding: Finding) -> Iterator[tuple[str, str]]:
         yield "fix", f"{one_line(finding.fix.message)} ({finding.fix.applicability})"
 
 
-def _also(finding: Finding) -> str:
+def _also(finding: Finding, context: Context) -> str:
     """Return the other places of the job: `3 more places: lines 4, 5, model.py:7`."""
     rows: dict[str, list[str]] = {}
     for other in finding.also:
@@ -74,8 +74,10 @@ def _also(finding: Finding) -> str:
     here = rows.pop(finding.filename, [])
     places = [", ".join(dict.fromkeys(here))] if here else []
     places += [f"{one_line(name)}:{','.join(dict.fromkeys(found))}" for name, found in rows.items()]
-    left = len(places) - _MOST_FILES
-    shown = ", ".join(places[:_MOST_FILES]) + (f" and {number(left, 'more file')}" if left > 0 else "")
+    most = len(places) if context.every else _MOST_FILES
+    left = len(places) - most
+    shown = ", ".join(places[:most])
+    shown += f" and {number(left, 'more file')}, which --all names" if left > 0 else ""
     return f"{number(len(finding.also), 'more place')}: {'line ' if here else ''}{shown}"
 
 

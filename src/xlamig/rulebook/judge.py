@@ -206,6 +206,8 @@ def _job(rule: Rule, fact: Fact, source: SourceView, message: str) -> str:
     """Return what is the same for all findings that one edit repairs, or one decision."""
     if rule.together == "program":
         return f"{rule.code}|{message}"
+    if rule.together == "file":
+        return f"{rule.code}|{source.filename}"
     if rule.together == "class":
         return f"{rule.code}|{source.filename}|{fact.scope.partition('.')[0]}|{message}"
     if rule.together == "function":

@@ -27,6 +27,7 @@ from xlamig.flow.interp.domain import (
     text_of,
     trait_of,
 )
+from xlamig.flow.interp.domain.shapes import UNKNOWN, Symbol, Varying
 
 from .said import said
 
@@ -34,6 +35,8 @@ CAUSES = st.sampled_from(get_args(Cause))
 PLACES = st.sampled_from(["", "device", "host", "either"])
 SURE = st.sampled_from([1, 2, 3])
 TRAITS = st.sampled_from([None, Mark.NAN, Carried("x"), Grown("x")])
+SIZES = st.sampled_from([1, 2, UNKNOWN, Symbol("n"), Varying(frozenset({"batch"}), ((0, 1),))])
+SHAPES = st.one_of(st.none(), st.lists(SIZES, max_size=2).map(tuple))
 CONSTANTS = st.sampled_from([None, True, 0, 1, 1.0, float("nan"), "cuda", "cpu", "x"]).map(constant)
 TENSORS = st.builds(
     AbstractValue,
@@ -41,7 +44,7 @@ TENSORS = st.builds(
     PLACES,
     SURE,
     st.sampled_from(["", "bool", "float"]),
-    st.booleans(),
+    SHAPES,
     st.booleans(),
     cause=CAUSES,
     trait=TRAITS,

@@ -33,7 +33,8 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.frames import Frame, Function, class_of, fork
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.operators import Operators
-from xlamig.flow.interp.reads import SIZES, Reads
+from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.results import attribute_shape, sizes_of
 from xlamig.flow.interp.sizes import LASTING, Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
@@ -129,10 +130,9 @@ class Evaluator:
 
     def _of_tensor(self, owner: AbstractValue, name: str) -> AbstractValue:
         if name in table.names("attributes", "tensor"):
-            return owner.replace(scalar=owner.scalar, trait=None, source="")
+            return owner.replace(shape=attribute_shape(name, owner.shape), trait=None, source="")
         if name in table.names("attributes", "shape"):
-            number = AbstractValue("number", cause=SIZES.get(owner.cause, ""), loop=owner.loop, why=owner.why)
-            return AbstractValue("sequence", element=number, trait=Mark.SHAPE)
+            return sizes_of(owner)
         if name == "device":
             return AbstractValue("device", owner.place or "either", sure=owner.sure)
         if name == "dtype":
@@ -279,7 +279,7 @@ class Evaluator:
         """What a loop over the thing gives in a round."""
         match thing.kind:
             case "tensor":
-                return thing.replace(scalar=False, trait=None, source="", why=thing.why)
+                return thing.replace(shape=thing.shape[1:] if thing.shape else None, trait=None, source="")
             case "sequence":
                 return element_of(thing)
             case "loader":

@@ -22,6 +22,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.growth import grew
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, keeps, sureness
+from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.slices import Slices
 from xlamig.flow.interp.state import State
@@ -115,10 +116,16 @@ class Indexing:
             return base
         masked = self._costs(node, base, index, "read")
         # What indexes something else is mostly a vector, and an element of it a 0-d tensor.
-        scalar = len(index) == 1 and index[0].kind == "number" and base.dtype == "int" and not base.loose
+        scalar = (
+            base.shape is None
+            and len(index) == 1
+            and index[0].kind == "number"
+            and base.dtype == "int"
+            and not base.loose
+        )
         whole = all(isinstance(part, ir.Slice) or self._full(part) for part in node.index)
         result = base.replace(
-            scalar=scalar,
+            shape=() if scalar else indexed_shape(base.shape, node.index, index),
             cause="dynamic" if masked else base.cause,
             sure=min(base.sure, LIKELY) if scalar else base.sure,
             loose=base.loose and not whole and len(index) == 1,

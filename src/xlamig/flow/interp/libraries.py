@@ -59,7 +59,7 @@ class Libraries:
                 why = Why(f"`{text}` computes it from device tensors", (node.start, node.end))
                 loose = word == "tensor"
                 return AbstractValue(
-                    "tensor", "device", sure=LIKELY, loose=loose, scalar=not loose, why=(why,)
+                    "tensor", "device", sure=LIKELY, loose=loose, shape=None if loose else (), why=(why,)
                 )
             case "format":
                 for arg, thing in args.pairs:

@@ -161,7 +161,7 @@ class Modules:
             return self._in_turn(module, args, node)
         if kind.endswith("Loss"):
             return tensor.replace(
-                scalar=True, cause="", why=(*why[-3:], self._why(node)) if place == "device" else why
+                shape=(), cause="", why=(*why[-3:], self._why(node)) if place == "device" else why
             )
         if kind in ("LSTM", "GRU", "RNN"):
             return sequence((tensor, tensor.replace(loose=True)))

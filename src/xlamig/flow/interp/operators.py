@@ -24,6 +24,7 @@ from xlamig.flow.interp.domain import (
     join_place,
     sequence,
 )
+from xlamig.flow.interp.domain.shapes import broadcast
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import LASTING, VARIED, joined, times
 from xlamig.flow.interp.state import State
@@ -165,7 +166,7 @@ class Operators:
             place,
             sure=min(left.sure, right.sure) if place == "either" else lead.sure,
             dtype=left.dtype if left.dtype == right.dtype else "",
-            scalar=left.scalar and right.scalar,
+            shape=broadcast((left.shape, right.shape)),
             cause=left.cause or right.cause,
             ref=next((side.ref for side in (left, right) if side.cause == VARIED), None),
             trait=Mark.NAN if Mark.NAN in (left.trait, right.trait) and op in "&|" else None,

@@ -123,7 +123,7 @@ def restored(value: Portable, own: Defined = _nothing_own) -> AbstractValue:
         "unknown" if unknown else value.kind,  # type: ignore[arg-type]
         value.place,  # type: ignore[arg-type]
         min(value.sure, LIKELY) if value.kind == "module" else value.sure,
-        value.dtype, value.scalar, value.loose,
+        value.dtype, () if value.scalar else None, value.loose,
         ref=value.ref or None, cause=value.cause,  # type: ignore[arg-type]
         trait=trait_of(value.tag),
     )  # fmt: skip

@@ -27,6 +27,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.reads import SIZES, Reads, is_constant, keeps, sureness
+from xlamig.flow.interp.results import result_dtype, result_shape, size_of, sizes_of
 from xlamig.flow.interp.sizes import VARIED, Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
@@ -34,6 +35,7 @@ from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
+from xlamig.knowledge.results import result_of
 
 _NO_RESULT = {
     "number": NUMBER,
@@ -88,9 +90,11 @@ class Tensors:
         result = self.operation(f"Tensor.{name}", name, owner, args, node)
         if name.endswith("_") and not name.startswith("_"):
             path = path_of(node.func.value)
-            if path and result.place != owner.place:
+            resized = name in table.names("torch", "resizing")
+            result = result.replace(shape=result.shape if resized else owner.shape)
+            if path and (result.place != owner.place or result.shape != owner.shape):
                 self.m.put(path, result)
-            return result.replace(scalar=owner.scalar, source=owner.source)
+            return result.replace(source=owner.source)
         return result
 
     def _read(self, owner: AbstractValue, name: str, via: str, node: ir.Call) -> AbstractValue:
@@ -115,6 +119,11 @@ class Tensors:
         )
 
     def _size(self, owner: AbstractValue, name: str, args: Args) -> AbstractValue:
+        known = size_of(owner, args.positional[0].const) if name == "size" and args.positional else None
+        if known is not None:
+            return known
+        if name == "size" and not args.all and owner.shape is not None:
+            return sizes_of(owner)
         cause: Cause = SIZES.get(owner.cause, "") if name != "dim" else ""
         if name == "size" and args.positional and keeps(cause, args.positional[0].const):
             cause = ""
@@ -206,7 +215,7 @@ class Tensors:
         first = args.get(0)
         copied = last == "tensor" and first is not None and first.kind == "unknown"
         operands += args.tensors() if not copied else []  # of a list, as a rule
-        result = self._result(last, owner, operands, args, node)
+        result = self._result(name, last, owner, operands, args, node)
         held = [one for one in operands if one.kind == "tensor"]
         self.m.prove(
             node,
@@ -219,7 +228,9 @@ class Tensors:
             result = self._made(last, args, result, node)
         rest = args.all if owner is not None else args.all[1:]
         if self.costs.is_dynamic(last, rest):
-            result = result.replace(cause="dynamic", dtype="" if last == "masked_select" else "int")
+            result = result.replace(
+                cause="dynamic", shape=None, dtype="" if last == "masked_select" else "int"
+            )
             tupled = args.keywords.get("as_tuple")
             if last == "where" or (tupled is not None and tupled.const is True):
                 result = AbstractValue("sequence", element=result)
@@ -252,71 +263,52 @@ class Tensors:
         return result.replace(trait=Mark.CONSTANT) if result.place == "host" else result
 
     def _result(
-        self, last: str, owner: AbstractValue | None, operands: list[AbstractValue], args: Args, node: ir.Call
+        self,
+        name: str,
+        last: str,
+        owner: AbstractValue | None,
+        operands: list[AbstractValue],
+        args: Args,
+        node: ir.Call,
     ) -> AbstractValue:
         place, lead = self._place(last, operands, args)
         plain = last.rstrip("_")
         first = operands[0] if operands else None
         dims = len(args.positional) - (0 if owner is not None else 1)
         whole = dims <= 0 and not args.keywords.keys() & {"dim", "axis", "dims"}
-        binary = plain in ("max", "min", "maximum", "minimum") and len(operands) > 1
-        scalar = (plain in table.names("torch", "reductions") and whole and not binary) or (
-            plain in table.names("torch", "losses")
-            and self._text(args.keywords.get("reduction")) in (None, "mean", "sum")
-        )
-        if plain in ("dot", "dist", "trace", "det"):
-            scalar = True
-        if (
-            plain in ("tensor", "as_tensor")
-            and args.positional
-            and args.positional[0].kind in ("number", "bool")
-        ):
-            scalar = True
-        size = args.get(0, "size")
-        if owner is None and size is not None and size.kind == "sequence" and size.items == ():
-            scalar = plain in ("zeros", "ones", "empty", "full", "rand", "randn")
-        same = plain in table.names("torch", "same-shape")
-        if not scalar and first is not None and (same or plain in table.names("torch", "same-value")):
-            scalar = first.scalar and plain not in ("view", "reshape", "unsqueeze")
-        if plain in ("squeeze",) and first is not None:
-            scalar = first.scalar
+        binary = plain in table.names("torch", "extrema") and len(operands) > 1
+        shape = result_shape(name, owner, args)
         source = ""
-        if same and first is not None:
+        if plain in table.names("torch", "same-shape") and first is not None:
             where = (
                 node.func.value if owner is not None and isinstance(node.func, ir.Attribute) else args.node(0)
             )
             source = first.source or (self.m.source(where) if where is not None else "")
         nan = plain in table.names("torch", "nan-checks")
-        kept = plain in ("any", "all", "sum", "logical_not", "logical_or", "logical_and", "item")
-        trait = Mark.NAN if nan or (kept and first is not None and first.trait is Mark.NAN) else None
-        dynamic = any(o.cause == "dynamic" for o in operands) and not scalar
+        kept = plain in table.names("torch", "nan-keeping") and first is not None
+        dynamic = any(o.cause == "dynamic" for o in operands) and shape != ()
         result = AbstractValue(
             "tensor",
             place,
             sure=lead.sure if lead is not None else CERTAIN if place else POSSIBLE,
-            dtype=self._dtype(plain, first, args),
-            scalar=scalar,
+            dtype=result_dtype(name, first, args),
+            shape=shape,
             cause="dynamic" if dynamic else "",
-            trait=trait,
+            trait=Mark.NAN if nan or (kept and first is not None and first.trait is Mark.NAN) else None,
             source=source,
             why=lead.why if lead is not None else (),
         )
-        if plain in ("view", "reshape", "squeeze", "flatten", "expand_as") and first is not None:
-            result = result.replace(trait=first.trait if first.trait is Mark.NAN else None)
-        if plain in table.names("torch", "pairs") and not whole and not binary:
-            return _pair(result)
-        if plain in ("topk", "sort"):
-            return _pair(result)
+        pair = plain in table.names("torch", "sorted-pairs") or not (whole or binary)
+        if plain in table.names("torch", "pairs") and pair:
+            return sequence((result, result.replace(dtype="int", trait=Mark.SORTED_INDEX)))
+        if result_of(name).pair:
+            return sequence((result, result))
         if plain == "argsort":
             return result.replace(trait=Mark.SORTED_INDEX)
         known = signatures.returns(f"torch.{plain}") | signatures.returns(f"Tensor.{plain}")
         if "tensors" in known and "tensor" not in known:
-            return AbstractValue("sequence", element=result)
+            return AbstractValue("sequence", element=result.replace(shape=None))
         return result
-
-    @staticmethod
-    def _text(thing: AbstractValue | None) -> object:
-        return thing.const if thing is not None else None
 
     def _place(
         self, last: str, operands: list[AbstractValue], args: Args
@@ -340,29 +332,6 @@ class Tensors:
         if not operands and _makes(last):
             place = self.m.default_place
         return place, lead
-
-    def _dtype(self, plain: str, first: AbstractValue | None, args: Args) -> str:
-        given = dtype_of(args)
-        if given:
-            return given
-        if plain in table.names("torch", "booleans"):
-            return "bool"
-        if plain in table.names("torch", "integers"):
-            return "int"
-        if plain in table.names("torch", "floats"):
-            return "float"
-        data = args.get(0, "data")
-        if plain in ("tensor", "as_tensor") and data is not None and type(data.const) in (int, float):
-            return type(data.const).__name__
-        if first is None or plain in ("sum", "mean", "count_nonzero", "cumsum", "where", "tensor"):
-            return ""
-        return first.dtype
-
-
-def _pair(result: AbstractValue) -> AbstractValue:
-    """Return the values and their indices, as `sort` and `max(dim)` give them."""
-    values = result.replace(scalar=False)
-    return sequence((values, values.replace(dtype="int", trait=Mark.SORTED_INDEX)))
 
 
 def _has_host_scalar(operands: list[AbstractValue]) -> bool:

@@ -239,7 +239,7 @@ class TorchCalls:
                 return AbstractValue("tensor", place or "host", trait=Mark.PARAMETER)
             case "scalar":
                 norm = element_of(first).place if first.kind == "parameters" else "device"
-                return AbstractValue("tensor", norm or "either", sure=LIKELY, scalar=True)
+                return AbstractValue("tensor", norm or "either", sure=LIKELY, shape=())
             case "tensor":
                 return self.tensors.operation(name, name.rpartition(".")[2], None, args, node)
             case "tensors":

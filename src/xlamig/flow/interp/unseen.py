@@ -104,7 +104,7 @@ class Unseen:
         text = short(self.m.source(call))
         why = Why(f"`{text}` runs backward from it, so it is a tensor", (call.start, call.end))
         place: Place = thing.place or "either"
-        return AbstractValue("tensor", place, sure=LIKELY, scalar=True, why=(*thing.why[-2:], why))
+        return AbstractValue("tensor", place, sure=LIKELY, shape=(), why=(*thing.why[-2:], why))
 
     def _gradients(self) -> dict[str, ir.Call]:
         """The names whose gradients are asked for in the function, and where."""

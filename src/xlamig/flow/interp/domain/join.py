@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any, get_args
 
 from xlamig.facts import Why
+from xlamig.flow.interp.domain.shapes import join_shapes
 from xlamig.flow.interp.domain.traits import text_of
 from xlamig.flow.interp.domain.values import (
     BOTTOM,
@@ -85,7 +86,7 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
         "place": _joined_place(one, other),
         "sure": min(one.sure, other.sure),
         "dtype": one.dtype if one.dtype == other.dtype else "",
-        "scalar": one.scalar and other.scalar,
+        "shape": join_shapes(one.shape, other.shape),
         "loose": one.loose or other.loose,
         "ref": ref,
         "cause": cause,

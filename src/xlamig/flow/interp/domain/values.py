@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from xlamig import ir
 from xlamig.facts import Why
+from xlamig.flow.interp.domain.shapes import Shape
 from xlamig.flow.interp.domain.traits import Trait
 from xlamig.knowledge.devices import maker_of
 
@@ -58,7 +59,7 @@ class Changes(TypedDict, total=False):
     place: Place
     sure: int
     dtype: str
-    scalar: bool
+    shape: Shape
     loose: bool
     ref: Ref
     items: tuple[AbstractValue, ...] | None
@@ -78,7 +79,7 @@ class AbstractValue:
     place    of a tensor, module or device: "device" the accelerator, "host", "either" or "" unknown
     sure     3 certain, 2 likely, 1 possible: that it is what `kind` and `place` say
     dtype    of a tensor: "bool", "int", "float" or "" unknown
-    scalar   a 0-d tensor
+    shape    of a tensor, as far as it is known
     loose    may as well be a container of such things: a batch, a model's output
     ref      api: its dotted name; function, class, instance: what defines it; module, optimizer: an identity
     items    of a sequence whose elements are all known, in order
@@ -92,7 +93,7 @@ class AbstractValue:
 
     __slots__ = (
         "cause", "const", "dtype", "element", "fields", "items", "kind",
-        "loop", "loose", "place", "ref", "scalar",
+        "loop", "loose", "place", "ref", "shape",
         "source", "sure", "trait", "why",
     )  # fmt: skip
 
@@ -102,7 +103,7 @@ class AbstractValue:
         place: Place = "",
         sure: int = CERTAIN,
         dtype: str = "",
-        scalar: bool = False,
+        shape: Shape = None,
         loose: bool = False,
         ref: Ref = None,
         items: tuple[AbstractValue, ...] | None = None,
@@ -119,7 +120,7 @@ class AbstractValue:
         self.place = place
         self.sure = sure
         self.dtype = dtype
-        self.scalar = scalar
+        self.shape = shape
         self.loose = loose
         self.ref = ref
         self.items = items
@@ -131,6 +132,11 @@ class AbstractValue:
         self.source = source
         self.const = const
         self.why = why
+
+    @property
+    def scalar(self) -> bool:
+        """Whether the value is a 0-d tensor."""
+        return self.shape == ()
 
     def replace(self, **changes: Unpack[Changes]) -> AbstractValue:
         """Return the value with other fields."""
@@ -156,7 +162,7 @@ class AbstractValue:
                 inside = self.element.key(depth - 1)
         ref = self.ref if isinstance(self.ref, str | int | None) else id(self.ref)
         return (
-            self.kind, self.place, self.sure, self.dtype, self.scalar, self.loose, self.cause, self.loop,
+            self.kind, self.place, self.sure, self.dtype, self.shape, self.loose, self.cause, self.loop,
             self.trait, self.source, ref, type(const), const, inside,
         )  # fmt: skip
 

@@ -1,0 +1,150 @@
+"""Shapes and types of the results of torch's operators, by the tables of `knowledge`."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.interp.arguments import Args, dtype_of
+from xlamig.flow.interp.domain import MISSING, NUMBER, AbstractValue, Mark
+from xlamig.flow.interp.domain.shapes import UNKNOWN, Dimension, Shape
+from xlamig.flow.interp.reads import SIZES, keeps
+from xlamig.flow.interp.shape_rules import Number, Operands, shape_of
+from xlamig.knowledge import signatures
+from xlamig.knowledge.results import result_of
+
+_SIZES = frozenset({"*", "size", "shape", "repeats"})
+"""The parameters in which an unknown number is a dimension of unknown size."""
+
+
+def result_shape(name: str, owner: AbstractValue | None, args: Args) -> Shape:
+    """Return the shape of what an operator returns; None where it is not known."""
+    rule = result_of(name).shape
+    return shape_of(rule, operands_of(name, owner, args)) if rule else None
+
+
+def result_dtype(name: str, first: AbstractValue | None, args: Args) -> str:
+    """Return the type of an operator's result: "bool", "int", "float", or "" where it is not known."""
+    given = dtype_of(args)
+    if given:
+        return given
+    known = result_of(name)
+    data = args.get(0, "data")
+    if known.shape == "data" and data is not None and type(data.const) in (int, float):
+        return type(data.const).__name__
+    if known.dtype == "same" or known == result_of(""):
+        return first.dtype if first is not None else ""
+    return known.dtype
+
+
+def operands_of(name: str, owner: AbstractValue | None, args: Args) -> Operands:
+    """Return the arguments of a call as shape rules see them."""
+    known = signatures.signature(name)
+    names = known.positional if known is not None else ()
+    found = _Operands()
+    if owner is not None:
+        found.tensors.append(owner.shape)
+    for i, value in enumerate(args.positional):
+        found.add(names[i] if i < len(names) else "*", value)
+    for parameter, value in args.keywords.items():
+        found.add(parameter, value)
+    if args.starred:
+        found.partial = True
+        found.tensors.append(None)
+    return Operands(found.tensors, found.numbers, found.partial)
+
+
+class _Operands:
+    def __init__(self) -> None:
+        self.tensors: list[Shape] = []
+        self.numbers: dict[str, Number] = {}
+        self.partial = False
+
+    def add(self, parameter: str, value: AbstractValue) -> None:
+        """Take one argument."""
+        if value.kind == "tensor":
+            self.tensors.append(None if value.loose else value.shape)
+        elif value.kind in ("api", "dtype", "device"):
+            return
+        elif value.kind == "sequence" and value.items and all(t.kind == "tensor" for t in value.items):
+            self.tensors.extend(None if t.loose else t.shape for t in value.items)
+        else:
+            self._add_number(parameter, value)
+
+    def _add_number(self, parameter: str, value: AbstractValue) -> None:
+        known, number = _number(value)
+        if not known and (parameter not in _SIZES or value.kind not in ("number", "sequence")):
+            self.partial = True
+            self.tensors.append(None)
+        elif parameter == "*":
+            before = self.numbers.get("*", ())
+            self.numbers["*"] = (*before, number) if isinstance(before, tuple) else (number,)
+        elif not known and value.kind == "sequence" and number == ():
+            self.partial = True
+        else:
+            self.numbers[parameter] = number
+
+
+def _number(value: AbstractValue) -> tuple[bool, Number]:
+    """Return whether a value is known in full, and the value with None for numbers that are not."""
+    if value.kind == "sequence":
+        if value.items is None:
+            return False, ()
+        parts = [_number(item) for item in value.items]
+        return all(known for known, _ in parts), tuple(number for _, number in parts)
+    if value.kind == "none":
+        return True, None
+    if value.const is not MISSING and isinstance(value.const, bool | int | float | str):
+        return True, value.const
+    return False, None
+
+
+def indexed_shape(shape: Shape, nodes: tuple[ir.Expr, ...], index: list[AbstractValue]) -> Shape:
+    """Return the shape of `x[index]`."""
+    if shape is None:
+        return None
+    rest, found = list(shape), list[Dimension]()
+    for node, value in zip(nodes, index, strict=True):
+        if value.kind == "none":
+            found.append(1)
+        elif not rest:
+            return None
+        elif isinstance(node, ir.Slice):
+            whole = node.lower is None and node.upper is None and node.step is None
+            size = rest.pop(0)
+            found.append(size if whole else UNKNOWN)
+        elif value.kind == "number":
+            rest.pop(0)
+        else:
+            return None
+    return (*found, *rest)
+
+
+def sizes_of(tensor: AbstractValue) -> AbstractValue:
+    """Return the value of `tensor.shape`."""
+    number = AbstractValue("number", cause=SIZES.get(tensor.cause, ""), loop=tensor.loop, why=tensor.why)
+    if tensor.shape is None or tensor.loose:
+        return AbstractValue("sequence", element=number, trait=Mark.SHAPE)
+    items = tuple(
+        AbstractValue("number", const=size)
+        if isinstance(size, int)
+        else NUMBER
+        if keeps(number.cause, i)
+        else number
+        for i, size in enumerate(tensor.shape)
+    )
+    return AbstractValue("sequence", items=items, trait=Mark.SHAPE)
+
+
+def size_of(tensor: AbstractValue, index: object) -> AbstractValue | None:
+    """Return the value of `tensor.size(index)` if the dimension is static."""
+    shape = tensor.shape
+    if shape is None or tensor.loose or not isinstance(index, int) or not -len(shape) <= index < len(shape):
+        return None
+    size = shape[index]
+    return AbstractValue("number", const=size) if isinstance(size, int) else None
+
+
+def attribute_shape(name: str, shape: Shape) -> Shape:
+    """Return the shape of `x.T`, `x.grad` and the like."""
+    if shape is None or name not in ("T", "mT", "H", "mH"):
+        return shape
+    return shape[::-1] if name in ("T", "H") else (*shape[:-2], *shape[:-3:-1])

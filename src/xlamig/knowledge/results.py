@@ -1,0 +1,52 @@
+"""What torch's operators return: a generated table, and reviewed rows on top of it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+DType = Literal["bool", "int", "float", "same", ""]
+
+_DATA = Path(__file__).parent / "data"
+_PREFIXES = ("torch.", "Tensor.", "torch.nn.functional.", "torch.linalg.")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of an operator. `shape` names a rule of `interp.shape_rules`, "" for none; `dtype` "same" is
+    that of the first operand; of a `pair` both are those of the first element."""
+
+    shape: str = ""
+    dtype: DType = ""
+    pair: bool = False
+
+
+UNKNOWN_RESULT = Result()
+
+
+@cache
+def result_of(name: str) -> Result:
+    """Return the row of a canonical name, or of the function or method that has its last part."""
+    exact = _rows().get(name)
+    if exact is not None:
+        return exact
+    last = name.rpartition(".")[2].rstrip("_")
+    found = (_rows().get(prefix + last) for prefix in _PREFIXES)
+    return next((row for row in found if row is not None), UNKNOWN_RESULT)
+
+
+@cache
+def _rows() -> dict[str, Result]:
+    generated = json.loads((_DATA / "results.json").read_text("utf-8"))["results"]
+    reviewed = tomllib.loads((_DATA / "results.toml").read_text("utf-8"))["results"]
+    return {name: _parse(line) for name, line in {**generated, **reviewed}.items()}
+
+
+def _parse(line: str) -> Result:
+    """Return the row of "pair reduce same": `-` stands for what is not known."""
+    *pair, shape, dtype = (word if word != "-" else "" for word in line.split())
+    return Result(shape, dtype, bool(pair))  # type: ignore[arg-type]

@@ -1,0 +1,34 @@
+"""Shapes by dimension: which tensors are numbers, and which sizes never change."""
+
+from __future__ import annotations
+
+import pytest
+
+from .said import in_step
+
+SILENT = {
+    "a vector after elementwise operators": "k = torch.zeros(3, device=device).exp().long(); x[k]",
+    "a dimension that is kept": "k = x.long().sum(0, keepdim=True).clamp(0, 2); x[k]",
+    "a row of a matrix": "k = torch.zeros(3, 4, device=device).long(); x[k[0]]",
+    "a loss for each element": "k = F.mse_loss(x, x, reduction='none').long(); x[k]",
+    "an unknown dimension": "k = x.long().sum(dim); x[k]",
+    "static sizes": "n = torch.zeros(4, 5, device=device).shape[0]; x[:n]; x.roll(n)",
+}
+READS = {
+    "an elementwise operator after a reduction": ("k = x.sum().sqrt().long()", "k"),
+    "a loss times a number": ("k = F.mse_loss(x, x).exp().round().long()", "k"),
+    "a maximum along the only dimension": ("k = torch.zeros(3, device=device).max(0)[1]", "k"),
+    "an element of a vector": ("k = torch.zeros(3, device=device).long()[0]", "k"),
+    "dimensions that are removed": ("k = torch.zeros(3, 4, device=device).long().sum((0, 1))", "k"),
+}
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_nothing_is_read(case: str) -> None:
+    assert [line for line in in_step(SILENT[case]) if line.startswith(("host-read", "changing"))] == []
+
+
+@pytest.mark.parametrize("case", READS)
+def test_a_0d_index_is_read(case: str) -> None:
+    code, text = READS[case]
+    assert f"host-read number: {text}" in in_step(f"{code}\nx[{text}]")

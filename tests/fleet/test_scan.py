@@ -176,7 +176,7 @@ def test_an_unchanged_revision_is_not_scanned_again(
 ) -> None:
     job = a_job(tmp_path, repository)
     head = scan.revision_of(job.source)
-    row = {"name": "it", "status": "ok", "revision": head, "gpu": "", "schema_version": "1.0"}
+    row = {"name": "it", "status": "ok", "revision": head, "folder": "", "gpu": "", "schema_version": "1.0"}
     store.write(job, {"repositories": [row], "findings": [{"repository": "it", "code": "XLA001"}]})
     fake_python(tmp_path, monkeypatch, "exit 1")
     source = Source("it", repository.as_posix(), gpu="a100", gpu_hours=7.0)
@@ -185,6 +185,7 @@ def test_an_unchanged_revision_is_not_scanned_again(
     assert scan.scan(later).status == "unchanged"
     assert the_row(later)["gpu_hours"] == 7.0
     assert len(list(store.partition(job.out, "findings", later.date).iterdir())) == 1
-    for other in (Known("2026-01-01", "other", "settings"), Known("2026-01-01", head, "other")):
+    others = (("other", "settings", ""), (head, "other", ""), (head, "settings", "sub"))
+    for other in (Known("2026-01-01", *made_from) for made_from in others):
         changed = Job(source, job.out, "2026-02-01", "settings", known=other)
         assert scan.scan(changed).status == "error"

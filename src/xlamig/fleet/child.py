@@ -66,7 +66,7 @@ def _scan(job: Job, missing: int) -> Scanned:
 
 
 def _end_with_parent() -> None:
-    """Reads the descriptor: a lock on `sys.stdin`, held here, would stop the processes that the engine forks."""
+    """Reads the descriptor: processes that the engine forks would wait for a lock held on `sys.stdin`."""
     while os.read(0, 1024):
         pass
     os._exit(1)

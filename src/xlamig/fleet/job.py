@@ -32,6 +32,7 @@ class Known:
     date: str
     revision: str
     settings: str
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,14 @@ def scan(job: Job, stop: threading.Event | None = None) -> Outcome:
         outcome = _carried(job, revision) or _scanned(job, revision, stop or threading.Event())
     except SourceError as error:
         outcome = Outcome(job.source.name, "error", str(error))
+    except Stopped:
+        raise
     except OSError as error:
-        outcome = Outcome(job.source.name, "disk", f"{error.filename}: {error.strerror}")
+        where = f"{error.filename or job.out}: {error.strerror or error}"
+        outcome = Outcome(job.source.name, "disk" if store.is_full(error) else "error", where)
+    except Exception as error:  # one repository never stops a scan
+        said = f"internal error, please report it: {type(error).__name__}: {error}"
+        outcome = Outcome(job.source.name, "error", said)
     if outcome.status in FAILED:
         outcome = stored_failure(job, revision, outcome)
     return replace(outcome, seconds=round(time.monotonic() - started, 3))
@@ -52,7 +58,8 @@ def scan(job: Job, stop: threading.Event | None = None) -> Outcome:
 
 def _carried(job: Job, revision: str) -> Outcome | None:
     known = job.known
-    if known is None or (known.revision, known.settings) != (revision, job.settings):
+    asked = (revision, job.settings, job.source.folder)
+    if known is None or (known.revision, known.settings, known.folder) != asked:
         return None
     store.carry_over(job, known)
     return Outcome(job.source.name, "unchanged")
@@ -64,7 +71,7 @@ def stored_failure(job: Job, revision: str, outcome: Outcome) -> Outcome:
         row = error_row(job, revision, outcome.status, outcome.error)
         store.write(job, {"repositories": [row]})
     except OSError as error:
-        return replace(outcome, status="disk", error=f"{error.filename}: {error.strerror}")
+        return replace(outcome, status="disk", error=f"{job.out}: {os.strerror(error.errno or 0)}")
     return outcome
 
 

@@ -57,10 +57,11 @@ def write(job: Job, rows: Rows) -> None:
 
 
 def carry_over(job: Job, known: Known) -> None:
-    """The rows of an earlier scan as those of this one, with the GPU hours of today. Raises OSError."""
-    name = job.source.name
+    """The rows of an earlier scan as those of this one, with what the list says today. Raises OSError."""
+    source, name = job.source, job.source.name
     row = _only_row(_own_file(job.out, "repositories", known.date, name))
-    today = {**row, "gpu": job.source.gpu, "gpu_hours": job.source.gpu_hours}
+    listed = {"location": source.location, "wanted": source.revision}
+    today = {**row, **listed, "gpu": source.gpu, "gpu_hours": source.gpu_hours}
     if known.date == job.date and today == row:
         return
     for table in TABLES:
@@ -84,7 +85,7 @@ def known(out: Path, names: Sequence[str]) -> dict[str, Known]:
             except OSError:
                 continue
             if row["status"] == "ok" and row["schema_version"] == SCHEMA_VERSION:
-                found[name] = Known(date, str(row["revision"]), str(row["settings"]))
+                found[name] = Known(date, *(str(row[key]) for key in ("revision", "settings", "folder")))
     return found
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Span, Why
 from xlamig.flow.detectors.devices import Devices
+from xlamig.flow.detectors.outcomes import outcomes
 from xlamig.flow.model.guards import XLA_ARM, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, Place
@@ -61,7 +62,7 @@ class Selections:
         test, chosen = node.values[0].values[0], node.values[0].values[-1]
         first, other = self._device_text(chosen, place), self._device_text(node.values[1], place)
         if self.asks_for_cuda(test, place) and first is not None and other == "cpu":
-            self._cover(chosen)
+            self.devices.cover(chosen)
             yield self._fact(node, "and", first, "cpu", "string", place)
 
     def accelerator(self, node: ir.Call, dotted: str, place: Place) -> Iterator[DeviceChoice]:
@@ -136,7 +137,7 @@ class Selections:
             return None
         if not any(t == "cpu" for t in (*texts, last)):
             return None
-        self._cover(node)
+        self.devices.cover(node)
         return [*texts, last]
 
     # ------------------------------------------------------------------ statements
@@ -191,31 +192,17 @@ class Selections:
         self, chosen: ir.Block, other: ir.Block, before: ir.Stmt | None, after: ir.Stmt | None, place: Place
     ) -> tuple[str, Literal["device", "string"], ir.Expr] | None:
         for statement in chosen:
-            for target, value in self._outcomes(statement):
+            for target, value in outcomes(statement):
                 device = self._device_text(value, place)
                 if device is None or not device.startswith("cuda"):
                     continue
                 elsewhere = other or tuple(s for s in (before if target[0] else after,) if s is not None)
                 for alternative in elsewhere:
-                    fallback = dict(self._outcomes(alternative)).get(target)
+                    fallback = dict(outcomes(alternative)).get(target)
                     if fallback is not None and self._device_text(fallback, place) == "cpu":
-                        self._cover(value)
+                        self.devices.cover(value)
                         return device, "device" if self._makes_device(value) else "string", fallback
         return None
-
-    @staticmethod
-    def _outcomes(node: ir.Stmt) -> Iterator[tuple[tuple[str, int], ir.Expr]]:
-        """What is assigned, by name; what is returned, by position, the name is then empty."""
-        if isinstance(node, ir.Return) and node.value is not None:
-            values = node.value.elements if isinstance(node.value, ir.Sequence) else (node.value,)
-            yield from ((("", i), value) for i, value in enumerate(values))
-        elif isinstance(node, ir.Assign):
-            target, value = node.targets[0], node.value
-            together = isinstance(target, ir.Sequence) and isinstance(value, ir.Sequence)
-            targets = target.elements if isinstance(target, ir.Sequence) and together else (target,)
-            values = value.elements if isinstance(value, ir.Sequence) and together else (value,)
-            pairs = zip(targets, values, strict=False)
-            yield from (((path, 0), v) for t, v in pairs if (path := path_of(t)))
 
     def _move(self, block: ir.Block, place: Place) -> ir.Call | None:
         for statement in block:
@@ -294,9 +281,6 @@ class Selections:
     @staticmethod
     def _fallback(arms: list[str]) -> str:
         return "cpu" if "cpu" in arms else "other"
-
-    def _cover(self, node: ir.Node) -> None:
-        self.devices.cover(node)
 
     def _fact(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
-from xlamig.flow.interp.conventions import by_convention
+from xlamig.flow.interp.conventions import by_convention, is_logger
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.domain import (
     FOREIGN,
@@ -145,7 +145,7 @@ class Calls:
                 args = self.args(node)
                 result = self.project.method(owner, name, args, node)
                 return result if result is not None else self.objects.method(owner, name, args, node)
-        self.m.logging, logging = self.objects.is_logger(owner, name, func), self.m.logging
+        self.m.logging, logging = is_logger(owner, name, func), self.m.logging
         args = self.args(node)
         self.m.logging = logging
         return self.objects.method(owner, name, args, node)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from xlamig import ir
 from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue
+from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 
@@ -11,3 +13,11 @@ def by_convention(name: str) -> AbstractValue:
     if table.name_like("device").search(name):
         return AbstractValue("device", "device", sure=LIKELY)
     return TOP
+
+
+def is_logger(owner: AbstractValue, name: str, func: ir.Attribute) -> bool:
+    """Whether a method writes to a log, below whose level nothing is formatted."""
+    if name not in table.names("reads", "loggers"):
+        return False
+    last = path_of(func.value).rpartition(".")[2].lower()
+    return owner.kind == "logger" or (owner.kind in ("unknown", "api", "foreign") and "log" in last)

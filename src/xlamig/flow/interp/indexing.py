@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from xlamig import ir
 from xlamig.facts import ChangingConstant, DynamicShape
 from xlamig.flow.interp.domain import (
@@ -21,7 +19,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.growth import grew
-from xlamig.flow.interp.reads import VALUE_SIZES, Reads, keeps, sureness
+from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.slices import Slices
@@ -246,7 +244,7 @@ class Indexing:
         sure = sureness(base)
         if not sure:
             return
-        if access == "write" and not self._read_again(node):
+        if access == "write" and not is_read_again(self.m, node):
             sure = POSSIBLE  # what no graph of the loop needs is not computed in it
         self.reads.changing(
             part,
@@ -258,22 +256,6 @@ class Indexing:
             tensor=short(self.m.source(node.value)),
             number=short(self.m.source(part)),
         )
-
-    def _read_again(self, node: ir.Subscript) -> bool:
-        """Whether the loop also reads the tensor that it writes to, or is a step of training."""
-        loop = next(
-            (loop for loop in reversed(self.m.loops) if loop.kind in ("training", "decoding", "evaluation")),
-            None,
-        )
-        if loop is None or loop.kind == "training":
-            return True
-        name = re.escape(self.m.source(node.value))
-        text = self.m.analysis.text
-        inside = loop.node.start <= node.start < loop.node.end
-        around: ir.Node = loop.node if inside else self.m.frame.scope.node or loop.node
-        written = rf"(?<![\w.]){name}\s*\[[^\]]*\]\s*=(?!=)"
-        uses = len(re.findall(rf"(?<![\w.]){name}\b", text[around.start : around.end]))
-        return uses > len(re.findall(written, text[around.start : around.end]))
 
     def _masked(
         self,

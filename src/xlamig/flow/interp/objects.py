@@ -95,14 +95,6 @@ class Objects:
                 return NONE
         return self._of_unknown(owner, name, args, node)
 
-    @staticmethod
-    def is_logger(owner: AbstractValue, name: str, func: ir.Attribute) -> bool:
-        """Whether a method writes to a log, below whose level nothing is formatted."""
-        if name not in table.names("reads", "loggers"):
-            return False
-        last = path_of(func.value).rpartition(".")[2].lower()
-        return owner.kind == "logger" or (owner.kind in ("unknown", "api", "foreign") and "log" in last)
-
     # ------------------------------------------------------------------ training
 
     def _of_optimizer(self, owner: AbstractValue, name: str, node: ir.Call) -> AbstractValue:

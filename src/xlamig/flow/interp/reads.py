@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -178,3 +179,20 @@ def is_constant(thing: AbstractValue) -> bool:
     return thing.trait is Mark.CONSTANT or (
         isinstance(thing.trait, Carried) and thing.trait.is_kept and thing.place == "host"
     )
+
+
+def is_read_again(state: State, node: ir.Subscript) -> bool:
+    """Whether the loop also reads the tensor that it writes to, or is a step of training."""
+    loop = next(
+        (loop for loop in reversed(state.loops) if loop.kind in ("training", "decoding", "evaluation")),
+        None,
+    )
+    if loop is None or loop.kind == "training":
+        return True
+    name = re.escape(state.source(node.value))
+    text = state.analysis.text
+    inside = loop.node.start <= node.start < loop.node.end
+    around: ir.Node = loop.node if inside else state.frame.scope.node or loop.node
+    written = rf"(?<![\w.]){name}\s*\[[^\]]*\]\s*=(?!=)"
+    uses = len(re.findall(rf"(?<![\w.]){name}\b", text[around.start : around.end]))
+    return uses > len(re.findall(written, text[around.start : around.end]))

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.fleet.conftest import REPOSITORIES, run_cli
+from tests.fleet.conftest import run_cli
 from tests.fleet.test_scan import files_below
 
 from xlamig.engine import Options, UsageError
@@ -170,9 +170,15 @@ def test_rows_depend_on_no_engine_folder_or_number_of_workers(
     assert before
 
 
-def test_nothing_is_written_to_a_scanned_folder(tmp_path: Path) -> None:
-    for name, text in REPOSITORIES["docs"].items():
-        (tmp_path / "it").mkdir()
-        (tmp_path / "it" / name).write_text(text)
-    assert run_cli("scan", tmp_path / "it", "-o", tmp_path / "out", "--isolated").exit_code == 0
-    assert [path.name for path in (tmp_path / "it").iterdir()] == ["conf.py"]
+def test_paths_are_those_of_the_caller_and_nothing_is_written_to_a_scanned_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "it").mkdir()
+    (tmp_path / "it" / "a.py").write_text("import torch\ntorch.cuda.synchronize()\n")
+    (tmp_path / "ours.toml").write_text('ignore = ["ALL"]\n')
+    monkeypatch.chdir(tmp_path)
+    result = run_cli("scan", "it", "-o", "out", "--config", "ours.toml", "--cache-dir", "cache")
+    assert result.exit_code == 0, result.output
+    assert [path.name for path in (tmp_path / "it").iterdir()] == ["a.py"]
+    assert (tmp_path / "cache").is_dir()
+    assert run_cli("query", "SELECT findings FROM repositories", "out").stdout.split() == ["findings", "0"]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from xlamig import __version__
+from xlamig.config.paths import absolute
 from xlamig.effort import MODEL_VERSION
 from xlamig.engine import Options, show_settings
 from xlamig.fleet import log, store
@@ -88,7 +89,7 @@ def _jobs(asked: Asked) -> list[Job]:
     settings = digest_of(asked.options)
     found = {} if asked.rescan else store.known(asked.out, [source.name for source in asked.sources])
     options = asked.options
-    overrides = {**_own_cache(), **options.overrides}
+    overrides = {**options.overrides, "cache-dir": _cache_folder(options).as_posix()}
     return [
         Job(
             source=source,
@@ -98,7 +99,7 @@ def _jobs(asked: Asked) -> list[Job]:
             limits=asked.limits,
             known=found.get(source.name),
             overrides=overrides,
-            config=options.config,
+            config=absolute(options.config) if options.config else None,
             isolated=options.isolated,
             cache=options.cache,
         )
@@ -119,10 +120,10 @@ def digest_of(options: Options) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
-def _own_cache() -> dict[str, object]:
-    """A scanned folder gets no cache of ours."""
+def _cache_folder(options: Options) -> Path:
+    """The one asked for, or the user's: a scanned folder gets no cache of ours."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    return {"cache-dir": (base / "xlamig" / "fleet").as_posix()}
+    return absolute(str(options.overrides.get("cache-dir") or base / "xlamig" / "fleet"))
 
 
 def _without_cache(overrides: Mapping[str, object]) -> dict[str, object]:

@@ -27,7 +27,8 @@ warnings.filterwarnings("ignore")
 import torch  # noqa: E402
 from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
 
-from xlamig.flow.interp.shape_rules import RULES, Operands  # noqa: E402
+from xlamig.flow.interp.operands import Operands  # noqa: E402
+from xlamig.flow.interp.shape_rules import RULES  # noqa: E402
 from xlamig.knowledge import signatures  # noqa: E402
 
 PATH = Path(__file__).parents[1] / "src" / "xlamig" / "knowledge" / "data" / "results.json"

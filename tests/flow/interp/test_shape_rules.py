@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlamig.flow.interp.domain.shapes import UNKNOWN, Shape, Symbol, Varying, broadcast, join_shapes
-from xlamig.flow.interp.shape_rules import RULES, Number, Operands, shape_of
+from xlamig.flow.interp.operands import Number, Operands
+from xlamig.flow.interp.shape_rules import RULES, shape_of
 from xlamig.knowledge.results import _rows, result_of
 
 N = Symbol("n")

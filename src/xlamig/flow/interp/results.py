@@ -6,8 +6,9 @@ from xlamig import ir
 from xlamig.flow.interp.arguments import Args, dtype_of
 from xlamig.flow.interp.domain import MISSING, NUMBER, AbstractValue, Mark
 from xlamig.flow.interp.domain.shapes import UNKNOWN, Dimension, Shape
+from xlamig.flow.interp.operands import Number, Operands
 from xlamig.flow.interp.reads import SIZES, keeps
-from xlamig.flow.interp.shape_rules import Number, Operands, shape_of
+from xlamig.flow.interp.shape_rules import shape_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge.results import result_of
 

@@ -1,0 +1,52 @@
+"""The arguments of an operator as shape rules see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xlamig.flow.interp.domain.shapes import Shape
+
+Number = int | float | bool | str | None | tuple["Number", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """The arguments of an operator: the shapes of its tensors, in order, and the values of the others by
+    parameter, "*" for positional ones whose overloads do not agree on a name. An unknown size is None;
+    `partial` tells that other values are not known."""
+
+    tensors: Sequence[Shape]
+    numbers: Mapping[str, Number] = field(default_factory=dict)
+    partial: bool = False
+
+    @property
+    def first(self) -> Shape:
+        return self.tensors[0] if self.tensors else None
+
+    def number(self, *names: str) -> Number:
+        """Return the first of these arguments that is given."""
+        return next((self.numbers[name] for name in names if name in self.numbers), None)
+
+    @property
+    def dim(self) -> Number:
+        return self.number("dim", "axis", "dims") if self.named("dim", "axis", "dims") else self._unnamed(0)
+
+    @property
+    def keepdim(self) -> bool:
+        return (self.number("keepdim", "keepdims") or self._unnamed(1)) is True
+
+    def sizes(self, *names: str) -> tuple[Number, ...] | None:
+        """Return a size, given as a tuple or number by number."""
+        given = self.number(*names) if self.named(*names) else self.numbers.get("*")
+        if not isinstance(given, tuple):
+            return (given,) if self.named(*names, "*") else None
+        inner = [part for part in given if isinstance(part, tuple)]
+        return inner[-1] if inner else given
+
+    def named(self, *names: str) -> bool:
+        return any(name in self.numbers for name in names)
+
+    def _unnamed(self, index: int) -> Number:
+        given = self.numbers.get("*")
+        return given[index] if isinstance(given, tuple) and index < len(given) else None

@@ -163,3 +163,14 @@ def test_only_new_findings_are_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     fixed = (tmp_path / "a.py").read_text()
     assert "return x.cuda()" in fixed and "return y.to(device)" in fixed
     assert not outcome.after.findings
+
+
+def test_comments_that_suppress_nothing_are_taken_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write({"a.py": "import torch\n\nx = 1  # xlamig: ignore[XLA001, XLA999]\n"}, tmp_path)
+    update()
+    assert not check().findings
+    (tmp_path / "b.py").write_text("y = 1  # xlamig: ignore[XLA999]\n")
+    assert {finding.code for finding in check().findings} == {"XLA092"}

@@ -165,9 +165,7 @@ def test_only_new_findings_are_fixed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not outcome.after.findings
 
 
-def test_comments_that_suppress_nothing_are_taken_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_comments_that_suppress_nothing_are_taken_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write({"a.py": "import torch\n\nx = 1  # xlamig: ignore[XLA001, XLA999]\n"}, tmp_path)
     update()

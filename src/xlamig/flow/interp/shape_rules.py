@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xlamig.flow.interp.domain.shapes import UNKNOWN, Dimension, Shape, broadcast
+from xlamig.flow.interp.domain.shapes import UNKNOWN, Dimension, Shape, broadcast, element_count
 from xlamig.flow.interp.operands import Number, Operands
 
 Rule = Callable[[Operands], Shape]
@@ -203,12 +203,12 @@ def _flatten(given: Operands) -> Shape:
     if _dims((first, last), len(shape)) is None or first % len(shape) > last % len(shape):
         return None
     first, last = first % len(shape), last % len(shape)
-    return (*shape[:first], _product(shape[first : last + 1]), *shape[last + 1 :])
+    return (*shape[:first], element_count(shape[first : last + 1]), *shape[last + 1 :])
 
 
 @rule("ravel")
 def _ravel(given: Operands) -> Shape:
-    return None if given.first is None else (_product(given.first),)
+    return None if given.first is None else (element_count(given.first),)
 
 
 @rule("select")
@@ -250,8 +250,8 @@ def _view(given: Operands) -> Shape:
     rest = [i for i, s in enumerate(size) if s == -1]
     made: list[Dimension] = [s if type(s) is int else UNKNOWN for s in size]
     if len(rest) == 1:
-        whole = _product(given.first) if given.first is not None else UNKNOWN
-        others = _product(tuple(s for i, s in enumerate(made) if i != rest[0]))
+        whole = element_count(given.first) if given.first is not None else UNKNOWN
+        others = element_count(tuple(s for i, s in enumerate(made) if i != rest[0]))
         exact = isinstance(whole, int) and isinstance(others, int) and others > 0
         made[rest[0]] = whole // others if exact else UNKNOWN  # type: ignore[operator]
     return tuple(made)
@@ -297,12 +297,3 @@ def _embedding(given: Operands) -> Shape:
     if len(given.tensors) < 2 or given.tensors[0] is None or given.tensors[1] is None:
         return None
     return (*given.tensors[0], *given.tensors[1][1:])
-
-
-def _product(shape: tuple[Dimension, ...]) -> Dimension:
-    result = 1
-    for size in shape:
-        if not isinstance(size, int):
-            return UNKNOWN
-        result *= size
-    return result

@@ -72,3 +72,13 @@ def _broadcast(one: Dimension, other: Dimension) -> Dimension:
     if other == 1 or isinstance(one, int):
         return one
     return other if isinstance(other, int) else UNKNOWN
+
+
+def element_count(shape: tuple[Dimension, ...]) -> Dimension:
+    """Return the number of elements of a tensor of this shape."""
+    result = 1
+    for size in shape:
+        if not isinstance(size, int):
+            return UNKNOWN
+        result *= size
+    return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ def begin(settings: dict[str, Any]) -> None:
     folder = Path(os.environ[start.FOLDER])
     stage = Stage(folder, settings["steps"])
     start.before_the_end(stage)
+    _, most = resource.getrlimit(resource.RLIMIT_STACK)
+    resource.setrlimit(resource.RLIMIT_STACK, (most, most))  # graphs are freed by recursion
     faulthandler.enable((folder / f"{os.getpid()}.crash").open("w"))  # torch_xla dies of a read that we miss
     install(stage)  # before the steps of a CUDA program are ended: an update counts for its own step
     modes: list[Callable[[], Any]] = [

@@ -35,5 +35,7 @@ def begin(settings: dict[str, Any]) -> None:
         cuda.install(redirect)
         modes.append(lambda: cuda.AsCuda(redirect))
     if settings["dtype"]:
-        modes.append(lambda: torch.autocast("xla", dtype=getattr(torch, settings["dtype"])))
+        dtype = getattr(torch, settings["dtype"])
+        # It stays open: a cache would keep the weights of the first step.
+        modes.append(lambda: torch.autocast("xla", dtype=dtype, cache_enabled=False))
     start.in_every_thread(*modes)

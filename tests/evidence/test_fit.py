@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from xlamig.fits import Capture
+from xlamig.observe.fitting import hlo
 from xlamig.observe.fitting.capture import CHANGING, ENDED_EARLY, NO_BOUNDARY, Asked, CaptureError, capture
 from xlamig.observe.program import Program
 
@@ -86,7 +91,7 @@ EVALUATION = """\
 EVALUATING = TRAINING.replace("wide = 1 << 16", "wide = 64").replace("    x = ", f"{EVALUATION}    x = ")
 
 
-def captured(text: str, folder: Path, **asked: bool) -> Capture:
+def captured(text: str, folder: Path, **asked: Any) -> Capture:
     path = folder / "train.py"
     path.write_text(text)
     graphs = folder / "graphs"
@@ -110,6 +115,41 @@ def test_the_arguments_of_a_step_are_exact_and_donated(tmp_path: Path) -> None:
     assert len({one.output for one in held}) == len(held)
     assert Path(step.file).stat().st_size > 1000
     assert [count for _, count in found.reads] == [3]
+
+
+VIEWS = """\
+import sys, torch, torch_xla
+device = torch_xla.device()
+model = torch.nn.Sequential(torch.nn.Linear(6, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3)).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+for _ in range(5):
+    x = torch.zeros(4, 6).to(device)
+    loss = model(x).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    torch_xla.sync()
+"""
+
+
+def test_arguments_results_and_donations_are_those_that_torch_xla_compiles(tmp_path: Path) -> None:
+    step = captured(VIEWS, tmp_path).graphs[0]
+    flags = f"--xla_dump_to={tmp_path / 'dump'} --xla_dump_hlo_as_text"
+    subprocess.run([sys.executable, tmp_path / "train.py"], check=True, env=os.environ | {"XLA_FLAGS": flags})
+    module = sorted((tmp_path / "dump").glob("*SyncTensors*.before_optimizations.txt"))[-1]
+    head = module.read_text().partition("\n")[0]
+    given, _, results = head.partition("entry_computation_layout={")[2].partition("->")
+    assert [one.shape for one in step.arguments] == [dims for _, dims in hlo.arrays(given)]
+    assert [one.shape for one in step.outputs] == [dims for _, dims in hlo.arrays(results)]
+    donors = re.findall(r"\((\d+), \{\}\)", head.partition("entry")[0])
+    assert [n for n, one in enumerate(step.arguments) if one.output is not None] == list(map(int, donors))
+
+
+@pytest.mark.parametrize("dtype", ["", "bfloat16"])
+def test_autocast_casts_in_the_graph(dtype: str, tmp_path: Path) -> None:
+    step = captured(VIEWS, tmp_path, dtype=dtype).graphs[0]
+    assert {one.dtype for one in step.arguments if one.shape} == {"float32"}
+    assert len([one for one in step.arguments if one.role == "input"]) == 1
 
 
 def test_an_evaluation_is_captured_with_its_parameters(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ class Stage:
     def boundary(self, site: Site | None) -> None:
         """Everything pending would be executed here."""
         alive = tensors.alive()
-        outputs = tensors.pending(alive)
+        outputs = tensors.pending([*alive, *tensors.bases(alive)])
         if outputs:
             self.boundaries += 1
             self.steps += bool(self.updates)

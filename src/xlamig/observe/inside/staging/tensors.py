@@ -34,6 +34,20 @@ def alive() -> list[torch.Tensor]:
     return list(found.values())
 
 
+def bases(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """What those are views of: torch_xla keeps and computes it too, such as the product whose transpose
+    a gradient is. A dispatch mode leaves Python objects for what stands inside the program's tensors."""
+    known = {_C._xla_get_tensor_id(one) for one in tensors}
+    found = {}
+    for one in gc.get_objects():
+        if issubclass(type(one), torch.Tensor) and one.is_xla and not torch._is_functional_tensor(one):
+            number = _C._xla_get_tensor_id(one)
+            if number not in known:
+                one._fix_weakref()  # C++ held it alone
+                found[number] = one
+    return list(found.values())
+
+
 def pending(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """Those whose value has not been computed, in the order in which they were given it: a step that
     does the same has its outputs in the same order."""

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from xlamig.fits import Capture
-from xlamig.observe.fitting import hlo
+from xlamig.fits import Capture, Compiled, Graph
+from xlamig.knowledge.hardware import load
+from xlamig.observe import interpreters
+from xlamig.observe.fitting import compiling, hlo
 from xlamig.observe.fitting.capture import CHANGING, ENDED_EARLY, NO_BOUNDARY, Asked, CaptureError, capture
 from xlamig.observe.program import Program
 
@@ -89,6 +91,8 @@ EVALUATION = """\
         print(model(torch.ones(32, wide).to(device)).sum().item())
 """
 EVALUATING = TRAINING.replace("wide = 1 << 16", "wide = 64").replace("    x = ", f"{EVALUATION}    x = ")
+COMPILER = interpreters.examine(interpreters.KINDS["fit"])
+needs_libtpu = pytest.mark.skipif(not COMPILER.is_ready, reason=COMPILER.error)
 
 
 def captured(text: str, folder: Path, **asked: Any) -> Capture:
@@ -143,6 +147,28 @@ def test_arguments_results_and_donations_are_those_that_torch_xla_compiles(tmp_p
     assert [one.shape for one in step.outputs] == [dims for _, dims in hlo.arrays(results)]
     donors = re.findall(r"\((\d+), \{\}\)", head.partition("entry")[0])
     assert [n for n, one in enumerate(step.arguments) if one.output is not None] == list(map(int, donors))
+
+
+def compiled(step: Graph) -> Compiled:
+    assert COMPILER.found
+    target = compiling.Target(load().tpus["v5e"])
+    return compiling.compile_graph(step, target, compiling.Compiler(python=COMPILER.found.python))
+
+
+@needs_libtpu
+def test_a_step_compiles_with_its_buffers_donated(tmp_path: Path) -> None:
+    found = compiled(captured(VIEWS, tmp_path).graphs[0])
+    forward = 2 * 4 * (6 * 5 + 5 * 3)
+    assert found.fits and found.flops == forward + forward + 2 * 4 * 5 * 3  # the batch has no gradient
+    assert found.memory and found.memory.aliased > 0
+
+
+@needs_libtpu
+def test_a_step_that_is_too_large_is_reported_with_its_largest_buffers(tmp_path: Path) -> None:
+    found = compiled(captured(TRAINING, tmp_path).graphs[0])
+    assert found.problem and found.problem.kind == "out of memory"
+    assert found.problem.needed and found.problem.needed > 3 * (1 << 34)  # the weight and AdamW's state
+    assert any(one.name == "0.weight" and one.bytes == 1 << 34 for one in found.buffers)
 
 
 @pytest.mark.parametrize("dtype", ["", "bfloat16"])

@@ -101,6 +101,9 @@ def test_doctor_in_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
         (["fit"], "name a PROGRAM, or a saved graph with --from"),
         (["fit", "--chip", "v9", "a.py"], "libtpu does not compile for 'v9'"),
         (["fit", "--batch-size", "many", "a.py"], "expected NAME=LIST"),
+        (["fit", "--from", "nowhere.mlirbc"], "no such file: nowhere.mlirbc"),
+        (["fit", "--from", "a.py"], "a.py is no StableHLO module"),
+        (["fit", "nowhere.py"], "no such file: nowhere.py"),
         (["dryrun", "a.py"], "--target"),
         (["plan", "--fit", "nowhere.json"], "nowhere.json"),
         (["plan", "--gpu", "h100"], "--gpu needs --hours and --tpu, or --fit"),
@@ -112,6 +115,7 @@ def test_wrong_usage_is_one_line(
     has_all = python(tmp_path / "has", [[3, 12, 1], {"jax": "0.10.2", "libtpu": "0.0.52"}])
     monkeypatch.setenv("XLAMIG_COMPILER_PYTHON", has_all)
     monkeypatch.chdir(tmp_path)
+    Path("a.py").write_text("import torch")
     result = CliRunner().invoke(xlamig, arguments)
     assert result.exit_code == 2
     assert said in result.output and "Traceback" not in result.output

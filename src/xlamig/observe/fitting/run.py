@@ -14,6 +14,7 @@ from xlamig.observe.fitting.compiling import Compiler, Target, compile_graph
 from xlamig.observe.program import LaunchError, Program
 
 Say = Callable[[str], None]
+_BYTECODE = b"ML\xefR"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,4 +123,7 @@ def load(path: Path) -> Graph:
     """Raises LaunchError for what is no graph."""
     if not path.is_file():
         raise LaunchError(f"no such file: {path}")
+    code = path.read_bytes()
+    if not code.startswith(_BYTECODE) and b"func.func" not in code:
+        raise LaunchError(f"{path} is no StableHLO module")
     return saved.read(path)

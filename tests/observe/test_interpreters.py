@@ -87,6 +87,12 @@ def test_doctor_says_how_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert "Google Cloud Platform Terms of Service" in result.output
 
 
+def test_an_installation_that_fails_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(LaunchError, match="this failed: /bin/false -m venv --clear"):
+        interpreters.make(interpreters.KINDS["fit"])
+
+
 def test_doctor_in_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XLAMIG_COMPILER_PYTHON", "/nowhere/python")
     output = CliRunner().invoke(xlamig, ["doctor", "--output-format", "json"]).output

@@ -63,7 +63,8 @@ def _told(one: Look) -> Iterator[str]:
     if not one.is_ready:
         yield f"         {one.error}"
         yield f"         {_install(kind)}"
-        yield f"         or name an interpreter with {kind.names}"
+        if found is None:
+            yield f"         or name an interpreter with {kind.names}"
     if kind.note:
         yield f"         {kind.note}"
 

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from check_prose import of_sentence, prose, rules  # noqa: E402
+from check_prose import documents, of_sentence, prose, rules  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,7 @@ def test_reads_no_code_tables_or_html() -> None:
 
 def test_rules_hold_it() -> None:
     assert [str(violation) for violation in rules(ROOT / "rules")] == []
+
+
+def test_documents_hold_it() -> None:
+    assert [str(violation) for violation in documents(ROOT)] == []

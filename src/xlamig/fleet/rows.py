@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from packaging.utils import canonicalize_name
 
 from xlamig import __version__
+from xlamig.artifacts.packages.requirement import pypi_name
 from xlamig.config.settings import EffortSettings
 from xlamig.effort import MODEL_VERSION, Plan, estimate
 from xlamig.effort.plan import Item
@@ -154,10 +155,10 @@ def _blocking(repository: str, report: Report, effort: EffortSettings, plan: Pla
 
 
 def _package_in(finding: Finding) -> str:
-    """Its name, of `flash_attn.flash_attn_func`, `torch==1.4` and `pytorch=1.2` as well."""
+    """Return the package's PyPI name, also for `flash_attn.flash_attn_func`, `torch==1.4`, `pytorch=1.2`."""
     quoted = _QUOTED.search(finding.message)
     name = _NAME.match(quoted[1] if quoted else finding.dependency)
-    return {"pytorch": "torch"}.get(found := canonicalize_name(name[0]), found) if name else ""
+    return pypi_name(canonicalize_name(name[0])) if name else ""
 
 
 def _without(report: Report, findings: list[Finding]) -> Report:

@@ -17,6 +17,7 @@ from xlamig.knowledge.releases import TORCH
 _CUDA = re.compile(r"\+(cu\d+)")
 _LOCAL = re.compile(r"\+[\w.]+")
 _CONDA = re.compile(r"(?:[\w.-]+::)?([A-Za-z0-9_][\w.-]*)\s*(.*)$", re.DOTALL)
+_PYPI = {"pytorch": "torch"}
 _CONDA_CUDA = re.compile(r"cuda_?(\d+)(?:\.(\d+))?")
 # The machine the program is to run on: a TPU host.
 _HOST = {
@@ -46,12 +47,17 @@ def read_requirement(page: Page, text: str, span: Span, *, optional: bool = Fals
     )
 
 
+def pypi_name(name: str) -> str:
+    """Return PyPI's name of a package that Conda may call otherwise."""
+    return _PYPI.get(name.lower(), name)
+
+
 def read_conda(page: Page, text: str, span: Span) -> Package | None:
     """ "pytorch=2.1=py3.10_cuda11.8_cudnn8", "pytorch-cuda=11.8", "numpy >=1.20"."""
     match = _CONDA.match(text.strip())
     if match is None:
         return None
-    name = {"pytorch": "torch"}.get(match[1].lower(), match[1])
+    name = pypi_name(match[1])
     version, _, build = match[2].strip().lstrip("=").partition("=")
     cuda = _CONDA_CUDA.search(build)
     specifier = match[2].strip() if match[2][:1] in "<>!~" else f"=={version}.*" if version else ""

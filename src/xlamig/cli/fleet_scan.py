@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import date as day
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,11 +83,12 @@ def command(
         raise click.UsageError("--address needs --engine ray")
     with needs("fleet", "pyarrow"):
         import pyarrow  # noqa: F401
+    from xlamig.engine.cores import usable_cores
     from xlamig.fleet import run as fleet
     from xlamig.fleet.job import Limits
     from xlamig.fleet.sources import find_sources
 
-    workers = run.jobs or max(1, (os.cpu_count() or 1) // cores)
+    workers = run.jobs or max(1, usable_cores() // cores)
     asked = fleet.Asked(
         find_sources(sources), out, date or day.today().isoformat(), run.options(),
         Limits(time_limit, memory_limit, cores), rescan,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args, destination
@@ -35,26 +37,15 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 
+@dataclass(eq=False, slots=True)
 class Objects:
-    def __init__(
-        self,
-        state: State,
-        reads: Reads,
-        sizes: Sizes,
-        tensors: Tensors,
-        modules: Modules,
-        unseen: Unseen,
-        libraries: Libraries,
-    ) -> None:
-        self.m = state
-        self.reads, self.sizes, self.tensors, self.modules, self.unseen, self.libraries = (
-            reads,
-            sizes,
-            tensors,
-            modules,
-            unseen,
-            libraries,
-        )
+    m: State
+    reads: Reads
+    sizes: Sizes
+    tensors: Tensors
+    modules: Modules
+    unseen: Unseen
+    libraries: Libraries
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         match owner.kind:

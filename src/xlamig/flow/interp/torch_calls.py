@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, Why
@@ -62,28 +63,16 @@ _CHECKS = frozenset(
 _ROOTS = ("torch.", "torch_xla.")
 
 
+@dataclass(eq=False, slots=True)
 class TorchCalls:
-    def __init__(
-        self,
-        state: State,
-        reads: Reads,
-        sizes: Sizes,
-        tensors: Tensors,
-        modules: Modules,
-        unseen: Unseen,
-        libraries: Libraries,
-        moves: Moves,
-    ) -> None:
-        self.m = state
-        self.reads, self.sizes, self.tensors, self.modules, self.unseen, self.libraries, self.moves = (
-            reads,
-            sizes,
-            tensors,
-            modules,
-            unseen,
-            libraries,
-            moves,
-        )
+    m: State
+    reads: Reads
+    sizes: Sizes
+    tensors: Tensors
+    modules: Modules
+    unseen: Unseen
+    libraries: Libraries
+    moves: Moves
 
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         made = self._special(name, args, node) or self.libraries.made(name, node)

@@ -1,4 +1,4 @@
-"""Programs that a reader of version 0.1 reported: what each one is told, line by line."""
+"""Programs that a user of version 0.1 reported: the findings of each, line by line."""
 
 from __future__ import annotations
 

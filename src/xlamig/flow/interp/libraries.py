@@ -141,7 +141,7 @@ class Libraries:
 
 
 def is_array(name: str, args: Args) -> bool:
-    """Whether numpy draws several numbers: it is told how many, where or by name."""
+    """Return whether numpy draws several numbers: a size is given, by position or by name."""
     size = args.keywords.get("size")
     given = len(args.positional)
     if size is not None:

@@ -31,6 +31,10 @@ def negative(job: int) -> bool:
     return job < 0
 
 
+def seventh(job: int) -> bool:
+    return job == 7
+
+
 def square(job: int) -> int:
     return job * job
 
@@ -118,7 +122,7 @@ def test_the_one_at_fault_is_lost_and_nothing_else(function: Callable[[int], int
 
 @pytest.mark.parametrize("function", [crash, hang])
 def test_a_risky_job_is_never_run_in_this_process(function: Callable[[int], int]) -> None:
-    results = run_all(Work(function, lambda job: job == 7), list(range(10)), 1)
+    results = run_all(Work(function, seventh), list(range(10)), 1)
     assert isinstance(results[7], Lost) and results[9] == 81
 
 

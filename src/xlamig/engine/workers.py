@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import threading
-import time
-import traceback
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
+from queue import SimpleQueue
 from typing import Generic, TypeVar
+
+from pebble import ProcessExpired, ProcessPool
 
 from xlamig.engine.deep import on_deep_stack
 
@@ -31,14 +29,6 @@ class Lost:
 
     reason: str
     ours: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Mistake:
-    """An exception of ours in a worker; not every exception can be pickled."""
-
-    line: str
-    trace: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,42 +50,6 @@ class Work(Generic[Job, Result]):
             return Lost(f"internal error, please report it: {type(error).__name__}: {error}", ours=True)
 
 
-class _Worker(Generic[Job, Result]):
-    """A process and the chunk it works on: indices of jobs."""
-
-    def __init__(self, work: Work[Job, Result]) -> None:
-        self.connection, theirs = multiprocessing.Pipe()
-        self.process = multiprocessing.Process(target=_serve, args=(work, theirs), daemon=True)
-        self.process.start()
-        theirs.close()
-        self.chunk: list[int] = []
-        self.deadline = 0.0
-
-    def give(self, chunk: list[int], jobs: Sequence[Job]) -> None:
-        self.chunk = chunk
-        self.deadline = time.monotonic() + SECONDS
-        with suppress(OSError):  # it has died meanwhile, as its answer will tell
-            self.connection.send([jobs[i] for i in chunk])
-
-    def answer(self) -> list[Result | Lost] | Lost:
-        try:
-            if not self.connection.poll():
-                return Lost(f"it takes longer than {SECONDS:.0f} seconds")
-            answer: list[Result | Lost] | _Mistake = self.connection.recv()
-        except (EOFError, OSError):
-            return Lost("it crashes the parser")
-        if isinstance(answer, _Mistake):
-            error = RuntimeError(answer.line)
-            error.add_note(answer.trace)
-            raise error
-        return answer
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.join()
-        self.connection.close()
-
-
 def start_cleanly() -> None:
     """Start processes from a clean one from now on: a copy of a process that has threads may hang."""
     multiprocessing.set_start_method("forkserver", force=True)
@@ -106,58 +60,49 @@ def in_processes(
     work: Work[Job, Result], jobs: Sequence[Job], chunks: Sequence[list[int]], processes: int
 ) -> Iterator[tuple[int, Result | Lost]]:
     """Index and result of every job in `chunks`, as they come."""
-    waiting = deque(chunks)
-    idle: list[_Worker[Job, Result]] = []
-    busy: list[_Worker[Job, Result]] = []
-    try:
-        while waiting or busy:
-            while waiting and len(busy) < processes:
-                busy.append(idle.pop() if idle else _Worker(work))
-                busy[-1].give(waiting.popleft(), jobs)
-            for worker in _finished(busy):
-                answer, chunk = worker.answer(), worker.chunk
-                busy.remove(worker)
+    if not chunks:
+        return
+    given: dict[Future[list[Result | Lost]], list[int]] = {}
+    finished: SimpleQueue[Future[list[Result | Lost]]] = SimpleQueue()
+    with ProcessPool(min(processes, len(chunks)), initializer=_watch_parent) as pool:
+
+        def give(chunk: list[int]) -> None:
+            future = pool.schedule(on_deep_stack, [work, [jobs[i] for i in chunk]], timeout=SECONDS)
+            given[future] = chunk
+            future.add_done_callback(finished.put)
+
+        try:
+            for chunk in chunks:
+                give(chunk)
+            while given:
+                future = finished.get()
+                chunk, answer = given.pop(future), _answer(future)
                 if isinstance(answer, list):
-                    idle.append(worker)
                     yield from zip(chunk, answer, strict=True)
-                    continue
-                worker.kill()
-                if len(chunk) == 1:
+                elif len(chunk) == 1:
                     yield chunk[0], answer
                 else:
-                    waiting.extend([index] for index in chunk)
-    finally:
-        for worker in busy + idle:
-            worker.kill()
+                    for index in chunk:
+                        give([index])
+        finally:
+            pool.stop()  # type: ignore[no-untyped-call]  # pebble annotates its arguments only
 
 
-def _finished(busy: Sequence[_Worker[Job, Result]]) -> list[_Worker[Job, Result]]:
-    """Those with an answer, those that died, and those out of time; waits for the first."""
-    patience = min(worker.deadline for worker in busy) - time.monotonic()
-    ready = wait([worker.connection for worker in busy], max(0.0, patience))
-    now = time.monotonic()
-    return [worker for worker in busy if worker.connection in ready or worker.deadline <= now]
+def _answer(future: Future[list[Result | Lost]]) -> list[Result | Lost] | Lost:
+    try:
+        return future.result()
+    except TimeoutError:
+        return Lost(f"it takes longer than {SECONDS:.0f} seconds")
+    except ProcessExpired:
+        return Lost("it crashes the parser")
 
 
-def _serve(work: Work[Job, Result], connection: Connection) -> None:
-    """The life of a worker: it ends with its parent, and Ctrl-C is the parent's business."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _watch_parent() -> None:
+    """A process may hold the other end of its neighbour's pipe, so that no pipe tells of its parent's end."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    while True:
-        answer: list[Result | Lost] | _Mistake
-        try:
-            jobs = connection.recv()
-        except (EOFError, OSError):
-            return
-        try:
-            answer = on_deep_stack(work, jobs)
-        except Exception as error:
-            answer = _Mistake(f"{type(error).__name__}: {error}", traceback.format_exc())
-        connection.send(answer)
 
 
 def _end_with_parent() -> None:
-    """A worker may hold the other end of its neighbour's pipe, so that no pipe tells it."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

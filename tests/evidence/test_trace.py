@@ -177,6 +177,29 @@ def test_views_of_what_is_created_on_the_device_share_memory(tmp_path: Path) -> 
     assert code == 0, stderr
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        "torch.eye(3, out=x.new(3, 3))",
+        "torch.full((3,), 1.0, out=x.new(3))",
+        "torch.ones(3, out=x[1:])",
+        "torch.normal(1.0, 0.0, (3,), out=x.new(3))",
+        "torch.arange(3, out=x.new(0))",
+    ],
+)
+def test_factories_write_to_out(tmp_path: Path, write: str) -> None:
+    text = f"""
+        import torch, torch_xla
+        x = torch.zeros(4, device=torch_xla.device())
+        for i in range(3):
+            assert {write}.sum().item() == 3
+            torch_xla.sync()
+        assert x.sum().item() in (0, 3)
+    """
+    code, _, stderr = trace(tmp_path, text)
+    assert code == 0, stderr
+
+
 CUDA = """
     import torch
     from torch.utils.data import DataLoader, TensorDataset

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .factories import is_writing
 from .frames import Site, innermost
 from .recorder import Recorder
 
@@ -52,7 +53,7 @@ class Watch(TorchDispatchMode):
 
     def _watched(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         started = time.perf_counter()
-        if _holds_xla(args) or (kwargs and _holds_xla(kwargs.values())):
+        if _holds_xla(args) or (kwargs and _holds_xla(kwargs.values())) or is_writing():
             result = func(*args, **kwargs)
         else:
             # A mode runs below functionalization, which torch_xla takes for its being switched off:

@@ -34,7 +34,7 @@ def begin(settings: dict[str, Any]) -> Recorder:
     """
     import torch
 
-    from . import cpu, cuda, hooks, randomness
+    from . import cpu, cuda, factories, hooks, randomness
     from .mode import Watch
     from .recorder import Recorder
     from .redirect import Redirect
@@ -59,6 +59,7 @@ def begin(settings: dict[str, Any]) -> Recorder:
     else:
         sites: dict[int, Any] = {}
         hooks.install(recorder, sites)
+        factories.install()
         if training:
             randomness.draw_on_cpu()
         modes.append(lambda: Watch(recorder, sites))

@@ -16,6 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from xlamig.rulebook.errors import Where
+from xlamig.rulebook.shorthand import expand
+
 ROOT = Path(__file__).parents[1]
 LONGEST = 100
 _HOLE = re.compile(r"\{[^{}]*\}")
@@ -51,12 +54,14 @@ def rules(folder: Path) -> Iterator[Violation]:
     """Violations in the sentences of rule pages and tables."""
     for path in sorted(folder.glob("*/*")):
         text = path.read_text("utf-8")
-        if path.suffix == ".md":
-            text = text.split("+++")[1]
-        elif path.suffix != ".toml":
-            continue
         place = path.relative_to(folder.parent).as_posix()
-        for key, sentence in _sentences(tomllib.loads(text)):
+        if path.suffix == ".md":
+            head = expand(tomllib.loads(text.split("+++")[1]), Where(place))
+        elif path.suffix == ".toml":
+            head = tomllib.loads(text)
+        else:
+            continue
+        for key, sentence in _sentences(head):
             yield from (Violation(place, sentence, problem) for problem in of_sentence(key, sentence))
 
 

@@ -246,13 +246,13 @@ def test_a_page_can_be_silent_under_guards_or_ignore_them(tmp_path: Path) -> Non
 FIXES = ONLY + "".join(
     f'[[fix]]\nstrategy = "{name}"\napplicability = "{grade}"\n{more}\n'
     for name, grade, more in [
-        ("other-target", "safe", 'target = "torch_tpu"'),
-        ("other-style", "safe", 'style = "native"'),
-        ("unproven", "safe", 'requires = ["p", "q"]'),
-        ("unfit", "safe", 'when = { via = "import" }'),
-        ("unsure", "safe", "when = { args = { a = { absent = true } } }"),
-        ("fits", "safe", 'requires = ["p"]\ntitle = "for {name}"\nargument = "fused"'),
-        ("shown", "display", ""),
+        ("accumulate", "safe", 'target = "torch_tpu"'),
+        ("accelerator", "safe", 'style = "native"'),
+        ("cuda-method", "safe", 'requires = ["p", "q"]'),
+        ("device-move", "safe", 'when = { via = "import" }'),
+        ("seed-xla", "safe", "when = { args = { a = { absent = true } } }"),
+        ("drop-argument", "safe", 'requires = ["p"]\ntitle = "for {name}"\nargument = "fused"'),
+        ("display", "display", ""),
     ]
 )
 
@@ -264,7 +264,7 @@ def fixes(judgements: tuple[Judgement, ...]) -> list[str]:
 
 def test_fixes_that_can_be_tried(tmp_path: Path) -> None:
     judged = judge(book(tmp_path, page(FIXES)), api(proofs={"p": ""}, complete=False))
-    assert fixes(judged) == ["fits", "shown"]
+    assert fixes(judged) == ["drop-argument", "display"]
     fix = judged[0].fixes[0]
     assert (fix.title, fix.options) == ("for torch.f", {"argument": "fused"})
 
@@ -273,7 +273,7 @@ def test_fixes_that_can_be_tried(tmp_path: Path) -> None:
 def test_where_it_may_not_run_or_not_be_so_a_fix_is_only_shown(
     tmp_path: Path, values: dict[str, Any]
 ) -> None:
-    assert fixes(judge(book(tmp_path, page(FIXES)), api(proofs={"p": ""}, **values))) == ["shown"]
+    assert fixes(judge(book(tmp_path, page(FIXES)), api(proofs={"p": ""}, **values))) == ["display"]
 
 
 # ------------------------------------------------------------------------------------- places

@@ -6,11 +6,13 @@ import pytest
 from small_books import MATCH, VERDICT, book, page, write
 
 from xlamig.config.settings import Settings
+from xlamig.fix.strategies import STRATEGIES as written
 from xlamig.rulebook import RulebookError, load
 from xlamig.rulebook.load import find_book, load_folders
+from xlamig.rulebook.strategies import STRATEGIES as described
 
 ROW = '[row."torch.f"]\nsignature = ["a"]\ntorch_xla = { severity = "info", mechanism = "no-op" }\n'
-FIX = MATCH + VERDICT + '[[fix]]\nstrategy = "s"\napplicability = "safe"\n'
+FIX = MATCH + VERDICT + '[[fix]]\nstrategy = "accumulate"\napplicability = "safe"\n'
 
 
 def mistake(folder: Path, *pages: str, tables: dict[str, str] | None = None) -> str:
@@ -99,6 +101,15 @@ def test_a_plain_page_loads(tmp_path: Path) -> None:
         (page('[[match]]\nfact = "api-use"\nname = "Tensor.c*"\n' + VERDICT), ["match[0].name", "method"]),
         (page('[[match]]\nfact = "environment"\nvariable = "*_X"\n' + VERDICT), ["match[0].variable"]),
         (page(MATCH + VERDICT.replace("torch_xla", "torch_xal")), ["verdict[0].target", '"torch_xla"']),
+        (
+            page(MATCH + VERDICT.replace('"torch_xla"', '["torch_xla", "torch_xal"]')),
+            ["verdict[0].target", '"torch_xla"'],
+        ),
+        (page(MATCH + VERDICT.replace('"torch_xla"', "[]")), ["verdict[0].target", "each value once"]),
+        (
+            page(MATCH + VERDICT.replace('"torch_xla"', '["torch_xla", "torch_xla"]')),
+            ["verdict[0].target", "each value once"],
+        ),
         (page(MATCH + VERDICT.replace('"error"\nm', '"eror"\nm')), ["verdict[0].severity", '"error"']),
         (page(MATCH + VERDICT + "mechanisme = 1\n"), ["verdict[0].mechanisme", '"mechanism"']),
         (page(MATCH + "[[verdict]]\ntarget = 'torch_xla'\n"), ["verdict[0]", '"severity" is missing']),
@@ -115,6 +126,19 @@ def test_a_plain_page_loads(tmp_path: Path) -> None:
         (page(FIX.replace("strategy", "stratgy")), ["fix[0]", '"stratgy"']),
         (page(FIX.replace('"safe"', '"save"')), ["fix[0].applicability", '"safe"']),
         (page(FIX + "tittle = 'x'\n"), ["fix[0].tittle", '"title"']),
+        (page(FIX.replace("accumulate", "acumulate")), ["fix[0].strategy", '"accumulate"']),
+        (page(FIX.replace("accumulate", "drop-argument")), ["fix[0]", 'needs "argument"']),
+        (page(FIX.replace("accumulate", "drop-argument") + "argument = 1\n"), ["argument", "text or a list"]),
+        (page(FIX + "argument = 'x'\n"), ["fix[0].argument", "accumulate has no such option"]),
+        (
+            page(MATCH + VERDICT.replace('mechanism = "error"\n', ""), mechanism="eror"),
+            ["verdict[0].mechanism", '"error"'],
+        ),
+        (page(mechanism="error"), ["mechanism", "every verdict has its own"]),
+        (page(unless={"vai": "call"}), ["match[0].unless", '"via"']),
+        (page(help="{texts.a}", texts={"b": "x"}), ['there is no text "a"']),
+        (page(texts={"b": "x"}), ["texts.b", "no sentence"]),
+        (page(help="{texts.a}"), ["help", "{texts.a}"]),
         (page(FIX + "style = 'natif'\n"), ["fix[0].style", '"native"']),
         (page(FIX + "requires = [1]\n"), ["fix[0].requires", "list of text"]),
         (page(FIX + "when = { vai = 'call' }\n"), ["fix[0].when.vai", '"via"']),
@@ -249,3 +273,37 @@ def test_the_digest_follows_every_page_and_table(tmp_path: Path) -> None:
 def test_the_book_that_ships_loads(target: str) -> None:
     rules = load(Settings(target=target, preview=True))  # type: ignore[arg-type]
     assert rules.active
+
+
+SHORT = """[texts]
+why = "the host waits"
+
+[[match]]
+fact = "api-use"
+name = "torch.f"
+
+[[match]]
+fact = "api-use"
+name = "torch.g"
+unless = { context = "loop" }
+
+[[verdict]]
+target = ["torch_xla", "torch_tpu"]
+severity = "error"
+reason = "{texts.why}, every time"
+"""
+
+
+def test_a_head_states_once_what_its_rows_share(tmp_path: Path) -> None:
+    rule = book(tmp_path, page(SHORT, mechanism="error", unless={"context": "test-code"})).rule("XLA001")
+    assert rule.targets == ("torch_xla", "torch_tpu")
+    assert {v.ruling.mechanism for v in rule.verdicts} == {"error"}
+    assert {v.ruling.reason.text for v in rule.verdicts if v.ruling.reason} == {"the host waits, every time"}
+    assert [match["unless"] for match in rule.page.head["match"]] == [
+        [{"context": "test-code"}],
+        [{"context": "test-code"}, {"context": "loop"}],
+    ]
+
+
+def test_strategies_and_their_descriptions_agree() -> None:
+    assert described.keys() == written.keys()

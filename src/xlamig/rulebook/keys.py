@@ -56,6 +56,19 @@ class Keys:
             return None
         raise self.where.at(key).error(no_such(value, choices))
 
+    def choices(self, key: str, choices: Collection[T], *, required: bool = False) -> tuple[T, ...]:
+        """Return the one value of `key`, or those of its list."""
+        if not isinstance(self.values.get(key), list):
+            one = self.choice(key, choices, required=True) if required else self.choice(key, choices)
+            return () if one is None else (one,)
+        where = self.where.at(key)
+        names = self.texts(key)
+        found = tuple(choice for choice in choices if choice in names)
+        if len(found) < len(names) or not found:
+            unknown = next((name for name in names if name not in choices), None)
+            raise where.error("has to name each value once" if unknown is None else no_such(unknown, choices))
+        return found
+
     def flag(self, key: str, default: bool) -> bool:
         value = self._get(key, bool)
         return default if value is None else bool(value)

@@ -20,6 +20,7 @@ from xlamig.rulebook.errors import RulebookError, Where
 from xlamig.rulebook.operators import OperatorTable
 from xlamig.rulebook.page import Page, read_toml, split_page
 from xlamig.rulebook.rule import Rule, read_rule
+from xlamig.rulebook.shorthand import expand
 from xlamig.rulebook.tables import OPERATORS, Tables, read_table
 
 T = TypeVar("T")
@@ -42,7 +43,7 @@ class File(NamedTuple):
 
 
 Heads = Sequence[Mapping[str, Any]]
-"""What the TOML of pages and tables says, in the order of the files."""
+"""The TOML of pages, in its long form, and of tables, in the order of the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,10 @@ def read_heads(book: Files) -> Heads:
 
     def add(file: File) -> None:
         where = Where(file.shown)
-        heads.append(read_toml(file.text if file.is_table else split_page(file.text, where)[0], where))
+        if file.is_table:
+            heads.append(read_toml(file.text, where))
+        else:
+            heads.append(expand(read_toml(split_page(file.text, where)[0], where), where))
 
     _all(add, book.files)
     return heads

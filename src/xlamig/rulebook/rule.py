@@ -16,7 +16,7 @@ from xlamig.rulebook.page import Page
 from xlamig.rulebook.rulings import LEVELS, Ruling, read_template
 from xlamig.rulebook.tables import Tables
 from xlamig.rulebook.templates import Template
-from xlamig.rulebook.verdict import VERDICT_KEYS, FixRow, Verdict, read_fix, read_verdict
+from xlamig.rulebook.verdict import VERDICT_KEYS, FixRow, Verdict, read_fix, read_verdicts
 
 Status = Literal["stable", "preview", "withdrawn"]
 Once = Literal["program", "dependency"]
@@ -119,7 +119,7 @@ def read_rule(page: Page, tables: Tables) -> Rule:
         keys.choice("guarded", get_args(Guarded)) or "lower",
         keys.choice("once", get_args(Once)),
         matches,
-        tuple(read_verdict(k, kinds, has_row) for k in _each(keys, "verdict", VERDICT_KEYS)),
+        tuple(v for k in _each(keys, "verdict", VERDICT_KEYS) for v in read_verdicts(k, kinds, has_row)),
         tuple(read_fix(k, kinds, has_row) for k in _each(keys, "fix")),
         tuple(read_gather(k, matches) for k in _each(keys, "gather", GATHER_KEYS)),
         arguments=frozenset(_arguments_in(page.head)),

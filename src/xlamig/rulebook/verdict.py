@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, get_args
 
 from xlamig.config.settings import STYLES, TARGETS, Settings, Style, Target
@@ -15,6 +14,7 @@ from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.patterns import YES, Fit
 from xlamig.rulebook.program import Program
 from xlamig.rulebook.rulings import RULING_KEYS, Ruling, read_ruling, read_template
+from xlamig.rulebook.strategies import check_strategy
 from xlamig.rulebook.tables import Row
 from xlamig.rulebook.templates import Template
 from xlamig.rulebook.versions import admits, read_versions
@@ -74,8 +74,9 @@ VERDICT_KEYS = ("target", "versions", "when", "from-row", *RULING_KEYS)
 _FIX_KEYS = ("strategy", "applicability", "target", "style", "requires", "title", "when")
 
 
-def read_verdict(keys: Keys, kinds: Collection[str], has_row: bool) -> Verdict:
-    target = keys.choice("target", TARGETS, required=True)
+def read_verdicts(keys: Keys, kinds: Collection[str], has_row: bool) -> Iterator[Verdict]:
+    """Yield the verdict of a row for each of its targets."""
+    targets = keys.choices("target", TARGETS, required=True)
     from_row = keys.flag("from-row", False)
     if from_row and not has_row:
         raise keys.where.at("from-row").error("no match has a table")
@@ -83,10 +84,12 @@ def read_verdict(keys: Keys, kinds: Collection[str], has_row: bool) -> Verdict:
         for key in ("severity", "mechanism"):
             keys.text(key, required=True)
     when = _read_when(keys, kinds, has_row)
-    return Verdict(target, when, from_row, read_ruling(keys), read_versions(keys))
+    ruling, versions = read_ruling(keys), read_versions(keys)
+    yield from (Verdict(target, when, from_row, ruling, versions) for target in targets)
 
 
 def read_fix(keys: Keys, kinds: Collection[str], has_row: bool) -> FixRow:
+    """Return the fix row, its strategy and options checked; raises RulebookError."""
     options = {key: value for key, value in keys.values.items() if key not in _FIX_KEYS}
     row = FixRow(
         strategy=keys.text("strategy", required=True),
@@ -99,10 +102,7 @@ def read_fix(keys: Keys, kinds: Collection[str], has_row: bool) -> FixRow:
         options=options,
         when=_read_when(keys, kinds, has_row),
     )
-    for option in options:
-        # Options are the strategy's own, so only what looks like a slip can be told here.
-        for near in get_close_matches(option, _FIX_KEYS, n=1, cutoff=0.75):
-            raise keys.where.at(option).error(f'unknown key; did you mean "{near}"?')
+    check_strategy(row.strategy, options, keys.where)
     return row
 
 

@@ -1,0 +1,128 @@
+"""The fix strategies a page can name: what each writes, and the options it takes.
+
+`xlamig.fix.strategies` holds the functions under the same names; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from xlamig.config.errors import did_you_mean
+from xlamig.rulebook.errors import Where
+from xlamig.rulebook.keys import no_such
+
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "text": (str,),
+    "true or false": (bool,),
+    "a list": (list,),
+    "a table": (dict,),
+    "text or a list": (str, list),
+    "text or a table": (str, dict),
+    "text, a number or a truth value": (str, int, float, bool),
+}
+_TEXT, _FLAG, _LIST, _TABLE, _TEXTS, _PER_TARGET, _VALUE = _KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyInfo:
+    """`writes` completes "the fix ..."; `options` maps each option to the kind of its value; one
+    of the groups in `needs` has to be there as a whole."""
+
+    writes: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    needs: tuple[tuple[str, ...], ...] = ((),)
+
+
+_RENAME = {"replace": _PER_TARGET, "arguments": _TEXT, "accepts": _LIST}
+
+STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
+    {
+        "accelerator": StrategyInfo(
+            "replaces every query of `torch.accelerator` in the file by the device helper", {"others": _FLAG}
+        ),
+        "accumulate": StrategyInfo("adds the values up on the device and reads the sum once, after the loop"),
+        "add-argument": StrategyInfo(
+            "adds arguments to the call",
+            {"argument": _TEXT, "source": _TEXT, "arguments": _TABLE},
+            (("argument", "source"), ("arguments",)),
+        ),
+        "copy-from-device": StrategyInfo("moves the source to the tensor's device before it is copied"),
+        "cuda-method": StrategyInfo("writes `.to(device)` instead of `.cuda()`"),
+        "device-argument": StrategyInfo(
+            "passes the program's device instead of the literal", {"argument": _TEXT}, (("argument",),)
+        ),
+        "device-literal": StrategyInfo("writes the program's device instead of the literal"),
+        "device-move": StrategyInfo("makes the move under the test go to the XLA device too"),
+        "device-of-rank": StrategyInfo("writes the XLA device where there is one, the rank's GPU elsewhere"),
+        "device-selection": StrategyInfo("calls the device helper instead of choosing between CUDA and CPU"),
+        "display": StrategyInfo("is shown, not written"),
+        "drop-argument": StrategyInfo("drops the argument", {"argument": _TEXTS}, (("argument",),)),
+        "drop-assignment": StrategyInfo("deletes the assignment"),
+        "drop-statement": StrategyInfo("deletes the statement"),
+        "guard-statement": StrategyInfo(
+            "puts the statement under a test of the device", {"test": _TEXT}, (("test",),)
+        ),
+        "index-select": StrategyInfo("writes `index_select` with the index as a tensor"),
+        "keep-parameters": StrategyInfo("makes the move keep the identity of the parameters"),
+        "lazy-log": StrategyInfo("passes the values to the logger as arguments, which formats them if needed"),
+        "masked-fill": StrategyInfo("writes `masked_fill` or `torch.where` instead of the masked assignment"),
+        "masked-sum": StrategyInfo("multiplies by the mask, or counts it, instead of selecting"),
+        "move-first": StrategyInfo("moves the module above the construction of the optimizer"),
+        "remove-suppression": StrategyInfo("removes the code from the comment"),
+        "rename-api": StrategyInfo("writes the successor's name", _RENAME),
+        "rename-precision": StrategyInfo("renames the precision", {"words": _TABLE}, (("words",),)),
+        "rename-where-passed": StrategyInfo(
+            "imports the XLA counterpart instead", {"passes": _TABLE, **_RENAME}, (("passes",),)
+        ),
+        "replace-argument": StrategyInfo(
+            "replaces the argument's value",
+            {"argument": _TEXT, "value": _VALUE, "source": _TEXT},
+            (("argument", "value"), ("argument", "source")),
+        ),
+        "replace-part": StrategyInfo(
+            "replaces the reported text", {"part": _TEXT, "text": _TEXT, "proof": _TEXT}
+        ),
+        "rewrite-call": StrategyInfo(
+            "rewrites the call",
+            {
+                "source": _TEXT,
+                "argument": _TEXT,
+                "accepts": _LIST,
+                "names": _LIST,
+                "signature": _LIST,
+                "breaks": _LIST,
+                "method": _TEXT,
+            },
+            (("source",),),
+        ),
+        "seed-xla": StrategyInfo("adds `torch_xla.manual_seed` below the statement"),
+        "stack-scalars": StrategyInfo("stacks the scalars on the device instead of reading each"),
+        "step-boundary": StrategyInfo("adds a step boundary at the end of the step"),
+        "tensor-exponent": StrategyInfo("makes the exponent a tensor"),
+        "tensor-index": StrategyInfo("indexes on the device"),
+        "use-helper": StrategyInfo("calls the helper's function instead", {"function": _TEXT}, (("function",),)),
+        "xm-barrier": StrategyInfo("adds `barrier=True` to `xm.optimizer_step`"),
+    }
+)
+
+
+def check_strategy(name: str, options: Mapping[str, Any], where: Where) -> None:
+    """Raise RulebookError for an unknown strategy, and for options that it does not take or lacks."""
+    info = STRATEGIES.get(name)
+    if info is None:
+        raise where.at("strategy").error(no_such(name, STRATEGIES))
+    for option, value in options.items():
+        here = where.at(option)
+        kind = info.options.get(option)
+        if kind is None:
+            known = ("strategy", "applicability", "target", "style", "requires", "title", "when")
+            hint = did_you_mean(option, (*info.options, *known))
+            raise here.error(f"{name} has no such option{hint}")
+        if type(value) not in _KINDS[kind]:
+            raise here.error(f"has to be {kind}, not {value!r}")
+    if not any(options.keys() >= set(group) for group in info.needs):
+        groups = " or ".join(" with ".join(f'"{key}"' for key in group) for group in info.needs)
+        raise where.error(f"{name} needs {groups}")

@@ -3,8 +3,10 @@
 python tools/check_prose.py    prints every violation and exits with 1 if there is one
 
 Rules (heads of rules/*/*.md and rows of rules/*/*.toml): a message is one sentence of at most 100
-characters, `help` is an imperative, nothing ends with a period or uses a banned phrase. Documents
-(README, CONTRIBUTING, docs): lines of prose wrap at 100 columns, and banned phrases stay out.
+characters, `help` is an imperative, nothing ends with a period or uses a banned phrase. Rule pages:
+no section is left as `xlamig rule new` wrote it, and "Fix safety" leaves grades to the generated
+lines. Documents (README, CONTRIBUTING, docs) and rule pages: lines of prose wrap at 100 columns, and
+banned phrases stay out.
 """
 
 from __future__ import annotations
@@ -17,9 +19,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xlamig.rulebook.errors import Where
+from xlamig.rulebook.page import read_sections, split_page
+from xlamig.rulebook.safety import SECTION
 from xlamig.rulebook.shorthand import expand
 
 ROOT = Path(__file__).parents[1]
+SCAFFOLD = ROOT / "src/xlamig/cli/new_page.md"
 LONGEST = 100
 _HOLE = re.compile(r"\{[^{}]*\}")
 _CODE = re.compile(r"`[^`]*`")
@@ -31,6 +36,7 @@ _BANNED = re.compile(
     | \bgoes\ wrong\b | \bnames\ CUDA\b | \bwaits\ for\ nobody\b | \bit\ is\ not\ seen\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_GRADE = re.compile(r"(?:Safe|Unsafe|Shown|Nothing is written|No fix|There is no)\b")
 _OPENING = re.compile(r"^(?:What|Of|Whether)\b")
 
 
@@ -44,7 +50,7 @@ class Violation(NamedTuple):
 
 
 def main() -> int:
-    found = [*rules(ROOT / "rules"), *documents(ROOT)]
+    found = [*rules(ROOT / "rules"), *pages(ROOT / "rules"), *documents(ROOT)]
     for violation in found:
         print(violation)
     return bool(found)
@@ -93,15 +99,35 @@ def of_sentence(key: str, sentence: str) -> Iterator[str]:
         yield "is no imperative"
 
 
+def pages(folder: Path) -> Iterator[Violation]:
+    """Violations in the text of rule pages."""
+    scaffold = read_sections(split_page(SCAFFOLD.read_text("utf-8"), Where("scaffold"))[1])
+    for path in sorted(folder.glob("*/*.md")):
+        place = path.relative_to(folder.parent).as_posix()
+        text = path.read_text("utf-8")
+        body = split_page(text, Where(place))[1]
+        for title, section in read_sections(body).items():
+            if title == SECTION and _GRADE.match(section):
+                yield Violation(place, section.partition("\n")[0], "states a grade, which is generated")
+            if title != SECTION and section in ("", scaffold.get(title)):
+                yield Violation(place, f"## {title}", "is left as `xlamig rule new` wrote it")
+        yield from _of_lines(place, body, text.count("\n") - body.count("\n"))
+
+
 def documents(root: Path) -> Iterator[Violation]:
     """Violations in the prose of the documents."""
     for path in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]:
         place = path.relative_to(root).as_posix()
-        for row, line in prose(path.read_text("utf-8")):
-            if len(_LINK.sub("](", line)) > LONGEST:
-                yield Violation(f"{place}:{row}", line, f"wider than {LONGEST} columns")
-            if (banned := _BANNED.search(_CODE.sub("", line))) is not None:
-                yield Violation(f"{place}:{row}", line, f"banned phrase {banned[0]!r}")
+        yield from _of_lines(place, path.read_text("utf-8"))
+
+
+def _of_lines(place: str, text: str, above: int = 0) -> Iterator[Violation]:
+    for row, line in prose(text):
+        where = f"{place}:{row + above}"
+        if len(_LINK.sub("](", line)) > LONGEST:
+            yield Violation(where, line, f"wider than {LONGEST} columns")
+        if (banned := _BANNED.search(_CODE.sub("", line))) is not None:
+            yield Violation(where, line, f"banned phrase {banned[0]!r}")
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:

@@ -35,7 +35,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def _page(rule: Rule) -> str:
-    title, _, rest = rule.page.body.strip().partition("\n")
+    title, _, rest = rule.text.strip().partition("\n")
     where = " · ".join(f"{target}: {severities(rule, target)}" for target in TARGETS)
     facts = f"`{rule.code}` · {rule.status} · {where} · fix: {best_fix(rule)} · effort: {rule.effort.level}"
     return "\n".join([title, "", facts, "", rest, "", *_evidence(rule.code), ""])

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from check_prose import documents, of_sentence, prose, rules  # noqa: E402
+from check_prose import SCAFFOLD, documents, of_sentence, pages, prose, rules  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,29 @@ def test_reports_what_the_style_guide_forbids(key: str, sentence: str) -> None:
 def test_reads_no_code_tables_or_html() -> None:
     text = "a\n```\nin each step\n```\n| in each step |\n<b>in each step</b>\nb\n"
     assert [line for _, line in prose(text)] == ["a", "b"]
+
+
+def test_reports_sections_that_nobody_filled_in(tmp_path: Path) -> None:
+    page = tmp_path / "rules/device/XLA001-x.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(SCAFFOLD.read_text("utf-8"), "utf-8")
+    left = [violation.text for violation in pages(tmp_path / "rules")]
+    assert [f"## {section}" for section in ("What it does", "Known limits", "References")] == [
+        text for text in left if text in ("## What it does", "## Known limits", "## References")
+    ]
+
+
+def test_reports_a_grade_written_by_hand(tmp_path: Path) -> None:
+    page = tmp_path / "rules/device/XLA001-x.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("+++\n+++\n# x\n\n## Fix safety\n\nShown. It changes the type.\n", "utf-8")
+    assert [violation.problem for violation in pages(tmp_path / "rules")] == [
+        "states a grade, which is generated"
+    ]
+
+
+def test_rule_pages_hold_it() -> None:
+    assert [str(violation) for violation in pages(ROOT / "rules")] == []
 
 
 def test_rules_hold_it() -> None:

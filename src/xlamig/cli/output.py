@@ -83,7 +83,7 @@ def _page_of() -> Callable[[str], str | None]:
 
     @cache
     def pages() -> Mapping[str, str]:
-        return {rule.code: rule.page.body.strip() for rule in open_book().rules}
+        return {rule.code: rule.text.strip() for rule in open_book().rules}
 
     return lambda code: pages().get(code)
 

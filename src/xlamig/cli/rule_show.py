@@ -42,7 +42,7 @@ def _page(rule: Rule) -> str:
         facts.append(f"fix: {', '.join(fixes)}")
     if rule.successor:
         facts.append(f"use {rule.successor}")
-    title, _, rest = rule.page.body.strip().partition("\n")
+    title, _, rest = rule.text.strip().partition("\n")
     return f"{title} ({'; '.join(facts)})\n{rest}\n"
 
 

@@ -47,29 +47,29 @@ class Page:
         first = self.body.lstrip().partition("\n")[0]
         return first[2:].strip() if first.startswith("# ") else ""
 
-    @cached_property
-    def sections(self) -> Mapping[str, str]:
-        """The Markdown below each `##` heading, in the page's order."""
-        found: dict[str, list[str]] = {}
-        lines: list[str] = []
-        fence = ""
-        for line in self.body.splitlines():
-            mark = _FENCE.match(line)
-            if mark and not fence:
-                fence = mark[1]
-            elif mark and mark[1].startswith(fence) and line.strip() == mark[1]:
-                fence = ""
-            heading = None if fence else _HEADING.match(line)
-            if heading:
-                lines = found.setdefault(heading[1], [])
-            else:
-                lines.append(line)
-        return {heading: "\n".join(text).strip() for heading, text in found.items()}
-
     def missing_sections(self) -> list[str]:
-        # Cheaper than `sections`: a heading inside a code block is taken for one here.
+        # Cheaper than `read_sections`: a heading inside a code block is taken for one here.
         there = set(_HEADING.findall(self.body))
         return [section for section in SECTIONS if section not in there]
+
+
+def read_sections(body: str) -> dict[str, str]:
+    """Return the Markdown below each `##` heading, in the page's order."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    fence = ""
+    for line in body.splitlines():
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence) and line.strip() == mark[1]:
+            fence = ""
+        heading = None if fence else _HEADING.match(line)
+        if heading:
+            lines = found.setdefault(heading[1], [])
+        else:
+            lines.append(line)
+    return {heading: "\n".join(text).strip() for heading, text in found.items()}
 
 
 def split_page(text: str, where: Where) -> tuple[str, str]:

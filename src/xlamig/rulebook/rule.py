@@ -12,8 +12,9 @@ from xlamig.findings import Effort, Level, Phase, Unit, rule_url
 from xlamig.rulebook.gather import GATHER_KEYS, Gather, read_gather
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.match import Match, read_match
-from xlamig.rulebook.page import Page
+from xlamig.rulebook.page import Page, read_sections
 from xlamig.rulebook.rulings import LEVELS, Ruling, read_template
+from xlamig.rulebook.safety import with_safety
 from xlamig.rulebook.tables import Tables
 from xlamig.rulebook.templates import Template
 from xlamig.rulebook.verdict import VERDICT_KEYS, FixRow, Verdict, read_fix, read_verdicts
@@ -67,8 +68,14 @@ class Rule:
         return self.page.title
 
     @property
+    def text(self) -> str:
+        """The page's Markdown, with the grades of its fixes."""
+        return with_safety(self.page, self.fixes)
+
+    @property
     def sections(self) -> Mapping[str, str]:
-        return self.page.sections
+        """The Markdown below each heading of `text`."""
+        return read_sections(self.text)
 
     @property
     def targets(self) -> tuple[Target, ...]:

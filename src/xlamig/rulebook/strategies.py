@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -28,8 +29,8 @@ _TEXT, _FLAG, _LIST, _TABLE, _TEXTS, _PER_TARGET, _VALUE = _KINDS
 
 @dataclass(frozen=True, slots=True)
 class StrategyInfo:
-    """`writes` completes "the fix ..."; `options` maps each option to the kind of its value; one
-    of the groups in `needs` has to be there as a whole."""
+    """`writes` completes "the fix ..." and may name an option; `options` maps each option to the kind
+    of its value; one of the groups in `needs` has to be there as a whole."""
 
     writes: str
     options: Mapping[str, str] = field(default_factory=dict)
@@ -45,48 +46,46 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         ),
         "accumulate": StrategyInfo("adds the values up on the device and reads the sum once, after the loop"),
         "add-argument": StrategyInfo(
-            "adds arguments to the call",
+            "adds {argument}",
             {"argument": _TEXT, "source": _TEXT, "arguments": _TABLE},
             (("argument", "source"), ("arguments",)),
         ),
         "copy-from-device": StrategyInfo("moves the source to the tensor's device before it is copied"),
         "cuda-method": StrategyInfo("writes `.to(device)` instead of `.cuda()`"),
         "device-argument": StrategyInfo(
-            "passes the program's device instead of the literal", {"argument": _TEXT}, (("argument",),)
+            "passes the program's device as {argument}", {"argument": _TEXT}, (("argument",),)
         ),
         "device-literal": StrategyInfo("writes the program's device instead of the literal"),
         "device-move": StrategyInfo("makes the move under the test go to the XLA device too"),
         "device-of-rank": StrategyInfo("writes the XLA device where there is one, the rank's GPU elsewhere"),
         "device-selection": StrategyInfo("calls the device helper instead of choosing between CUDA and CPU"),
         "display": StrategyInfo("is shown, not written"),
-        "drop-argument": StrategyInfo("drops the argument", {"argument": _TEXTS}, (("argument",),)),
+        "drop-argument": StrategyInfo("drops {argument}", {"argument": _TEXTS}, (("argument",),)),
         "drop-assignment": StrategyInfo("deletes the assignment"),
         "drop-statement": StrategyInfo("deletes the statement"),
-        "guard-statement": StrategyInfo(
-            "puts the statement under a test of the device", {"test": _TEXT}, (("test",),)
-        ),
+        "guard-statement": StrategyInfo("runs the statement only if {test}", {"test": _TEXT}, (("test",),)),
         "index-select": StrategyInfo("writes `index_select` with the index as a tensor"),
         "keep-parameters": StrategyInfo("makes the move keep the identity of the parameters"),
-        "lazy-log": StrategyInfo("passes the values to the logger as arguments, which formats them if needed"),
+        "lazy-log": StrategyInfo(
+            "passes the values to the logger as arguments, which formats them if needed"
+        ),
         "masked-fill": StrategyInfo("writes `masked_fill` or `torch.where` instead of the masked assignment"),
         "masked-sum": StrategyInfo("multiplies by the mask, or counts it, instead of selecting"),
         "move-first": StrategyInfo("moves the module above the construction of the optimizer"),
         "remove-suppression": StrategyInfo("removes the code from the comment"),
-        "rename-api": StrategyInfo("writes the successor's name", _RENAME),
+        "rename-api": StrategyInfo("writes {replace} instead", _RENAME),
         "rename-precision": StrategyInfo("renames the precision", {"words": _TABLE}, (("words",),)),
         "rename-where-passed": StrategyInfo(
-            "imports the XLA counterpart instead", {"passes": _TABLE, **_RENAME}, (("passes",),)
+            "imports {replace} instead", {"passes": _TABLE, **_RENAME}, (("passes",),)
         ),
         "replace-argument": StrategyInfo(
-            "replaces the argument's value",
+            "passes {argument}",
             {"argument": _TEXT, "value": _VALUE, "source": _TEXT},
             (("argument", "value"), ("argument", "source")),
         ),
-        "replace-part": StrategyInfo(
-            "replaces the reported text", {"part": _TEXT, "text": _TEXT, "proof": _TEXT}
-        ),
+        "replace-part": StrategyInfo("writes {text} instead", {"part": _TEXT, "text": _TEXT, "proof": _TEXT}),
         "rewrite-call": StrategyInfo(
-            "rewrites the call",
+            "writes {source} instead",
             {
                 "source": _TEXT,
                 "argument": _TEXT,
@@ -103,10 +102,35 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "step-boundary": StrategyInfo("adds a step boundary at the end of the step"),
         "tensor-exponent": StrategyInfo("makes the exponent a tensor"),
         "tensor-index": StrategyInfo("indexes on the device"),
-        "use-helper": StrategyInfo("calls the helper's function instead", {"function": _TEXT}, (("function",),)),
+        "use-helper": StrategyInfo(
+            "calls {function} of the helper instead", {"function": _TEXT}, (("function",),)
+        ),
         "xm-barrier": StrategyInfo("adds `barrier=True` to `xm.optimizer_step`"),
     }
 )
+
+
+_PLACEHOLDER = re.compile(r"\{(?:import )?([\w.]+)\}")
+
+
+def writes(name: str, options: Mapping[str, Any]) -> str:
+    """Return what a strategy writes, given the options of a page."""
+    value = options.get("source", options.get("value"))
+    given = {key: f"`{_code(option)}`" for key, option in options.items() if isinstance(option, str)}
+    match options.get("argument"), options.get("arguments"):
+        case list() as several, _:
+            given["argument"] = " and ".join(f"`{one}`" for one in several)
+        case str() as one, _ if value is not None:
+            given["argument"] = f"`{one}={_code(value) if 'source' in options else repr(value)}`"
+        case None, dict() as table:
+            given["argument"] = " and ".join(f"`{key}={_code(source)}`" for key, source in table.items())
+    known = {"replace": "the successor's name", "text": "the replacement", "argument": "the value"}
+    return STRATEGIES[name].writes.format_map(known | given)
+
+
+def _code(source: str) -> str:
+    """The text of a template, its placeholders as plain names."""
+    return _PLACEHOLDER.sub(r"\1", source).replace("{{", "{").replace("}}", "}")
 
 
 def check_strategy(name: str, options: Mapping[str, Any], where: Where) -> None:

@@ -32,5 +32,5 @@ def fit(*names: str) -> Fit:
         tuple(one.graph for one in graphs), 4, 2, "2.9.0", ((spot, 3),), ((spot, "aten::median", 4),),
         (("Tensor.cuda", 2),),
     )  # fmt: skip
-    largest = (LargestBatch("v5e", "batch_size", 64, 72),)
+    largest = (LargestBatch("v5e", 1, "one chip", "batch_size", 64, 72),)
     return Fit("small.py", capture, graphs, "jax 0.10.2, libtpu 0.0.52", largest)

@@ -172,6 +172,8 @@ class LargestBatch:
     """The largest batch that fits, and the smallest that was tried and does not; None for none."""
 
     chip: str
+    chips: int
+    layout: Layout
     argument: str
     fits: int | None
     too_large: int | None

@@ -15,7 +15,8 @@ from xlamig.fits import Capture, Compiled, Graph
 from xlamig.knowledge.hardware import load
 from xlamig.observe import interpreters
 from xlamig.observe.fitting import compiling, hlo
-from xlamig.observe.fitting.capture import CHANGING, ENDED_EARLY, NO_BOUNDARY, Asked, CaptureError, capture
+from xlamig.observe.fitting.capture import Asked, capture
+from xlamig.observe.fitting.ends import End, FitError
 from xlamig.observe.program import Program
 
 pytestmark = pytest.mark.evidence
@@ -211,17 +212,17 @@ def test_reads_that_never_repeat_leave_room_for_the_steps(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "said"),
+    ("text", "end", "said"),
     [
-        (UNENDED, NO_BOUNDARY, "never ends a step"),
-        (CHANGING_STEPS, CHANGING, "different in each of the 4 steps"),
-        (SHORT, ENDED_EARLY, "after 2 step"),
-        (FAILING, ENDED_EARLY, "KeyError"),
-        ("import torch\n", NO_BOUNDARY, "--as-cuda"),
+        (UNENDED, End.NO_BOUNDARY, "never ends a step"),
+        (CHANGING_STEPS, End.CHANGING, "different in each of the 4 steps"),
+        (SHORT, End.ENDED_EARLY, "after 2 step"),
+        (FAILING, End.ENDED_EARLY, "KeyError"),
+        ("import torch\n", End.NO_BOUNDARY, "--as-cuda"),
     ],
     ids=["no boundary", "changing", "short", "failing", "no torch_xla"],
 )
-def test_a_program_without_a_steady_step_says_why(text: str, code: int, said: str, tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match=said) as raised:
+def test_a_program_without_a_steady_step_says_why(text: str, end: End, said: str, tmp_path: Path) -> None:
+    with pytest.raises(FitError, match=said) as raised:
         captured(text, tmp_path)
-    assert raised.value.code == code
+    assert raised.value.end == end

@@ -35,7 +35,10 @@ def python(folder: Path, answer: object) -> str:
     [
         ([[3, 12, 1], {"jax": None, "libtpu": None}], "jax and libtpu are not installed"),
         ([[3, 12, 1], {"jax": "0.10.2", "libtpu": None}], "libtpu is not installed"),
-        ([[3, 10, 4], {"jax": "0.6", "libtpu": "0.0.5"}], "is Python 3.10.4; `xlamig fit` needs Python 3.11"),
+        (
+            [[3, 10, 4], {"jax": "0.6", "libtpu": "0.0.5"}],
+            "is Python 3.10.4: xlamig needs 3.11 or later there",
+        ),
         ("nonsense", "does not run as a Python"),
     ],
 )

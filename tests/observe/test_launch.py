@@ -25,11 +25,21 @@ def test_a_script_that_is_not_there() -> None:
     assert "no such file: nowhere.py" in output
 
 
-def test_without_torch_xla(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("echo 3 12 1; exit 1", 'pip install "xlamig[xla]"'),
+        ("echo 3 9 18; exit 1", "is Python 3.9.18: xlamig needs 3.11 or later there"),
+        ("exit 1", "does not run as a Python"),
+    ],
+)
+def test_a_python_that_does_not_do(answer: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("")
-    code, output = trace("--python", "/bin/false", str(tmp_path / "a.py"))
-    assert code == 2
-    assert 'pip install "xlamig[xla]"' in output
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n{answer}\n")
+    python.chmod(0o755)
+    code, output = trace("--python", str(python), str(tmp_path / "a.py"))
+    assert (code, said in output) == (2, True)
 
 
 def test_a_python_that_is_not_there(tmp_path: Path) -> None:

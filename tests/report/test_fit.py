@@ -44,7 +44,7 @@ def test_text_says_that_it_was_not_run_and_what_does_not_fit() -> None:
     assert CAVEAT in text
     assert "TPU v5e: fits: 3.88 MiB of 15.8 GiB (<1%)" in text
     assert "TPU v5e: does not fit: needs 24 GiB, 15.8 GiB available" in text
-    assert "Largest batch: v5e: batch_size 64 fits, 72 does not" in text
+    assert "Largest batch: TPU v5e: batch_size 64 fits, 72 does not" in text
     assert "aten::median runs on the CPU (4 times) and is in no graph" in text
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xlamig.cli import exits
 from xlamig.cli.options import (
     PROGRAM_CONTEXT,
     OutputFlags,
@@ -17,14 +16,22 @@ from xlamig.cli.options import (
 )
 from xlamig.cli.output import Output, require_file
 from xlamig.cli.values import names
+from xlamig.observe.fitting import ends
+from xlamig.observe.fitting.ends import MEANINGS, End, FitError
 
 if TYPE_CHECKING:
     from xlamig.observe.fitting.capture import Asked
     from xlamig.observe.fitting.compiling import Target
     from xlamig.observe.fitting.run import Question
+    from xlamig.observe.program import MissingPackageError, OldPythonError
 
 
-@click.command(context_settings=PROGRAM_CONTEXT)
+_EXIT_CODES = "\b\nExit codes, the highest where several hold:\n" + "\n".join(
+    f"  {end:2}  {meaning}" for end, meaning in MEANINGS.items()
+)
+
+
+@click.command(context_settings=PROGRAM_CONTEXT, epilog=_EXIT_CODES)
 @click.option(
     "--chip", default="v5e,v6e", show_default=True, metavar="LIST", callback=names,
     help="TPUs to compile for: v2, v3, v4, v5e, v5p, v6e, tpu7x.",
@@ -67,11 +74,11 @@ def command(
     """Compile a program's training step for TPUs that are not there, and report whether it fits.
 
     PROGRAM runs on torch_xla for a few steps, and no graph is executed: what it reads from the device are
-    stand-in values. Exits with 1 where a graph does not fit or compile, 3 for a program that never ends a
-    step, 4 for one whose graph changes every step, 5 for one that ends before a step repeats.
+    stand-in values.
     """
     from xlamig.observe.fitting import run
-    from xlamig.observe.fitting.capture import Asked, CaptureError
+    from xlamig.observe.fitting.capture import Asked
+    from xlamig.observe.program import MissingPackageError, OldPythonError
     from xlamig.observe.sources import text_of
     from xlamig.report import fit_json, fit_text
 
@@ -81,29 +88,37 @@ def command(
         require_file(output.output_file)
     asked = Asked(steps=steps, as_cuda=as_cuda, dtype="bfloat16" if dtype else "")
     out = Output(output)
-    question = _question(
-        targets=_targets(chip, chips),
-        asked=asked,
-        python=compiler_python,
-        thorough=thorough,
-        save=save,
-        batch_size=batch_size,
-        max_batch=max_batch,
-    )
     try:
+        question = _question(
+            targets=_targets(chip, chips),
+            asked=asked,
+            python=compiler_python,
+            thorough=thorough,
+            save=save,
+            batch_size=batch_size,
+            max_batch=max_batch,
+        )
         if program is None:
             assert saved is not None
             found = run.fit_saved(saved, question, out.note)
         else:
             quiet = output_format == "json" and output.output_file is None
             found = run.fit(program.program(quiet_stdout=quiet), question, out.note)
-    except CaptureError as error:
-        out.complain(str(error))
-        ctx.exit(error.code)
+    except (FitError, MissingPackageError, OldPythonError) as error:
+        out.complain(f"Error: {error}")
+        ctx.exit(_end(error))
     out.write(
         [fit_json.render(found)] if output_format == "json" else fit_text.render(found, out.context(text_of))
     )
-    ctx.exit(exits.CLEAN if all(one.fits for one in found.compiled) else exits.FOUND)
+    ctx.exit(ends.of(found.compiled))
+
+
+def _end(error: FitError | MissingPackageError | OldPythonError) -> End:
+    if isinstance(error, FitError):
+        return error.end
+    from xlamig.observe.program import OldPythonError
+
+    return End.OLD_PYTHON if isinstance(error, OldPythonError) else End.MISSING_PACKAGE
 
 
 def _targets(names: tuple[str, ...], chips: int) -> tuple[Target, ...]:

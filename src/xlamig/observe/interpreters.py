@@ -12,9 +12,8 @@ from pathlib import Path
 
 from xlamig.config.load import Resolver
 from xlamig.config.paths import users_cache
-from xlamig.observe.program import LaunchError, Program
+from xlamig.observe.program import NO_PYTHON, LaunchError, MissingPackageError, Program, require_version
 
-OLDEST = (3, 11)
 _ASK = (
     "import importlib.metadata as m, json, sys\n"
     "def version(name):\n"
@@ -22,7 +21,6 @@ _ASK = (
     "    except m.PackageNotFoundError: return None\n"
     "print(json.dumps([sys.version_info[:3], {name: version(name) for name in sys.argv[1:]}]))"
 )
-_OLD = "{python} is Python {version}; `xlamig {name}` needs Python {oldest} or later"
 _MISSING = "{missing} not installed for {python}: run `xlamig setup {name}`, or name another with {names}"
 
 
@@ -114,7 +112,7 @@ def look(kind: Kind, given: str | None = None) -> Found:
         ).stdout
         version, versions = json.loads(answer.splitlines()[-1])
     except (OSError, subprocess.CalledProcessError, ValueError, IndexError) as error:
-        raise LaunchError(f"{python} does not run as a Python") from error
+        raise LaunchError(NO_PYTHON.format(python=python)) from error
     return Found(python, tuple(version), versions)
 
 
@@ -122,8 +120,7 @@ def need(name: str, given: str | None = None) -> Found:
     """An interpreter that has everything. Raises LaunchError with what is missing, and how to get it."""
     kind = KINDS[name]
     found = look(kind, given)
-    if lack := _lack(kind, found):
-        raise LaunchError(lack)
+    _require(kind, found)
     return found
 
 
@@ -142,22 +139,22 @@ class Look:
 
 def examine(kind: Kind) -> Look:
     """What `doctor` shows."""
+    found = None
     try:
         found = look(kind)
+        _require(kind, found)
     except LaunchError as error:
-        return Look(kind, None, str(error))
-    return Look(kind, found, _lack(kind, found))
+        return Look(kind, found, str(error))
+    return Look(kind, found, "")
 
 
-def _lack(kind: Kind, found: Found) -> str:
-    """Why the interpreter will not do; empty where it does."""
-    if found.version < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
-        return _OLD.format(python=found.python, version=found.shown_version, name=kind.name, oldest=oldest)
-    if not found.missing:
-        return ""
-    missing = " and ".join(found.missing) + (" is" if len(found.missing) == 1 else " are")
-    return _MISSING.format(missing=missing, python=found.python, name=kind.name, names=kind.names)
+def _require(kind: Kind, found: Found) -> None:
+    """Raise LaunchError if the interpreter is too old or lacks a package."""
+    require_version(found.python, found.version)
+    if found.missing:
+        missing = " and ".join(found.missing) + (" is" if len(found.missing) == 1 else " are")
+        lack = _MISSING.format(missing=missing, python=found.python, name=kind.name, names=kind.names)
+        raise MissingPackageError(lack)
 
 
 def make(kind: Kind) -> Path:

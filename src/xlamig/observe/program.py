@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -12,12 +13,29 @@ from pathlib import Path
 from xlamig.observe import sources
 
 MISSING = '{package} is not installed for {python}: pip install "xlamig[xla]", or name another with --python'
+NO_PYTHON = "{python} does not run as a Python"
 _SHELL = frozenset({".sh", ".bash"})
 _RUN_NOTEBOOK = Path(__file__).parent / "site" / "run_notebook.py"
 
 
+OLDEST = (3, 11)
+_ASK = (
+    "import importlib.util, sys; print(*sys.version_info[:3]); "
+    "sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
+)
+_VERSION = re.compile(r"^(\d+) (\d+) (\d+)$", re.MULTILINE)
+
+
 class LaunchError(Exception):
     """The program cannot be started."""
+
+
+class MissingPackageError(LaunchError):
+    """An interpreter lacks a package that the command needs."""
+
+
+class OldPythonError(LaunchError):
+    """An interpreter is older than `OLDEST`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +94,18 @@ class Program:
 def require(program: Program, package: str) -> None:
     """Raise LaunchError if there is no such program, or if its interpreter cannot import `package`."""
     program.locate()
-    find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
-    asked = [program.interpreter, "-c", find]
-    if subprocess.run(asked, stdin=subprocess.DEVNULL, check=False).returncode:
-        raise LaunchError(MISSING.format(package=package, python=program.python))
+    asked = [program.interpreter, "-c", _ASK, package]
+    answer = subprocess.run(asked, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
+    version = _VERSION.search(answer.stdout)
+    if version is None:
+        raise LaunchError(NO_PYTHON.format(python=program.python))
+    require_version(program.python, tuple(map(int, version.groups())))
+    if answer.returncode:
+        raise MissingPackageError(MISSING.format(package=package, python=program.python))
+
+
+def require_version(python: str, version: tuple[int, ...]) -> None:
+    """Raise OldPythonError if xlamig does not run inside that Python."""
+    if version < OLDEST:
+        found, oldest = (".".join(map(str, one)) for one in (version, OLDEST))
+        raise OldPythonError(f"{python} is Python {found}: xlamig needs {oldest} or later there")

@@ -80,7 +80,7 @@ def arguments(graph: Graph) -> str:
     )
 
 
-def chip(one: Compiled) -> str:
+def chip(one: Compiled | LargestBatch) -> str:
     found = load().tpus.get(one.chip)
     name = found.name if found else one.chip
     return f"{name}, {one.chips} chips, {one.layout}" if one.chips > 1 else name
@@ -147,9 +147,9 @@ def collectives(one: Compiled) -> str:
 
 def largest(one: LargestBatch) -> str:
     if one.fits is None:
-        return f"{one.chip}: no {one.argument} fits"
+        return f"{chip(one)}: no {one.argument} fits"
     above = f", {one.too_large} does not" if one.too_large else ""
-    return f"{one.chip}: {one.argument} {one.fits} fits{above}"
+    return f"{chip(one)}: {one.argument} {one.fits} fits{above}"
 
 
 def notes(capture: Capture) -> Iterator[str]:

@@ -48,3 +48,21 @@ def test_the_largest_is_within_an_eighth(limit: int, start: int) -> None:
 
 def test_none_fits() -> None:
     assert batch.largest(lambda size: False, 4) == (None, 1)
+
+
+@pytest.mark.parametrize("limit", [7, 16, 100, 1000])
+@pytest.mark.parametrize("start", [16, 64, 112])
+@pytest.mark.parametrize("devices", [8, 16])
+def test_sizes_divide_into_the_devices(limit: int, start: int, devices: int) -> None:
+    asked: list[int] = []
+
+    def fits(size: int) -> bool:
+        asked.append(size)
+        return devices <= size <= limit
+
+    good, bad = batch.largest(fits, start, devices)
+    assert all(size % devices == 0 for size in asked if size > devices)
+    if limit < devices:
+        assert good is None
+    else:
+        assert good is not None and bad is not None and bad - good <= max(devices, 8, good // 8)

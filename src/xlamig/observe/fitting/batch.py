@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from xlamig.observe.program import LaunchError, Program
 
 MOST = 1 << 30
+_PADDED = 8  # a TPU pads a batch to a multiple of that
 _MISSING = "the program is not given {name!r}: add it with a value, such as `--{name} 8`"
 
 
@@ -51,23 +53,26 @@ def _plain(name: str) -> str:
     return re.sub(r"[-_]", "", name.rpartition(".")[2] if "=" not in name else name).lower()
 
 
-def largest(fits: Callable[[int], bool], start: int) -> tuple[int | None, int | None]:
+def largest(fits: Callable[[int], bool], start: int, devices: int = 1) -> tuple[int | None, int | None]:
     """(the largest batch that fits, the smallest tried that does not), by doubling and bisection to an
-    eighth. `fits` is asked for each size at most once."""
+    eighth. `fits` is asked for each size at most once; from `devices` on each divides into them."""
+    tile = math.lcm(_PADDED, devices)
     good, bad = (start, None) if fits(start) else (None, start)
     while bad is None and good is not None and good < MOST:
         size = 2 * good
         good, bad = (size, None) if fits(size) else (good, size)
     while good is None and bad is not None and bad > 1:
-        size = bad // 2
+        size = _round(bad // 2, 0, bad, tile)
         good, bad = (size, bad) if fits(size) else (None, size)
     while good is not None and bad is not None and bad - good > max(1, good // 8):
-        size = _round((good + bad) // 2, good, bad)
+        size = _round((good + bad) // 2, good, bad, tile)
+        if size % devices:
+            break
         good, bad = (size, bad) if fits(size) else (good, size)
     return good, bad
 
 
-def _round(size: int, low: int, high: int) -> int:
-    """To a multiple of 8, which a TPU pads to anyway, where one lies between."""
-    rounded = size // 8 * 8
+def _round(size: int, low: int, high: int, tile: int) -> int:
+    """Return the multiple of `tile` below, where it lies between."""
+    rounded = size // tile * tile
     return rounded if low < rounded < high else size

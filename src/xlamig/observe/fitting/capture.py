@@ -11,6 +11,7 @@ from typing import Any
 
 from xlamig.fits import Argument, Capture, Graph, GraphKind
 from xlamig.observations import Failure, Spot
+from xlamig.observe.fitting.ends import End, FitError
 from xlamig.observe.launch import Exit, Program, Watch, launch, require
 from xlamig.observe.places import failure, spot
 
@@ -19,15 +20,6 @@ _ENTRY = "xlamig.observe.inside.staging"
 _ENVIRONMENT = {"PJRT_DEVICE": "CPU", "XLA_HLO_DEBUG": "1"}  # graphs name the lines of their operators
 
 
-class CaptureError(Exception):
-    """There is no graph to compile. `code` is the exit code that says why."""
-
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-NO_BOUNDARY, CHANGING, ENDED_EARLY = 3, 4, 5
 _NO_BOUNDARY = (
     "The program never ends a step: call `torch_xla.sync()` after `optimizer.step()`. "
     "For a CUDA program, use --as-cuda."
@@ -54,7 +46,7 @@ def capture(program: Program, asked: Asked, folder: Path) -> Capture:
 
     Raises:
         LaunchError: the program cannot be started.
-        CaptureError: no step repeats.
+        FitError: no step repeats.
     """
     require(program, "torch_xla")
     watch = Watch(
@@ -128,32 +120,32 @@ def _arguments(raws: Sequence[dict[str, Any]]) -> Iterator[Argument]:
         )
 
 
-def _without_record(ended: Exit, folder: Path) -> CaptureError:
+def _without_record(ended: Exit, folder: Path) -> FitError:
     """Nothing was written: torch_xla was never imported, or the process was killed."""
     early = [json.loads(path.read_text()) for path in folder.glob("*.failure")]
     if early:
         return _failed(failure(early[0]))
     if ended.killed_by:
-        return CaptureError(_KILLED.format(signal=ended.killed_by, place=_crash(folder)), ENDED_EARLY)
-    return CaptureError(_NO_BOUNDARY, NO_BOUNDARY)
+        return FitError(_KILLED.format(signal=ended.killed_by, place=_crash(folder)), End.ENDED_EARLY)
+    return FitError(_NO_BOUNDARY, End.NO_BOUNDARY)
 
 
-def _without_step(record: dict[str, Any], ended: Exit, found: Capture) -> CaptureError:
+def _without_step(record: dict[str, Any], ended: Exit, found: Capture) -> FitError:
     if found.failure:
         return _failed(found.failure)
     if not record["boundaries"] or not found.steps:
-        return CaptureError(_NO_BOUNDARY, NO_BOUNDARY)
+        return FitError(_NO_BOUNDARY, End.NO_BOUNDARY)
     if found.steps >= 3:
-        return CaptureError(_CHANGING.format(steps=found.steps), CHANGING)
-    return CaptureError(_SHORT.format(steps=found.steps), ENDED_EARLY)
+        return FitError(_CHANGING.format(steps=found.steps), End.CHANGING)
+    return FitError(_SHORT.format(steps=found.steps), End.ENDED_EARLY)
 
 
-def _failed(failure: Failure | None) -> CaptureError:
+def _failed(failure: Failure | None) -> FitError:
     assert failure is not None
     at = failure.spot
     place = f" ({at.filename}:{at.row})" if at else ""
     message = (failure.message.strip().splitlines() or [""])[0]
-    return CaptureError(_FAILED.format(type=failure.type, message=message, place=place), ENDED_EARLY)
+    return FitError(_FAILED.format(type=failure.type, message=message, place=place), End.ENDED_EARLY)
 
 
 def _crash(folder: Path) -> str:

@@ -45,12 +45,21 @@ class Target:
     chips: int = 1
     layout: Layout = "one chip"
 
+    @property
+    def label(self) -> str:
+        return f"{self.chip.name}, {self.chips} chips, {self.layout}" if self.chips > 1 else self.chip.name
+
+    @property
+    def devices(self) -> int:
+        """How many a graph is sharded over."""
+        return self.chip.compiler.devices * self.chips if self.chip.compiler and self.chips > 1 else 1
+
 
 def compile_graph(graph: Graph, target: Target, compiler: Compiler) -> Compiled:
     """Never raises for what the compiler says of the graph: that is the result."""
     known = target.chip.compiler
     assert known is not None
-    devices = known.devices * target.chips if target.chips > 1 else 1
+    devices = target.devices
     plain = Compiled(target.chip.key, target.chips, devices, target.layout, round(known.gib * (1 << 30)))
     topology = known.topology(target.chips)
     if topology is None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xlamig.fits import Capture, Compiled, Fit, Graph, GraphFit, LargestBatch
-from xlamig.observe.fitting import batch, capture, saved
+from xlamig.observe.fitting import batch, capture, ends, saved
 from xlamig.observe.fitting.compiling import Compiler, Target, compile_graph
+from xlamig.observe.fitting.ends import FitError
 from xlamig.observe.program import LaunchError, Program
 
 Say = Callable[[str], None]
@@ -33,16 +34,16 @@ class Question:
 
 
 def fit(program: Program, question: Question, say: Say) -> Fit:
-    """Raises LaunchError and CaptureError."""
+    """Raises LaunchError and FitError."""
     name = " ".join((*(("-m",) if program.module else ()), program.target, *program.arguments))
     with _Captures(program, question, say) as captures:
         if not question.sizes:
             found = captures.plain()
-            graphs = [GraphFit(graph, _compile(graph, question, say)) for graph in found.graphs]
+            graphs = [GraphFit(graph, captures.compiled(graph)) for graph in found.graphs]
         else:
             steps = [(captures.of(size).graphs[0], size) for size in question.sizes]
             found = captures.of(question.sizes[0])
-            graphs = [GraphFit(graph, _compile(graph, question, say), size) for graph, size in steps]
+            graphs = [GraphFit(graph, captures.compiled(graph), size) for graph, size in steps]
         if question.save is not None:
             keep([one.graph for one in graphs], question.save)
         largest = tuple(_largest(target, captures) for target in question.targets) if question.largest else ()
@@ -50,12 +51,13 @@ def fit(program: Program, question: Question, say: Say) -> Fit:
 
 
 class _Captures:
-    """The program's graphs for each value of the batch argument, captured once."""
+    """The program's graphs for each value of the batch argument, captured and compiled once."""
 
     def __init__(self, program: Program, question: Question, say: Say) -> None:
         self.program, self.question, self.say = program, question, say
         self.argument = batch.find(program.arguments, question.batch) if question.batch else None
         self.found: dict[int | None, Capture] = {}
+        self.results: dict[tuple[str, Target], Compiled] = {}
         self.folder = tempfile.TemporaryDirectory(prefix="xlamig-fit-")
 
     def __enter__(self) -> _Captures:
@@ -68,8 +70,12 @@ class _Captures:
         return self.of(self.argument.value) if self.argument else self._of(None, self.program)
 
     def of(self, size: int) -> Capture:
+        """Raises LaunchError, and FitError that names the size."""
         assert self.argument is not None
-        return self._of(size, self.argument.program(self.program, size))
+        try:
+            return self._of(size, self.argument.program(self.program, size))
+        except FitError as error:
+            raise FitError(f"{self.argument.name} {size}: {error}", error.end) from error
 
     def _of(self, size: int | None, program: Program) -> Capture:
         if size not in self.found:
@@ -79,21 +85,27 @@ class _Captures:
             self.found[size] = capture.capture(program, self.question.asked, inside)
         return self.found[size]
 
+    def compiled(self, graph: Graph) -> tuple[Compiled, ...]:
+        return tuple(self.compile(graph, target) for target in self.question.targets)
+
+    def compile(self, graph: Graph, target: Target) -> Compiled:
+        key = graph.file, target
+        if key not in self.results:
+            self.results[key] = _compile(graph, target, self.question, self.say)
+        return self.results[key]
+
 
 def fit_saved(path: Path, question: Question, say: Say) -> Fit:
     """For a graph that was kept."""
     graph = load(path)
     found = Capture((graph,), 0, 1, "")
-    return Fit(str(path), found, (GraphFit(graph, _compile(graph, question, say)),), question.versions)
+    compiled = tuple(_compile(graph, target, question, say) for target in question.targets)
+    return Fit(str(path), found, (GraphFit(graph, compiled),), question.versions)
 
 
-def _compile(graph: Graph, question: Question, say: Say) -> tuple[Compiled, ...]:
-    found = []
-    for target in question.targets:
-        layout = f", {target.chips} chips, {target.layout}" if target.chips > 1 else ""
-        say(f"compiling the {graph.kind} for {target.chip.name}{layout}")
-        found.append(compile_graph(graph, target, question.compiler))
-    return tuple(found)
+def _compile(graph: Graph, target: Target, question: Question, say: Say) -> Compiled:
+    say(f"compiling the {graph.kind} for {target.label}")
+    return compile_graph(graph, target, question.compiler)
 
 
 def _largest(target: Target, captures: _Captures) -> LargestBatch:
@@ -101,13 +113,18 @@ def _largest(target: Target, captures: _Captures) -> LargestBatch:
     assert argument is not None
 
     def fits(size: int) -> bool:
-        found = compile_graph(captures.of(size).graphs[0], target, captures.question.compiler)
-        if found.problem and found.problem.kind != "out of memory":
-            raise LaunchError(f"{target.chip.name}, {argument.name} {size}: {found.problem.message}")
-        say(f"{target.chip.name}: {argument.name} {size} {'fits' if found.fits else 'does not fit'}")
+        if size < target.devices:
+            return False
+        found = captures.compile(captures.of(size).graphs[0], target)
+        problem = found.problem
+        if problem and problem.kind != "out of memory":
+            where = f"{target.label}, {argument.name} {size}"
+            raise FitError(f"{where}: {problem.message}", ends.of((found,)))
+        say(f"{target.label}: {argument.name} {size} {'fits' if found.fits else 'does not fit'}")
         return found.fits
 
-    return LargestBatch(target.chip.key, argument.name, *batch.largest(fits, argument.value))
+    bounds = batch.largest(fits, argument.value, target.devices)
+    return LargestBatch(target.chip.key, target.chips, target.layout, argument.name, *bounds)
 
 
 def keep(graphs: Sequence[Graph], folder: Path) -> None:

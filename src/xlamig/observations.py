@@ -94,6 +94,10 @@ class Failure:
         return f"{self.type}: {first}" if first else self.type
 
 
+Number = float | tuple[float, ...]
+Group = Mapping[str, Number]
+"""The hyperparameters of one group of an optimizer."""
+
 Mark = tuple[float, float]
 """The norm of a tensor and its product with a fixed wave; NaN where it holds no finite number."""
 
@@ -112,12 +116,14 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Optimizer:
-    """`gradients` has those of the first steps, by parameter."""
+    """`gradients` has those of the first steps, by parameter; `hyperparameters` those of the groups, by
+    the step from which on they hold."""
 
     type: str
     spot: Spot | None
     steps: int
     gradients: tuple[Mapping[str, Mark], ...] = ()
+    hyperparameters: Mapping[int, tuple[Group, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +154,7 @@ class Training:
     optimizers: tuple[Optimizer, ...] = ()
     ties: tuple[tuple[str, ...], ...] = ()
     started: Mapping[str, Mark] = field(default_factory=dict)  # before the first step, by name
+    after_one: Mapping[str, Mark] = field(default_factory=dict)  # at the first backward pass after a step
     state: Mapping[str, Mark] = field(default_factory=dict)
     outputs: Mapping[str, tuple[Mark, ...] | None] = field(default_factory=dict)  # in evaluation mode
     saved: tuple[Saved, ...] = ()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.observe.trained import GRADIENTS, TRAINED
 
-from xlamig.observations import Check, Mark, Operation, Optimizer, Spot, Training
+from xlamig.observations import Check, Group, Mark, Operation, Optimizer, Spot, Training
 from xlamig.observe import compare
 from xlamig.observe.difference import first_difference
 
@@ -151,3 +151,78 @@ def test_a_parameter_that_only_the_port_trains() -> None:
     reference = replace(TRAINED, parameters=(FIRST, replace(HEAD, change=None)))
     (check,) = [c for c in failing(TRAINED, reference) if c.title == "the same parameters train"]
     assert "change only here" in check.found
+
+
+# ------------------------------------------------------------------------------ hyperparameters
+
+
+def with_hyperparameters(changes: dict[int, tuple[Group, ...]]) -> Training:
+    return replace(TRAINED, optimizers=(replace(TRAINED.optimizers[0], hyperparameters=changes),))
+
+
+SCHEDULED = {1: ({"lr": 0.1, "betas": (0.9, 0.99)},), 4: ({"lr": 0.01, "betas": (0.9, 0.99)},)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({1: SCHEDULED[1]}, "`lr` of SGD is 0.1, the reference's 0.01 from step 4 on"),
+        ({1: ({"lr": 0.2},), 4: SCHEDULED[4]}, "`lr` of SGD is 0.2, the reference's 0.1 from step 1 on"),
+        ({1: ({"lr": 0.1, "betas": (0.9, 0.9)},)}, "`betas` of SGD is (0.9, 0.9)"),
+        ({1: (*SCHEDULED[1], *SCHEDULED[1])}, "SGD has 2 groups of parameters, the reference 1"),
+    ],
+)
+def test_other_hyperparameters_are_named_with_their_step(
+    changes: dict[int, tuple[Group, ...]], found: str
+) -> None:
+    (check,) = failing(with_hyperparameters(changes), with_hyperparameters(SCHEDULED))
+    assert found in check.found
+    assert check.spot == TRAINED.optimizers[0].spot
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        SCHEDULED,
+        {1: ({"lr": 0.1 + 1e-9},), 4: ({"lr": 0.01, "betas": (0.9, 0.99)},)},
+        {1: ({"lr": 0.1, "own": 3.0},), 4: ({"lr": 0.01},)},
+        {**SCHEDULED, 9: ({"lr": 7.0},)},  # after the last step
+    ],
+)
+def test_hyperparameters_that_compute_the_same(changes: dict[int, tuple[Group, ...]]) -> None:
+    assert failing(with_hyperparameters(changes), with_hyperparameters(SCHEDULED)) == []
+
+
+# ------------------------------------------------------------------------------ averages
+
+
+def with_averages(*after_one: Mark) -> Training:
+    names = [f"variable average[{i}]" for i in range(len(after_one))]
+    return replace(
+        TRAINED,
+        started=TRAINED.started | dict.fromkeys(names, (1.0, 1.0)),
+        after_one=dict(zip(names, after_one, strict=True)),
+    )
+
+
+UPDATED, STILL = (1.2, 0.9), (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("averages", "passes"),
+    [
+        ((UPDATED, UPDATED, UPDATED), True),
+        (((1.22, 0.89), UPDATED, UPDATED), True),
+        ((STILL, UPDATED, UPDATED), True),  # one of three may be chaotic
+        ((STILL, STILL, UPDATED), False),
+        ((STILL, STILL, STILL), False),
+    ],
+)
+def test_averages_that_the_first_step_leaves_behind(averages: tuple[Mark, ...], passes: bool) -> None:
+    failed = failing(with_averages(*averages), with_averages(UPDATED, UPDATED, UPDATED))
+    assert (not failed) is passes
+    assert passes or "`variable average`" in failed[0].found
+
+
+def test_averages_that_the_reference_updates_later() -> None:
+    assert failing(with_averages(UPDATED), with_averages(STILL))

@@ -9,14 +9,13 @@ from itertools import zip_longest
 from xlamig.observations import Check, Mark, Training
 from xlamig.observe.checks import listed
 from xlamig.observe.diagnose import gradient_advice
+from xlamig.observe.hyperparameters import hyperparameters
+from xlamig.observe.marks import CHAOS, ZERO, distance
 from xlamig.observe.naming import renamed
+from xlamig.observe.state import after_all_steps, after_one_step
 
-CHAOS = 5.0  # times the difference that a disturbance like rounding makes
-CHANGE = 0.1  # relative difference of what training did to a tensor
 FAINT = 1e-4  # of the largest gradient: smaller ones are rounding
-UNTOUCHED = 1e-5  # of a tensor's norm
 SAME_START = 1e-3
-ZERO: Mark = (0.0, 0.0)
 
 
 def checks(port: Training, reference: Training, shaken: Training, tolerance: float) -> Iterator[Check]:
@@ -26,19 +25,14 @@ def checks(port: Training, reference: Training, shaken: Training, tolerance: flo
     if reference.ties or port.ties:
         yield _ties(port, reference)
     yield _pace(port, reference)
+    yield hyperparameters(port, reference)
     yield _start(port, reference)
     yield _losses(port, reference, shaken, tolerance)
     yield _gradients(port, reference, shaken, tolerance)
     yield _trained(port, reference)
-    yield _state(port, reference, shaken)
+    yield from after_one_step(port, reference, shaken)
+    yield after_all_steps(port, reference, shaken)
     yield from _outputs(port, reference, shaken, tolerance)
-
-
-def distance(a: Mark, b: Mark) -> float:
-    """Infinite where only one is a finite number."""
-    if any(map(math.isnan, a)) or any(map(math.isnan, b)):
-        return 0.0 if any(map(math.isnan, a)) and any(map(math.isnan, b)) else math.inf
-    return max(abs(a[0] - b[0]), abs(a[1] - b[1]))
 
 
 def _told(*parts: tuple[Iterable[str], str]) -> str:
@@ -173,35 +167,6 @@ def _trained(port: Training, reference: Training) -> Check:
 
 def _moving(training: Training) -> set[str]:
     return {one.name for one in training.parameters if one.change and any(one.change)}
-
-
-def _state(port: Training, reference: Training, shaken: Training) -> Check:
-    """What training has done to every tensor: parameters, buffers, averages that are kept beside them."""
-    ours, theirs, disturbed = (_changes(one) for one in (port, reference, shaken))
-    names = [name for name in theirs if name in ours and name in disturbed]
-
-    def allowed(name: str) -> float:
-        return max(
-            CHANGE * max(map(abs, theirs[name])),
-            CHAOS * distance(disturbed[name], theirs[name]),
-            UNTOUCHED * (1e-3 + reference.state[name][0]),
-        )
-
-    other = [name for name in names if distance(ours[name], theirs[name]) > allowed(name)]
-    steps = max(one.steps for one in port.optimizers)
-    found = f"not to {listed(other)}" if other else f"{len(names)} tensors"
-    advice = "Compare learning rate, schedule, weight decay, clipping and averaging with the reference."
-    return Check(f"{steps} steps do the same to each tensor", not other, found, advice)
-
-
-def _changes(training: Training) -> dict[str, Mark]:
-    exact = {one.name: one.change for one in training.parameters if one.change}
-    rest = {
-        name: (mark[0] - training.started[name][0], mark[1] - training.started[name][1])
-        for name, mark in training.state.items()
-        if name in training.started
-    }
-    return rest | exact
 
 
 def _outputs(port: Training, reference: Training, shaken: Training, tolerance: float) -> Iterator[Check]:

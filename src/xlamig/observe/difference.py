@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from xlamig.observations import Operation
-from xlamig.observe.compare import distance
+from xlamig.observe.marks import distance
 
 MOST = 4000  # operations that are aligned
 

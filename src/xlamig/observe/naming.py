@@ -25,6 +25,7 @@ def renamed(port: Training, reference: Training) -> Training:
         optimizers=tuple(_optimizer(one, name) for one in port.optimizers),
         ties=tuple(tuple(sorted(map(name, group))) for group in port.ties),
         started=_keyed(port.started, name),
+        after_one=_keyed(port.after_one, name),
         state=_keyed(port.state, name),
         outputs={name(mine): marks for mine, marks in port.outputs.items()},
     )

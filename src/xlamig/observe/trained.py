@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from xlamig.observations import Mark, Operation, Optimizer, Parameter, Saved, Training
+from xlamig.observations import Group, Mark, Operation, Optimizer, Parameter, Saved, Training
 from xlamig.observe.places import spot
 
 
@@ -19,6 +19,7 @@ def training(raw: Mapping[str, Any]) -> Training:
         optimizers=tuple(map(_optimizer, raw["optimizers"])),
         ties=tuple(tuple(names) for names in raw["ties"]),
         started=_marks(raw["started"]),
+        after_one=_marks(raw["after_one"]),
         state=_marks(raw["state"]),
         outputs={name: None if marks is None else _all(marks) for name, marks in raw["outputs"].items()},
         saved=tuple(Saved(spot(one["place"]), one["on_xla"]) for one in raw["saved"]),
@@ -63,4 +64,9 @@ def _parameter(raw: Mapping[str, Any]) -> Parameter:
 
 def _optimizer(raw: Mapping[str, Any]) -> Optimizer:
     gradients = tuple(_marks(step) for step in raw["gradients"])
-    return Optimizer(raw["type"], spot(raw["place"]), raw["steps"], gradients)
+    numbers = {step: tuple(map(_group, groups)) for step, groups in raw["hyperparameters"]}
+    return Optimizer(raw["type"], spot(raw["place"]), raw["steps"], gradients, numbers)
+
+
+def _group(raw: Mapping[str, Any]) -> Group:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()}

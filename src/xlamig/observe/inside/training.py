@@ -16,7 +16,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import snapshot, variables
+from . import hyperparameters, snapshot, variables
 from .fingerprint import fingerprint, read
 from .frames import Site, innermost, place
 from .locate import Locate
@@ -42,6 +42,7 @@ class Training:
         self.by_optimizer: dict[int, dict[str, Any]] = {}
         self.kept: dict[str, torch.Tensor] = {}
         self.started: dict[str, torch.Tensor] = {}
+        self.after_one: dict[str, torch.Tensor] = {}
         self.before: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self.saved: list[dict[str, Any]] = []
         self.low_precision = False
@@ -59,6 +60,8 @@ class Training:
         def watched(tensors: Any, *args: Any, **kwargs: Any) -> Any:
             with _disable_current_modes():
                 self.kept = variables.kept_tensors(sys._getframe(1))
+                if not self.after_one and any(one["steps"] for one in self.optimizers):
+                    self.after_one = self._fingerprints()
             if self._is_over():
                 self.finish()
                 raise SystemExit(0)
@@ -91,7 +94,7 @@ class Training:
         names = {id(tensor): name for name, tensor, _ in self.modules.tensors()}
         return {
             "optimizer": optimizer, "type": type(optimizer).__name__, "site": site, "steps": 0,
-            "names": names, "gradients": [],
+            "names": names, "gradients": [], "hyperparameters": [],
         }  # fmt: skip
 
     def _about_to_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -103,7 +106,7 @@ class Training:
     def _note_step(self, optimizer: Any) -> None:
         entry = self.by_optimizer.setdefault(id(optimizer), self._entry(optimizer, None))
         if not self.started:
-            self.started = {name: fingerprint(t) for name, t in self._state().items()}
+            self.started = self._fingerprints()
         parameters = snapshot.parameters_of(optimizer)
         for parameter in parameters:
             if id(parameter) not in self.before and parameter.requires_grad:
@@ -116,11 +119,14 @@ class Training:
                 for i, p in enumerate(parameters) if p.grad is not None
             })  # fmt: skip
         entry["steps"] += 1
+        numbers = hyperparameters.of_groups(optimizer)
+        if not entry["hyperparameters"] or entry["hyperparameters"][-1][1] != numbers:
+            entry["hyperparameters"].append((entry["steps"], numbers))
 
-    def _state(self) -> dict[str, torch.Tensor]:
-        """Every tensor that training may change, by name."""
-        named = {name: tensor for name, tensor, _ in self.modules.tensors()}
-        return {**{f"variable {path}": tensor for path, tensor in self.kept.items()}, **named}
+    def _fingerprints(self) -> dict[str, torch.Tensor]:
+        """Return those of every tensor that training may change, by name."""
+        kept = {f"variable {path}": fingerprint(tensor) for path, tensor in self.kept.items()}
+        return kept | {name: fingerprint(tensor) for name, tensor, _ in self.modules.tensors()}
 
     def _watch_saves(self) -> None:
         save: Callable[..., Any] = torch.save
@@ -171,12 +177,13 @@ class Training:
             ],
             "optimizers": [
                 {"type": one["type"], "place": place(one["site"]), "steps": one["steps"],
-                 "gradients": one["gradients"]}
+                 "gradients": one["gradients"], "hyperparameters": one["hyperparameters"]}
                 for one in entries
             ],
             "ties": snapshot.ties(named),
             "started": self.started,
-            "state": {name: fingerprint(tensor) for name, tensor in self._state().items()},
+            "after_one": self.after_one,
+            "state": self._fingerprints(),
             "outputs": snapshot.evaluation_outputs(self.modules),
             "saved": [{"place": place(one["site"]), "on_xla": one["on_xla"]} for one in self.saved],
             "unsaved": snapshot.round_trip(self.modules),

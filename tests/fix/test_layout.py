@@ -138,3 +138,49 @@ def test_a_console_script_is_a_module(tmp_path: Path, monkeypatch: pytest.Monkey
     }
     assert fix(tmp_path, files, monkeypatch) == {"app/xla_compat.py"}
     starts(tmp_path, "-m", "app.train")
+
+
+def test_a_package_below_a_folder_that_is_one_without_saying_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "main.py": f"import torch\nfrom lib.models.sampling import pick\n{DEVICE}",
+        "lib/models/sampling/__init__.py": "from .solver import pick\n",
+        "lib/models/sampling/solver.py": f"from .base import x\n{LIBRARY}",
+        "lib/models/sampling/base.py": f"x = 1\n{LIBRARY}",
+        "lib/models/sampling/alone.py": LIBRARY,  # nothing says as what it is loaded
+    }
+    assert fix(tmp_path, files, monkeypatch) == {"xla_compat.py"}
+    assert "from xla_compat import" in reads(tmp_path, "lib/models/sampling/base.py")
+    assert "def default_device(" in reads(tmp_path, "lib/models/sampling/alone.py")
+    starts(tmp_path, "main.py")
+
+
+@pytest.mark.parametrize("launch", ["accelerate launch test_net.py", "sh ./all.sh"])
+def test_programs_in_the_folder_of_a_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launch: str
+) -> None:
+    files = {
+        "run.sh": f"cd programs\n{launch}\n",
+        "programs/__init__.py": "",
+        "programs/test_net.py": f"import torch\nfrom parts.data import pick\n{DEVICE}",
+        "programs/parts/__init__.py": "",
+        "programs/parts/data.py": f"from parts.base import x\n{LIBRARY}",
+        "programs/parts/base.py": f"x = 1\n{LIBRARY}",
+    }
+    assert fix(tmp_path, files, monkeypatch) == {"programs/parts/xla_compat.py"}
+    monkeypatch.chdir(tmp_path / "programs")
+    starts(tmp_path / "programs", "test_net.py")
+
+
+def test_a_package_of_the_same_name_as_a_folder_of_the_importer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "app/__init__.py": "",
+        "app/datasets/__init__.py": "",
+        "app/datasets/own.py": LIBRARY,
+        "app/net.py": f"from datasets import load_dataset\n{LIBRARY}",
+    }
+    assert fix(tmp_path, files, monkeypatch) == {"app/xla_compat.py"}
+    assert "from app.xla_compat import" in reads(tmp_path, "app/net.py")

@@ -10,7 +10,7 @@ from xlamig.fix.helper_text import is_helper
 
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _BUILDS = re.compile(r"^\[(?:build-system|tool\.poetry)\]", re.MULTILINE)
-_LAYOUTS = ("src", "python", "lib")
+LAYOUTS = ("src", "python", "lib")
 
 
 class Folders:
@@ -49,7 +49,7 @@ class Folders:
     def installs(self, root: Path) -> bool:
         """What lies in `root` may be installed, and so be imported without `root`."""
         if root not in self._installs:
-            above = (root.parent,) if root.name in _LAYOUTS else ()
+            above = (root.parent,) if root.name in LAYOUTS else ()
             self._installs[root] = any(map(self._has_build, (root, *above)))
         return self._installs[root]
 

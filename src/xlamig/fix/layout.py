@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from xlamig.fix.folders import Folders
+from xlamig.fix.folders import LAYOUTS, Folders
 from xlamig.fix.launches import Launches
 from xlamig.fix.scope import Scope
 from xlamig.flow.model.absolute_imports import AbsoluteImports
@@ -98,11 +98,31 @@ class Layout:
         for importer, file in self.files.items():
             for name in file.imports.possible:
                 self._note_import(importer, name, ways)
+        self._follow_relative_imports(ways)
         for path, known in ways.items():
             package = self.folders.top_package(path)
-            if not known and package is not None:
+            if not known and package is not None and self._is_import_root(package.parent):
                 known.add(Way(package.parent, _dotted(path, package.parent), launched=False))
         return ways
+
+    def _is_import_root(self, folder: Path) -> bool:
+        """A package that nothing is seen to import is one only at the top: further down, the folders
+        above may be packages too, without an `__init__.py`."""
+        return folder in (self.top, *(self.top / name for name in LAYOUTS)) or self.folders.installs(folder)
+
+    def _follow_relative_imports(self, ways: Mapping[Path, set[Way]]) -> None:
+        """A module loads what it imports by dots from its own import root."""
+        waiting = [(path, way) for path, known in ways.items() for way in known]
+        while waiting:
+            path, way = waiting.pop()
+            for name in self.files[path].imports.relative if way.name else ():
+                rest = name.lstrip(".")
+                folder = path.parents[len(name) - len(rest) - 1]
+                target = self._module(folder, rest) if folder.is_relative_to(way.root) else None
+                found = target and way._replace(name=_dotted(target, way.root))
+                if target and found and found not in ways[target]:
+                    ways[target].add(found)
+                    waiting.append((target, found))
 
     def _note_import(self, importer: Path, name: str, ways: dict[Path, set[Way]]) -> None:
         root = self._root_of(name, importer)
@@ -113,10 +133,10 @@ class Layout:
 
     def _runs_by_path(self, path: Path) -> bool:
         """The project starts the file by its path, or nothing says how it is started."""
-        if self._is_test(path):
-            return False
         if any(path.as_posix().endswith(f"/{script.lstrip('./')}") for script in self.launches.scripts):
             return True
+        if self._is_test(path):
+            return False
         if not (self.files[path].is_script or path.parent in (self.top, Path.cwd()) or _is_notebook(path)):
             return False
         return not self._runs_as_module(path.parent)
@@ -178,16 +198,30 @@ class Layout:
                 yield Scope(root, "")
 
     def _root_of(self, name: str, importer: Path) -> Path | None:
-        """The folder that `name` is imported from: the nearest one above the importer that has it."""
-        first = name.partition(".")[0]
+        """The folder that `name` is imported from: the nearest one above the importer that has it, and
+        a folder inside a package only for a module that no other folder has."""
+        first, dot, _ = name.partition(".")
+        inside = None
+        for root in self._roots_above(importer):
+            if not self.folders.provides(root, first, name):
+                continue
+            if not self.folders.is_package(root) or self._may_start_in(importer, root):
+                return root
+            if dot and inside is None and self._is_file(root, name):
+                inside = root
+        return inside
+
+    def _roots_above(self, importer: Path) -> Iterator[Path]:
         for folder in importer.parents:
-            for root in (folder, folder / "src", folder / "python", folder / "lib"):
-                inside = self.folders.is_package(root) and not self._may_start_in(importer, root)
-                if not inside and self.folders.provides(root, first, name):
-                    return root
+            yield folder
+            yield from (folder / name for name in LAYOUTS)
             if folder == self.top:
-                break
-        return None
+                return
+
+    def _is_file(self, root: Path, name: str) -> bool:
+        """`name` is a module of two parts or more, not what a module of that name may define."""
+        path = root.joinpath(*name.split("."))
+        return path.with_name(f"{path.name}.py") in self.files
 
     def _may_start_in(self, importer: Path, folder: Path) -> bool:
         return importer.parent == folder and self._runs_by_path(importer)

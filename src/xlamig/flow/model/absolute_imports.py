@@ -1,4 +1,4 @@
-"""The absolute imports of a module, and which of them run whenever the module does."""
+"""The imports of a module as they are written, and which of the absolute ones run whenever it does."""
 
 from __future__ import annotations
 
@@ -10,14 +10,27 @@ from xlamig import ir
 
 class AbsoluteImports(NamedTuple):
     """Dotted names, of `from a import b` both "a" and "a.b". `needed` stand directly in the module's
-    body: where one of them fails, the module does not load. `possible` are all."""
+    body: where one of them fails, the module does not load. `possible` are all. `relative` are those
+    with their dots: "..a"."""
 
     needed: tuple[str, ...] = ()
     possible: tuple[str, ...] = ()
+    relative: tuple[str, ...] = ()
 
 
 def absolute_imports(module: ir.Module) -> AbsoluteImports:
-    return AbsoluteImports(_names(module.body), _names(ir.walk(module)))
+    return AbsoluteImports(
+        _names(module.body), _names(ir.walk(module)), tuple(sorted(set(_relative(module))))
+    )
+
+
+def _relative(module: ir.Module) -> Iterator[str]:
+    for node in ir.walk(module):
+        if isinstance(node, ir.ImportFrom) and node.level:
+            start = "." * node.level + node.module
+            yield start
+            dot = "." if node.module else ""
+            yield from (f"{start}{dot}{alias.name}" for alias in node.names if alias.name != "*")
 
 
 def _names(nodes: Iterable[ir.Node]) -> tuple[str, ...]:

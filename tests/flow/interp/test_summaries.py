@@ -82,3 +82,21 @@ def test_nothing_is_read(body: str) -> None:
 )
 def test_it_is_read_there(body: str, expected: str) -> None:
     assert reads(body) == [expected]
+
+
+@pytest.mark.parametrize("device", ["torch.device('cuda')", "default_device()", "current_accelerator()"])
+def test_the_helper_of_a_fix_leaves_what_callers_know(device: str) -> None:
+    text = f"""
+import torch
+from xla_compat import current_accelerator, default_device
+class Sampler:
+    def __init__(self, model):
+        self.model = model
+    def keep(self, name, value):
+        setattr(self, name, value.to({device}))
+    def sample(self, x):
+        self.keep("x", x)
+        return x
+"""
+    summary = summary_of(module_from_text(text), text, "sampler", False).interface.summaries
+    assert set(summary) == {"Sampler.keep", "Sampler.sample"}

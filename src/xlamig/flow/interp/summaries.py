@@ -17,6 +17,7 @@ from xlamig.flow.interp.portable import portable
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.summaries import FunctionSummary, Portable, Reading
+from xlamig.knowledge import helpers
 
 if TYPE_CHECKING:
     from xlamig.flow.model.scopes import ScopeTable
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 
 _MAY_READ = re.compile(r"\.\s*(?:item|tolist|cpu|numpy)\s*\(|\b(?:float|int)\s*\(")
 _MAY_UPDATE = re.compile(r"\.\s*(?:backward|step|optimizer_step|mark_step|sync|zero_grad)\s*\(")
-_MAY_MAKE = re.compile(r"\byield\b|\bDataLoader\s*\(|\btorch\.device\s*\(|\b(?:xla_)?device\s*\(\s*\)")
+_MAY_MAKE = re.compile(
+    r"\byield\b|\bDataLoader\s*\(|\btorch\.device\s*\(|\b(?:xla_)?device\s*\(\s*\)"
+    rf"|\b(?:{helpers.DEVICE}|{helpers.ACCELERATOR})\s*\("
+)
 _MAY_TIE = re.compile(r"\.\s*weight\s*=\s*self\s*\..*\.\s*weight\b")
 _LONG = {
     _MAY_READ: 1500,

@@ -14,6 +14,7 @@ import argparse
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -164,8 +165,22 @@ def resolves(tree: ast.Module, root: Path, path: Path) -> bool:
         return True
     served = [p for p in paths(root, path) if others and all(found(p, name) for name in others)]
     if not served:
-        served = [starts_from(tree, root, path)]
+        served = list(imported_from(root, path)) or [starts_from(tree, root, path)]
     return all(found(p, name) for p in served for name in helpers)
+
+
+def imported_from(root: Path, path: Path) -> Iterator[Path]:
+    """The import paths from which other files of the repository import this one."""
+    for folder in paths(root, path):
+        if not path.is_relative_to(folder):
+            continue
+        parts = path.relative_to(folder).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        dotted = re.escape(name)
+        pattern = re.compile(rf"^\s*(?:import {dotted}\b|from {dotted} import)", re.MULTILINE)
+        others = (other for other in folder.rglob("*.py") if other != path)
+        if name and any(pattern.search(other.read_text(errors="replace")) for other in others):
+            yield folder
 
 
 def starts_from(tree: ast.Module, root: Path, path: Path) -> Path:

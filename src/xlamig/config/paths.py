@@ -1,8 +1,10 @@
-"""Absolute and shown forms of a path."""
+"""Paths: absolute, shown, safe to read, safe to write."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +20,19 @@ def shown(path: Path) -> str:
         return path.relative_to(Path.cwd()).as_posix()
     except ValueError:
         return path.as_posix()
+
+
+def read_regular(path: Path, most: int = -1, encoding: str = "utf-8", errors: str = "strict") -> str:
+    """The first `most` characters of a file that nobody named; all of them for -1.
+
+    Raises:
+        OSError: also for what is no regular file: a pipe waits for a writer, a device has no end.
+        UnicodeDecodeError: the file has another encoding.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+    with path.open(encoding=encoding, errors=errors) as file:
+        return file.read(most)
 
 
 def users_cache() -> Path:
@@ -36,6 +51,11 @@ def may_keep(folder: Path, root: Path) -> bool:
         return any(place.is_relative_to(each.resolve()) for each in allowed)
     except (OSError, RuntimeError):  # links in a circle
         return False
+
+
+def leaves_repository(link: Path) -> bool:
+    """Whether a symbolic link leads out of the repository that it lies in; without one, out of its folder."""
+    return not link.resolve().is_relative_to(_repository(link.parent.resolve()))
 
 
 def _repository(folder: Path) -> Path:

@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+from xlamig.config.paths import read_regular
 from xlamig.fix.helper_text import is_helper
 
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
@@ -57,7 +58,7 @@ class Folders:
         if "setup.py" in self.names(folder) or "setup.cfg" in self.names(folder):
             return True
         try:
-            return bool(_BUILDS.search((folder / "pyproject.toml").read_text(encoding="utf-8")))
+            return bool(_BUILDS.search(read_regular(folder / "pyproject.toml")))
         except (OSError, UnicodeDecodeError):
             return False
 
@@ -88,7 +89,7 @@ class Folders:
         path = folder / f"{name}.py"
         if path not in self._helpers:
             try:
-                self._helpers[path] = is_helper(path.read_text(encoding="utf-8"))
+                self._helpers[path] = is_helper(read_regular(path))
             except (OSError, UnicodeDecodeError):
                 self._helpers[path] = False
         return self._helpers[path]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from xlamig.config.paths import read_regular
 from xlamig.facts import Span
 from xlamig.findings import Create, Edit
 from xlamig.fix.context import FixContext
@@ -72,7 +73,7 @@ def _state(path: Path) -> bool | None:
     try:
         if path.with_suffix("").is_dir():
             return None
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path)
         ours = is_helper(text) and all(f"def {name}(" in text for name in helpers.FUNCTIONS)
         return True if ours else None
     except FileNotFoundError:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from xlamig.config.paths import read_regular
+
 _SUFFIXES = (".md", ".rst", ".sh", ".bash", ".slurm", ".sbatch", ".toml", ".cfg")
 _NAMES = ("Makefile", "Dockerfile", "README")
 _MOST_FILES, _MOST_BYTES, _DEPTH = 200, 400_000, 3
@@ -78,7 +80,6 @@ def _documents(root: Path) -> Iterator[Path]:
 
 def _text(path: Path) -> str:
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(_MOST_BYTES)
+        return read_regular(path, _MOST_BYTES, errors="replace")
     except OSError:
         return ""

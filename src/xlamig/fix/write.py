@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from xlamig.config.paths import leaves_repository
+
 
 class WriteError(Exception):
     """A file could not be written; the message is one line and the old file is intact."""
@@ -59,6 +61,10 @@ def _stage(path: Path, content: bytes) -> tuple[Path, Path]:
     """Write `content` to a temporary file next to the real target; returns (temporary, target)."""
     temporary: Path | None = None
     try:
+        if path.is_symlink() and leaves_repository(path):
+            raise WriteError(
+                f"{path}: not written: the link leads out of its repository; name the file itself"
+            )
         target = path.resolve(strict=False)
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
         if mode is not None and not os.access(target, os.W_OK):

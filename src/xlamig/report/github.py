@@ -56,4 +56,4 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return one_line(_data(text).replace(":", "%3A").replace(",", "%2C"))

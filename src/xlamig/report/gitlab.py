@@ -45,7 +45,7 @@ def _fingerprint(finding: Finding, path: str, taken: set[str]) -> str:
     ordinal = 0
     while True:
         parts = (path, str(finding.cell), finding.fingerprint, str(ordinal))
-        found = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+        found = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
         if found not in taken:
             taken.add(found)
             return found

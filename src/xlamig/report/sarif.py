@@ -6,6 +6,7 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -176,4 +177,4 @@ def _notification(level: Level, filename: str, text: str, context: Context) -> d
 
 def _uri(filename: str, context: Context) -> str:
     path = context.in_project(filename)
-    return Path(path).as_uri() if Path(path).is_absolute() else quote(path)
+    return Path(path).as_uri() if Path(path).is_absolute() else quote(os.fsencode(path))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import xlamig
 from xlamig.config.errors import did_you_mean
+from xlamig.config.paths import read_regular
 from xlamig.config.settings import Settings
 from xlamig.rulebook.book import Rulebook
 from xlamig.rulebook.errors import RulebookError, Where
@@ -163,7 +164,7 @@ def _read(folder: Path) -> Iterator[File]:
         inside = path.relative_to(folder).as_posix()
         shown = f"{folder.name}/{inside}"
         try:
-            yield File(path, inside, shown, path.read_text("utf-8"))
+            yield File(path, inside, shown, read_regular(path))
         except (OSError, UnicodeDecodeError) as error:
             raise Where(shown).error(f"cannot be read: {error}") from None
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from xlamig.config.globs import Globs
+from xlamig.config.paths import read_regular
 
 Level = tuple[str, Globs]
 """The folder an ignore file speaks of, with a closing "/", and what it says."""
@@ -58,7 +59,7 @@ class Ignores:
 
 def _read(folder: str, name: str) -> tuple[Level, ...]:
     try:
-        text = Path(folder, name).read_text("utf-8-sig", "replace")
+        text = read_regular(Path(folder, name), encoding="utf-8-sig", errors="replace")
     except OSError:
         return ()
     globs = Globs(line for line in text.split("\n") if _is_pattern(line))

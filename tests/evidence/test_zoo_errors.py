@@ -39,6 +39,7 @@ CASES = {  # operator: what fails, what works
     "data": ("x.__setattr__('data', torch.rand(4, 4)) or x", "x.copy_(torch.rand(4, 4).to(device))"),
     "index_add": ("x.index_add(0, order.argsort(), x)", "x.index_add(0, order.argsort() + 0, x)"),
     "embedding": ("F.embedding(order.topk(2).indices, x)", "x[order.topk(2).indices]"),
+    "cdist": ("torch.cdist(two, x)", "torch.cdist(two, x.expand(2, 4, 4))"),
     "einsum": (
         "torch.autograd.grad(torch.einsum('...ii', cubes).sum(), cubes)[0]",
         "torch.autograd.grad(torch.einsum('bii', cubes).sum(), cubes)[0]",

@@ -223,6 +223,7 @@ class Tensors:
             boolean=bool(held) and held[0].dtype == "bool" and held[0].place != "host",
             sorted_index=any(o.trait is Mark.SORTED_INDEX and o.place != "host" for o in held),
             host_scalar=_has_host_scalar(held),
+            unequal_batches=_have_unequal_batches(held),
         )
         if owner is None and not operands:
             result = self._made(last, args, result, node)
@@ -338,6 +339,18 @@ def _has_host_scalar(operands: list[AbstractValue]) -> bool:
     """Return whether a 0-d tensor of the host stands beside a tensor of the device."""
     scalar = any(o.place == "host" and o.scalar and o.sure >= LIKELY for o in operands)
     return scalar and any(o.place == "device" and o.sure >= LIKELY for o in operands)
+
+
+def _have_unequal_batches(operands: list[AbstractValue]) -> bool:
+    """Return whether operands, not all of the host, differ before their last two dimensions."""
+    shapes = [o.shape for o in operands if o.shape is not None]
+    if len(shapes) != 2 or all(o.place == "host" for o in operands):
+        return False
+    one, other = shapes
+    sizes = zip(one[:-2], other[:-2], strict=False)
+    return len(one) != len(other) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes
+    )
 
 
 def _makes(function: str) -> bool:

@@ -235,7 +235,10 @@ def test_error_names_file_key_and_the_expected() -> None:
         ("cache-dir = ''", 'cache-dir: expected a path, got ""'),
         ("rules = 'pages'", 'rules: expected a list of paths, got "pages"'),
         ("extend = []", "extend: expected a path, got []"),
-        ("exclude = ['!']", 'exclude: expected a list of names and globs, got "!"'),
+        (
+            "exclude = ['!']",
+            'exclude: expected a list of names and globs, each with at most four `**`, got "!"',
+        ),
         ("per-file-ignores = ['a']", "per-file-ignores: expected a table from globs to lists of codes"),
         ("per-file-ignores = {a = 'XLA1'}", 'lists of codes, got "XLA1"'),
         ("effort.exponent = 0", "effort.exponent: expected a number above 0 to 1, got 0"),

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
 
 from pathspec import GitIgnoreSpec, Pattern
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+_MOST_DEEP = 4  # `**` in a pattern: matching takes as many steps as there are ways to place them
+_STAR_THEN_STAR = re.compile(r"\[\^/\]\*((?:\\.|\[(?:\\.|[^\]\\])+\](?!\*)|[^/()\[\\])*)(?=\[\^/\]\*)")
+
+
+class _Linear(GitIgnoreSpecPattern):
+    """A pattern that takes linear time for its `*`: where another follows in the same name, the first
+    place that fits is as good as any later one, and is not left again."""
+
+    @classmethod
+    def pattern_to_regex(cls, pattern: AnyStr) -> tuple[AnyStr | None, bool | None]:
+        regex, include = super().pattern_to_regex(pattern)
+        if isinstance(regex, str):
+            regex = _STAR_THEN_STAR.sub(r"(?>[^/]*?\1)", regex)
+        return regex, include
 
 
 class _Glob(NamedTuple):
@@ -31,7 +48,7 @@ class Globs:
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = tuple(lines)
         self._globs = [glob for line in self._lines for glob in _compile(line)]
-        self._spec = GitIgnoreSpec.from_lines(self._lines)
+        self._spec = GitIgnoreSpec.from_lines(self._lines, _Linear)
 
     def __len__(self) -> int:
         return len(self._globs)
@@ -58,5 +75,8 @@ class Globs:
 
 
 def _compile(line: str) -> list[_Glob]:
+    if line.count("**") > _MOST_DEEP:
+        raise ValueError(f"more than {_MOST_DEEP} `**` in a pattern")
     text = line.rstrip().removeprefix("!").removeprefix("**/").rstrip("/")
-    return [_Glob(text, p) for p in GitIgnoreSpec.from_lines([line]).patterns if p.include is not None]
+    patterns = GitIgnoreSpec.from_lines([line], _Linear).patterns
+    return [_Glob(text, pattern) for pattern in patterns if pattern.include is not None]

@@ -30,11 +30,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import torch
 import xla_names
-from check_said import ANY, said
+from check_ops_answers import ANY, said
 from operator_samples import Sample, Subject, find, shown, subjects
+from xla_measure_operator import features
 from xla_pool import Pool
 from xla_verify import CASES
-from xla_work import features
 
 from xlamig.knowledge.operators import Operator, operators
 

@@ -29,12 +29,12 @@ import torch_xla
 from operator_samples import Subject, subjects
 from xla_dispatch import dispatch
 from xla_groups import groups
+from xla_measure_operator import work_on
 from xla_names import remaining
 from xla_pool import Pool, Work
 from xla_rows import Row
 from xla_table import Rows, unknown_rows
 from xla_verify import CASES
-from xla_work import work_on
 
 METHOD = (
     "every name is called on torch_xla's CPU client with samples of torch's test suite and cases of our own; "

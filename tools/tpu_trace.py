@@ -23,7 +23,7 @@ from tpu_device import (
     state_of,
     text_of,
 )
-from tpu_one_by_one import OneByOne, called, stand_ins
+from tpu_single_ops import OneByOne, called, stand_ins
 
 
 @dataclass

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from operator_groups import grouped
 from operator_samples import Subject
+from xla_measure_operator import features, samples_of
 from xla_names import is_operator
 from xla_rows import Record
-from xla_work import features, samples_of
 
 
 @dataclass

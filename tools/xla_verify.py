@@ -15,7 +15,7 @@ import torch
 from case_search import ABSENT, Seen, Test, fits
 from operator_samples import Sample, Subject, evaluated, find
 from torch.overrides import get_testing_overrides
-from xla_work import records, samples_of
+from xla_measure_operator import records, samples_of
 
 Work = Callable[[set[str]], Iterator[dict[str, Any]]]
 CASES = tomllib.loads(Path(__file__).with_name("operator_cases.toml").read_text("utf-8"))

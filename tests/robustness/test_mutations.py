@@ -10,19 +10,14 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from mutations import mutants
 
-from xlamig import engine
-from xlamig.engine import Options
-from xlamig.findings import Applicability
-from xlamig.source.decode import decode
-from xlamig.syntax import Unparsable, module_from_text
+from benchmarks.damage import cases
+from benchmarks.damage.mutations import mutants
 
 COUNT = int(os.environ.get("XLAMIG_MUTATIONS", "300"))
 SHARDS = 4
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 STDLIB = Path(sysconfig.get_path("stdlib"))
-GRADES: frozenset[Applicability] = frozenset({"safe", "unsafe"})
 
 
 def sources() -> list[bytes]:
@@ -35,14 +30,6 @@ def sources() -> list[bytes]:
     return [path.read_bytes() for path in paths]
 
 
-def parses(text: str) -> bool:
-    try:
-        module_from_text(text)
-    except Unparsable:
-        return False
-    return True
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_a_damaged_file_is_checked_and_fixed(
@@ -52,22 +39,7 @@ def test_a_damaged_file_is_checked_and_fixed(
     for number, data in enumerate(mutants(sources(), COUNT)):
         if number % SHARDS == shard:
             try:
-                check_one(data)
+                cases.fix("a.py", data)
             except BaseException as error:
                 error.add_note(f"mutant {number}")
                 raise
-
-
-def check_one(data: bytes) -> None:
-    given = Options(isolated=True, jobs=1, stdin=("a.py", data))
-    outcome = engine.fix([Path("a.py")], given, GRADES, write=False)
-    for finding in outcome.before.findings:
-        assert 0 <= finding.place.start <= finding.place.end
-    assert not outcome.before.rule_errors and not outcome.before.skipped
-    if not outcome.files:
-        return
-    (file,) = outcome.files
-    assert parses(file.old) and parses(file.new) and not outcome.after.rule_errors
-    fixed = decode(data, "a.py").encoding
-    again = Options(isolated=True, jobs=1, stdin=("a.py", file.new.encode(fixed)))
-    assert not engine.fix([Path("a.py")], again, GRADES, write=False).files

@@ -100,10 +100,14 @@ MUTATIONS: tuple[Mutation, ...] = (
 )  # fmt: skip
 
 
+def mutant(seed: int, data: bytes) -> bytes:
+    """`data` with one to three mutations."""
+    rng = random.Random(seed)
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        data = rng.choice(MUTATIONS)(rng, data)
+    return data
+
+
 def mutants(sources: Sequence[bytes], count: int) -> Iterator[bytes]:
     for number in range(count):
-        rng = random.Random(number)
-        data = sources[number % len(sources)]
-        for _ in range(rng.choice((1, 1, 2, 3))):
-            data = rng.choice(MUTATIONS)(rng, data)
-        yield data
+        yield mutant(number, sources[number % len(sources)])

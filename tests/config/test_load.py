@@ -153,7 +153,7 @@ def test_extend_pyproject() -> None:
 def test_extend_in_a_circle() -> None:
     write("xlamig.toml", "extend = 'other.toml'")
     write("other.toml", "extend = './xlamig.toml'")
-    assert error() == "other.toml: extend: goes in a circle: xlamig.toml -> other.toml -> xlamig.toml"
+    assert error() == "other.toml: extend: is circular: xlamig.toml -> other.toml -> xlamig.toml"
 
 
 def test_extend_of_a_missing_file() -> None:

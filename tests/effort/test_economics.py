@@ -99,7 +99,7 @@ def test_what_is_not_in_the_table_is_not_guessed(table: Hardware, question: Ques
 def test_too_little_memory_is_said(table: Hardware) -> None:
     found = weigh(replace(QUESTION, tpus=("free",), prices={"free": 1}), PLAN, table)
     assert found.options[0].notes == (
-        "8 chips hold 8 GB, the 4 GPUs 40 GB: a model that fills these takes more chips",
+        "8 chips hold 8 GB, the 4 GPUs 40 GB: a model that fills the GPUs needs more chips",
     )
 
 

@@ -118,10 +118,10 @@ def test_on_the_host_device_work_falls_away_and_the_rest_is_said() -> None:
     made = part("PostProcess", MODULE)
     mask = a_finding("XLA202", "complex", scope="PostProcess.forward", group="dynamic-shapes")
     stage = stages(made, findings=(mask,))["post-processing"]
-    assert stage.reasons[-1].startswith("no work on the host: XLA202")
+    assert stage.reasons[-1].startswith("needs no change on the host: XLA202")
     moved = a_finding("XLA002", "simple", scope="PostProcess.forward", group="device-placement")
     stage = stages(made, findings=(moved,))["post-processing"]
-    assert stage.reasons[-1].startswith("to be changed there: XLA002")
+    assert stage.reasons[-1].startswith("needs changes there: XLA002")
 
 
 def test_a_base_class_of_the_project_is_followed() -> None:

@@ -42,9 +42,9 @@ def told(code: str, rule: str) -> list[str]:
         (
             "class A:\n    x = torch.ones(1).to('cuda')",
             "XLA001",
-            "it is run when the file is imported, too early to choose a device",
+            "it runs at import, too early to select a device",
         ),
-        (LOOP, "XLA402", "`continue` leaves rounds before their end"),
+        (LOOP, "XLA402", "`continue` ends iterations early"),
     ],
 )
 def test_why_nothing_was_written(code: str, rule: str, why: str) -> None:

@@ -81,7 +81,7 @@ def test_the_text_tells_the_trend(scanned: Path) -> None:
     assert "2026-01-01: 3 scanned" in text
     assert "2026-02-01: 2 scanned" in text
     assert "1 changed, 2 unchanged, 0 added, 1 removed" in text
-    assert "Not in it: gone: no such folder" in text
+    assert "Failed: gone: no such folder" in text
     assert "Since" not in run_cli("report", scanned, "--date", "2026-01-01").stdout
 
 
@@ -111,7 +111,7 @@ def test_the_page_is_well_formed_and_loads_nothing(scanned: Path, tmp_path: Path
     page = _Page(text)
     assert (page.stack, page.loads) == ([], [])
     assert "default-src 'none'" in text
-    for said in ("trainer", "acme-ops", "flash-attn", "Waves of the programme", "Since the scan before"):
+    for said in ("trainer", "acme-ops", "flash-attn", "Waves of the programme", "Since the previous scan"):
         assert said in text
 
 

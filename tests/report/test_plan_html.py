@@ -102,7 +102,7 @@ def test_only_its_own_script_may_run() -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        "an estimate, no promise",
+        "an estimate, not a promise",
         "CUDA and PyTorch site",
         "Effort by phase",
         "Share of the estimate by file",

@@ -51,11 +51,11 @@ def test_another_model_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("plan.json", "{}", "no day"),
-        ("2026-13-45.json", "{}", "no day"),
-        ("2026-11-21.json", "{", "neither"),
-        ("2026-11-21.json", "[]", "neither"),
-        ("2026-11-21.json", '{"model_version": "3", "findings": [3], "target": ""}', "neither"),
+        ("plan.json", "{}", "no date"),
+        ("2026-13-45.json", "{}", "no date"),
+        ("2026-11-21.json", "{", "not a plan"),
+        ("2026-11-21.json", "[]", "not a plan"),
+        ("2026-11-21.json", '{"model_version": "3", "findings": [3], "target": ""}', "not a plan"),
     ],
 )
 def test_what_is_no_report_is_named_and_left_out(tmp_path: Path, name: str, text: str, why: str) -> None:

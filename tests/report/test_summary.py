@@ -27,7 +27,9 @@ def test_what_was_left_out_is_said() -> None:
 
 def test_what_is_less_sure_is_said_with_the_option_that_shows_it() -> None:
     report = Report("torch_xla", (FileReport("a.py", unsure=2), FileReport("b.py", unsure=1)))
-    assert "3 less sure not shown: --confidence possible shows them." in summary(report, unsure=True)
+    assert "3 of lower confidence not shown; --confidence possible shows them." in summary(
+        report, unsure=True
+    )
     assert len(list(summary(report))) == 1
 
 
@@ -71,11 +73,11 @@ def test_a_range_of_one_figure_is_one_figure() -> None:
     assert between(14.6, 15.4) == "15"
 
 
-def test_the_estimate_is_called_uncalibrated() -> None:
+def test_the_estimate_is_called_not_calibrated() -> None:
     report = a_report(a_finding(level="redesign"))
     plan = estimate(report, EffortSettings())
-    assert "Uncalibrated" in effort_line(plan)
-    assert "uncalibrated" in "\n".join(plan_text.render(plan, report, Context()))
+    assert "not calibrated" in effort_line(plan)
+    assert "not calibrated" in "\n".join(plan_text.render(plan, report, Context()))
 
 
 def test_a_dominant_rule_is_named_in_the_plan() -> None:
@@ -88,7 +90,7 @@ def test_a_rule_that_shares_its_statements_says_so() -> None:
     sync = a_finding("XLA101", severity="warning", statement="s")
     report = a_report(sync, a_finding("XLA002", severity="error", statement="s"))
     text = "\n".join(plan_text.render(estimate(report, EffortSettings()), report, Context()))
-    assert "counted under another rule" in text
+    assert "counted under a different rule" in text
 
 
 def test_an_empty_plan() -> None:

@@ -18,11 +18,13 @@ NOTHING = "The program never imported torch: there is nothing to report."
 
 
 @click.command(context_settings=PROGRAM_CONTEXT)
-@click.option("--target", type=click.Choice(("torch_tpu",)), required=True, help="Whose kernels to use.")
+@click.option(
+    "--target", type=click.Choice(("torch_tpu",)), required=True, help="The target whose kernels to use."
+)
 @click.option("--steps", type=click.IntRange(min=1), default=2, show_default=True, help="Steps to run.")
 @click.option(
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
-    help="How the result is written. JSON is that of a trace, for `xlamig check --trace`.",
+    help="Format of the result; json is a trace for `xlamig check --trace`.",
 )  # fmt: skip
 @output_options
 @program_options

@@ -36,19 +36,23 @@ _EXIT_CODES = "\b\nExit codes, the highest where several hold:\n" + "\n".join(
     "--chip", default="v5e,v6e", show_default=True, metavar="LIST", callback=names,
     help="TPUs to compile for: v2, v3, v4, v5e, v5p, v6e, tpu7x.",
 )  # fmt: skip
-@click.option("--chips", type=click.IntRange(1), default=1, show_default=True, help="Shard over that many.")
+@click.option(
+    "--chips", type=click.IntRange(1), default=1, show_default=True, help="Shard over this many chips."
+)
 @click.option("--batch-size", metavar="NAME=LIST", help="Values of a program's argument, as batch_size=8,16.")
 @click.option("--max-batch", metavar="NAME", help="Find the largest value of that argument that fits.")
 @click.option("--dtype", type=click.Choice(("bf16",)), help="Run the program under autocast.")
-@click.option("--as-cuda", is_flag=True, help="Run a CUDA program as it is: what asks for CUDA gets XLA.")
+@click.option("--as-cuda", is_flag=True, help="Run a CUDA program unchanged, with XLA in place of CUDA.")
 @click.option("--steps", type=click.IntRange(2), default=4, show_default=True, help="Training steps to run.")
 @click.option("--from", "saved", type=click.Path(path_type=Path), help="Compile a saved graph, run nothing.")
-@click.option("--save", type=click.Path(path_type=Path, file_okay=False), help="Keep the graphs there.")
+@click.option(
+    "--save", type=click.Path(path_type=Path, file_okay=False), help="Keep the graphs in this folder."
+)
 @click.option("--thorough", is_flag=True, help="Compile as for a run: the same memory, several times slower.")
 @click.option("--compiler-python", metavar="PATH", help="The Python that has jax and libtpu.")
 @click.option(
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
-    help="How the report is written. With json, what the program prints goes to stderr.",
+    help="Format of the report. With json, the program's own output goes to stderr.",
 )  # fmt: skip
 @output_options
 @optional_program_options

@@ -14,7 +14,7 @@ from xlamig.cli.extras import needs
 @click.argument("new")
 @click.option(
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
-    help="How it is written.",
+    help="Format of the differences.",
 )  # fmt: skip
 def command(old: str, new: str, output_format: str) -> None:
     """Compare two scans: repositories, hours and findings that came and went.

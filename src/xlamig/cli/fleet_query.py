@@ -21,10 +21,10 @@ _SHOWN = 200  # rows as text: a table has to know its widths
 @click.command()
 @click.argument("sql")
 @click.argument("out", required=False, default=".", type=click.Path(path_type=Path))
-@click.option("--date", callback=read_day, metavar="DATE", help="The scan to ask; the latest, if not given.")
+@click.option("--date", callback=read_day, metavar="DATE", help="The scan to query; by default, the latest.")
 @click.option(
     "--output-format", type=click.Choice(("text", "csv", "json")), default="text", show_default=True,
-    help="How rows are written; as text, the first 200.",
+    help="Format of the rows; text shows the first 200.",
 )  # fmt: skip
 def command(sql: str, out: Path, date: str | None, output_format: str) -> None:
     """Ask the results in OUT, "." when it is not given, with the SQL of DuckDB.

@@ -20,30 +20,30 @@ _BY_SUFFIX = {".html": "html", ".htm": "html", ".json": "json"}
 @click.argument("out", type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output-file", type=click.Path(path_type=Path), metavar="FILE",
-    help="Write there, not to stdout; report.html is a page.",
+    help="Write to this file instead of stdout; *.html is a web page.",
 )  # fmt: skip
 @click.option(
     "--output-format", type=click.Choice(("text", "html", "json")),
-    help="How it is written; by the name of the file, if not given.",
+    help="Format of the report; by default, from the file name.",
 )  # fmt: skip
-@click.option("--date", callback=read_day, metavar="DATE", help="The scan; the latest, if not given.")
+@click.option("--date", callback=read_day, metavar="DATE", help="The scan; by default, the latest.")
 @click.option(
     "--tpu", default="v5e,v6e", show_default=True, callback=names, metavar="LIST",
-    help="TPUs to compare with: the one that saves most counts.",
+    help="TPUs to compare with; the one that saves most is used.",
 )  # fmt: skip
 @click.option(
     "--price", multiple=True, metavar="NAME=PRICE", callback=read_prices,
     help="Your price per chip and hour, instead of list prices.",
 )  # fmt: skip
 @click.option("--hourly-rate", type=click.FloatRange(0, min_open=True), metavar="MONEY",
-              help="What an hour of the work costs.")  # fmt: skip
+              help="Cost of one hour of migration work.")  # fmt: skip
 @click.option(
     "--hardware", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
     help="Your own accelerators and prices, as in the setting effort.hardware.",
 )  # fmt: skip
 @click.option(
     "--wave-hours", type=click.FloatRange(0, min_open=True), default=500, show_default=True, metavar="HOURS",
-    help="How much work one wave of the programme holds.",
+    help="Hours of work per wave.",
 )  # fmt: skip
 def command(
     out: Path,

@@ -33,14 +33,18 @@ def read_day(ctx: click.Context, param: click.Parameter, value: str | None) -> s
 @click.option(
     "-o", "--output", "out", required=True, metavar="OUT",
     type=click.Path(path_type=Path, file_okay=False, resolve_path=True),
-    help="The folder of the results; one that has some is added to.",
+    help="Folder of the results; existing results stay.",
 )  # fmt: skip
 @click.option(
     "--engine", type=click.Choice(("local", "ray")), default="local", show_default=True,
     help="Processes on this machine, or tasks of a Ray cluster.",
 )  # fmt: skip
-@click.option("--address", metavar="ADDRESS", help="Of a running Ray cluster, or auto; else Ray starts here.")
-@click.option("--date", callback=read_day, metavar="DATE", help="The scan's date; today, if not given.")
+@click.option(
+    "--address",
+    metavar="ADDRESS",
+    help="Address of a running Ray cluster, or auto; by default Ray starts here.",
+)
+@click.option("--date", callback=read_day, metavar="DATE", help="The scan's date; by default, today.")
 @click.option(
     "--time-limit", type=click.FloatRange(0), default=900, show_default=True, metavar="SECONDS",
     help="Of one repository; 0 is none.",
@@ -53,8 +57,8 @@ def read_day(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     "--cores", type=click.IntRange(1), default=1, show_default=True,
     help="Processes for the files of one repository; -j is how many repositories at a time.",
 )  # fmt: skip
-@click.option("--rescan", is_flag=True, help="Scan again what has not changed, too.")
-@click.option("-q", "--quiet", is_flag=True, help="Only what is missing or failed.")
+@click.option("--rescan", is_flag=True, help="Scan unchanged repositories again.")
+@click.option("-q", "--quiet", is_flag=True, help="Scan only missing and failed repositories.")
 @run_options()
 @click.pass_context
 def command(

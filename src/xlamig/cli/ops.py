@@ -62,9 +62,7 @@ def command(names: Sequence[str], target: str | None, target_version: str | None
         write = ops_text.table if as_table else ops_text.pages
         click.echo(write(answers, tables), nl=False)
         for name, others in namesakes.items():
-            click.echo(
-                f"{name} may also be {' or '.join(others)}, of which other things are known.", err=True
-            )
+            click.echo(f"{name} may also be {' or '.join(others)}, which behave differently.", err=True)
         for name, near in missing.items():
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             click.echo(f"{name}: no such operator is known{hint}", err=True)

@@ -39,7 +39,7 @@ _COST = (
     "message is printed; the counter {counters} of torch_xla.debug.metrics counts the calls."
 )
 _READ = "It reads a value back to the host, so each call waits for everything computed before it."
-_DYNAMIC = "The shape of the result depends on values: what follows is compiled anew for every new shape."
+_DYNAMIC = "The shape of the result depends on values: XLA recompiles what follows for every new shape."
 
 
 _DEVICES = {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option(
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
-    help="How rules are written; json holds their pages too.",
+    help="Format of the list; json includes the pages.",
 )  # fmt: skip
 def command(output_format: str) -> None:
     """List the rules: code, name, status, targets, fixes."""

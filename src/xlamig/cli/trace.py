@@ -15,14 +15,14 @@ from xlamig.cli.options import (
 )
 from xlamig.cli.output import Output, require_file, write_file
 
-NOTHING = "The program never imported torch_xla: there is nothing to tell. For a CUDA program, use --as-cuda."
+NOTHING = (
+    "The program never imported torch_xla: there is nothing to report. For a CUDA program, use --as-cuda."
+)
 
 
 @click.command(context_settings=PROGRAM_CONTEXT)
 @click.option("--steps", type=click.IntRange(min=1), help="Stop the program after this many steps.")
-@click.option(
-    "--as-cuda", is_flag=True, help="Run a CUDA program unchanged: it gets XLA where it asks for CUDA."
-)
+@click.option("--as-cuda", is_flag=True, help="Run a CUDA program unchanged, with XLA in place of CUDA.")
 @click.option(
     "--output-format", type=click.Choice(("text", "json")), default="text", show_default=True,
     help="Format of the trace. With json, the program's own output goes to stderr.",

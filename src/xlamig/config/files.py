@@ -37,7 +37,7 @@ def layers(path: Path) -> list[Values]:
             current = absolute(str(base))
         if current in seen:
             circle = " -> ".join(shown(p) for p in [*seen, current])
-            raise ConfigError(f"{where}: extend: goes in a circle: {circle}")
+            raise ConfigError(f"{where}: extend: is circular: {circle}")
     return found
 
 

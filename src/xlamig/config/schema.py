@@ -61,15 +61,15 @@ KEYS = (
     Key("unfixable", STRINGS, "rules that are never fixed"),
     Key("severity", choice(*SEVERITIES), "report findings at least this serious"),
     Key("confidence", choice(*CONFIDENCES), "report findings at least this sure"),
-    Key("fail-on", choice(*SEVERITIES), "exit with 1 from this severity on"),
+    Key("fail-on", choice(*SEVERITIES), "exit with 1 on findings at or above this severity"),
     Key("preview", BOOLEAN, "run preview rules too"),
     Key("include-tests", BOOLEAN, "report findings in tests and benchmarks like those in other code"),
     Key("include-converters", BOOLEAN, "report findings in scripts that only convert checkpoints"),
     Key("include-no-action", BOOLEAN, "report findings that ask for no change"),
     Key("exclude", GLOBS, "names and globs of files and folders not to check; replaces the default list"),
     Key("extend-exclude", GLOBS, "names and globs on top of exclude"),
-    Key("force-exclude", BOOLEAN, "exclude files also when they are named on the command line"),
-    Key("respect-gitignore", BOOLEAN, "leave out what .gitignore files leave out"),
+    Key("force-exclude", BOOLEAN, "exclude files even if they are given on the command line"),
+    Key("respect-gitignore", BOOLEAN, "skip what .gitignore files exclude"),
     Key("rules", PATHS, "folders with your own rule pages"),
     Key("max-file-size", number(1, whole=True), "skip larger files, in bytes"),
     Key(
@@ -78,9 +78,9 @@ KEYS = (
         "where results are kept, in the repository or your cache directory; .xlamig_cache when unset",
     ),
     Key("helper", MODULE, "module of the device helper that portable fixes call"),
-    Key("python", PATH, "the Python, or its environment, that has torch_xla: for trace, verify and fit"),
-    Key("compiler-python", PATH, "the one that has jax and libtpu: for fit"),
-    Key("torch-tpu-python", PATH, "the one that has torch_tpu: for dryrun"),
+    Key("python", PATH, "the Python, or its environment, that has torch_xla, for trace, verify and fit"),
+    Key("compiler-python", PATH, "the Python that has jax and libtpu, for fit"),
+    Key("torch-tpu-python", PATH, "the Python that has torch_tpu, for dryrun"),
 )
 
 EFFORT_KEYS = (
@@ -90,8 +90,8 @@ EFFORT_KEYS = (
     Key("exponent", number(0, 1, above=True), "how the cost of one rule grows with its sites"),
     Key("levels", pairs(*get_args(Level)), "minutes per effort level, instead of the built-in ones"),
     Key("confidence", shares(*CONFIDENCES), "chance that a finding is real, by its confidence"),
-    Key("tests-weight", number(0, 1), "what a site in tests counts, beside other code"),
-    Key("examples-weight", number(0, 1), "what a site in examples counts, beside other code"),
+    Key("tests-weight", number(0, 1), "weight of a site in tests, relative to other code"),
+    Key("examples-weight", number(0, 1), "weight of a site in examples, relative to other code"),
     Key("safe-review-minutes", number(0), "minutes to read one site that a safe fix rewrote"),
     Key("unsafe-share", number(0, 1), "share of the work that is left where an unsafe fix was applied"),
     Key("moderate-days", number(0, above=True), "person-days up to which a migration is easy"),
@@ -101,7 +101,7 @@ EFFORT_KEYS = (
     Key("lines-further", number(0), "lines to change for each further site in a class or function"),
     Key("fixed-lines", number(0), "lines to change that no finding shows"),
     Key("hardware", PATH, "your own hardware and price table; its entries win"),
-    Key("hourly-rate", number(0, above=True), "what an hour of the migration costs"),
+    Key("hourly-rate", number(0, above=True), "cost of one hour of migration work"),
 )  # fmt: skip
 
 EXTEND = Key("extend", PATH, "another configuration file to start from")

@@ -58,7 +58,7 @@ def _option(
     if chips * tpu.hbm_gb < question.gpus * gpu.hbm_gb:
         notes.append(
             f"{chips} chips hold {chips * tpu.hbm_gb:.0f} GB, the {question.gpus} GPUs "
-            f"{question.gpus * gpu.hbm_gb:.0f} GB: a model that fills these takes more chips"
+            f"{question.gpus * gpu.hbm_gb:.0f} GB: a model that fills the GPUs needs more chips"
         )
     pays_off = _pays_off(question, saved, migration) if migration is not None else None
     return Option(tpu, Money(low, likely, high), chips, cost, prices, saved, pays_off, tuple(notes))
@@ -128,4 +128,4 @@ def _assumptions(question: Question, table: Hardware, migration: Money | None) -
         yield "no break-even: no --hourly-rate was given"
     else:
         rate = f"{question.hourly_rate:g} {table.currency} per hour"
-        yield f"the migration: the plan's hours and the hours on top at {rate}"
+        yield f"the migration: all hours of the plan at {rate}"

@@ -86,9 +86,9 @@ def _stage(row: dict[str, Any], own: tuple[Piece, ...], inside: Sequence[Finding
         one for one in rest if device == "CPU" and one.effort.group in table("stages")["host"]["groups"]
     ]
     if work := [one for one in rest if one not in settled]:
-        reasons.append(f"to be changed there: {_told(work)}")
+        reasons.append(f"needs changes there: {_told(work)}")
     if settled:
-        reasons.append(f"no work on the host: {_told(settled)}")
+        reasons.append(f"needs no change on the host: {_told(settled)}")
     if device == "TPU" and (dense := matrix_calls(own)):
         reasons.append(f"matrix operations in the source: {dense}")
     codes = tuple(sorted({one.code for one in inside}))
@@ -110,4 +110,4 @@ def crossings(stages: Sequence[Stage]) -> Iterator[str]:
         apart = ", ".join(f"{stage.title.lower()} on {stage.device}" for stage in step)
         yield f"one training step would span devices ({apart}): tensors and gradients cross the network"
     if any(stage.device == "GPU" for stage in stages) and any(stage.device == "TPU" for stage in stages):
-        yield "TPU and GPU are in different machines: what goes from stage to stage is copied between hosts"
+        yield "TPU and GPU are in different machines: data that passes between stages is copied between hosts"

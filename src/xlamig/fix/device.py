@@ -27,7 +27,7 @@ def device_expression(
     if serves and in_scope and holds_a_device(page.module, in_scope, place, known):
         return Expression(in_scope)
     if not may_decide_here(page, place):
-        raise Held("it is run when the file is imported, too early to choose a device")
+        raise Held("it runs at import, too early to select a device")
     if page.settings.target == "torch_tpu":
         form = '{0}.device({0}.accelerator.current_accelerator() or "cpu")'
         return _imported(ensure_module(page, "torch", place), form)
@@ -65,5 +65,5 @@ def may_decide_here(page: FixContext, place: Span) -> bool:
 def _helper(page: FixContext, place: Span, index: str) -> Expression | None:
     found = helper_function(page, helpers.DEVICE, place)
     if found is None:
-        raise Held(f"no import of `{page.settings.helper}` is sure to work in this file")
+        raise Held(f"no import of `{page.settings.helper}` certainly works in this file")
     return Expression(f"{found.name}({index})", found.edits, found.creates)

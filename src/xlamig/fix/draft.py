@@ -31,7 +31,7 @@ def draft(judgement: Judgement, page: FixContext) -> Fix | None:
         if row.applicability == "display" or not proposed.edits:
             return Fix(message, "display", held=held) if message else None
         if page.exposes and row.applicability == "safe" and row.strategy in _CHOOSES:
-            message = f"{message}; on XLA the program then gets to {page.exposes[0]}, which raises"
+            message = f"{message}; on XLA the program then reaches {page.exposes[0]}, which raises"
             return Fix(message, "unsafe", proposed.edits, proposed.creates)
         return Fix(message, row.applicability, proposed.edits, proposed.creates)
     return None

@@ -106,7 +106,7 @@ def _problem(broken: set[str], restless: set[str]) -> str | None:
     if broken:
         parts.append(f"a fix would break the file and was left out: {', '.join(sorted(broken))}")
     if restless:
-        parts.append(f"fixes do not settle and were left out: {', '.join(sorted(restless))}")
+        parts.append(f"fixes undo each other and were left out: {', '.join(sorted(restless))}")
     return "; ".join(parts) or None
 
 

@@ -31,7 +31,7 @@ def _head(summary: Summary) -> Iterator[str]:
     yield f"Estimate {hours_of(totals)}; uncalibrated"
     yield "Verdicts: " + ", ".join(f"{count} {verdict}" for verdict, count in summary.verdicts.items())
     for one in summary.failed:
-        yield f"Not in it: {one['name']}: {one['error']}"
+        yield f"Failed: {one['name']}: {one['error']}"
     if summary.missing:
         yield f"Not scanned yet: {_some(summary.missing)}"
 
@@ -48,7 +48,7 @@ def _ranking(summary: Summary) -> Iterator[str]:
         return
     by_saving = any(one.saving for one in summary.ranked)
     yield ""
-    yield "Which first" + (
+    yield "Recommended order" + (
         ": most saved for an hour of work" if by_saving else ": least work (no gpu_hours were given)"
     )
     shown = summary.ranked[:_MOST]
@@ -77,7 +77,7 @@ def _blocking(summary: Summary) -> Iterator[str]:
     found = summary.blockers
     for title, lines in (
         ("What most repositories need changed", [_rule(one) for one in found.rules]),
-        ("Packages in the way: what one fix of each would save", [_package(one) for one in found.packages]),
+        ("Blocking packages: what one fix of each would save", [_package(one) for one in found.packages]),
         ("Shared repositories: fix these once", [_shared(one) for one in found.shared]),
         ("Operators and APIs", [_operator(one) for one in found.operators]),
         ("Kernels", [_kernel(one) for one in found.kernels]),
@@ -141,4 +141,4 @@ def _trend(summary: Summary) -> Iterator[str]:
     for point in summary.trend:
         left = f"{figure(point['hours'])} h, {point['findings']:,} findings"
         yield f"  {point['date']}: {point['scanned']} scanned, {left}"
-    yield f"  since the scan before: {counts(summary.change)}"
+    yield f"  since the previous scan: {counts(summary.change)}"

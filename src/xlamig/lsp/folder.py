@@ -87,7 +87,7 @@ class Folder:
     def _check(self) -> Report:
         os.chdir(self.root)
         if not self.root.is_dir():
-            raise UsageError(f"the folder {self.root} has gone")
+            raise UsageError(f"the folder {self.root} no longer exists")
         return self.workspace.check()
 
     def _tick(self, finished: int, total: int) -> None:

@@ -12,7 +12,7 @@ from xlamig.report.trace_words import NO_LINE, at
 _TITLES: dict[EventKind, str] = {
     "unsupported-operator": "Operators without a kernel",
     "dynamic-shape": "Shapes that depend on values",
-    "host-read": "Reads on the host",
+    "host-read": "Host reads",
 }
 CAVEAT = "Operators were built, not run: values are made up, and nothing was compared with a TPU."
 

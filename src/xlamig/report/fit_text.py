@@ -24,7 +24,7 @@ def render(fit: Fit, context: Context) -> Iterator[str]:
         yield ""
         yield f"Largest batch: {words.largest(largest)}"
     if notes := list(words.notes(fit.capture)):
-        yield from ("", "Not as in a run:", *(f"  {one_line(note)}" for note in notes))
+        yield from ("", "Differs from a real run:", *(f"  {one_line(note)}" for note in notes))
 
 
 def _graph(fit: Fit, found: GraphFit, context: Context) -> Iterator[str]:

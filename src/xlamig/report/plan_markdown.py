@@ -34,7 +34,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
         yield from _section(title, ("rule", "sites", "estimate", "after", "done when"), _rows(phase.items))
     if plan.optional:
         header = ("rule", "sites", "estimate", "after", "done when")
-        yield from _section("Optional, in no total", header, _rows(plan.optional))
+        yield from _section("Optional, not in the totals", header, _rows(plan.optional))
     if plan.stages:
         stages = [
             (stage.title, stage.device, prose(plan_placement.named(stage)), prose("; ".join(stage.reasons)))
@@ -55,7 +55,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
             for point in plan.history
         ]
         columns = ("date", "commit", "estimate", "subject")
-        yield from _section("Left to do over time, estimates", columns, past)
+        yield from _section("Remaining work over time, estimates", columns, past)
     if explain:
         yield from ("", "### Terms, in minutes", *_list(words.terms(plan)))
     yield from _list(troubles(report))

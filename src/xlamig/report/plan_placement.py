@@ -11,7 +11,7 @@ from xlamig.effort.placement import Stage
 from xlamig.report.context import one_line
 from xlamig.report.numbers import number, percent
 
-UNSURE = "by names, base classes and findings; nothing was run"
+UNSURE = "derived from names, base classes and findings; nothing was run"
 _MOST_NAMED = 4
 _MOST_SIZES = 8
 

@@ -35,7 +35,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
     for place, phase in enumerate((phase for phase in plan.phases if phase.items), 1):
         yield from _phase(place, phase, context)
     if plan.optional:
-        yield from ("", strong("strong", "Optional, in no total"), *_table(_rows(plan.optional)))
+        yield from ("", strong("strong", "Optional, not in the totals"), *_table(_rows(plan.optional)))
     yield from _placement(plan, context)
     if plan.economics is not None:
         yield from ("", strong("strong", "Economics, estimates"))
@@ -44,7 +44,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
         yield from ("", strong("strong", "One training step, compiled"))
         yield from (_indented(one_line(line)) for line in plan_step.lines(plan.step))
     if plan.history:
-        yield from ("", strong("strong", "Left to do over time, estimates"))
+        yield from ("", strong("strong", "Remaining work over time, estimates"))
         yield from (_indented(one_line(line)) for line in words.burn_down(plan))
     if explain:
         yield from ("", strong("strong", "Terms, in minutes"), *map(_indented, words.terms(plan)))

@@ -11,8 +11,8 @@ from xlamig.findings import Provenance
 from xlamig.report.numbers import between, figure, number, percent
 from xlamig.report.summary import days
 
-UNSURE = f"uncalibrated in hours, model {MODEL_VERSION}: an estimate, no promise"
-_SHARED = "counted under another rule"
+UNSURE = f"hours are not calibrated (model {MODEL_VERSION}): an estimate, not a promise"
+_SHARED = "counted under a different rule"
 _BAR = 24  # characters of the longest bar
 
 
@@ -30,10 +30,10 @@ def head(plan: Plan) -> Iterator[tuple[str, list[str]]]:
     yield "Coverage", [*coverage(plan), _files(plan)]
     if plan.sides:
         parts = [
-            f"{side.name} {number(side.sites, 'site')}, weighed {side.weight:g}, {span(side.hours)}"
+            f"{side.name} {number(side.sites, 'site')}, weight {side.weight:g}, {span(side.hours)}"
             for side in plan.sides
         ]
-        yield "Of it", parts
+        yield "Included", parts
     if plan.stacks or plan.on_xla:
         yield "Stacks", list(stacks(plan))
 
@@ -73,7 +73,7 @@ def findings(plan: Plan) -> str:
     if plan.without_work:
         parts.append(f"{plan.without_work} without work")
     if plan.in_tests:
-        parts.append(f"{plan.in_tests} of these in tests, which `check` counts only")
+        parts.append(f"{plan.in_tests} of these in tests, which `check` only counts")
     return f"{asking + optional + plan.without_work} in all: {', '.join(parts)}"
 
 
@@ -155,7 +155,7 @@ def _estimate(plan: Plan) -> Iterator[str]:
         yield from _saved(hours, hours.after_unsafe_fix, "--fix --unsafe-fixes")
     if plan.fixed_high:
         fixed = between(plan.fixed_low, plan.fixed_high)
-        yield f"no finding shows: {fixed} h for {FIXED_WORK[0].lower()}{FIXED_WORK[1:]}"
+        yield f"in no finding: {fixed} h for {FIXED_WORK[0].lower()}{FIXED_WORK[1:]}"
 
 
 def _saved(hours: Hours, left: float, flags: str) -> Iterator[str]:
@@ -167,12 +167,12 @@ def _saved(hours: Hours, left: float, flags: str) -> Iterator[str]:
 
 
 def _lines(lines: Lines, files: int) -> Iterator[str]:
-    purpose = "deleted and added so that it runs, is correct and scales"
+    purpose = "lines deleted and added to make it run, correct and scale"
     yield f"{lines.low}-{lines.high}, likely {lines.likely} {purpose} (estimate)"
     if files > 1:
-        yield f"for all {files} affected files: most ports leave some out, so plan those you mean to port"
+        yield f"covers all {files} affected files; pass only the files you intend to port"
     if lines.fast:
-        yield f"about {lines.fast} more to make it fast (estimate, compared with no port)"
+        yield f"about {lines.fast} more lines to make it fast (estimate, relative to the unported code)"
 
 
 def _files(plan: Plan) -> str:

@@ -33,9 +33,9 @@ def points(folder: Path, settings: EffortSettings) -> tuple[list[Point], list[st
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             point = None
         if not day:
-            left_out.append(f"{path.name}: no day such as 2026-11-21 in its name")
+            left_out.append(f"{path.name}: its name holds no date such as 2026-11-21")
         elif point is None:
-            left_out.append(f"{path.name}: neither a plan nor a check report of xlamig")
+            left_out.append(f"{path.name}: not a plan or check report of xlamig")
         else:
             found.append(Point(point.revision, day, point.subject, point.verdict, point.hours))
     return sorted(found, key=lambda point: point.date), left_out

@@ -30,7 +30,7 @@ def summary(
         yield f"{number(report.hidden, 'problem')} not shown: known or on unchanged lines."
     yield from _aside(counts)
     if unsure and (less := sum(file.unsure for file in report.files)):
-        yield f"{less} less sure not shown: --confidence possible shows them."
+        yield f"{less} of lower confidence not shown; --confidence possible shows them."
     if hint := _fixable(counts, unsafe_fixes):
         yield hint
 
@@ -46,8 +46,8 @@ def troubles(report: Report) -> Iterator[str]:
 
 
 def effort_line(plan: Plan) -> str:
-    """`Estimated effort 9-26 h, likely 15 h (1.1-3.2 person-days) ...`"""
-    return f"Estimated effort {effort(plan)}. Uncalibrated; `xlamig plan` has the details."
+    """`Rough estimate: 9-26 h, likely 15 h (1.1-3.2 person-days) ...`"""
+    return f"Rough estimate: {effort(plan)} (not calibrated); see `xlamig plan`."
 
 
 def over_budget(plan: Plan, hours: float) -> str:

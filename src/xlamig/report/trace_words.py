@@ -16,7 +16,7 @@ _KINDS = {
     "dynamic-shape": "shape depends on values",
     "changing-shape": "recompiled for a new shape",
     "changing-constant": "recompiled for a new constant",
-    "changing-path": "recompiled for other operators",
+    "changing-path": "recompiled for different operators",
     "recompile": "recompiled",
     "operator": "ran on the CPU",
     "unsupported-operator": "has no kernel",

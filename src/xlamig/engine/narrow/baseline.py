@@ -55,7 +55,7 @@ class Baseline:
             text = path.read_text(encoding="utf-8")
             found = json.loads(text)
             if found["version"] != VERSION:
-                raise UsageError(f"{path} is a baseline of another version of xlamig; write it anew")
+                raise UsageError(f"{path} is a baseline of a different version of xlamig; write it again")
             entries = tuple(Entry(**entry) for entry in found["entries"])
             if not all(map(_is_sound, entries)):
                 raise ValueError

@@ -12,10 +12,10 @@ from xlamig.fix.xla_calls import xla_statement
 from xlamig.knowledge import helpers
 
 _HELD = {
-    "accumulates": "gradients may be summed up over rounds: where a step ends is a choice",
-    "training": "not every round that computes gradients is seen to update the parameters",
-    "evaluation": "`continue` leaves rounds before their end",
-    "decoding": "`continue` leaves rounds before their end",
+    "accumulates": "gradients may be accumulated over iterations: you choose where a step ends",
+    "training": "xlamig cannot see an update in every iteration that computes gradients",
+    "evaluation": "`continue` ends iterations early",
+    "decoding": "`continue` ends iterations early",
 }
 
 
@@ -25,7 +25,7 @@ def step_boundary(fact: Fact, options: Options, page: FixContext) -> Draft | Non
     if not isinstance(fact, StepBoundary):
         return None
     if fact.optimizer not in ("plain", "none"):
-        raise Held("several optimizers step in the loop: where a step ends is a choice")
+        raise Held("several optimizers step in the loop: you choose where a step ends")
     loop = loop_of(page.module, fact.parts.get("body"))
     if loop is None:
         return None
@@ -33,7 +33,7 @@ def step_boundary(fact: Fact, options: Options, page: FixContext) -> Draft | Non
         if fact.optimizer == "none":
             return None
         if waits(page, loop):
-            raise Held("`torch.cuda.synchronize()` ends the step there once it knows XLA")
+            raise Held("the fix of `torch.cuda.synchronize()` ends the step there (XLA005)")
         updated = updated_by(page.module, loop, fact.accumulates)
         at = end_of_step(page, updated) if updated else None
     else:

@@ -1,5 +1,5 @@
-"""What one call does on torch_xla, judged apart from the tool that makes the table: `check_operators.py` is
-there to find its mistakes, so nothing of `xla_measure.py` is used."""
+"""Judge one call on torch_xla apart from the tool that makes the table: `check_operators.py` is there to find
+its mistakes, so nothing of `xla_measure.py` is used."""
 
 from __future__ import annotations
 

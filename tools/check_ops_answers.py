@@ -1,4 +1,4 @@
-"""What `xlamig ops` says about one call: the conditions that hold for it, put to the test."""
+"""Test the conditions that `xlamig ops` states for a call."""
 
 from __future__ import annotations
 
@@ -102,6 +102,6 @@ def _evaluated(expression: str, values: Mapping[str, Any], record: Mapping[str, 
 
 
 def _uneven(shape: Sequence[int], wanted: Any, dimensions: int) -> bool:
-    """Whether an output size does not divide the last dimensions."""
+    """Return whether an output size does not divide the last dimensions."""
     sizes = wanted if isinstance(wanted, list) else [wanted] * dimensions
     return any(size and have % size for have, size in zip(shape[-dimensions:], sizes, strict=True))

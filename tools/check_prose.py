@@ -83,7 +83,7 @@ def _sentences(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def of_sentence(key: str, sentence: str) -> Iterator[str]:
-    """What is wrong with a message, `help`, reason or title of a rule."""
+    """Yield the problems of a message, `help`, reason or title of a rule."""
     plain = _CODE.sub("", sentence)
     if (banned := _BANNED.search(plain)) is not None:
         yield f"banned phrase {banned[0]!r}"

@@ -38,8 +38,8 @@ class Sample:
 
 @dataclass
 class Subject:
-    """What one entry of the test suite samples. `names` are the public names that reach the same
-    operators with the same arguments; `inplace` is the name of the method that overwrites."""
+    """The samples of one entry of the test suite. `names` are the public names that reach the same operators
+    with the same arguments; `inplace` is the name of the method that overwrites."""
 
     key: str
     names: tuple[str, ...]
@@ -135,7 +135,7 @@ _MORE = {"nn.functional.interpolate": ("torch.nn.functional.upsample",)}
 
 
 def _names(info: Any) -> tuple[str, ...]:
-    """What the entry is called, and the aliases that really do the same."""
+    """Return the names of the entry, with the aliases that really do the same."""
     found: dict[str, None] = {}
     for name in (info.name, *(alias.name for alias in info.aliases)):
         if "_aten" in name or name.startswith(("torch.ops", "_", "ops.")):

@@ -12,7 +12,7 @@ from typing import Any
 
 
 def results(path: Path) -> dict[str, dict[str, Any]]:
-    """What a probe found, by key. A line cut off by a crash is left out."""
+    """Return the results of a probe, by key. A line cut off by a crash is left out."""
     found: dict[str, dict[str, Any]] = {}
     if path.exists():
         for line in path.read_text("utf-8").splitlines():

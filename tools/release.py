@@ -26,7 +26,7 @@ def package_version() -> str:
 
 
 def problems(version: str, changelog: str) -> list[str]:
-    """What stands against releasing this version."""
+    """Return the reasons against releasing this version."""
     found = []
     if package_version() != version:
         found.append(f"the package has the version {package_version()}, the tag says {version}")

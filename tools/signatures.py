@@ -140,7 +140,7 @@ def of_schemas(operator: str) -> list[Overload]:
 
 
 def of_object(thing: Any, drop: int = 0) -> list[Overload]:
-    """What Python itself knows of a function or class. Raises where that is nothing."""
+    """Return the signatures that Python itself knows of a function or class. Raises where that is nothing."""
     if isinstance(thing, type):
         returns = "module" if issubclass(thing, torch.nn.Module) else "other"
         made_by = thing.__init__ if "__init__" in _written_by(thing) else None
@@ -190,7 +190,7 @@ def of_docs(name: str, thing: Any) -> list[Overload]:
 
 
 def merged(overloads: list[Overload]) -> str:
-    """What is certain of a call, whichever overload it means."""
+    """Return what is certain about a call, whichever overload it is."""
     told = [o for o in overloads if not _says_nothing([o])] or overloads
     current = [o for o in told if not any(_is_older(o, other) for other in told)]
     positional: list[str] = []

@@ -42,7 +42,7 @@ def _page(rule: Rule) -> str:
 
 
 def _evidence(code: str) -> Iterator[str]:
-    """What the programs of a rule show when they run on torch_xla."""
+    """Yield what the programs of a rule show when they run on torch_xla."""
     yield "## Evidence"
     yield ""
     programs = sorted((FIXTURES / code).glob("*/bad.py"))

@@ -1,4 +1,4 @@
-"""What the dispatcher says about torch_tpu: which aten overloads have a kernel, and which have none."""
+"""Ask the dispatcher about torch_tpu: which aten overloads have a kernel, and which have none."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def _by_cause(name: str, seen: Sequence[Seen], rest: Sequence[Seen], confirm: Co
 
 
 def cause_of(seen: Seen) -> str:
-    """What an error is about: the operator without a kernel, or the message."""
+    """Return the subject of an error: the operator without a kernel, or the message."""
     error: str = seen.source.get("error", "")
     match = _MISSING.search(error)
     return match[1] if match else error.partition("\n")[0]

@@ -56,7 +56,7 @@ class _Recorder(TorchDispatchMode):
 
 
 def forward(sample: Sample, lower: bool, clone: bool = False) -> Outcome:
-    """What the kernels say to a call."""
+    """Return the outcome of the kernels for a call."""
     outcome = Outcome()
     recorder = _Recorder()
     inputs: list[torch.Tensor] = []
@@ -101,7 +101,7 @@ def forward(sample: Sample, lower: bool, clone: bool = False) -> Outcome:
 
 
 def _one_by_one(sample: Sample, outcome: Outcome) -> None:
-    """What is left of a call that ended where it needs a TPU: each operator by itself."""
+    """Try the rest of a call that ended where it needs a TPU: each operator by itself."""
     mode = OneByOne()
     try:
         args, kwargs, state, _ = stand_ins(sample, None)

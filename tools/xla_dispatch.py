@@ -1,4 +1,4 @@
-"""What torch's dispatcher would do with every aten overload for a tensor on XLA."""
+"""Ask torch's dispatcher about every aten overload for a tensor on XLA."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ def start() -> None:
 
 
 def measure(sample: Sample, gradient: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What `sample` does on torch_xla: ("forward", what), then ("", {}) and ("backward", what) if there is
-    a gradient to be tried; each with `status`, `aten`, `read`, `error`. Raises NotOnCpu."""
+    """Yield the behaviour of `sample` on torch_xla: ("forward", outcome), then ("", {}) and ("backward",
+    outcome) if there is a gradient to try; each with `status`, `aten`, `read`, `error`. Raises NotOnCpu."""
     expected, random = _on_cpu(sample)
     forward = _forward(sample, expected, random)
     yield "forward", forward

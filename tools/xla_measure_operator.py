@@ -1,4 +1,4 @@
-"""What is measured of one subject: all its samples under the first name, a few under the others."""
+"""Measure one subject: all its samples under the first name, a few under the others."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def work_on(subject: Subject) -> Callable[[set[str]], Iterator[dict[str, Any]]]:
 
 
 def records(sample: Sample, gradient: bool, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What a `xla_pool.Pool` keeps of a call. The gradient is a record of its own, so that it can kill the
-    process without taking the result along."""
+    """Yield the records that a `xla_pool.Pool` keeps of a call. The gradient is a record of its own, so that
+    it can kill the process without taking the result along."""
     import xla_measure
 
     call = record["call"]
@@ -112,7 +112,7 @@ def samples_of(subject: Subject) -> Iterator[tuple[str, int, Sample]]:
 
 
 def _different(subject: Subject, dtype: torch.dtype) -> list[Sample]:
-    """Of a module some in training and some in evaluation."""
+    """Return samples of a module, some in training and some in evaluation."""
     if not subject.key.startswith("module|"):
         return distinct(subject.samples(dtype), LOOK_AT)
     modes: list[list[Sample]] = [[], []]
@@ -145,7 +145,8 @@ def _constants(known: Mapping[str, Any]) -> Iterator[str]:
 
 
 def features(sample: Sample) -> dict[str, Any]:
-    """What a case may depend on: arguments as data, dimensions, whether a tensor is empty."""
+    """Return the features that a case may depend on: arguments as data, dimensions, whether a tensor is
+    empty."""
     tensors = [a for a in (*sample.args, *sample.kwargs.values()) if isinstance(a, torch.Tensor)]
     known: dict[str, Any] = {"args": sample.shown[0], "kwargs": sample.shown[1]}
     if tensors:

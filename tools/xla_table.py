@@ -60,7 +60,7 @@ class Rows:
         return rows
 
     def of_cases(self, names: Collection[str]) -> dict[str, Row]:
-        """Of names that only the hand-written cases call."""
+        """Return the rows of names that only the hand-written cases call."""
         found: dict[str, Row] = {}
         for case in xla_verify.CASES["case"]:
             name = case["api"]
@@ -72,7 +72,7 @@ class Rows:
         return found
 
     def _own_row(self, name: str, row: Row, own: Sequence[Record]) -> Row:
-        """Of a name that does not do what the first one does."""
+        """Return the row of a name that does not do what the first one does."""
         statuses = Counter(r["forward"]["status"] for r in own)
         if len(statuses) != 1:
             return row
@@ -274,7 +274,7 @@ class Rows:
 
 
 def _is_told(case: Row, claimed: Sequence[Row]) -> bool:
-    """What hand-written cases tell in general."""
+    """Return whether hand-written cases cover it in general."""
     like = [c for c in claimed if (c["status"], c.get("backward")) == (case["status"], case.get("backward"))]
     aten = {name for other in like for name in other.get("aten", ())}
     return (

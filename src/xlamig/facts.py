@@ -54,7 +54,7 @@ Scalar = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What is known of an argument.
+    """The abstract value of an argument.
 
     constant  `value` is the Python constant, also one found through a name or default
     pattern   a string known in part: "cuda:*" for f"cuda:{rank}"
@@ -108,7 +108,7 @@ CONTEXTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """What every fact carries. `span` is what a report underlines."""
+    """The fields common to all facts. `span` is what a report underlines."""
 
     kind: ClassVar[str]
 
@@ -403,8 +403,8 @@ class Timing(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment(Fact):
-    """What surrounds the program. In Python an environment variable is read, written or deleted; `value`
-    is what is written. In other files (`access` is "file", `file` their kind) something has a `name`:
+    """A fact about the program's surroundings. In Python an environment variable is read, written or deleted;
+    `value` is what is written. In other files (`access` is "file", `file` their kind) something has a `name`:
 
     variable  an environment variable is set         image     a container image is used
     package   a package of the system is installed   index     a package index is named
@@ -465,7 +465,7 @@ FACTS: Mapping[str, type[Fact]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What the rulebook can use, compiled once, so that the analyser looks for nothing else.
+    """The names the rulebook can use, compiled once, so that the analyser looks for nothing else.
 
     `names` are exact canonical names, `prefixes` come from "torch.cuda.*" and end in ".", those of
     variables from "NCCL_*"; `methods` are the last parts of "Tensor.cuda", "Module.cuda" and

@@ -1,4 +1,4 @@
-"""What a run says: findings with their reasons, fixes and effort, in the shape every report uses.
+"""The result of a run: findings with their reasons, fixes and effort, in the shape every report uses.
 
 Offsets are code points in the decoded text of a file, `end` exclusive; rows and columns are
 1-based, columns in code points. File names are relative to the working directory, with "/".
@@ -90,8 +90,8 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What the finding asks of people; hours exist only in `effort/`. `optional` work is listed
-    outside the total."""
+    """The work that a finding asks for; hours exist only in `effort/`. `optional` work is listed outside the
+    total."""
 
     level: Level
     unit: Unit
@@ -102,7 +102,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """What a finding has to say about others of the program: their places are among its reasons."""
+    """A remark of a finding about others of the program: their places are among its reasons."""
 
     text: str
     codes: tuple[str, ...]
@@ -186,11 +186,10 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What one file gave. `sites` counts torch and CUDA API uses seen, for coverage; `silenced`
-    are the codes of findings that comments suppress, `unsure` the findings left out because they are less
-    sure than asked for, `unfollowed` the functions that not all calls were
-    followed into, because there were too many, `on_xla` what it uses that computes with XLA already, `aside`
-    the findings that are only counted."""
+    """The result for one file. `sites` counts torch and CUDA API uses seen, for coverage; `silenced` are the
+    codes of findings that comments suppress, `unsure` the findings left out because they are less sure than
+    asked for, `unfollowed` the functions that not all calls were followed into, because there were too many,
+    `on_xla` what it uses that computes with XLA already, `aside` the findings that are only counted."""
 
     filename: str
     findings: tuple[Finding, ...] = ()
@@ -210,7 +209,7 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a report is about. `revision` and `date` are those of the commit that is checked out, empty
+    """The origin of a report. `revision` and `date` are those of the commit that is checked out, empty
     outside a git repository; `changed` if files differ from it. `entries`: only what these reach."""
 
     name: str

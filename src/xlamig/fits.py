@@ -1,4 +1,4 @@
-"""What compiling a program's graphs for TPUs showed. See observe/fitting for how it is found out."""
+"""The result of compiling a program's graphs for TPUs. See observe/fitting for how it is found out."""
 
 from __future__ import annotations
 

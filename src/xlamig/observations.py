@@ -1,4 +1,4 @@
-"""What a run showed, in the words of the facts. See observe/ for how it is found out."""
+"""The observations of a run, in the words of the facts. See observe/ for how it is found out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What one place did. `seconds` is what the program waited there, compilation included."""
+    """The events at one place. `seconds` is what the program waited there, compilation included."""
 
     kind: EventKind
     via: str
@@ -145,7 +145,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What a program trained, up to the moment at which it was stopped."""
+    """The training of a program, up to the moment it was stopped."""
 
     losses: tuple[float, ...] = ()
     draws: tuple[int, ...] = ()  # the state of the random numbers at each loss
@@ -164,7 +164,7 @@ class Training:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What one check of a port says. `found` is the evidence; of a check that failed, `spot` is the line
+    """The result of one check of a port. `found` is the evidence; of a check that failed, `spot` is the line
     and `advice` what to do."""
 
     title: str

@@ -1,4 +1,4 @@
-"""What the tests of artifacts share."""
+"""Shared code of the tests of artifacts."""
 
 from __future__ import annotations
 

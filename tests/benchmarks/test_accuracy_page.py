@@ -1,4 +1,4 @@
-"""What docs/accuracy.md publishes of judged findings follows from their data."""
+"""The figures about judged findings in docs/accuracy.md follow from their data."""
 
 from __future__ import annotations
 

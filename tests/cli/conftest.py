@@ -38,7 +38,7 @@ class FakeOutcome:
 
 
 class FakeEngine(types.ModuleType):
-    """What the commands ask of the engine, with answers a test sets."""
+    """A stand-in for the engine, with answers that a test sets."""
 
     Options, UsageError = Options, UsageError
 

@@ -31,7 +31,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def shown(changes: Iterator[None], capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """What is written after each change."""
+    """Return the output after each change."""
     written: list[str] = []
 
     def recorded() -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""What holds for every set of findings."""
+"""Invariants of a plan for every set of findings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FINDINGS = st.lists(finding(), max_size=12)
 
 
 def plan_of(findings: list[Finding]) -> Plan:
-    """Of a program whose files are all there, whatever is found in them."""
+    """Return the plan of a program whose files are all there, whatever is found in them."""
     report = a_report(*findings)
     return estimate(replace(report, files=(FileReport("main.py"), *report.files)), SETTINGS)
 

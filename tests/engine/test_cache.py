@@ -1,4 +1,4 @@
-"""What is remembered between runs, when, and what is not believed."""
+"""The cache: its content, its moments, and what it does not trust."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def test_a_warm_run_imports_no_parser_and_no_detectors(project: Path) -> None:
 
 
 class Evil:
-    """What a checkout from the net may hold."""
+    """A class that a hostile checkout may hold."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return exec, ("raise SystemExit('this pickle was loaded')",)

@@ -49,7 +49,7 @@ engine.fix([Path()], engine.Options({}, isolated=True, jobs=1, cache=False), {"s
 
 
 def fixed(folder: Path) -> dict[str, str]:
-    """What a run that nobody kills makes of the files."""
+    """Return the files as an undisturbed run fixes them."""
     write(FILES, folder)
     engine.fix([folder], engine.Options({}, isolated=True, jobs=1, cache=False), {"safe"}, write=True)
     return {path.name: path.read_text() for path in folder.glob("*.py")}

@@ -1,4 +1,4 @@
-"""What a report says of a file's make-up."""
+"""The parts of a file in a report."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _not_fixed(program: Program, outcome: dict[str, Any]) -> Iterator[str]:
 
 
 def problems(program: Program, outcome: dict[str, Any]) -> list[str]:
-    """What is wrong with the claims of `program`; empty when the run bears them out."""
+    """Return the problems of the claims of `program`; empty if the run confirms them."""
     if outcome["crashed"]:
         return [f"{outcome['crashed']}\n{outcome['output']}"]
     attempts = outcome["attempts"]

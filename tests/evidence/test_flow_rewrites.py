@@ -1,4 +1,4 @@
-"""What fixes of tensor code write computes the same: values and gradients, on CPU torch and on torch_xla."""
+"""Fixes of tensor code compute the same values and gradients, on CPU torch and on torch_xla."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `xlamig ops` says about operators drawn by lot is what real torch_xla does."""
+"""The answers of `xlamig ops` about random operators hold on real torch_xla."""
 
 from __future__ import annotations
 

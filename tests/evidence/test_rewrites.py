@@ -1,4 +1,4 @@
-"""What XLA511 writes has the values and gradients of what was there; CPU torch decides."""
+"""The rewrites of XLA511 keep values and gradients; CPU torch decides."""
 
 from __future__ import annotations
 

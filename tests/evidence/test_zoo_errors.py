@@ -1,4 +1,4 @@
-"""What models of the zoo do that raises, aborts or is wrong on real torch_xla, and what works instead."""
+"""Models of the zoo that raise, abort or are wrong on real torch_xla, and what works instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fix writes fits in with the file: line ends, indentation, a byte order mark, whatever they are.
+"""Fixes keep line ends, indentation and a byte order mark, whatever they are.
 
 Fixing a file that was changed in one of these gives the fixed file with the same change.
 """

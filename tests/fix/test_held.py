@@ -1,4 +1,4 @@
-"""What is left after `--fix` says why."""
+"""The reason why `--fix` left a finding."""
 
 from __future__ import annotations
 

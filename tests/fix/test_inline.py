@@ -62,7 +62,7 @@ def test_keeps_line_ends_and_indentation(page: Page) -> None:
 
 
 def run(page: Page, call: str, monkeypatch: pytest.MonkeyPatch, *, cuda: bool, xla: bool, env: str) -> object:
-    """What `call` gives on stand-ins for torch and torch_xla."""
+    """Return the result of `call` on stand-ins for torch and torch_xla."""
     function = call.partition("(")[0]
     text = defined(page, "import torch\nUSE = 1\n", function)
     assert text is not None

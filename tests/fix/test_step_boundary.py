@@ -20,7 +20,7 @@ scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 10)
 
 
 def written(body: str, **settings: str) -> str:
-    """What `--fix` adds to the loop `body`, as it stands."""
+    """Return the loop `body` after `--fix`."""
     source = (HEAD + textwrap.dedent(body)).encode()
     overrides = {"select": ["XLA401", "XLA402"], **settings}
     options = engine.Options(overrides, isolated=True, jobs=1, cache=False, stdin=("a.py", source))

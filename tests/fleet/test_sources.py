@@ -1,4 +1,4 @@
-"""What SOURCES may be, and what is refused with the line where it stands."""
+"""The forms of SOURCES, and the errors with the line of the mistake."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def guards(source: str, **given: object) -> list[str]:
 
 
 def argument(source: str, name: str = "map_location", **given: object) -> Value | None:
-    """What is known of an argument of the last API use that has it."""
+    """Return the value of an argument of the last API use that has it."""
     found = [fact.argument(name) for fact in facts_in(source, ApiUse, **given)]
     return next((a.value for a in reversed(found) if a is not None), None)
 

@@ -33,7 +33,7 @@ def train(loader, model, optimizer, step):
 
 
 def called(**files: str) -> list[str]:
-    """What is called in steps, as "helpers.f"."""
+    """Return the functions called in steps, as "helpers.f"."""
     interfaces = {}
     for stem, text in files.items():
         name, text = module_identity(f"{stem}.py"), dedent(text)

@@ -1,4 +1,4 @@
-"""What every fact carries: places, surroundings, arguments."""
+"""The common fields of facts: places, surroundings, arguments."""
 
 from __future__ import annotations
 

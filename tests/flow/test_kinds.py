@@ -1,4 +1,5 @@
-"""What a name makes or promises: one answer for regions, receivers and the interpreter."""
+"""The kind of object that a name creates or promises: one answer for regions, receivers and the
+interpreter."""
 
 from __future__ import annotations
 

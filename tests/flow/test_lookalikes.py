@@ -1,4 +1,4 @@
-"""What reads like CUDA and is not: no fact at all."""
+"""Look-alikes of CUDA give no fact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a method is called on."""
+"""The receivers of methods."""
 
 from __future__ import annotations
 

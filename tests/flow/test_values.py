@@ -1,4 +1,4 @@
-"""What is known of an argument."""
+"""The known values of arguments."""
 
 from __future__ import annotations
 

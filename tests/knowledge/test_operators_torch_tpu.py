@@ -1,4 +1,4 @@
-"""What the probe of torch_tpu found: spot checks against what it is known to do."""
+"""Spot checks of the probe of torch_tpu against its known behaviour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rule book says of names of torch_xla, against the releases that have them."""
+"""The rule book's names of torch_xla, against the releases that have them."""
 
 from __future__ import annotations
 

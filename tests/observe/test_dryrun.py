@@ -1,4 +1,4 @@
-"""What a dry run wrote down, as a trace that `check` takes."""
+"""The record of a dry run, as a trace that `check` reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a finished port has to show; each check fails by itself."""
+"""The checks of a finished port; each fails by itself."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def check(folder: Path, *events: dict[str, Any], rows: tuple[int, ...] = (), failed_at: int = 0) -> Any:
-    """What is observed, by code, in the order of the report; and stderr."""
+    """Return the observed findings by code, in the order of the report, and stderr."""
     exception = {"type": "RuntimeError", "filename": "program.py", "location": {"row": failed_at}}
     content = {
         "events": list(events),

@@ -12,7 +12,7 @@ from xlamig.observe import via
 
 
 def place(folder: Path, text: str, expression: str) -> dict[str, Any]:
-    """Of the innermost node that is written as `expression`."""
+    """Return the place of the innermost node written as `expression`."""
     path = folder / "program.py"
     path.write_text(text)
     via.source_of.cache_clear()

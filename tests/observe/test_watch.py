@@ -1,4 +1,4 @@
-"""What is loaded into each Python of a program, however the program imports what is waited for."""
+"""The module that is loaded into each Python of a program, however the program imports torch_xla."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documents promise is there: links, commands, settings, output."""
+"""The promises of the documents: links, commands, settings, output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/effort.md publishes is in its data."""
+"""The figures of docs/effort.md are in its data."""
 
 from __future__ import annotations
 

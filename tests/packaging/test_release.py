@@ -1,4 +1,4 @@
-"""What is built for a release, and the tools of the release workflow."""
+"""The files of a release, and the tools of its workflow."""
 
 from __future__ import annotations
 

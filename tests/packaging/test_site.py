@@ -1,4 +1,4 @@
-"""What the documentation site promises: its example, its tables and their filters."""
+"""The promises of the website: its example, its tables and their filters."""
 
 from __future__ import annotations
 

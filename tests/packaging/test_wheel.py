@@ -1,4 +1,4 @@
-"""What a built wheel holds, and that the command works from it and from the checkout."""
+"""The contents of a built wheel; the command works from it and from the checkout."""
 
 from __future__ import annotations
 

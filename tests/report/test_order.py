@@ -1,4 +1,4 @@
-"""What people read first, and how a long report ends."""
+"""The order of a report, and the end of a long one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the formats for other programs promise them."""
+"""The contracts of the formats for other programs."""
 
 from __future__ import annotations
 

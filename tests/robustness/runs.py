@@ -1,4 +1,4 @@
-"""What the tests of bad input share."""
+"""Shared code of the tests of bad input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for some releases of a target only."""
+"""Verdicts for some releases of a target only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the syntax tests parse: real files, and every form of the language at its most awkward."""
+"""Sources for the syntax tests: real files, and every form of the language at its most awkward."""
 
 from __future__ import annotations
 

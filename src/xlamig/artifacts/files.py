@@ -77,7 +77,7 @@ def native_of(text: str) -> Native | None:
 
 
 def setup_py_facts(text: str, context: frozenset[str]) -> list[Fact]:
-    """What a setup.py requires; the rest of it is Python like any other."""
+    """Return the requirements of a setup.py; the rest of it is analysed like any Python file."""
     from xlamig.artifacts.packages.setuptools import read_setup_py
 
     return list(read_setup_py(Page(text, "setup-py", context)))

@@ -1,4 +1,4 @@
-"""What every reader of a file is given: its text, and how to place facts in it."""
+"""The input of every reader of a file: its text, and how to place facts in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Page:
     optional: bool = False  # what it requires is an extra: requirements.dev.txt
 
     def fields(self, start: int, end: int) -> dict[str, Any]:
-        """What every fact at `start:end` carries; its statement is the line."""
+        """Return the fields that every fact at `start:end` carries; its statement is the line."""
         first = self.text.rfind("\n", 0, start) + 1
         last = self.text.find("\n", end)
         statement = (first, len(self.text) if last < 0 else last)
@@ -62,7 +62,7 @@ class Page:
         )
 
     def offset(self, row: int, column: int = 1) -> int:
-        """Of a row and column as a parser counts them, from 1 and by newlines alone."""
+        """Return the offset of a row and column as a parser counts them: from 1, by newlines alone."""
         at = 0
         for _ in range(row - 1):
             found = self.text.find("\n", at)
@@ -73,5 +73,5 @@ class Page:
 
 
 def is_template(text: str) -> bool:
-    """Whether another program makes the file from this: Helm, Jinja, cookiecutter."""
+    """Return whether another program makes the file from this: Helm, Jinja, cookiecutter."""
     return "{{" in text or "{%" in text

@@ -1,4 +1,4 @@
-"""What `check` does: run the engine, write what it found, say how it went."""
+"""Run `check`: call the engine, write the findings, summarise the run."""
 
 from __future__ import annotations
 

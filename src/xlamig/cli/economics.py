@@ -157,7 +157,7 @@ _OPTIONS = (
 
 
 def money_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What is asked about costs, passed as `money`."""
+    """Add the options about costs, passed as `money`."""
 
     @wraps(command)
     def folded(**values: Any) -> None:

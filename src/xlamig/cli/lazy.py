@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
 
 
 class Failure(click.ClickException):
-    """What went wrong, on one line."""
+    """An error to show on one line."""
 
     exit_code = 2
 

@@ -1,4 +1,4 @@
-"""What is known of one operator on all targets, from the generated tables and the hand-written rows."""
+"""Collect the facts about one operator on all targets, from generated tables and hand-written rows."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _row(rows: Table, name: str) -> Row | None:
 
 
 def _instead(row: Row, target: str) -> str:
-    """What to write instead: `alternative` of the target's part of a row, else the row's."""
+    """Return the advice for an operator: `alternative` of the target's part of a row, else the row's."""
     own = row.values.get(target)
     for values in (own if isinstance(own, Mapping) else {}, row.values):
         for key in ("alternative", "help"):

@@ -1,4 +1,4 @@
-"""What is known of operators, in words."""
+"""Put the facts about operators into words."""
 
 from __future__ import annotations
 

@@ -187,7 +187,8 @@ def output_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def program_options(command: Callable[..., None]) -> Callable[..., None]:
-    """What to run and by which Python, passed as `program`. Options after PROGRAM are its own."""
+    """Add the arguments that name the program and its Python, passed as `program`. Options after PROGRAM are
+    its own."""
 
     @wraps(command)
     def folded(**values: Any) -> None:

@@ -51,7 +51,7 @@ class Output:
             self.note(*lines)
 
     def complain(self, *lines: str) -> None:
-        """What went wrong is said even when quiet."""
+        """Write an error, even when quiet."""
         for line in lines:
             click.echo(line, err=True)
 

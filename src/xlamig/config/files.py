@@ -56,7 +56,7 @@ def _table(path: Path) -> Mapping[str, object]:
 
 
 def _has_table(path: Path) -> bool:
-    """Whether a pyproject.toml is ours; one that never mentions xlamig is not parsed."""
+    """Return whether a pyproject.toml is ours; one that never mentions xlamig is not parsed."""
     return b"xlamig" in _read_bytes(path) and _tool_table(_parse(path)) is not None
 
 

@@ -30,7 +30,7 @@ class _Glob(NamedTuple):
     compiled: Pattern
 
     def means(self, path: str, is_folder: bool) -> bool:
-        """Whether it means this entry itself and not only a folder above it."""
+        """Return whether it means this entry itself and not only a folder above it."""
         parent, _, name = path.rpartition("/")
         slash = "/" * is_folder
         if "/" not in self.text:
@@ -54,7 +54,7 @@ class Globs:
         return len(self._globs)
 
     def check(self, path: str, is_folder: bool = False) -> bool | None:
-        """Whether an entry is left out, taken back in, or not mentioned. The folders above it are
+        """Return whether an entry is left out, taken back in, or not mentioned. The folders above it are
         asked on the way down: pathspec would let their verdict reach below what is nearer."""
         if self._spec.check_file(path + "/" * is_folder).include is not None:
             for glob in reversed(self._globs):
@@ -63,7 +63,7 @@ class Globs:
         return None
 
     def match(self, path: str, is_folder: bool = False) -> bool:
-        """Whether a path or a folder above it is left out."""
+        """Return whether a path or a folder above it is left out."""
         return self._spec.match_file(path + "/" * is_folder)
 
     def inside(self, folder: str) -> Globs:

@@ -41,8 +41,8 @@ def users_cache() -> Path:
 
 
 def may_keep(folder: Path, root: Path) -> bool:
-    """Whether what is checked may choose `folder` to keep results in: it lies in the repository of `root`
-    or in the user's cache directory, links followed."""
+    """Return whether what is checked may choose `folder` to keep results in: it lies in the repository of
+    `root` or in the user's cache directory, links followed."""
     allowed = [_repository(root)]
     with suppress(RuntimeError):
         allowed.append(users_cache())
@@ -54,7 +54,8 @@ def may_keep(folder: Path, root: Path) -> bool:
 
 
 def leaves_repository(link: Path) -> bool:
-    """Whether a symbolic link leads out of the repository that it lies in; without one, out of its folder."""
+    """Return whether a symbolic link leads out of the repository that it lies in; without one, out of its
+    folder."""
     return not link.resolve().is_relative_to(_repository(link.parent.resolve()))
 
 

@@ -38,13 +38,13 @@ class Patterns:
         return kept
 
     def match_entry(self, path: str, is_folder: bool = False) -> bool:
-        """Whether this file or folder itself is meant; its parents are known not to be."""
+        """Return whether this file or folder itself is meant; its parents are known not to be."""
         if path.rpartition("/")[2] in self._names:
             return True
         return len(self._globs) > 0 and self._globs.check(self._relative(path), is_folder) is True
 
     def match(self, path: str, is_folder: bool = False) -> bool:
-        """Whether this file or folder, or a folder above it up to the root, is meant."""
+        """Return whether this file or folder, or a folder above it up to the root, is meant."""
         relative = self._relative(path)
         if not self._names.isdisjoint(relative.split("/")):
             return True

@@ -23,7 +23,7 @@ class UnknownSelector(NamedTuple):
 
 
 def matches(selector: str, code: str, name: str) -> bool:
-    """Whether "ALL", a prefix of the code, the code or the name means this rule, in any case."""
+    """Return whether "ALL", a prefix of the code, the code or the name means this rule, in any case."""
     prefix, letters = selector.upper(), code.rstrip("0123456789")
     by_code = prefix.startswith(letters) and code.startswith(prefix)
     return prefix == ALL or selector.lower() == name or by_code
@@ -50,7 +50,7 @@ class Selection:
         return code in self.enabled
 
     def ignored_for(self, filename: str, code: str) -> bool:
-        """Whether per-file-ignores leaves this rule out for a file."""
+        """Return whether per-file-ignores leaves this rule out for a file."""
         if not self._per_file:
             return False
         if filename not in self._ignored:
@@ -88,7 +88,7 @@ def _strongest(selectors: Iterable[str], code: str, name: str) -> int:
 
 
 def find_unknown(key: str, selectors: Iterable[str], codes: Mapping[str, str]) -> list[UnknownSelector]:
-    """Those of `selectors` that mean no known rule."""
+    """Return the members of `selectors` that match no known rule."""
     known = [ALL, *codes, *codes.values()]
     return [
         UnknownSelector(key, selector, did_you_mean(selector, known) or "; `xlamig rules` lists them")

@@ -1,4 +1,4 @@
-"""What a report costs people: pure functions from findings to a plan."""
+"""Estimate the cost of a report: pure functions from findings to a plan."""
 
 from xlamig.effort.estimate import estimate
 from xlamig.effort.model import MODEL_VERSION

@@ -1,4 +1,4 @@
-"""What the classes of a program are: models or not, and whether they use torch."""
+"""Classify the classes of a program: models or not, and whether they use torch."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Classes:
         return self._above[id(part)]
 
     def uses_torch(self, file: FileReport, part: Part) -> bool:
-        """Whether it calls torch or something was found in it, or a base class of the program does."""
+        """Return whether it calls torch or something was found in it, or a base class of the program does."""
         if names_torch(part):
             return True
         inside = f"{part.name}."
@@ -72,7 +72,7 @@ class Classes:
 
 
 def names_torch(part: Part) -> bool:
-    """Whether a part calls torch, is decorated by it or inherits from it, as far as it says itself."""
+    """Return whether a part calls torch, is decorated by it or inherits from it, as far as it says itself."""
     return bool(part.calls) or any(name.startswith("torch.") for name in (*part.decorators, *part.bases))
 
 

@@ -1,4 +1,4 @@
-"""What the same work costs on GPUs and on TPUs, and when a migration has paid for itself."""
+"""Compare the cost of the same work on GPUs and TPUs, and find the break-even of a migration."""
 
 from __future__ import annotations
 

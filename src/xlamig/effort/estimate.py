@@ -124,7 +124,7 @@ def _families(parts: Sequence[Addend]) -> tuple[Family, ...]:
 
 
 def _sides(parts: Sequence[Addend], settings: EffortSettings) -> tuple[Side, ...]:
-    """What tests and examples add to the whole, if there is other code as well."""
+    """Return the shares of tests and examples in the whole, if there is other code as well."""
     weights = {"tests": settings.tests_weight, "examples": settings.examples_weight}
     sites = [site for part in parts for site in part.sites]
     if all(side_of(site.finding.filename) for site in sites):

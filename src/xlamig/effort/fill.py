@@ -43,7 +43,7 @@ def fills(report: Report) -> tuple[Fill, ...]:
 
 
 def poor(found: Iterable[Fill]) -> tuple[Fill, ...]:
-    """Those that leave a part of some matrix unit empty."""
+    """Return the sizes that leave a part of some matrix unit empty."""
     return tuple(fill for fill in found if min(fill.shares) < 1)
 
 

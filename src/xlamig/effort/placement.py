@@ -103,7 +103,7 @@ def _told(findings: Sequence[Finding]) -> str:
 
 
 def crossings(stages: Sequence[Stage]) -> Iterator[str]:
-    """What a program that is split between devices has to carry from one to the other."""
+    """Yield what a program that is split between devices has to transfer."""
     step = [stage for stage in stages if stage.key in ("encoders", "core", "loss", "training")]
     devices = {stage.device for stage in step}
     if len(devices) > 1:

@@ -1,4 +1,4 @@
-"""What an estimate says."""
+"""The data of an estimate."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What of the whole is in tests or examples."""
+    """The share of tests or examples in the whole."""
 
     name: str
     sites: int
@@ -142,7 +142,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What was left to do at a commit."""
+    """The remaining work at a commit."""
 
     revision: str
     date: str

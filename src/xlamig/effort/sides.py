@@ -26,8 +26,8 @@ def side_of(filename: str) -> str | None:
 
 
 def weigher(filenames: Collection[str], settings: EffortSettings) -> Callable[[str], float]:
-    """What a site in a file counts. Where there is nothing but tests and examples, they are the
-    program."""
+    """Return a function from a file to the weight of its sites. Where there is nothing but tests and
+    examples, they are the program."""
     if not any(side_of(filename) is None for filename in filenames):
         return lambda filename: 1.0
     weights = {None: 1.0, "tests": settings.tests_weight, "examples": settings.examples_weight}

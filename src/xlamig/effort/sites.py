@@ -34,7 +34,7 @@ def credit(finding: Finding) -> Applicability | None:
 
 
 def is_work(finding: Finding) -> bool:
-    """Whether the finding asks for anything at all."""
+    """Return whether the finding asks for anything at all."""
     return finding.effort.level != "info"
 
 
@@ -79,7 +79,7 @@ def _apart(groups: list[list[Finding]]) -> list[list[Finding]]:
 
 
 def _reach(group: list[Finding]) -> tuple[object, ...]:
-    """Of two groups that ask for the same, the one with more places comes before the other."""
+    """Return the sort key of a group: of two with equal work, the one with more places comes first."""
     rank = max(map(_rank, group))
     return rank[0], len(_places(group)), rank
 

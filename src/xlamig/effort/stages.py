@@ -28,7 +28,7 @@ class Piece:
 
 
 def pieces(report: Report) -> tuple[Piece, ...]:
-    """What of the program, tests and examples apart, belongs to a stage."""
+    """Return the parts of the program, without tests and examples, that belong to a stage."""
     own = [file for file in report.files if side_of(file.filename) is None]
     files = own if any(file.parts for file in own) else list(report.files)
     sorter = _Sorter(files)
@@ -63,7 +63,7 @@ class _Sorter:
         return str(stage["key"]) if stage else None
 
     def _does(self, part: Part, stage: dict[str, Any], is_model: bool) -> bool:
-        """Whether bases, decorators or calls put the part into the stage, whatever it is called."""
+        """Return whether bases, decorators or calls put the part into the stage, whatever it is called."""
         called = (name for name, _ in part.calls)
         return (
             fits(self.classes.above(part), stage.get("bases", ()))

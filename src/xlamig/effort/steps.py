@@ -1,4 +1,4 @@
-"""What a training step costs on a TPU, from a fit: compiled FLOPs and memory instead of guesses."""
+"""Price a training step on a TPU from a fit: compiled FLOPs and memory instead of assumptions."""
 
 from __future__ import annotations
 

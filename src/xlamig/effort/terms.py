@@ -126,7 +126,7 @@ def total(parts: Sequence[Addend]) -> Hours:
 
 
 def difference(whole: Hours, rest: Hours) -> Hours:
-    """What is in the whole and not in the rest, never negative."""
+    """Return the hours that are in the whole and not in the rest, never negative."""
     names = [entry.name for entry in fields(Hours)]
     left = Hours(**{name: max(0, getattr(whole, name) - getattr(rest, name)) for name in names})
     return replace(left, low=min(left.low, left.likely), high=max(left.high, left.likely))

@@ -24,7 +24,7 @@ from xlamig.findings import Finding, Report
 
 
 def uses_torch(report: Report) -> bool:
-    """Whether anything of PyTorch or CUDA was found in the program."""
+    """Return whether anything of PyTorch or CUDA was found in the program."""
     return any(
         file.findings or file.sites or file.on_xla or any(map(names_torch, file.parts))
         for file in report.files

@@ -90,7 +90,7 @@ def add_ignores(paths: Sequence[Path], options: Options, reason: str = "") -> Ig
 
 
 def history(paths: Sequence[Path], options: Options, points: int) -> Iterator[tuple[Commit, Report]]:
-    """What the findings were at earlier commits, oldest first, HEAD's last.
+    """Yield the findings at earlier commits, oldest first, HEAD's last.
 
     Raises:
         UsageError: as for `check`, or the paths are in no git repository.
@@ -114,7 +114,7 @@ def fix(
 
 
 def provenance(path: Path, entries: Sequence[Path] = ()) -> Provenance:
-    """What a report on `path` is about: the repository's name, its commit and its day."""
+    """Return the origin of a report on `path`: the repository's name, its commit and its day."""
     from xlamig.engine.history import provenance
 
     return provenance(path, entries)

@@ -1,4 +1,4 @@
-"""What is counted and not shown: findings in files beside the program, and those that ask for no change."""
+"""Count what is not shown: findings in files beside the program, and those that need no change."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ def digest(*parts: object) -> str:
 
 @lru_cache(maxsize=1)
 def _made_by() -> str:
-    """What a result depends on besides its input. The age of the code is for those who change it."""
+    """Return the version of the code that results depend on, besides their input. The age of the code is for
+    those who change it."""
     package = Path(__file__).parents[1]
     files = (*package.rglob("*.py"), *package.glob("knowledge/data/*.*"))
     changed = max(file.stat().st_mtime_ns for file in files)

@@ -14,8 +14,8 @@ _MOST_CONCERNED = 2  # of each concern
 
 
 def once_per_dependency(reports: Mapping[str, FileReport]) -> Mapping[str, FileReport]:
-    """Of the findings about one dependency the most serious stays, of these the one that asks for the most
-    work, with the places of the others among its reasons."""
+    """Return the reports with one finding per dependency: the most serious, with the places of the others as
+    reasons."""
     together: dict[tuple[str, str], list[Finding]] = {}
     for name in sorted(reports):
         for finding in reports[name].findings:

@@ -118,7 +118,8 @@ class _Fixer:
         self.loaded[source.file.name] = loaded
 
     def program_changed(self, source: Source) -> bool:
-        """Whether fixes have changed what rules ask of the program, or what choosing XLA would expose."""
+        """Return whether fixes have changed what rules ask of the program, or what choosing XLA would
+        expose."""
         name = source.file.name
         asked = self.run.survey.program(source.session.key, name) != self.run.programs[name]
         return asked or self.run.exposes(source) != self.run.exposed[name]
@@ -191,7 +192,7 @@ def fix_source(run: Run, filename: str, applicabilities: Collection[Applicabilit
 
 
 def _is_shared(finding: Finding) -> bool:
-    """Whether other places decide if the finding is fixed here: not for a call, nor without a fix."""
+    """Return whether other places decide if the finding is fixed here: not for a call, nor without a fix."""
     alone = finding.effort.unit == "dependency" and not finding.dependency
     return finding.fix is not None and bool(finding.fix.edits) and not alone
 

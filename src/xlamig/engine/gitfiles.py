@@ -21,7 +21,7 @@ class GitError(Exception):
 
 
 def git(folder: Path, *arguments: str, seconds: float | None = None) -> str:
-    """What a git command says. Raises GitError, also when it takes longer than that."""
+    """Return the output of a git command. Raises GitError, also when it takes longer than that."""
     command = ["git", "-C", str(folder), *arguments]
     try:
         done = subprocess.run(

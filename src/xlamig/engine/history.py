@@ -82,7 +82,7 @@ def _inside(path: Path, top: Path) -> str:
 
 
 def _write(top: Path, commit: Commit, inside: Sequence[str], folder: Path) -> None:
-    """What of the paths is checked, as it was."""
+    """Write the files of the paths as they were at a commit."""
     try:
         write_files(top, commit.revision, inside, _matters, folder)
     except GitError as error:

@@ -1,4 +1,4 @@
-"""What a program consists of besides findings: the packages it needs and is, and its kernels."""
+"""List the contents of a program besides findings: the packages it needs and is, and its kernels."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _required(sources: Sequence[Source]) -> Iterator[UsedPackage]:
 
 
 def _imported(sources: Sequence[Source], run: Run) -> Iterator[UsedPackage]:
-    """What the files that work with torch import from outside of the program."""
+    """Yield the packages from outside the program that files using torch import."""
     inside = {part for source in sources for part in source.module.split(".")} | run.own
     inside |= sys.stdlib_module_names
     for source in sources:

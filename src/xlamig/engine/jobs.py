@@ -1,4 +1,4 @@
-"""What the second stage works on, and what it gives."""
+"""The input and output of the second stage."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ def load(job: LoadJob) -> Loaded:
 
 
 def _python_accepts(text: str) -> bool:
-    """Whether CPython's own parser, ten times as fast, accepts the text; a newer syntax or a
-    deeper nesting than it knows is left to LibCST."""
+    """Return whether CPython's own parser, ten times as fast, accepts the text; a newer syntax or a deeper
+    nesting than it knows is left to LibCST."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -97,7 +97,7 @@ _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
 
 
 def imports_any(text: str, modules: frozenset[str]) -> bool:
-    """Whether an import names one of these modules, by its last name."""
+    """Return whether an import names one of these modules, by its last name."""
     return any(not modules.isdisjoint(re.findall(r"\w+", line)) for line in _IMPORT.findall(text))
 
 

@@ -1,4 +1,4 @@
-"""What a process that checks the same program again and again keeps between its runs."""
+"""State that a process keeps between runs on the same program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller asks of a run, and the errors that are the caller's."""
+"""The options of a run, and the errors that are the caller's."""
 
 from __future__ import annotations
 

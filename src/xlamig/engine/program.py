@@ -22,10 +22,9 @@ from xlamig.source.files import SourceFile
 
 
 class Survey:
-    """What the files of a program use of the names that rulebooks ask about. Files come and change
-    one by one; `complete` says that in the end they are all of the program. Each script that no other
-    module imports is a program with the modules that are no scripts; what another script does, it
-    does not."""
+    """The names that rulebooks ask about, as the files of a program use them. Files come and change one by
+    one; `complete` says that in the end they are all of the program. Each script that no other module imports
+    is a program with the modules that are no scripts; what another script does, it does not."""
 
     def __init__(self, sessions: Collection[Session], complete: bool, index: ProjectIndex) -> None:
         self._names = {session.key: _Names(session, complete, index) for session in sessions}
@@ -79,7 +78,7 @@ class _Names:
             self._counts.update(found)
 
     def put_unread(self, text: str) -> None:
-        """Of a file that cannot be analysed, what it may use is not known to be absent."""
+        """Record a file that cannot be analysed: names it may use are not known to be absent."""
         self._unsure |= {name for name in self._asked.absent if word_of(name) in text}
 
     def _found(self, module: str, uses: str) -> Iterable[str]:

@@ -29,7 +29,7 @@ _LINK = re.compile(
 
 
 def is_risky(text: str) -> bool:
-    """Whether a parser should get this text in a process of its own. Quick, and seldom wrong."""
+    """Return whether a parser should get this text in a process of its own. Quick, and seldom wrong."""
     if len(text) > _SIZE or text.count("elif ") > _LINKS:
         return True
     return any(_deepest(piece) > _BRACKETS or _longest(piece) > _LINKS for piece in _TOP_LEVEL.split(text))

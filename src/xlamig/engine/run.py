@@ -348,7 +348,7 @@ class Run:
         self.sinks[source.module] = () if any(p.startswith("test") for p in parts) else sinks
 
     def exposes(self, source: Source) -> tuple[str, ...]:
-        """What raises, in the programs that the file is a part of, once they choose XLA."""
+        """Return the places that raise once the programs containing the file select XLA."""
         return tuple(
             f"`{sink}` in {name}"
             for name, sinks in sorted(self.sinks.items())
@@ -360,7 +360,7 @@ class Run:
 
     @property
     def _complete(self) -> bool:
-        """Whether the paths are all of the program."""
+        """Return whether the paths are all of the program."""
         if self.options.whole is not None:
             return self.options.whole
         return self.options.stdin is None and all(path.is_dir() for path in self.paths)

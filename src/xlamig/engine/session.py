@@ -58,7 +58,7 @@ class Session:
 
     @property
     def _book_key(self) -> tuple[object, ...]:
-        """What a compiled book depends on; which of its rules run is not part of it."""
+        """Return the key of a compiled book; the rules that run are not part of it."""
         asked = self.settings
         return self._files.digest, asked.target, asked.target_version, asked.style, asked.preview
 

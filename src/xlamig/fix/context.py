@@ -1,4 +1,4 @@
-"""What a strategy is given, and what it gives back."""
+"""The input and output of a fix strategy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FixContext:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a strategy proposes. Without edits it is only shown."""
+    """The proposal of a strategy. Without edits it is only shown."""
 
     message: str
     edits: tuple[Edit, ...] = ()
@@ -48,7 +48,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """What to write at a place. `edits` and `creates` are what the text needs to work."""
+    """Source text to write at a place. `edits` and `creates` are what the text needs to work."""
 
     text: str
     edits: tuple[Edit, ...] = ()

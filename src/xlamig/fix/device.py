@@ -17,9 +17,9 @@ _UNREACHED = {"cuda", "no-xla", "other-device", "never"}
 def device_expression(
     page: FixContext, fact: Fact, place: Span, index: str = "", from_scope: bool = True, known: bool = False
 ) -> Expression | None:
-    """What to write at `place`; None or `Held` where nothing is proven to work. `index` is that of the CUDA
-    device that was meant, "" for the current one. A variable in scope serves if `from_scope`; it may be
-    a string, unless it has to be `known` as a torch.device."""
+    """Return the expression for the device at `place`; None or `Held` where nothing is proven to work.
+    `index` is that of the CUDA device that was meant, "" for the current one. A variable in scope serves if
+    `from_scope`; it may be a string, unless it has to be `known` as a torch.device."""
     if closed := next((guard for guard in fact.guards if guard.kind in _UNREACHED), None):
         raise Held(f"only `{closed.text}` gets there")
     in_scope = fact.proofs.get("device-in-scope")

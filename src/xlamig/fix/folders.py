@@ -1,4 +1,4 @@
-"""What lies in the folders of a project, asked once each."""
+"""Answer questions about the folders of a project, each asked once."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Folders:
         return "__init__.py" in inside or bool(second and {f"{second[0]}.py", second[0]} & inside)
 
     def installs(self, root: Path) -> bool:
-        """What lies in `root` may be installed, and so be imported without `root`."""
+        """Return whether the files in `root` may be installed, and so be imported without `root`."""
         if root not in self._installs:
             above = (root.parent,) if root.name in LAYOUTS else ()
             self._installs[root] = any(map(self._has_build, (root, *above)))

@@ -6,7 +6,7 @@ MARKER = "# Written by xlamig: one place that decides which device this project 
 
 
 def is_helper(text: str) -> bool:
-    """Whether xlamig wrote the module, perhaps an earlier one."""
+    """Return whether xlamig wrote the module, perhaps an earlier one."""
     return text.startswith(f"{MARKER}\n")
 
 

@@ -106,7 +106,7 @@ def bindings(root: ir.Node, name: str) -> list[ir.Node]:
 @per_file
 @lru_cache(maxsize=8)  # the fixes of one file ask again and again about the same few nodes
 def all_bindings(root: ir.Node) -> dict[str, list[ir.Node]]:
-    """What binds or declares each name below `root`."""
+    """Return the nodes that bind or declare each name below `root`."""
     found: dict[str, list[ir.Node]] = {}
     for node in ir.walk(root):
         for name in dict.fromkeys(_bound_by(node)):
@@ -245,7 +245,7 @@ def _is_no_accelerator(value: ir.Expr) -> bool:
 
 
 def described(page: FixContext, span: tuple[int, int]) -> str:
-    """What stands at `span`, for people: "`opt.gpu`, an argument"."""
+    """Return a description of the code at `span` for people: "`opt.gpu`, an argument"."""
     text = " ".join(page.text(span).split())
     name = re.match(r"[A-Za-z_]\w*", text)
     path = path_to(page.module, *span)

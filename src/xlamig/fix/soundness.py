@@ -16,8 +16,8 @@ _KNOWN = frozenset(dir(builtins)) | {"__file__", "__path__", "__annotations__", 
 
 @dataclass(frozen=True, slots=True)
 class Soundness:
-    """What held before any fix: a fixed text has to do as well. `unbound` are the names that nothing in
-    the file binds; None where a star import may bind any."""
+    """The properties of the text before any fix, which a fixed text has to keep. `unbound` are the names that
+    nothing in the file binds; None where a star import may bind any."""
 
     compiles: bool
     unbound: frozenset[str] | None
@@ -45,7 +45,7 @@ def parse(text: str, kind: Kind | None = None) -> ir.Module | None:
 
 
 def _compiles(text: str) -> bool:
-    """Whether this Python compiles the text; a notebook's, and a newer syntax, it may not."""
+    """Return whether this Python compiles the text; a notebook's, and a newer syntax, it may not."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""What stands in the way of most repositories, and what one fix in a shared package would unblock."""
+"""Find what blocks most repositories, and what one fix in a shared package would unblock."""
 
 from __future__ import annotations
 

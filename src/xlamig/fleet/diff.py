@@ -1,4 +1,4 @@
-"""What changed between two scans, of one folder or of two."""
+"""Compare two scans, of one folder or of two."""
 
 from __future__ import annotations
 

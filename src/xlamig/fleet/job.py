@@ -1,4 +1,4 @@
-"""What one repository's scan is asked, and what comes back: small values that travel between machines."""
+"""The request for one repository's scan and its answer: small values that travel between machines."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of one repository. `megabytes` are those of all its processes together; 0 is no limit."""
+    """Limits of one repository. `megabytes` are those of all its processes together; 0 is no limit."""
 
     seconds: float = 0
     megabytes: int = 0

@@ -1,4 +1,4 @@
-"""What a scan was asked for and what it took, one JSON file a scan: `OUT/scans/2026-11-22.json`."""
+"""The log of a scan, one JSON file a scan: `OUT/scans/2026-11-22.json`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _COLUMNS = """name, verdict, low_hours, likely_hours, high_hours, after_fix_hour
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a saving is reckoned with. `hourly_rate` is what an hour of the work costs."""
+    """The terms of a saving. `hourly_rate` is what an hour of the work costs."""
 
     hardware: Hardware
     tpus: tuple[str, ...]
@@ -56,7 +56,7 @@ class Ranked:
 
     @property
     def per_hour(self) -> float | None:
-        """What an hour of work saves."""
+        """Return the saving per hour of work."""
         if self.saving is None:
             return None
         return self.saving.saved.likely / self.likely_hours if self.likely_hours else 0.0
@@ -93,7 +93,7 @@ def _key(one: Ranked) -> tuple[int, float, str]:
 
 
 def assumptions(ranked: Sequence[Ranked], terms: Terms) -> list[str]:
-    """What the savings rest on."""
+    """Return the assumptions behind the savings."""
     if not any(one.saving for one in ranked):
         return []
     one = next(one for one in ranked if one.saving)

@@ -21,7 +21,7 @@ class SourceError(Exception):
 
 
 def revision_of(source: Source, seconds: float | None = None) -> str:
-    """What is to be scanned: a commit, or for files outside git or changed since "files:" and a digest.
+    """Return the state to scan: a commit, or "files:" and a digest for files outside git or changed since.
 
     Raises:
         SourceError: there is no such repository or revision.
@@ -69,7 +69,7 @@ def files_of(source: Source, revision: str, scratch: Path) -> tuple[Path, int]:
 
 
 def matters(name: str) -> bool:
-    """Whether a check may read a file: code, settings and what is ignored."""
+    """Return whether a check may read a file: code, settings and what is ignored."""
     return is_wanted(name) or name.rpartition("/")[2] in (".gitignore", *FILENAMES)
 
 
@@ -79,7 +79,7 @@ def _in_place(source: Source) -> bool:
 
 
 def _is_mirror(path: Path) -> bool:
-    """Whether it has commits and no files of its own."""
+    """Return whether it has commits and no files of its own."""
     if not is_repository(path):
         return False
     return not (path / ".git").exists() or {entry.name for entry in path.iterdir()} == {".git"}

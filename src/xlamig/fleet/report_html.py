@@ -83,7 +83,7 @@ def dots(ranked: list[Ranked], currency: str) -> list[Dot]:
 
 
 def reach(ranked: list[Ranked]) -> dict[str, str]:
-    """What the axes of the picture reach from and to."""
+    """Return the ranges of the picture's axes."""
     shown = _shown(ranked)
     if not shown:
         return {}

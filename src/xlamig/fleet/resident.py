@@ -11,7 +11,7 @@ _PAGES = 1024 * 1024 // os.sysconf("SC_PAGE_SIZE")  # in a megabyte
 
 
 def resident_megabytes(leader: int) -> int:
-    """What the processes of a group hold in memory; 0 where the system does not tell."""
+    """Return the resident memory of a process group; 0 if the system does not report it."""
     return sum(_pages(process) for process in _descendants(leader)) // _PAGES
 
 

@@ -1,4 +1,4 @@
-"""What one repository gave, as rows of the tables."""
+"""Turn the result of one repository into rows of the tables."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from xlamig.rulebook.load import read_book
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What `xlamig fleet scan` was asked. `rescan`: also what has not changed."""
+    """The arguments of `xlamig fleet scan`. `rescan`: also what has not changed."""
 
     sources: Sequence[Source]
     out: Path
@@ -108,7 +108,7 @@ def _jobs(asked: Asked) -> list[Job]:
 
 
 def digest_of(options: Options) -> str:
-    """What results depend on besides the repositories: versions, settings of the command line, rules."""
+    """Return a digest of what results depend on besides the repositories: versions, settings, rules."""
     same = replace(options, isolated=options.config is None)
     settings = show_settings(Path(), same)
     given = _without_cache(options.overrides)

@@ -1,4 +1,4 @@
-"""What the command line names, as repositories: folders, mirrors, URLs and lists of them."""
+"""Turn the arguments of the command line into repositories: folders, mirrors, URLs and lists of them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_url(location: str) -> bool:
 
 
 def is_repository(folder: Path) -> bool:
-    """Whether it is the top of a work tree, or a bare repository."""
+    """Return whether it is the top of a work tree, or a bare repository."""
     bare = (folder / "HEAD").is_file() and (folder / "objects").is_dir()
     return bare or (folder / ".git").exists()
 

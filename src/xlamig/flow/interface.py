@@ -1,4 +1,4 @@
-"""What a module offers its importers, read from its own statements alone."""
+"""Read the interface that a module offers its importers, from its own statements alone."""
 
 from __future__ import annotations
 

@@ -52,12 +52,13 @@ def made_of() -> tuple[MadeOf, ...]:
 
 
 def is_client_only(aten: str) -> bool:
-    """Whether the fallback of an operator (`aten::x`, any overload) is the CPU client's and no TPU's."""
+    """Return whether the fallback of an operator (`aten::x`, any overload) is the CPU client's and no
+    TPU's."""
     base = aten.partition(".")[0]
     return any(row.aten == base and row.falls_back_on == "cpu-client" for row in one_device())
 
 
 def about_devices(name: str) -> tuple[OneDevice, ...]:
-    """What depends on the device for a public name or an aten operator."""
+    """Return the device-dependent behaviour of a public name or an aten operator."""
     base = name.partition(".")[0] if name.startswith("aten::") else name
     return tuple(row for row in one_device() if base == row.aten or name in row.names)

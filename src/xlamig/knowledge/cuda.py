@@ -1,4 +1,4 @@
-"""What a CUDA source makes use of, by the words in it."""
+"""Find the CUDA features that a source uses, by the words in it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class HardwareError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Of one chip for one hour."""
+    """The price of one chip for one hour."""
 
     offer: str
     per_hour: float
@@ -28,8 +28,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """What libtpu calls a chip, the dimensions of its topology, how many devices one chip is, and the
-    GiB that a program may use of each."""
+    """libtpu's name of a chip, the dimensions of its topology, its devices, and the usable GiB of each."""
 
     name: str
     dimensions: int

@@ -1,4 +1,4 @@
-"""What each target does with a torch operator: generated tables, read when first asked for."""
+"""The behaviour of torch operators on each target: generated tables, read on demand."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """What is known of one public name on one target.
+    """The behaviour of one public name on one target.
 
     `status` is that of a call that no case fits; "conditional" is native unless a case fits.
     `backward` is None where it does as the forward pass does, or there is no gradient.
@@ -161,8 +161,8 @@ class Operators:
         return _operator(aten, self.target, {"status": "conditional", "cases": cases, **known}, "")
 
     def dispatch(self, aten: str) -> str:
-        """What the dispatcher does with an aten overload, `aten::median.dim`: "kernel" of the target or
-        "fallback" to the CPU; "" where it is made of others, or the table does not say."""
+        """Return how the dispatcher treats an aten overload, `aten::median.dim`: "kernel" of the target or
+        "fallback" to the CPU; "" if it is composed of others, or unknown."""
         return self._dispatch.get(aten, "")
 
     def through(self, aten: str) -> tuple[Operator, ...]:

@@ -1,4 +1,4 @@
-"""What torch's operators return: a generated table, and reviewed rows on top of it."""
+"""The results of torch's operators: a generated table, with reviewed rows on top."""
 
 from __future__ import annotations
 

@@ -31,8 +31,9 @@ class Signature:
 
 @cache
 def signature(name: str) -> Signature | None:
-    """Of a canonical name: "torch.median", "Tensor.median", "torch.nn.Mish", "torch.optim.Adam". Of
-    "unknown.to" what holds for a tensor and for a module. None where the name is not known."""
+    """Return the signature of a canonical name: "torch.median", "Tensor.median", "torch.nn.Mish",
+    "torch.optim.Adam". Of "unknown.to" what holds for a tensor and for a module. None where the name is not
+    known."""
     owner, _, method = name.partition(".")
     if owner != "unknown":
         line = _lines().get(name)
@@ -48,7 +49,7 @@ def parameters(name: str) -> tuple[str, ...] | None:
 
 
 def returns(name: str) -> frozenset[Kind]:
-    """What a call of a canonical name can give. Empty where that is not known."""
+    """Return the kinds of result of a canonical name; empty if unknown. Empty where that is not known."""
     known = signature(name)
     return frozenset() if known is None else known.returns
 

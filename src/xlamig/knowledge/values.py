@@ -1,4 +1,4 @@
-"""What calls return and want, where torch's signatures do not say: a hand-written table."""
+"""The results and arguments of calls where torch's signatures are silent: a hand-written table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PATH = Path(__file__).parent / "data" / "values.toml"
 
 @cache
 def returned(name: str) -> str:
-    """What a call of a canonical name gives, a word of the table; "" where it does not say."""
+    """Return the result of a canonical name, as a word of the table; "" if it is silent."""
     calls: dict[str, str] = _document()["calls"]
     exact = calls.get(name)
     if exact is not None:
@@ -36,7 +36,7 @@ def object_of(name: str) -> str:
 
 
 def method_of(kind: str, name: str) -> str:
-    """What a method of such an object does; "" if the table does not say."""
+    """Return the effect of a method of such an object; "" if the table is silent."""
     found: str = _document()["methods"].get(kind, {}).get(name, "")
     return found
 

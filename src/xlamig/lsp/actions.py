@@ -61,5 +61,5 @@ def fix_all(uri: str, edit: types.WorkspaceEdit | None = None) -> types.CodeActi
 
 
 def wants(kind: str, only: Sequence[str] | None) -> bool:
-    """Whether a client that asks for these kinds wants one; a kind includes those below it."""
+    """Return whether a client that asks for these kinds wants one; a kind includes those below it."""
     return not only or any(kind == asked or kind.startswith(f"{asked}.") for asked in only)

@@ -68,7 +68,7 @@ class Documents(Workspace):
         return None
 
     def file_content(self, uri: str) -> bytes | None:
-        """What the file would hold if the client saved it now; None when it is not open."""
+        """Return the content of the file as if the client saved it now; None if it is not open."""
         if unquote(uri) in self.notebook_documents:
             return self._notebook(uri)
         document = self.document(uri)

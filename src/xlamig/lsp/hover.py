@@ -1,4 +1,4 @@
-"""What a hover shows of a finding: its reasons, its rule's page and how to see it."""
+"""The hover text of a finding: its reasons, its rule's page and how to see it."""
 
 from __future__ import annotations
 

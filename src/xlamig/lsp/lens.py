@@ -1,4 +1,4 @@
-"""What happens in every step of a loop, shown above it."""
+"""Show above a loop what happens in every step."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ class Server(LanguageServer):
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
 
     def complain(self, error: Exception) -> None:
-        """What cannot be done is said once; the server goes on."""
+        """Report once what cannot be done; the server goes on."""
         _log.warning("%s: %s", type(error).__name__, error)
         self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"xlamig: {error}"))
 

@@ -1,4 +1,4 @@
-"""What the client may set: the section `xlamig` of its configuration, or the initialization options."""
+"""The client's settings: the section `xlamig` of its configuration, or the initialization options."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from xlamig.report.together import together
 
 
 class Refused(Exception):
-    """What the agent asked for is not allowed or makes no sense: one sentence for the agent."""
+    """A request that is not allowed or makes no sense: one sentence for the agent."""
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Roots:
         return path
 
     def holds(self, path: Path) -> bool:
-        """Whether a path is inside, also once its symbolic links are followed."""
+        """Return whether a path is inside, also once its symbolic links are followed."""
         real = path.resolve()
         return any(real.is_relative_to(folder) for folder in self.folders)
 

@@ -1,4 +1,4 @@
-"""What an agent can ask: each tool is a function from plain values to a JSON object."""
+"""The tools of an agent: functions from plain values to a JSON object."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class Tools:
         }
 
     def ops(self, names: list[str]) -> dict[str, Any]:
-        """What becomes of PyTorch operators on torch_xla and torch_tpu, as measured: supported, run on the
-        CPU, recompiled or failing, and what to write instead. A name is spelled as in code
-        (torch.median, F.mish) or is a glob (torch.linalg.*)."""
+        """Look up PyTorch operators on torch_xla and torch_tpu, as measured: supported, run on the CPU,
+        recompiled or failing, and what to write instead. A name is spelled as in code (torch.median, F.mish)
+        or is a glob (torch.linalg.*)."""
         asked = command.words(names)
         if not asked:
             raise Refused("names is empty: give at least one operator")

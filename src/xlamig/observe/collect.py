@@ -112,7 +112,7 @@ def _cause(words: list[str], raw: dict[str, Any]) -> tuple[EventKind, str]:
 
 
 def _differ_in_rows(before: str, now: str) -> bool:
-    """Whether all shapes differ in nothing but their first size, as those of a smaller batch do."""
+    """Return whether all shapes differ in nothing but their first size, as those of a smaller batch do."""
     pairs = list(zip(before.split(", "), now.split(", "), strict=False))
     return all(a.partition("x")[2] == b.partition("x")[2] for a, b in pairs) and before != now
 

@@ -1,4 +1,4 @@
-"""What a difference in gradients looks like, and what usually causes it."""
+"""Recognise differences in gradients and their usual causes."""
 
 from __future__ import annotations
 

@@ -44,6 +44,6 @@ def _differs(a: Operation, b: Operation, tolerance: float) -> bool:
 
 
 def _is_plumbing(one: Difference) -> bool:
-    """Whether nothing is computed: copies between devices are what a port is about."""
+    """Return whether nothing is computed: copies between devices are what a port is about."""
     names = {operation.name.rpartition(".")[2] for operation in (one.port, one.reference) if operation}
     return names <= {"to", "cuda", "cpu", "detach", "item", "tensor", "zeros", "empty", "clone", "pin_memory"}

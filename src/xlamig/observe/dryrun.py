@@ -37,7 +37,7 @@ def dry_run(program: Program, steps: int, versions: str) -> tuple[Exit, Trace | 
 
 
 def read(record: dict[str, Any], processes: int, device: str) -> Trace:
-    """What a process wrote down, as a trace: `check --trace` takes it like any other."""
+    """Return the record of a process as a trace, which `check --trace` reads like any other."""
     return Trace(
         steps=record["steps"],
         boundary=None,

@@ -1,4 +1,4 @@
-"""What a finished port has to show in a run of a few steps."""
+"""The requirements for a finished port in a run of a few steps."""
 
 from __future__ import annotations
 

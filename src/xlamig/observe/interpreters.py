@@ -96,14 +96,14 @@ def candidate(kind: Kind, given: str | None) -> str:
 
 
 def _configured(kind: Kind) -> str | None:
-    """What the configuration of the current folder names. Raises ConfigError."""
+    """Return the interpreter that the configuration of the current folder names. Raises ConfigError."""
     settings = Resolver().settings_for(Path.cwd())
     named = getattr(settings, kind.key.replace("-", "_"))
     return str(named) if named else None
 
 
 def look(kind: Kind, given: str | None = None) -> Found:
-    """What the interpreter has. Raises LaunchError where there is none."""
+    """Return the packages of the interpreter. Raises LaunchError where there is none."""
     python = candidate(kind, given)
     asked = [python, "-c", _ASK, *kind.packages]
     try:
@@ -138,7 +138,7 @@ class Look:
 
 
 def examine(kind: Kind) -> Look:
-    """What `doctor` shows."""
+    """Return the contents of `doctor`."""
     found = None
     try:
         found = look(kind)

@@ -30,7 +30,7 @@ class TraceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What a trace says, by file and row. `lines` has in how many steps each line ran."""
+    """A trace by file and row. `lines` has in how many steps each line ran."""
 
     events: Mapping[Path, Mapping[int, list[dict[str, Any]]]]
     lines: Mapping[Path, Mapping[int, int]]

@@ -65,7 +65,7 @@ class Program:
             self._launcher()
 
     def command(self, folder: Path) -> list[str]:
-        """What to execute; a notebook leaves its cells in `folder`."""
+        """Return the command to execute; a notebook leaves its cells in `folder`."""
         return [*self._start(folder), *self.arguments]
 
     def _start(self, folder: Path) -> list[str]:

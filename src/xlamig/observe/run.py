@@ -18,7 +18,7 @@ _QUICK_COMPILATION = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What to look at. No `steps` is no limit."""
+    """The request for a run. No `steps` is no limit."""
 
     steps: int = 0
     as_cuda: bool = False

@@ -1,4 +1,4 @@
-"""What training did to every tensor of a port: parameters, buffers, averages that are kept beside them."""
+"""Compare the effect of training on every tensor of a port: parameters, buffers and averages beside them."""
 
 from __future__ import annotations
 

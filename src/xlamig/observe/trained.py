@@ -1,4 +1,4 @@
-"""What a process wrote down of its training, as a `Training`."""
+"""Read the training record of a process as a `Training`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _number(value: float | None) -> float:
 
 
 def _sign(product: float | None) -> float:
-    """Of a single number, whose product with the wave is the number itself."""
+    """Return the signature of a single number: the number itself, as its product with the wave."""
     return -1.0 if product is not None and product < 0 else 1.0
 
 

@@ -95,7 +95,7 @@ def _of_surroundings(node: ast.AST, source: Source) -> str:
 
 
 def is_save(place: dict[str, Any]) -> bool:
-    """Whether the place is a call of some `save`, or of `state_dict`."""
+    """Return whether the place is a call of some `save`, or of `state_dict`."""
     source = source_of(place["filename"])
     calls = (node.func for node in (source.at(place) if source else ()) if isinstance(node, ast.Call))
     names = (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in calls)

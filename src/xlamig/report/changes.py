@@ -1,4 +1,4 @@
-"""What fixes changed: unified diffs and the list behind `--show-fixes`."""
+"""Show the changes of fixes: unified diffs and the list behind `--show-fixes`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a format may use besides the report."""
+"""Options of a format besides the report."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Context:
 
 
 def is_fixable(finding: Finding, unsafe_fixes: bool = False) -> bool:
-    """Whether `--fix` (with `--unsafe-fixes`) would write the finding's fix."""
+    """Return whether `--fix` (with `--unsafe-fixes`) would write the finding's fix."""
     fix = finding.fix
     grades = ("safe", "unsafe") if unsafe_fixes else ("safe",)
     return fix is not None and fix.applicability in grades and bool(fix.edits or fix.creates)

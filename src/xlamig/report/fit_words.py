@@ -1,4 +1,4 @@
-"""What a fit says, in words; the same in every form."""
+"""Put a fit into words, the same in every format."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def largest(one: LargestBatch) -> str:
 
 
 def notes(capture: Capture) -> Iterator[str]:
-    """What was not as in a run."""
+    """Yield the differences from a real run."""
     for spot, count in capture.reads:
         where = at(spot) if spot else "in a library"
         yield f"{where}: {number(count, 'read')} answered with stand-in values"

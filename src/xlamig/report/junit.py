@@ -40,7 +40,7 @@ def _suite(root: xml.Element, file: FileReport, broken: list[str]) -> None:
 
 
 def _case(suite: xml.Element, finding: Finding) -> bool:
-    """Whether the case counts as failed."""
+    """Return whether the case counts as failed."""
     at = finding.place.location
     case = xml.SubElement(
         suite,

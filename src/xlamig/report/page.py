@@ -1,4 +1,4 @@
-"""What the pages for a browser share: the templates, and nothing in them that breaks out."""
+"""Shared parts of the pages for a browser: the templates, escaped."""
 
 from __future__ import annotations
 

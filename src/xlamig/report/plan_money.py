@@ -21,7 +21,7 @@ def span(money: Money, unit: str = "") -> str:
 
 
 def difference(saved: Money, currency: str) -> str:
-    """What is saved, or spent on top, in words."""
+    """Return a saving or extra cost in words."""
     worst, likely, best = (
         f"{amount(abs(value))} {currency} {'less' if value >= 0 else 'more'}"
         for value in (saved.low, saved.likely, saved.high)

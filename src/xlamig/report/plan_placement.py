@@ -17,7 +17,7 @@ _MOST_SIZES = 8
 
 
 def named(stage: Stage) -> str:
-    """What a stage is made of, what calls torch most first: `GPT, Block and 3 more`."""
+    """Return the parts of a stage, those with most calls of torch first: `GPT, Block and 3 more`."""
     ranked = sorted(stage.pieces, key=lambda piece: -sum(count for _, count in piece.calls))
     names = list(dict.fromkeys(piece.scope or PurePosixPath(piece.filename).name for piece in ranked))
     more = len(names) - _MOST_NAMED

@@ -1,4 +1,4 @@
-"""What a fit says of a plan, in words: whether a step fits, how long it takes at least, what it costs."""
+"""Put a plan's fit into words: whether a step fits, its least time, its cost."""
 
 from __future__ import annotations
 

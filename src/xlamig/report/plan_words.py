@@ -1,4 +1,4 @@
-"""What a plan says, in words; the same in every format."""
+"""Put a plan into words, the same in every format."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def head(plan: Plan) -> Iterator[tuple[str, list[str]]]:
 
 
 def stacks(plan: Plan) -> Iterator[str]:
-    """What the program rests on, with advice; then what is on XLA already."""
+    """Yield the stacks of the program with advice, then those on XLA already."""
     for stack in plan.stacks:
         yield f"{stack.message}: {stack.advice}"
         yield from (f"  {concern}" for concern in stack.concerns)
@@ -111,7 +111,7 @@ def coverage(plan: Plan) -> list[str]:
 
 
 def burn_down(plan: Plan) -> Iterator[str]:
-    """What was left at each commit, with a bar of the likely estimate."""
+    """Yield the remaining work at each commit, with a bar of the likely estimate."""
     most = max((point.hours.likely for point in plan.history), default=0) or 1
     for point in plan.history:
         bar = "#" * round(_BAR * point.hours.likely / most)

@@ -1,4 +1,4 @@
-"""What a fix would change, in a few lines."""
+"""Preview the changes of a fix in a few lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stored reports of other days said was left to do."""
+"""Read the remaining work from stored reports of other days."""
 
 from __future__ import annotations
 

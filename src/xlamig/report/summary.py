@@ -1,4 +1,4 @@
-"""What a check says at the end, on stderr."""
+"""Summarise a check on stderr."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _TONES = {"step": "hot", "interval": "warm", "warm-up": "cool", "once": "cool"}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What happened at one line. `number` is that of its file on the page."""
+    """The events of one line. `number` is that of its file on the page."""
 
     number: int
     spot: Spot

@@ -102,5 +102,5 @@ def _ranges(count: int, rows: Collection[int]) -> Iterator[tuple[int, int, bool]
 
 
 def _visible(char: str) -> str:
-    """What moves the text, or is none, is shown as a dot: one code point for one."""
+    """Return the text with every invisible character as a dot, one code point for one."""
     return char if char.isprintable() or char == "\t" else "·"

@@ -1,4 +1,4 @@
-"""What every form of a trace calls the same."""
+"""Words shared by every format of a trace."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TIMES = {
 
 
 def is_harm(event: Event) -> bool:
-    """Whether it belongs to no step that runs well."""
+    """Return whether it belongs to no step that runs well."""
     return event.kind not in QUIET
 
 

@@ -62,7 +62,7 @@ class Rulebook(Outline):
         raise RulebookError(f'there is no rule "{wanted}"{hint}')
 
     def on_xla(self, facts: Iterable[Fact]) -> tuple[str, ...]:
-        """What of the packages in `facts` computes with XLA already."""
+        """Return the packages in `facts` that compute with XLA already."""
         if self._stacks is None:
             return ()
         rows = (self._stacks.find(fact.name) for fact in facts if isinstance(fact, Package))
@@ -79,9 +79,9 @@ class Rulebook(Outline):
         views: Views | None = None,
         on_error: Callable[[RuleError], None] | None = None,
     ) -> tuple[Judgement, ...]:
-        """What the facts of one file mean, by place. `codes` are the rules to evaluate, None all;
-        `program` says what is known of all files; `views` gives the other files that a fact's reasons
-        lie in; `on_error` hears of rules that raised, which then report nothing in this file."""
+        """Return the judgements of one file's facts, by place. `codes` are the rules to evaluate, None all;
+        `program` says what is known of all files; `views` gives the other files that a fact's reasons lie in;
+        `on_error` hears of rules that raised, which then report nothing in this file."""
         return self._judge(
             tuple(facts),
             source,

@@ -20,12 +20,12 @@ def codes_for(
 
 
 def is_shown(finding: Finding, settings: Settings) -> bool:
-    """Whether the finding is serious and sure enough for the settings."""
+    """Return whether the finding is serious and sure enough for the settings."""
     return _is_serious(finding, settings) and _is_sure(finding, settings)
 
 
 def is_unsure(finding: Finding, settings: Settings) -> bool:
-    """Whether it is left out only because it is not sure enough."""
+    """Return whether it is left out only because it is not sure enough."""
     return _is_serious(finding, settings) and not _is_sure(finding, settings)
 
 

@@ -1,4 +1,4 @@
-"""What the analyser has to look for, and which files can be left unread."""
+"""Compile what the analyser has to look for, and which files can be left unread."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from xlamig.rulebook.tables import OPERATORS, Row, Table
 def compile_interest(
     rules: Iterable[Rule], tables: Iterable[Table], helper: str
 ) -> tuple[Interest, frozenset[str]]:
-    """What the matches of `rules` ask for, and the methods that mean something only in a file that
-    names torch. Signatures and aliases come from all tables."""
+    """Return what the matches of `rules` ask for, and the methods that matter only in a file that mentions
+    torch. Signatures and aliases come from all tables."""
     kinds: set[str] = set()
     names: set[str] = set()
     operators: set[str] = set()

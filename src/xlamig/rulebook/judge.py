@@ -25,7 +25,8 @@ from xlamig.rulebook.verdict import FixRow
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a rule says of a fact. `lowered`: the place is under a guard the target does not enter."""
+    """The decision of a rule about a fact. `lowered`: the place is under a guard the target does not
+    enter."""
 
     rule: Rule
     fact: Fact

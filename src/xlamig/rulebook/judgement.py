@@ -1,4 +1,4 @@
-"""What judging needs from a file and gives back."""
+"""The input and output of judging a file."""
 
 from __future__ import annotations
 

@@ -89,6 +89,6 @@ class Keys:
 
 
 def no_such(value: object, choices: Iterable[str]) -> str:
-    """What is wrong with a value that is none of `choices`."""
+    """Return the error text for a value that is not one of `choices`."""
     hint = did_you_mean(str(value), choices) or f"; there are {', '.join(choices)}"
     return f'there is no "{value}"{hint}'

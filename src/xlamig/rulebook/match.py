@@ -46,7 +46,7 @@ class Match:
             yield from table.names(lambda values: self.row is None or self.row(values) != NO)
 
     def may_fit(self, name: str) -> bool:
-        """Whether a fact of this name can fit, whatever else it says."""
+        """Return whether a fact of this name can fit, whatever else it says."""
         if self.name is not None and self.name(name) == NO:
             return False
         return not self.tables or self._find(name) is not None
@@ -133,6 +133,6 @@ RECEIVERS = frozenset({"Tensor", "Module", "unknown", "setting"})
 
 
 def is_method(name: str) -> bool:
-    """Whether a canonical name is a receiver's class and a method: "Tensor.cuda"."""
+    """Return whether a canonical name is a receiver's class and a method: "Tensor.cuda"."""
     receiver, _, method = name.partition(".")
     return bool(method) and "." not in method and (receiver in RECEIVERS or receiver[:1].isupper())

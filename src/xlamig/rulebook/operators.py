@@ -106,7 +106,7 @@ class OperatorTable(Table):
 
 
 def _cases(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Those that arguments tell; others are for people."""
+    """Return the cases that arguments decide; others are for people."""
     return [case for case in row.get("cases", ()) if case.get("when")]
 
 
@@ -136,6 +136,7 @@ def _infinite(pattern: Any) -> Any:
 
 
 def _told(case: Mapping[str, Any]) -> dict[str, Any]:
-    """What a case says in place of its row; of the gradient alone under the row's own keys for it."""
+    """Return the values that a case puts in place of its row's; for a gradient alone, under the row's keys
+    for it."""
     said = {key: value for key, value in case.items() if key not in ("when", "backward")}
     return {_BACKWARD.get(key, key): value for key, value in said.items()} if case.get("backward") else said

@@ -1,4 +1,4 @@
-"""What a run has to know of a book before any file is judged."""
+"""The part of a book that a run needs before any file is judged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Outline:
     once: frozenset[str]
 
     def asked_by(self, codes: Container[str]) -> Program:
-        """What these rules ask of the program."""
+        """Return what these rules ask of the program."""
         asked = [program for code, program in self.asked.items() if code in codes]
         return Program(
             frozenset().union(*(program.uses for program in asked)),
@@ -35,7 +35,7 @@ class Outline:
 
     @cached_property
     def packages(self) -> frozenset[str]:
-        """Those that rules ask about, by their first name."""
+        """Return the packages that rules ask about, by their first name."""
         return frozenset(name.partition(".")[0] for name in self.interest.packages)
 
     @cached_property

@@ -125,7 +125,7 @@ def _kind(operand: object, where: Where) -> Test:
 
 
 def _source_text(operand: object, where: Where) -> Test:
-    """What an expression looks like, where nothing is known of its value."""
+    """Test the source text of an expression of unknown value."""
     texts = operand if isinstance(operand, list) else [operand]
     matches = [glob(text) for text in texts if isinstance(text, str)]
     if not matches or len(matches) < len(texts):
@@ -140,7 +140,7 @@ def _source_text(operand: object, where: Where) -> Test:
 
 
 def _elements(test: Test, choose: Callable[[list[Fit]], Fit]) -> Test:
-    """Of a sequence with elements the test of the one that fits best, or worst."""
+    """Return the result of the element that fits best, or worst."""
 
     def fit(value: Any) -> Fit:
         items = value.items if isinstance(value, Value) else ()
@@ -189,7 +189,7 @@ def _equal(pattern: str | int | float) -> Callable[[Any], Any]:
 
 
 def _comparable(value: Any) -> Any:
-    """What text or number an argument is; nothing equals the source text of an expression."""
+    """Return the text or number of an argument; nothing equals the source text of an expression."""
     return value.value if isinstance(value, Value) and value.kind in _COMPARED else Missing.UNSEEN
 
 

@@ -1,4 +1,4 @@
-"""What the findings of one file do to each other: precedence, repetition, identity, effort."""
+"""Relate the findings of one file: precedence, repetition, identity, effort."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xlamig.rulebook.rulings import LEVELS
 
 
 def once_per_place(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Of one rule's findings on one span, the most serious and surest; an import may name several
+    """Return the most serious and surest finding of a rule per span; an import may name several
     dependencies."""
     best: dict[tuple[str, int, int, str], Judgement] = {}
     for judgement in judgements:

@@ -1,4 +1,4 @@
-"""What a rule may ask of the whole program: which APIs its files name."""
+"""Conditions on the whole program: the APIs its files use."""
 
 from __future__ import annotations
 

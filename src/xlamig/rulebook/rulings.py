@@ -1,4 +1,4 @@
-"""What a verdict or a table's row says of a place: severity, mechanism and words."""
+"""The ruling of a verdict or table row: severity, mechanism and words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Ruling:
     no_action: bool = False  # the reader has nothing to change
 
     def over(self, other: Ruling) -> Ruling:
-        """What this ruling leaves open is taken from `other`; doubts of either stay."""
+        """Return this ruling, completed by `other`; doubts of either stay."""
         return Ruling(
             self.severity or other.severity,
             self.mechanism or other.mechanism,

@@ -1,4 +1,4 @@
-"""What a fact's field holds, read off its type: decides which patterns make sense for it."""
+"""Derive the shape of a fact's field from its type: it decides which patterns make sense."""
 
 from __future__ import annotations
 

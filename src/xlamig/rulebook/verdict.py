@@ -42,7 +42,7 @@ class Verdict:
     versions: str | None = None
 
     def is_for(self, settings: Settings) -> bool:
-        """Whether it speaks of the target at hand, and of its version."""
+        """Return whether it speaks of the target at hand, and of its version."""
         meant = self.target == settings.target and admits(self.versions, settings.version_of(self.target))
         return bool(meant) and (settings.preview or not self.ruling.preview)
 

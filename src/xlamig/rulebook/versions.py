@@ -19,7 +19,7 @@ def read_versions(keys: Keys) -> str | None:
 
 @cache
 def admits(versions: str | None, version: str) -> bool | None:
-    """Whether a release is among those meant; None for what is no specifier."""
+    """Return whether a release is among those meant; None for what is no specifier."""
     if versions is None:
         return True
     from packaging.specifiers import InvalidSpecifier, SpecifierSet

@@ -60,6 +60,7 @@ def _is_benchmark(stem: str, folders: set[str], text: str) -> bool:
 
 
 def _is_converter(text: str) -> bool:
-    """Whether it is a script that loads and saves checkpoints, without model call, device or optimizer."""
+    """Return whether it is a script that loads and saves checkpoints, without model call, device or
+    optimizer."""
     wanted = (_SCRIPT, _SAVES, _LOADS, _WEIGHTS)
     return all(pattern.search(text) for pattern in wanted) and not _COMPUTES.search(text)

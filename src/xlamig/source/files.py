@@ -41,7 +41,7 @@ def too_large(name: str, size: int, settings: Settings) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What to check, sorted by name; `missing` are the named paths that do not exist."""
+    """The files to check, sorted by name; `missing` are the given paths that do not exist."""
 
     files: tuple[SourceFile, ...]
     missing: tuple[str, ...]

@@ -22,7 +22,7 @@ class Ignores:
 
     @classmethod
     def above(cls, folder: str) -> Ignores:
-        """What the folders above `folder`, up to its repository, say."""
+        """Return the rules of the folders above `folder`, up to its repository."""
         above: list[Path] = []
         for parent in Path(folder).parents:
             above.insert(0, parent)
@@ -49,7 +49,7 @@ class Ignores:
         return Ignores((base, globs.inside(folder[len(base) :])) for base, globs in self._levels)
 
     def ignored(self, path: str, is_folder: bool = False) -> bool:
-        """Whether this entry itself is ignored; its parents are known not to be."""
+        """Return whether this entry itself is ignored; its parents are known not to be."""
         for base, globs in reversed(self._levels):
             verdict = globs.check(path[len(base) :], is_folder)
             if verdict is not None:

@@ -1,4 +1,4 @@
-"""What a file that is not Python is, told by its name alone."""
+"""Classify a file that is not Python, by its name alone."""
 
 from __future__ import annotations
 

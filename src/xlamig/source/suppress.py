@@ -73,7 +73,7 @@ class Use(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Suppressions:
-    """What a file's comments suppress, in file order. `guessed`: the text does not tokenize."""
+    """The suppressions of a file's comments, in file order. `guessed`: the text does not tokenize."""
 
     entries: tuple[Suppression, ...] = ()
     guessed: bool = False
@@ -89,7 +89,7 @@ class Suppressions:
         return tuple(Use(entry, code) for entry in self.entries for code in entry.codes)
 
     def covers(self, code: str, name: str, row_start: int, row_end: int) -> Use | None:
-        """What suppresses a finding on these rows: a line before the file, the longest code first.
+        """Return the suppression of a finding on these rows: a line before the file, the longest code first.
 
         A finding belongs to the logical line it starts on, so that a comment inside a loop
         does not silence what is said of the loop; guessed rows are no logical lines, and any will do.

@@ -76,7 +76,7 @@ class SourceText:
 
     @property
     def content(self) -> str:
-        """What the file holds: for a notebook its JSON, else the text itself."""
+        """Return the content of the file: for a notebook its JSON, else the text itself."""
         return self.text
 
     def encode(self) -> bytes:

@@ -67,7 +67,7 @@ class ExpressionBuilder:
         )
 
     def cuts(self, nodes: Sequence[Any], places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """What to delete for each argument so that the others and their comments stay."""
+        """Return the span to delete for each argument so that the others and their comments stay."""
         made = []
         for i, (start, end) in enumerate(places):
             comma = nodes[i].comma

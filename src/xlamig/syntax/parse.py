@@ -26,7 +26,7 @@ def _skip_validation(self: CSTNode) -> None:
 
 
 def _validation_is_separable() -> bool:
-    """Whether this LibCST does nothing but validate after construction."""
+    """Return whether this LibCST does nothing but validate after construction."""
     hook = CSTNode.__dict__.get("__post_init__")
     return hook is not None and hook.__code__.co_names == ("_validate",)
 

@@ -1,4 +1,4 @@
-"""What the interpreter says of programs in several files, analysed as a run does it."""
+"""The interpreter on programs in several files, analysed as a run does it."""
 
 from __future__ import annotations
 

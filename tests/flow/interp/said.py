@@ -1,4 +1,4 @@
-"""What the interpreter says of a few lines."""
+"""The interpreter's events for a few lines."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ train([torch.ones(2, 8)] * 9, None)
 
 
 def in_step(body: str, kind: str = "", sure: bool = True) -> list[str]:
-    """What is said of lines in a training step, its loop and copy of the batch aside."""
+    """Return the events of lines in a training step, without its loop and the copy of the batch."""
     lines = dedent(body).strip("\n").replace("\n", "\n        ")
     found = said(STEP.replace("BODY", lines), kind, sure)
     return [line for line in found if not line.startswith(("step-boundary", "transfer batch"))]

@@ -188,7 +188,7 @@ class Collate:
 
 
 def of_collator(body: str) -> list[str]:
-    """Of a collate function in a file that no loop of steps is in."""
+    """Return the events of a collate function in a file without a loop of steps."""
     text = COLLATOR.replace("BODY", "\n        ".join(body.splitlines()))
     return said(text, "changing-shape")
 

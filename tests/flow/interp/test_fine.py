@@ -1,4 +1,4 @@
-"""What is commonly flagged and fine: none of it gives a finding of families 1 to 4."""
+"""Common false alarms: none of them gives a finding of families 1 to 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said wrongly of public repositories once."""
+"""Regressions found in public repositories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recorded compilation is read as."""
+"""The reading of a recorded compilation."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Bound(NamedTuple):
 
 
 class Links(NamedTuple):
-    """What other files have to do with a source; `more` users are not listed."""
+    """The places in other files that use a source; `more` users are not listed."""
 
     operators: tuple[Bound, ...] = ()
     users: tuple[User, ...] = ()
@@ -76,7 +76,8 @@ class NativeIndex:
         )
 
     def _meant(self, name: str, filename: str) -> list[Node]:
-        """What a name stands for in a file: what the file defines itself, else what others do."""
+        """Return the nodes that a name stands for in a file: the file's own definitions first, then those of
+        others."""
         places = self._defined.get(name, ())
         if filename in places:
             return [(filename, name)]

@@ -1,4 +1,4 @@
-"""What one native source says of itself, independent of every other file."""
+"""The summary of one native source, independent of every other file."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ class Native:
 
 
 def may_matter(text: str) -> bool:
-    """Whether a native source has to do with a GPU or with torch at all."""
+    """Return whether a native source has to do with a GPU or with torch at all."""
     return _TELLING.search(text) is not None

@@ -92,7 +92,7 @@ def _is_called(
 
 
 def _is_extension(name: str, text: str) -> bool:
-    """Whether the file imports the name with a whole line of its own, or loads something into it."""
+    """Return whether the file imports the name with a whole line of its own, or loads something into it."""
     word = re.escape(name)
     if name == "_C":
         return True

@@ -66,7 +66,8 @@ def read_line(page: Page, text: str, span: Span, *, optional: bool = False) -> I
 
 
 def read_install(page: Page, words: Sequence[tuple[str, Span]]) -> Iterator[Fact]:
-    """What `pip install` is given: its words without quotes, and where they stand."""
+    """Yield the requirements in the arguments of `pip install`, given as words without quotes and their
+    places."""
     waiting = ""
     for word, span in words:
         if waiting:

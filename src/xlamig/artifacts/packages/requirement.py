@@ -110,7 +110,7 @@ def _holds(marker: Marker) -> bool:
 
 @cache
 def _releases(specifier: str) -> frozenset[str]:
-    """Those that some patch release of fits: "==2.4.1" is 2.4."""
+    """Return the releases that `specifier` admits in some patch release: "==2.4.1" admits 2.4."""
     try:
         wanted = SpecifierSet(_LOCAL.sub("", specifier))
     except InvalidSpecifier:

@@ -37,7 +37,7 @@ def read_setup_cfg(page: Page) -> Iterator[Fact]:
 
 
 def read_setup_py(page: Page) -> Iterator[Fact]:
-    """Of a setup.py that Python itself can parse; another one is told of by the analyser."""
+    """Yield the requirements of a setup.py that Python can parse; the analyser reports a broken one."""
     try:
         tree = ast.parse(page.text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -70,7 +70,7 @@ def read_toml(page: Page) -> Iterator[Fact]:
 
 
 def read_lock(page: Page) -> Iterator[Fact]:
-    """What is installed, with all that comes along."""
+    """Yield every package that a lock file installs, dependencies included."""
     if page.text.lstrip().startswith("{"):
         yield from _read_pipfile_lock(page)
         return
@@ -121,7 +121,7 @@ def _parsed(page: Page) -> dict[str, Any] | Fact:
 
 
 def _required(page: Page, name: str, wanted: object, span: tuple[int, int], optional: bool) -> Fact:
-    """Of Poetry and Pipenv: a version, or a table with one."""
+    """Return the fact of a requirement in the form of Poetry and Pipenv: a version, or a table with one."""
     if isinstance(wanted, list):
         wanted = wanted[0] if wanted else ""
     table = wanted if isinstance(wanted, Mapping) else {}

@@ -146,7 +146,7 @@ def _basename(word: str) -> str:
 
 
 def _unwrapped(words: list[Word], length: int) -> list[Word]:
-    """What a wrapper starts: its words without those of the wrapper."""
+    """Return the words of the command that a wrapper starts."""
     takes = _WRAPPERS.get(" ".join([_basename(words[0][0]), *(w for w, _ in words[1:length])]), ())
     words = words[length:]
     while words and (words[0][0].startswith("-") or _ASSIGNMENT.match(words[0][0])):

@@ -49,7 +49,7 @@ class Changes:
         return Changes(_changed(top, base, names))
 
     def touch(self, finding: Finding) -> bool:
-        """Whether a line of the finding is new. Of a notebook, whose rows are no lines of its file,
+        """Return whether a line of the finding is new. Of a notebook, whose rows are no lines of its file,
         and of what concerns a file as a whole, any change counts."""
         rows = self.rows.get(finding.filename, ())
         if finding.cell is not None or finding.code in _ABOUT_A_FILE:

@@ -39,8 +39,8 @@ def stale_entries(
 def outdated(
     baseline: Baseline, report: Report, paths: Sequence[Path], options: Options
 ) -> Callable[[Entry], bool]:
-    """Whether this run would have found what an entry speaks of: another target, a rule that is
-    not selected or a file that is not part of the run say nothing about it."""
+    """Return whether this run would have found what an entry speaks of: another target, a rule that is not
+    selected or a file that is not part of the run say nothing about it."""
     session = _session(baseline, options)
     checked = {baseline.name(file.filename) for file in report.files if not file.skipped}
     folders = [path.absolute() for path in paths if path.is_dir()]

@@ -83,7 +83,7 @@ def _starts_as_number(owner: ir.Node, loop: Loop, name: str) -> bool:
 
 
 def _boundary(fact: Fact, page: FixContext, loop: Loop) -> Draft | None:
-    """What ends the steps of the loop; without edits where something does already."""
+    """Return the draft that ends the loop's steps; without edits if something does so already."""
     for node in ir.walk(loop):
         match node:
             case ir.Call(func=ir.Attribute(attr=called) | ir.Name(id=called)) if called in _BOUNDARIES:

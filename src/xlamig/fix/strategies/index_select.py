@@ -45,7 +45,7 @@ def is_plain(node: ir.Node) -> bool:
 
 
 def _is_changed(node: ir.Subscript, parent: ir.Node) -> bool:
-    """What is read is a view that is written to or deleted: a copy would not do."""
+    """Return whether the result of the read is a view that is written to or deleted: a copy would not do."""
     match parent:
         case ir.Assign(targets=targets):
             return any(t is node for t in targets)

@@ -79,7 +79,7 @@ def _calls(span: Span, method: object, page: FixContext) -> bool:
 
 
 def _text(span: Span, page: FixContext, named: bool) -> str | None:
-    """What to write for an expression; None for one that may stand there once only."""
+    """Return the text for an expression; None for one that must not be evaluated twice."""
     text = page.text(span)
     node = path_to(page.module, *span)[-1]
     if isinstance(node, ir.Const) or is_plain(node) or (isinstance(node, _ATOMS) and not named):

@@ -75,7 +75,7 @@ def _deletion(statement: ir.Stmt, page: FixContext) -> Draft | None:
 
 
 def _statement_span(page: FixContext, block: ir.Block, statement: ir.Stmt) -> Span:
-    """What goes with the statement; exactly its own span when a `pass` has to stay."""
+    """Return the span to delete with the statement; its own span if a `pass` has to stay."""
     text = page.source.text
     index = next(i for i, s in enumerate(block) if s is statement)
     if len(block) == 1 and block is not page.module.body:

@@ -13,7 +13,7 @@ _REPEATABLE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
 
 
 def tensor_exponent(fact: Fact, options: Options, page: FixContext) -> Draft | None:
-    """Of the dtype that the result has with a number; the base, which is asked for it, is a name."""
+    """Make the exponent a tensor with the dtype of the result; the base must be a name."""
     if not isinstance(fact, ChangingConstant) or fact.operation != "**":
         return None
     match path_to(page.module, *fact.span)[-1]:

@@ -1,1 +1,1 @@
-"""What a program is: names, scopes, the project's modules, regions, guards and known values."""
+"""The model of a program: names, scopes, the project's modules, regions, guards and known values."""

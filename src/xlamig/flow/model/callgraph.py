@@ -18,8 +18,8 @@ _OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "nump
 
 
 def calls_of(scopes: ScopeTable, analysis: Analysis, regions: Regions) -> Mapping[str, tuple[str, ...]]:
-    """What each function ("f") and method ("C.f") calls, and under STEP what steps of training, forward
-    passes and their like are or call: dotted names of imports, ".f" of the module's own functions.
+    """Return the callees of each function ("f") and method ("C.f"), as dotted names of imports and ".f" of
+    the module's own functions; STEP lists what steps of training and forward passes are or call.
 
     A call that runs in some rounds or on one rank only is left out."""
     graph = _Graph(scopes, analysis, regions)

@@ -1,4 +1,4 @@
-"""What is known of a value, and how it was found."""
+"""Known values, and how they were found."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def short(text: str) -> str:
 
 
 def join(one: Known, other: Known) -> Known | None:
-    """What is known when either may hold: the same value, or some CUDA device."""
+    """Return what holds for both: the same value, or some CUDA device."""
     origins = (*one.origins, *other.origins)
     sure, defaults = one.sure and other.sure, (*one.defaults, *other.defaults)
     if one.value == other.value and one.negated == other.negated:

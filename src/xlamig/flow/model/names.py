@@ -1,4 +1,4 @@
-"""What a name means: canonical dotted names through imports, aliases and re-exports."""
+"""Resolve names: canonical dotted names through imports, aliases and re-exports."""
 
 from __future__ import annotations
 

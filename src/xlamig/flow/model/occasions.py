@@ -48,7 +48,7 @@ class Occasions:
         return (Why(f"only on rank 0: `@{path}`", (node.start, node.end)),)
 
     def seldom(self, test: ir.Expr, scope: Scope, holds: bool) -> bool:
-        """Whether a place in a loop is left out of most rounds: `step % 100 == 0`, `should_log`."""
+        """Return whether a place in a loop is left out of most rounds: `step % 100 == 0`, `should_log`."""
         plain = isinstance(test, ir.Name | ir.Attribute)
         if not plain and not _MAY_BE_SELDOM.search(self.text, test.start, test.end):
             return False
@@ -110,7 +110,7 @@ class Occasions:
 
 
 def _set_to(name: ir.Name, scope: Scope) -> ir.Expr | None:
-    """What a name is set to, if that is in one place."""
+    """Return the expression that a name is set to, if it is set in one place."""
     bindings = scope.lookup(name.id)
     return bindings[0].value if len(bindings) == 1 and bindings[0].kind == "value" else None
 

@@ -1,4 +1,4 @@
-"""What other modules of the project may rely on: a module's exported names and what they mean."""
+"""The index of the project's modules: exported names and their meaning."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class ProjectIndex:
                 folder = f"{folder}.{part}" if folder else part
 
     def resolve(self, dotted: str, origin: str) -> Export | None:
-        """What `dotted` means in module `origin`; a "name" export leads outside the project.
-        None if it is not the project's."""
+        """Return the meaning of `dotted` in module `origin`; a "name" export leads outside the project. None
+        if it is not the project's."""
         for _ in range(_MAX_REEXPORTS):
             owner = self._owner(dotted, origin)
             if owner is None:
@@ -172,7 +172,7 @@ class ProjectIndex:
         return next((found for found in bases if found is not None), None)
 
     def summary(self, dotted: str, origin: str) -> tuple[FunctionSummary, str] | None:
-        """Of a function or method that module `origin` calls so, with the module that has it."""
+        """Return the summary of a function or method as module `origin` calls it, with its module."""
         place = self.find_method(dotted, origin)
         found = self._interfaces[place[0]].summaries.get(place[1]) if place is not None else None
         return (found, place[0]) if place is not None and found is not None else None
@@ -193,7 +193,7 @@ class ProjectIndex:
         return found
 
     def has_method(self, name: str, unless: re.Pattern[str] | None = None) -> bool:
-        """Whether a class of the modules in reach defines this method; not counting those with a base
+        """Return whether a class of the modules in reach defines this method; not counting those with a base
         of a name that `unless` finds."""
         return any(
             name in export.members and not (unless and any(map(unless.search, export.value.split())))

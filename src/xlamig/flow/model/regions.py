@@ -63,7 +63,7 @@ class Regions:
         self._classes: dict[Scope, dict[str, Words]] = {}
 
     def of_function(self, node: ir.FunctionDef, owner: Scope) -> Words:
-        """What is true of the body of a function that `owner` holds."""
+        """Return the context of the body of a function that `owner` holds."""
         words = WORKER if node.name in self._workers else NOWHERE
         if self.caller(node, owner):
             words |= CALLED
@@ -80,7 +80,7 @@ class Regions:
         return self.called.get(node.name, "") if owner.kind == "module" else ""
 
     def is_module(self, node: ir.ClassDef, scope: Scope) -> bool:
-        """Whether a class is a module or another thing with a forward pass of its own."""
+        """Return whether a class is a module or another thing with a forward pass of its own."""
         bases = self._bases(node, scope)
         if any(map(is_of_other_library, bases)):
             return False
@@ -90,7 +90,7 @@ class Regions:
 
     @staticmethod
     def makes_module(export: Export) -> bool:
-        """Whether a class of another module is a module, as far as its bases there say so."""
+        """Return whether a class of another module is a module, as far as its bases there say so."""
         bases = export.value.split()
         return any(map(is_module_class, bases)) or (
             "forward" in export.members and bool(set(bases) - _NO_MODULE)
@@ -240,7 +240,7 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
 
 
 def handed_to_workers(arg: ir.Arg) -> bool:
-    """Whether an argument is what a loader's workers call."""
+    """Return whether an argument is what a loader's workers call."""
     return arg.keyword in _IN_WORKERS
 
 

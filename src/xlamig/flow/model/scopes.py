@@ -57,7 +57,8 @@ class Scope:
         return []
 
     def find(self, path: str) -> list[Binding]:
-        """What may have been assigned to "x", "args.cuda" or "self.device" as seen from here."""
+        """Return the values that may have been assigned to "x", "args.cuda" or "self.device" in this
+        scope."""
         first, _, rest = path.partition(".")
         owner = self.class_scope
         if first == "self" and rest and owner is not None:

@@ -77,14 +77,14 @@ _OF_MODULES = re.compile(r"\bdef\s+(?:forward|training_step)\s*\(")
 
 
 def has_torch(text: str) -> bool:
-    """Whether a module may work on tensors: it names torch, or has a forward pass for a base class that
-    does."""
+    """Return whether a module may work on tensors: it names torch, or has a forward pass for a base class
+    that does."""
     return "torch" in text or _OF_MODULES.search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What is known of the module as a whole while it is walked."""
+    """The state of a walk through one module."""
 
     module: ir.Module
     text: str

@@ -1,4 +1,5 @@
-"""What one module tells another of its functions and its calls: plain data that can be compared and kept."""
+"""The summaries that modules exchange about functions and calls: plain data that can be compared and
+stored."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ class Reading(NamedTuple):
 
 
 class FunctionSummary(NamedTuple):
-    """What a function does and returns when its arguments are tensors on the device.
+    """The effects and result of a function whose arguments are tensors on the device.
 
     `parameters` are those that a position stands for; `effects` are those that matter to a caller.
     """

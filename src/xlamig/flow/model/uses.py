@@ -62,7 +62,7 @@ def _all(scopes: ScopeTable) -> Iterable[Scope]:
 
 
 def _roots(scopes: ScopeTable) -> dict[str, set[str]]:
-    """What a name that is imported, or another name of something imported, may stand for."""
+    """Return the imported names, and their aliases, that each name may stand for."""
     roots: dict[str, set[str]] = {}
     aliases: list[tuple[str, str]] = []
     for scope in _all(scopes):

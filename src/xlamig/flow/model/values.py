@@ -216,7 +216,7 @@ class Values:
         return agreed
 
     def _is_changed(self, path: str) -> bool:
-        """Whether a sequence may get other elements than it was made with."""
+        """Return whether a sequence may get other elements than it was made with."""
         return re.search(rf"\b{re.escape(path)}{_CHANGES}", self.text) is not None
 
     def _from_project(self, node: ir.Expr, scope: Scope) -> Known | None:

@@ -24,7 +24,7 @@ _COMPARED = re.compile(
 
 
 def holds_on_torch(text: str) -> bool | None:
-    """Whether a test of torch's version, as source text, is true; None if it is no such test.
+    """Return whether a test of torch's version, as source text, is true; None if it is no such test.
 
     `is_torch_version(">=", "2.3")`, `version.parse(torch.__version__) >= version.parse("2.0")`
     """

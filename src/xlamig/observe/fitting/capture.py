@@ -68,7 +68,7 @@ def capture(program: Program, asked: Asked, folder: Path) -> Capture:
 
 
 def read(record: dict[str, Any], folder: Path) -> Capture:
-    """What a process wrote down."""
+    """Return the record of a process."""
     sites = tuple(spot(place) for place in record["sites"])
     graphs = [_graph(raw, sites, folder) for raw in record["graphs"] if raw["file"]]
     return Capture(

@@ -115,13 +115,13 @@ def _attempt(request: dict[str, Any], compiler: Compiler, folder: Path) -> dict[
 
 
 def _last_words(text: str, code: int) -> str:
-    """What the compiler said before it ended its process."""
+    """Return the compiler's last message before its process ended."""
     said = [line.strip() for line in text.splitlines() if re.search(r"Check failed|^F\d{4}|Error", line)]
     return said[0] if said else f"the compiler's process ended with {code}"
 
 
 def read(raw: dict[str, Any], plain: Compiled, graph: Graph, target: Target, dump: Path) -> Compiled:
-    """What the compiler answered and dumped, put into `plain`."""
+    """Return the compiler's answer and its dumps, stored in `plain`."""
     sites = graph.sites
     flops, products = work.matmuls(
         hlo.instructions(_lines(dump, "before_optimizations.txt")), sites, target.chip.mxu
@@ -177,6 +177,6 @@ def _place(message: str, sites: Sequence[Spot | None]) -> Place | None:
 
 
 def _lines(dump: Path, ending: str) -> list[str]:
-    """Of the one file of the dump with that ending; none where the compiler did not get so far."""
+    """Return the lines of the dump's file with that ending; none if the compiler did not get so far."""
     found = sorted(dump.glob(f"*.{ending}"))
     return found[-1].read_text(errors="replace").splitlines() if found else []

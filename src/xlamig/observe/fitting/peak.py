@@ -53,7 +53,7 @@ def buffers(
 
 
 def _values(assignment: Iterable[str]) -> Iterator[Value]:
-    """What is in the chip's main memory; the compiler colours the others."""
+    """Yield the values in the chip's main memory; the compiler colours the others."""
     number, main, temporary = "", False, False
     for line in assignment:
         if line.startswith("allocation"):

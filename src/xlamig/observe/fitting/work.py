@@ -98,7 +98,7 @@ def _pairs(result: int, kernel: int, window: dict[str, str]) -> int:
 
 
 def collectives(found: Iterable[Instruction]) -> tuple[Collective, ...]:
-    """What one device hands to the others in a step, by operation."""
+    """Return the collectives of one device in a step, by operation."""
     shapes: dict[str, str] = {}
     sizes: dict[str, list[int]] = defaultdict(list)
     for one in found:

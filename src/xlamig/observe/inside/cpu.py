@@ -29,7 +29,7 @@ class AsCpu(TorchFunctionMode):
 
 
 def install() -> None:
-    """What torch_xla's own functions do with a device is done with the CPU, or not at all."""
+    """Replace the device by the CPU in torch_xla's functions, or skip them."""
     import torch_xla.core.xla_model as xm
     import torch_xla.distributed.parallel_loader as pl
 

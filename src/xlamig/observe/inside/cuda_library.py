@@ -1,4 +1,4 @@
-"""What torch does differently with CUDA: optimizers, precision, files, generators, compilation."""
+"""Emulate torch's CUDA behaviour: optimizers, precision, files, generators, compilation."""
 
 from __future__ import annotations
 

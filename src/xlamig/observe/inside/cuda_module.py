@@ -128,7 +128,7 @@ class _TensorType:
 
 
 def is_type(value: Any) -> bool:
-    """Whether it is one of CUDA's tensor types, or the name of one."""
+    """Return whether it is one of CUDA's tensor types, or the name of one."""
     return isinstance(value, _TensorType) or (isinstance(value, str) and value.startswith("torch.cuda."))
 
 

@@ -51,7 +51,8 @@ def _site(code: CodeType, instruction: int) -> Site:
 
 @cache
 def is_library(filename: str) -> bool:
-    """Whether it is installed, generated, or a helper that xlamig wrote: the line that calls it counts."""
+    """Return whether it is installed, generated, or a helper that xlamig wrote: the line that calls it
+    counts."""
     if filename.startswith(("<", *_LIBRARIES)) or "/site-packages/" in filename:
         return True
     try:
@@ -67,7 +68,7 @@ def is_users(code: CodeType) -> bool:
 
 
 def innermost(frame: FrameType | None = None) -> Site | None:
-    """Of the frames of the user's code in this thread."""
+    """Return the innermost frame of the user's code in this thread."""
     frame = frame or sys._getframe(1)
     while frame is not None:
         if is_users(frame.f_code):
@@ -99,7 +100,7 @@ def depth() -> int:
 
 
 def called_by_user() -> bool:
-    """Whether the caller's caller is the user's own code, not a library that works for it."""
+    """Return whether the caller's caller is the user's own code, not a library that works for it."""
     return is_users(sys._getframe(2).f_code)
 
 

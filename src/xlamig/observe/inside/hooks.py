@@ -1,4 +1,4 @@
-"""What a dispatch mode does not see: step boundaries, uploads, and tensors that are printed."""
+"""Hook what a dispatch mode cannot see: step boundaries, uploads and printed tensors."""
 
 from __future__ import annotations
 

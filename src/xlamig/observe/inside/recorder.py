@@ -27,7 +27,7 @@ _UPLOADS = {torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default, "_xla
 
 @dataclass(slots=True)
 class Tally:
-    """Of one kind of event at one place."""
+    """The count of one kind of event at one place."""
 
     count: int = 0
     compiles: int = 0
@@ -186,7 +186,7 @@ class Recorder:
 
 
 def _operator(name: str) -> Any:
-    """Of "aten::scatter_reduce.two"; None for one that torch does not know."""
+    """Return the operator of "aten::scatter_reduce.two"; None if torch does not know it."""
     namespace, _, rest = name.partition("::")
     packet, _, overload = rest.partition(".")
     return getattr(getattr(getattr(torch.ops, namespace), packet, None), overload or "default", None)

@@ -26,7 +26,7 @@ class Redirect:
         return self.device.type == "xla"
 
     def sync(self, wait: bool = False) -> None:
-        """What `torch.cuda.synchronize` means for the device."""
+        """Handle `torch.cuda.synchronize` for the device."""
         if self.is_xla:
             torch_xla.sync(wait=wait)
 

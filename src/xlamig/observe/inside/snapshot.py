@@ -1,4 +1,4 @@
-"""What can be said of a program's modules, optimizers and files at one moment."""
+"""Snapshot a program's modules, optimizers and files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def ties(named: list[tuple[str, torch.Tensor, bool]]) -> list[list[str]]:
 
 
 def evaluation_outputs(modules: Modules) -> dict[str, Any]:
-    """What each outermost module returns in evaluation mode for the last batch it was trained on."""
+    """Return the output of each outermost module in evaluation mode for its last training batch."""
     names = {id(module): name for name, module in modules.roots()}
     found: dict[str, Any] = {}
     for key, (module, args, kwargs) in list(modules.inputs.items()):

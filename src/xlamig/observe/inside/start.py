@@ -19,7 +19,7 @@ _DEFAULTS = {"steps": 0, "as_cuda": False, "on_cpu": False, "training": False}
 
 
 class Ending(Protocol):
-    """What writes down how the process ended."""
+    """Record how the process ended."""
 
     def failed(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None

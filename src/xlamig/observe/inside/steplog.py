@@ -1,4 +1,4 @@
-"""What was put into the graph, operator by operator, so that two steps can be compared.
+"""Log the graph, operator by operator, so that two steps can be compared.
 
 XLA compiles again when the graph differs from every earlier one. Its hash does not say where; the
 list of operators with shapes and constants does, and each has its line.
@@ -87,7 +87,7 @@ def entry(
 
 
 def _writes_at_mask(at: Entry) -> bool:
-    """Whether so many elements are written as a mask holds, which no shape shows."""
+    """Return whether so many elements are written as a mask holds, which no shape shows."""
     name = at.operator.name()
     return "index_put" in name and any(dtype in MASKS for _, dtype in at.shapes[1:])
 
@@ -168,7 +168,7 @@ class _Parting(NamedTuple):
 
 
 def _closest(earlier: Iterable[Window], now: Window) -> _Parting:
-    """Of several, the one that is left last; where that is, a shape or constant tells more than a path."""
+    """Return the parting that is left last; on a tie a shape or constant explains more than a path."""
     found = [_parted(before, now) for before in reversed(list(earlier))]
     return max(found, key=lambda f: (f.shared, f.difference is None or f.difference.cause != "path"))
 

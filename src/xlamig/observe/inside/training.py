@@ -1,4 +1,4 @@
-"""What a program trains: losses, gradients, and every tensor that training leaves behind.
+"""Record a program's training: losses, gradients, and every tensor that training leaves behind.
 
 Keeps tensors where they are and reads them when the program has ended, so that no step pays for it.
 """
@@ -192,7 +192,7 @@ class Training:
 
 
 def has_moved(losses: list[torch.Tensor]) -> bool:
-    """Whether the loss has fallen by more than it varies from one step to the next."""
+    """Return whether the loss has fallen by more than it varies from one step to the next."""
     values = [one[0] for one in read([fingerprint(loss) for loss in losses]) if one[0] is not None]
     if len(values) < 8:
         return False

@@ -62,7 +62,7 @@ class Graphs:
             self._write(graph, outputs)
 
     def may_repeat(self, cause: str, place: int) -> bool:
-        """Whether fewer than MOST different graphs were seen there."""
+        """Return whether fewer than MOST different graphs were seen there."""
         return self.at[cause, place] < MOST
 
     def _write(self, graph: Graph, outputs: Sequence[torch.Tensor]) -> None:

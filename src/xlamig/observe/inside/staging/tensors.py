@@ -16,7 +16,7 @@ _C = torch_xla._XLAC
 
 
 class Use(NamedTuple):
-    """What a tensor is for; `name` is a parameter's, as in a state dict."""
+    """The role of a tensor; `name` is a parameter's, as in a state dict."""
 
     role: str
     name: str
@@ -35,8 +35,9 @@ def alive() -> list[torch.Tensor]:
 
 
 def bases(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """What those are views of: torch_xla keeps and computes it too, such as the product whose transpose
-    a gradient is. A dispatch mode leaves Python objects for what stands inside the program's tensors."""
+    """Return the tensors that these are views of: torch_xla keeps and computes them too, such as the product
+    whose transpose a gradient is. A dispatch mode leaves Python objects for what stands inside the program's
+    tensors."""
     known = {_C._xla_get_tensor_id(one) for one in tensors}
     found = {}
     for one in gc.get_objects():
@@ -49,8 +50,8 @@ def bases(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def pending(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Those whose value has not been computed, in the order in which they were given it: a step that
-    does the same has its outputs in the same order."""
+    """Return the tensors whose value is pending, in the order of their assignment: a step that does the same
+    has its outputs in the same order."""
     wanted = [one for one, is_pending in zip(tensors, _wanted(tensors), strict=True) if is_pending]
     return sorted(wanted, key=_C._xla_get_tensor_id)
 
@@ -67,7 +68,7 @@ def numbers(known: Container[int]) -> dict[int, int]:
 
 
 def without_gradient(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """Those pending that no backward pass computes or needs."""
+    """Return the pending tensors that no backward pass computes or needs."""
     gradients = {id(one.grad) for one in tensors if one.is_leaf}
     return [one for one in pending(tensors) if not one.requires_grad and id(one) not in gradients]
 
@@ -88,7 +89,7 @@ def forget_values(tensors: Iterable[torch.Tensor]) -> dict[int, int]:
 
 
 def uses() -> dict[int, Use]:
-    """What parameters, buffers and the state of optimizers are for, by identity."""
+    """Return the roles of parameters, buffers and optimizer state, by identity."""
     modules = [one for one in gc.get_objects() if issubclass(type(one), torch.nn.Module)]
     inner = {id(child) for module in modules for child in module.children()}
     found: dict[int, Use] = {}

@@ -109,7 +109,7 @@ class DryRun(TorchDispatchMode):
         return _pytree.tree_map_only(torch.Tensor, wrapped, result)
 
     def _shaped(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """What the operator would give, with no value. In place, the tensor is its own result."""
+        """Return a tensor of the operator's shape, without values. In place, the tensor is its own result."""
 
         def to_meta(one: torch.Tensor) -> torch.Tensor:
             return torch.empty_strided(one.shape, one.stride(), dtype=one.dtype, device="meta")

@@ -1,4 +1,4 @@
-"""What a dry run found, by line, written when the process ends."""
+"""Log a dry run by line, written when the process ends."""
 
 from __future__ import annotations
 

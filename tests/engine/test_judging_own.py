@@ -14,7 +14,7 @@ from xlamig.fix.helper_text import MARKER, TEXT
 @pytest.mark.parametrize(
     ("text", "found"), [(TEXT, False), (TEXT.removeprefix(f"{MARKER}\n"), True), (f"#\n{TEXT}", True)]
 )
-def test_nothing_is_said_of_the_helper(
+def test_reports_nothing_for_the_helper(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, found: bool
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -13,7 +13,7 @@ from xlamig import ir
 from xlamig.config.settings import Settings
 from xlamig.facts import ApiUse, Argument, DeviceChoice, Fact, Value
 from xlamig.findings import Effort, Finding, Fix
-from xlamig.fix.context import Draft, FixContext, Held, Options
+from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.edits import apply_edits
 from xlamig.fix.scope import Scope
 from xlamig.fix.strategies import STRATEGIES
@@ -85,7 +85,7 @@ class Page:
     def draft(self, strategy: str, fact: Fact, **options: Any) -> Draft | None:
         try:
             return STRATEGIES[strategy](fact, options, self.context)
-        except Held:
+        except FixDeclined:
             return None
 
     def fixed(self, strategy: str, fact: Fact, **options: Any) -> str | None:

@@ -72,5 +72,5 @@ from reading import read
         "def f(attn_implementation='x'): pass",
     ],
 )
-def test_nothing_is_said(source: str) -> None:
+def test_reports_nothing(source: str) -> None:
     assert read(f"import torch\n{source}").facts == []

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from making import a_finding, a_fix, a_report, an_edit, span_of
 from xlamig.findings import Finding, Location, Range
 from xlamig.report import render
+from xlamig.report.colors import paint
 from xlamig.report.context import Context
-from xlamig.report.frame import frame
-from xlamig.report.paint import paint
+from xlamig.report.snippet import snippet
 
 
 def full(finding: Finding, text: str | None, **values: object) -> str:
@@ -18,7 +18,7 @@ def full(finding: Finding, text: str | None, **values: object) -> str:
 
 
 def framed(text: str, part: str) -> list[str]:
-    return list(frame(text, span_of(text, part), Context()))
+    return list(snippet(text, span_of(text, part), Context()))
 
 
 def test_no_source_no_frame() -> None:
@@ -80,5 +80,5 @@ def test_no_text_and_place_break_a_frame(text: str, data: st.DataObject) -> None
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     place = Range(start, end, Location(1, 1), Location(1, 1))
-    lines = list(frame(text, place, Context()))
+    lines = list(snippet(text, place, Context()))
     assert all("\n" not in line and "\r" not in line for line in lines)

@@ -9,8 +9,8 @@ from traces import EMPTY, EVENTS, FAILED, FAILURE, HEALTHY, TRACE, event, spot, 
 
 from xlamig.observations import Cost, Frequency, Spot, Trace
 from xlamig.report import trace_text
+from xlamig.report.colors import paint
 from xlamig.report.context import Context
-from xlamig.report.paint import paint
 
 
 def text(trace: Trace, source: str | None = None) -> str:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from runs import GOOD, Check
 
 from xlamig.cli import xlamig
-from xlamig.engine import contain
+from xlamig.engine import isolation
 from xlamig.rulebook import judge
 
 CODE = GOOD + b"torch.cuda.empty_cache()\n"
@@ -32,7 +32,7 @@ def crash(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_rule_that_raises_costs_its_findings_alone(
     check: Check, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
-    monkeypatch.setattr(contain, "_SMALL", 1)
+    monkeypatch.setattr(isolation, "_SMALL", 1)
     report = check({"a.py": CODE, "b.py": CODE}, jobs=jobs)
     assert [f.code for f in report.findings] == ["XLA099", "XLA006"] * 2
     assert {(e.code, e.filename) for e in report.rule_errors} == {("XLA005", "a.py"), ("XLA005", "b.py")}

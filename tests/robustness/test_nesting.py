@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from runs import GOOD, Check, report_of
 
-from xlamig.engine import contain, risk
+from xlamig.engine import isolation, parser_limits
 
 TAIL = GOOD.decode()
 
@@ -65,7 +65,7 @@ def test_what_is_only_deep_is_read(check: Check, name: str) -> None:
 
 
 def test_in_worker_processes_too(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contain, "_SMALL", 1)
+    monkeypatch.setattr(isolation, "_SMALL", 1)
     files = {f"{i}.py": f"{TAIL}{text}\n".encode() for i, text in enumerate(REFUSED.values())}
     files |= {f"good{i}.py": GOOD for i in range(20)}
     report = check(files, jobs=2)
@@ -78,9 +78,9 @@ def test_in_worker_processes_too(check: Check, monkeypatch: pytest.MonkeyPatch) 
 def test_what_may_kill_a_parser_is_foreseen(name: str) -> None:
     """Strings, comprehensions and indentation have limits in LibCST itself."""
     limited = ("strings", "f-strings", "comprehension", "indentation")
-    assert risk.is_risky(REFUSED[name] + "\n") or name in limited
+    assert parser_limits.is_risky(REFUSED[name] + "\n") or name in limited
 
 
 @pytest.mark.parametrize("name", ["calls", "ifs", "functions", "strings", "many statements"])
 def test_ordinary_code_is_not_suspected(name: str) -> None:
-    assert not risk.is_risky(DEEP_BUT_READ[name] + "\n")
+    assert not parser_limits.is_risky(DEEP_BUT_READ[name] + "\n")

@@ -60,7 +60,7 @@ class Output:
         context = Context(texts, unsafe_fixes=unsafe_fixes, page_of=_page_of(), project=_project())
         if not self.coloured:
             return context
-        from xlamig.report.paint import paint
+        from xlamig.report.colors import paint
 
         return replace(context, paint=paint)
 

@@ -55,7 +55,7 @@ def check(paths: Sequence[Path], options: Options, entries: Sequence[Path] = ())
         report = within(report, run, entries)
     if options.baseline is None and options.diff_base is None:
         return report
-    from xlamig.engine.narrow import narrow
+    from xlamig.engine.new_only import narrow
 
     return narrow(report, paths, options)
 
@@ -73,7 +73,7 @@ def update_baseline(paths: Sequence[Path], options: Options) -> tuple[int, int, 
     Raises:
         UsageError: as for `check`, or the baseline cannot be written.
     """
-    from xlamig.engine.narrow.update import update
+    from xlamig.engine.new_only.update import update
 
     return update(paths, options)
 

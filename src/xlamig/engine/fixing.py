@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from xlamig.engine.analyse import analyse
-from xlamig.engine.deep import on_deep_stack
+from xlamig.engine.big_stack import on_deep_stack
 from xlamig.engine.load import Loaded, LoadJob, load
-from xlamig.engine.narrow import narrow
+from xlamig.engine.new_only import narrow
 from xlamig.engine.options import Options
 from xlamig.engine.program import once_in_program
 from xlamig.engine.run import Run

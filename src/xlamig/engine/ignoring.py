@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from xlamig.engine.narrow import narrow
+from xlamig.engine.new_only import narrow
 from xlamig.engine.options import Options, UsageError
 from xlamig.engine.run import Run
 from xlamig.fix.write import WriteError, write_files

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from xlamig import artifacts
 from xlamig.artifacts.native import Native
-from xlamig.engine import risk
+from xlamig.engine import parser_limits
 from xlamig.engine.cache import digest
 from xlamig.flow import Interface, summary_of
 from xlamig.source.kinds import Kind
@@ -66,8 +66,8 @@ def load(job: LoadJob) -> Loaded:
         return Loaded(native=artifacts.native_of(job.text) if job.kind == "native" else None)
     if not job.needed and _python_accepts(job.text):
         return Loaded()
-    if risk.is_risky(job.text):
-        reason = risk.too_deep(job.text)
+    if parser_limits.is_risky(job.text):
+        reason = parser_limits.too_deep(job.text)
         if reason is not None:
             return Loaded(failure=Failure(reason, 1, 1))
     from xlamig import syntax  # LibCST takes long to import, and a warm run parses nothing
@@ -102,4 +102,4 @@ def imports_any(text: str, modules: frozenset[str]) -> bool:
 
 
 def is_risky(job: LoadJob) -> bool:
-    return job.kind is None and risk.is_risky(job.text)
+    return job.kind is None and parser_limits.is_risky(job.text)

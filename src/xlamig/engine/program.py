@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from xlamig.config.paths import absolute
-from xlamig.engine.dependencies import once_per_dependency, with_concerns
+from xlamig.engine.dedupe_dependencies import once_per_dependency, with_concerns
 from xlamig.engine.load import Loaded
 from xlamig.engine.session import Session
 from xlamig.findings import FileReport
@@ -21,7 +21,7 @@ from xlamig.rulebook.program import word_of
 from xlamig.source.files import SourceFile
 
 
-class Survey:
+class ProgramIndex:
     """The names that rulebooks ask about, as the files of a program use them. Files come and change one by
     one; `complete` says that in the end they are all of the program. Each script that no other module imports
     is a program with the modules that are no scripts; what another script does, it does not."""

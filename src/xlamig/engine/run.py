@@ -14,17 +14,17 @@ from xlamig.config.select import reject_unknown
 from xlamig.config.settings import Settings
 from xlamig.engine.analyse import analyse
 from xlamig.engine.beside import files_beside
+from xlamig.engine.big_stack import on_deep_stack
 from xlamig.engine.cache import Cache, digest, folder_of
-from xlamig.engine.contain import Lost, Work, run_all
 from xlamig.engine.cores import usable_cores
-from xlamig.engine.deep import on_deep_stack
 from xlamig.engine.exchange import MAX_ROUNDS, Contexts, contexts_by_module, modules_named
 from xlamig.engine.homes import homes
+from xlamig.engine.isolation import Lost, Work, run_all
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.load import Failure, Loaded, LoadJob, imports_any, is_risky, load, module_identity
 from xlamig.engine.memory import Memory
 from xlamig.engine.options import Options, UsageError, caught
-from xlamig.engine.program import Survey, once_in_program, own_packages
+from xlamig.engine.program import ProgramIndex, once_in_program, own_packages
 from xlamig.engine.session import Session, forget_changed, session_for
 from xlamig.engine.source import Source
 from xlamig.findings import Aside, FileReport, Report, RuleError, SkippedFile
@@ -50,7 +50,7 @@ class Run:
     sources: dict[str, Source] = field(default_factory=dict)
     index: ProjectIndex = field(default_factory=lambda: ProjectIndex({}))
     natives: NativeIndex = field(default_factory=lambda: NativeIndex({}))
-    survey: Survey = field(default_factory=lambda: Survey((), False, ProjectIndex({})))
+    survey: ProgramIndex = field(default_factory=lambda: ProgramIndex((), False, ProjectIndex({})))
     reports: dict[str, FileReport] = field(default_factory=dict)  # before `once_in_program`
     programs: dict[str, Program] = field(default_factory=dict)  # by file
     homes: Mapping[Path, Scope] = field(default_factory=dict)  # of the helper, by file
@@ -199,11 +199,11 @@ class Run:
         others = (s for s in python if s.file.name not in found)
         return frozenset(found).union(s.file.name for s in others if imports_any(s.source.text, modules))
 
-    def _survey(self) -> Survey:
+    def _survey(self) -> ProgramIndex:
         """Which of the names that rules ask about the program uses."""
         unread = [name for name in self.reports.keys() - self.sources.keys() if kind_of(name) is None]
         sessions = {source.session.key: source.session for source in self.sources.values()}
-        survey = Survey(sessions.values(), self._complete and not unread, self.index)
+        survey = ProgramIndex(sessions.values(), self._complete and not unread, self.index)
         for name, source in self.sources.items():
             survey.note(name, source.module, source.source.text, source.loaded or Loaded())
         self.programs = {

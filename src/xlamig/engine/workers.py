@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
-from xlamig.engine.deep import on_deep_stack
+from xlamig.engine.big_stack import on_deep_stack
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")

@@ -71,7 +71,7 @@ class Workspace:
         gc.collect(1)  # the trees of this check are circles, and few checks allocate enough for a collection
         if self.options.baseline is None and self.options.diff_base is None:
             return report
-        from xlamig.engine.narrow import narrow
+        from xlamig.engine.new_only import narrow
 
         return narrow(report, self.paths, self.options)
 

@@ -55,10 +55,10 @@ class Expression:
     creates: tuple[Create, ...] = ()
 
 
-class Held(Exception):
+class FixDeclined(Exception):
     """Raised by a strategy that cannot write its fix at this place; the message says why, to people."""
 
 
 Options = Mapping[str, Any]
 Strategy = Callable[[Fact, Options, FixContext], Draft | None]
-"""None, or `Held`, when the fix cannot be proven here."""
+"""None, or `FixDeclined`, when the fix cannot be proven here."""

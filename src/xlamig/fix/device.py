@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import Fact, Span
-from xlamig.fix.context import Expression, FixContext, Held
+from xlamig.fix.context import Expression, FixContext, FixDeclined
 from xlamig.fix.helper import helper_function
 from xlamig.fix.imports import Imported, ensure_module
 from xlamig.fix.scopes import at_module_level, holds_a_device, path_to, runs_at_import
@@ -15,25 +15,30 @@ _UNREACHED = {"cuda", "no-xla", "other-device", "never"}
 
 
 def device_expression(
-    page: FixContext, fact: Fact, place: Span, index: str = "", from_scope: bool = True, known: bool = False
+    context: FixContext,
+    fact: Fact,
+    place: Span,
+    index: str = "",
+    from_scope: bool = True,
+    known: bool = False,
 ) -> Expression | None:
-    """Return the expression for the device at `place`; None or `Held` where nothing is proven to work.
+    """Return the expression for the device at `place`; None or `FixDeclined` where nothing is proven to work.
     `index` is that of the CUDA device that was meant, "" for the current one. A variable in scope serves if
     `from_scope`; it may be a string, unless it has to be `known` as a torch.device."""
     if closed := next((guard for guard in fact.guards if guard.kind in _UNREACHED), None):
-        raise Held(f"only `{closed.text}` gets there")
+        raise FixDeclined(f"only `{closed.text}` gets there")
     in_scope = fact.proofs.get("device-in-scope")
     serves = from_scope and not index and in_scope is not None
-    if serves and in_scope and holds_a_device(page.module, in_scope, place, known):
+    if serves and in_scope and holds_a_device(context.module, in_scope, place, known):
         return Expression(in_scope)
-    if not may_decide_here(page, place):
-        raise Held("it runs at import, too early to select a device")
-    if page.settings.target == "torch_tpu":
+    if not may_decide_here(context, place):
+        raise FixDeclined("it runs at import, too early to select a device")
+    if context.settings.target == "torch_tpu":
         form = '{0}.device({0}.accelerator.current_accelerator() or "cpu")'
-        return _imported(ensure_module(page, "torch", place), form)
-    if page.settings.style == "native":
-        return _imported(ensure_module(page, "torch_xla", place), "{0}.device()")
-    return _helper(page, place, index)
+        return _imported(ensure_module(context, "torch", place), form)
+    if context.settings.style == "native":
+        return _imported(ensure_module(context, "torch_xla", place), "{0}.device()")
+    return _helper(context, place, index)
 
 
 def is_default_device(device: str, index: str) -> bool:
@@ -52,18 +57,20 @@ def _imported(imported: Imported | None, form: str) -> Expression | None:
     return Expression(form.format(imported.name), imported.edits)
 
 
-def may_decide_here(page: FixContext, place: Span) -> bool:
+def may_decide_here(context: FixContext, place: Span) -> bool:
     """A device is decided when code runs; at import only a script does that."""
-    around = (n for n in path_to(page.module, *place) if (n.start, n.end) != place)
+    around = (n for n in path_to(context.module, *place) if (n.start, n.end) != place)
     if any(isinstance(node, ir.FString) for node in around):
         return False
-    if not runs_at_import(page.module, *place):
+    if not runs_at_import(context.module, *place):
         return True
-    return at_module_level(page.module, *place) and (page.package_root is None or has_main_guard(page.module))
+    return at_module_level(context.module, *place) and (
+        context.package_root is None or has_main_guard(context.module)
+    )
 
 
-def _helper(page: FixContext, place: Span, index: str) -> Expression | None:
-    found = helper_function(page, helpers.DEVICE, place)
+def _helper(context: FixContext, place: Span, index: str) -> Expression | None:
+    found = helper_function(context, helpers.DEVICE, place)
     if found is None:
-        raise Held(f"no import of `{page.settings.helper}` certainly works in this file")
+        raise FixDeclined(f"no import of `{context.settings.helper}` certainly works in this file")
     return Expression(f"{found.name}({index})", found.edits, found.creates)

@@ -24,18 +24,18 @@ class HelperFunction:
     creates: tuple[Create, ...] = ()
 
 
-def helper_function(page: FixContext, function: str, place: Span) -> HelperFunction | None:
+def helper_function(context: FixContext, function: str, place: Span) -> HelperFunction | None:
     """A function of the helper for a use at `place`, defined in the file itself where no import of a
     helper is sure to work; None where its name is taken."""
-    found = page.home and helper_place(
-        _like(page.source.filename, page.home.folder), page.home.package, page.settings.helper
+    found = context.home and helper_place(
+        _like(context.source.filename, context.home.folder), context.home.package, context.settings.helper
     )
     if not found:
-        inline = inline_function(page, function, place)
+        inline = inline_function(context, function, place)
         return HelperFunction(inline.name, inline.edits) if inline else None
-    if found.filename == page.source.filename:
+    if found.filename == context.source.filename:
         return None
-    imported = ensure_name(page, found.module, function, place)
+    imported = ensure_name(context, found.module, function, place)
     if imported is None:
         return None
     creates = () if found.exists else (Create(found.filename, TEXT),)

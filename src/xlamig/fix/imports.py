@@ -28,114 +28,118 @@ class Imported:
     edits: tuple[Edit, ...] = ()
 
 
-def ensure_module(page: FixContext, module: str, use: tuple[int, int]) -> Imported | None:
+def ensure_module(context: FixContext, module: str, use: tuple[int, int]) -> Imported | None:
     """`import module` for a use at this span; None when the name means something else there."""
     top = module.partition(".")[0]
-    for statement in _imports(page.module):
-        if not _precedes(page, statement, use):
+    for statement in _imports(context.module):
+        if not _precedes(context, statement, use):
             continue
         for alias in statement.names:
             if isinstance(statement, ir.ImportFrom):
                 bound = alias.asname or alias.name
-                if f"{statement.module}.{alias.name}" == module and len(bindings(page.module, bound)) == 1:
+                if f"{statement.module}.{alias.name}" == module and len(bindings(context.module, bound)) == 1:
                     return Imported(bound)
                 continue
             if alias.name == module and alias.asname:
-                return Imported(alias.asname) if _means(page, alias.asname, module, use) else None
+                return Imported(alias.asname) if _means(context, alias.asname, module, use) else None
             if alias.asname is None and (alias.name == module or alias.name.startswith(f"{module}.")):
-                return Imported(module) if _means(page, top, module, use) else None
-    if not _means(page, top, module, use):
+                return Imported(module) if _means(context, top, module, use) else None
+    if not _means(context, top, module, use):
         return None
-    edit = insert_import(page, f"import {module}", use)
+    edit = insert_import(context, f"import {module}", use)
     return Imported(module, (edit,)) if edit else None
 
 
-def ensure_name(page: FixContext, module: str, name: str, use: tuple[int, int]) -> Imported | None:
+def ensure_name(context: FixContext, module: str, name: str, use: tuple[int, int]) -> Imported | None:
     """`from module import name` for a use at this span; None when `name` is taken."""
     target: ir.ImportFrom | None = None
-    for statement in _imports(page.module):
+    for statement in _imports(context.module):
         if not isinstance(statement, ir.ImportFrom) or (statement.module, statement.level) != (module, 0):
             continue
-        if not _precedes(page, statement, use) or statement.names[-1].name == "*":
+        if not _precedes(context, statement, use) or statement.names[-1].name == "*":
             continue
         for alias in statement.names:
             if alias.name == name:
                 bound = alias.asname or name
-                return Imported(bound) if len(bindings(page.module, bound)) == 1 else None
+                return Imported(bound) if len(bindings(context.module, bound)) == 1 else None
         target = statement
-    if bindings(page.module, name) or reads(page.module, name):
+    if bindings(context.module, name) or reads(context.module, name):
         return None
     if target is not None:
-        return Imported(name, (page.edit(target.names[-1].end, target.names[-1].end, f", {name}"),))
-    edit = insert_import(page, f"from {module} import {name}", use)
+        return Imported(name, (context.edit(target.names[-1].end, target.names[-1].end, f", {name}"),))
+    edit = insert_import(context, f"from {module} import {name}", use)
     return Imported(name, (edit,)) if edit else None
 
 
-def insert_import(page: FixContext, line: str, use: tuple[int, int]) -> Edit | None:
+def insert_import(context: FixContext, line: str, use: tuple[int, int]) -> Edit | None:
     """Write `line` after the imports at the top of the file, or where a first import goes."""
-    text, newline = page.source.text, page.module.newline
-    after = header_end(page, use)
+    text, newline = context.source.text, context.module.newline
+    after = header_end(context, use)
     if after is not None:
         at = line_end(text, after)
-        return page.edit(at, at, f"{newline}{line}")
-    at = page.module.insert_at
+        return context.edit(at, at, f"{newline}{line}")
+    at = context.module.insert_at
     if at > 0 and text[at - 1] not in "\r\n":
         at = line_end(text, at)
-        return None if page.module.body and _shares_line(page, at) else page.edit(at, at, f"{newline}{line}")
-    return page.edit(at, at, f"{line}{newline}")
+        return (
+            None
+            if context.module.body and _shares_line(context, at)
+            else context.edit(at, at, f"{newline}{line}")
+        )
+    return context.edit(at, at, f"{line}{newline}")
 
 
-def insert_beside(page: FixContext, line: str, statement: ir.Stmt) -> Edit | None:
+def insert_beside(context: FixContext, line: str, statement: ir.Stmt) -> Edit | None:
     """Write `line` above `statement` in its own block; None unless it has its line for itself."""
-    text = page.source.text
+    text = context.source.text
     start = line_start(text, statement.start)
     indent = text[start : statement.start]
     if indent.strip() or _JOINED.match(text, statement.end):
         return None
-    return page.edit(start, start, f"{indent}{line}{page.module.newline}")
+    return context.edit(start, start, f"{indent}{line}{context.module.newline}")
 
 
-def remove_import(page: FixContext, statement: ImportStmt, name: str) -> Edit | None:
+def remove_import(context: FixContext, statement: ImportStmt, name: str) -> Edit | None:
     """Delete the alias that binds `name`, with its statement when it is the only one.
 
     Only plain forms: one statement on one line without a comment, at module level.
     """
-    text = page.source.text
+    text = context.source.text
     start, end = line_start(text, statement.start), line_end(text, statement.end)
     plain = not any(mark in text[start:end] for mark in ";#\\()\r\n")
-    if start != statement.start or not plain or statement not in page.module.body:
+    if start != statement.start or not plain or statement not in context.module.body:
         return None
     names = statement.names
     index = next((i for i, alias in enumerate(names) if _binds(alias) == name), None)
     if index is None:
         return None
     if len(names) == 1:
-        return page.edit(start, after_newline(text, end), "")
+        return context.edit(start, after_newline(text, end), "")
     if index:
-        return page.edit(names[index - 1].end, names[index].end, "")
-    return page.edit(names[0].start, names[1].start, "")
+        return context.edit(names[index - 1].end, names[index].end, "")
+    return context.edit(names[0].start, names[1].start, "")
 
 
-def tidy_imports(before: ir.Module, page: FixContext) -> list[Edit]:
+def tidy_imports(before: ir.Module, context: FixContext) -> list[Edit]:
     """Edits that delete the imports which fixes left unused: used in `before`, not named now.
 
     A name in a string or a comment counts as named; at most one name goes per statement.
     """
-    if page.source.filename.endswith("__init__.py"):
+    if context.source.filename.endswith("__init__.py"):
         return []
     edits = []
-    for statement in _imports(page.module):
+    for statement in _imports(context.module):
         names = map(_binds, statement.names)
-        unused = next((n for n in names if reads(before, n) and _named_only_in(page, n, statement)), None)
-        edit = remove_import(page, statement, unused) if unused else None
+        unused = next((n for n in names if reads(before, n) and _named_only_in(context, n, statement)), None)
+        edit = remove_import(context, statement, unused) if unused else None
         edits += [edit] if edit else []
     return edits
 
 
-def _named_only_in(page: FixContext, name: str, statement: ir.Stmt) -> bool:
+def _named_only_in(context: FixContext, name: str, statement: ir.Stmt) -> bool:
     word = re.compile(rf"\b{re.escape(name)}\b")
-    inside = word.findall(page.source.text, statement.start, statement.end)
-    return len(word.findall(page.source.text)) == len(inside)
+    inside = word.findall(context.source.text, statement.start, statement.end)
+    return len(word.findall(context.source.text)) == len(inside)
 
 
 @per_file
@@ -174,55 +178,55 @@ def _binds(alias: ir.Alias) -> str:
     return alias.asname or alias.name.partition(".")[0]
 
 
-def _means(page: FixContext, name: str, module: str, use: tuple[int, int]) -> bool:
+def _means(context: FixContext, name: str, module: str, use: tuple[int, int]) -> bool:
     """`name` at this span can only be what `import module` binds it to."""
-    bound = bindings(page.module, name)
+    bound = bindings(context.module, name)
     declared = any(isinstance(node, ir.Scoping) for node in bound)
     for node in bound:
-        if not declared and _is_elsewhere(page, node, use):
+        if not declared and _is_elsewhere(context, node, use):
             continue
         if not isinstance(node, ir.Alias):
             return False
-        statement = path_to(page.module, node.start, node.end)[-2]
+        statement = path_to(context.module, node.start, node.end)[-2]
         if not isinstance(statement, ir.Import) or (node.asname and node.name != module):
             return False
-        if not at_module_level(page.module, node.start, node.end) and _same_function(page, node, use):
+        if not at_module_level(context.module, node.start, node.end) and _same_function(context, node, use):
             return False  # a local import may come later than the use
     return True
 
 
-def _is_elsewhere(page: FixContext, node: ir.Node, use: tuple[int, int]) -> bool:
+def _is_elsewhere(context: FixContext, node: ir.Node, use: tuple[int, int]) -> bool:
     """It is a local name of a function that the use is not in."""
-    around = path_to(page.module, *use)
-    owners = [n for n in path_to(page.module, node.start, node.end) if isinstance(n, ir.FunctionDef)]
+    around = path_to(context.module, *use)
+    owners = [n for n in path_to(context.module, node.start, node.end) if isinstance(n, ir.FunctionDef)]
     inside = owners and owners[-1] is not node  # a function's own name is bound around it
     return bool(inside) and all(owners[-1] is not n for n in around)
 
 
-def _same_function(page: FixContext, node: ir.Node, use: tuple[int, int]) -> bool:
-    around = path_to(page.module, *use)
-    owners = [n for n in path_to(page.module, node.start, node.end) if isinstance(n, ir.FunctionDef)]
+def _same_function(context: FixContext, node: ir.Node, use: tuple[int, int]) -> bool:
+    around = path_to(context.module, *use)
+    owners = [n for n in path_to(context.module, node.start, node.end) if isinstance(n, ir.FunctionDef)]
     return bool(owners) and any(owners[-1] is n for n in around)
 
 
-def _precedes(page: FixContext, statement: ir.Stmt, use: tuple[int, int]) -> bool:
+def _precedes(context: FixContext, statement: ir.Stmt, use: tuple[int, int]) -> bool:
     """The statement has run when the code at this span does."""
-    path = path_to(page.module, *use)
+    path = path_to(context.module, *use)
     return statement.end <= use[0] or any(isinstance(n, ir.FunctionDef | ir.Lambda) for n in path)
 
 
-def header_end(page: FixContext, use: tuple[int, int]) -> int | None:
+def header_end(context: FixContext, use: tuple[int, int]) -> int | None:
     """Where the line of the last import ends that stands above the first definition and has run when
     `use` does. What a program sets in the environment before it imports torch stays ahead of it."""
     last: ir.Stmt | None = None
     torch_imported = False
-    for statement in page.module.body:
-        if isinstance(statement, _HEADER_ENDS) or not _precedes(page, statement, use):
+    for statement in context.module.body:
+        if isinstance(statement, _HEADER_ENDS) or not _precedes(context, statement, use):
             break
         is_import = isinstance(statement, ImportStmt) and not _is_future(statement)
-        if is_import or (not torch_imported and _writes_environment(page, statement)):
-            line = _last_on_line(page, statement)
-            last = line if _precedes(page, line, use) else last
+        if is_import or (not torch_imported and _writes_environment(context, statement)):
+            line = _last_on_line(context, statement)
+            last = line if _precedes(context, line, use) else last
         torch_imported |= isinstance(statement, ImportStmt) and _imports_torch(statement)
     return last.end if last else None
 
@@ -232,12 +236,12 @@ def _imports_torch(statement: ImportStmt) -> bool:
     return any(name.partition(".")[0] == "torch" for name in names)
 
 
-def _writes_environment(page: FixContext, statement: ir.Stmt) -> bool:
+def _writes_environment(context: FixContext, statement: ir.Stmt) -> bool:
     """It assigns, deletes or updates environment variables; to read them is not enough."""
-    return any(_is_environment_write(page, node) for node in ir.walk(statement))
+    return any(_is_environment_write(context, node) for node in ir.walk(statement))
 
 
-def _is_environment_write(page: FixContext, node: ir.Node) -> bool:
+def _is_environment_write(context: FixContext, node: ir.Node) -> bool:
     if isinstance(node, ir.Assign | ir.Delete):
         targets = [t.value for t in node.targets if isinstance(t, ir.Subscript)]
     elif isinstance(node, ir.AugAssign):
@@ -248,20 +252,20 @@ def _is_environment_write(page: FixContext, node: ir.Node) -> bool:
         targets = [node.func.value] if node.func.attr in _ENVIRONMENT_METHODS else []
     else:
         return False
-    return any(page.text((t.start, t.end)).endswith("environ") for t in targets)
+    return any(context.text((t.start, t.end)).endswith("environ") for t in targets)
 
 
 def _is_future(statement: ir.Stmt) -> bool:
     return isinstance(statement, ir.ImportFrom) and statement.module == "__future__"
 
 
-def _last_on_line(page: FixContext, statement: ir.Stmt) -> ir.Stmt:
-    body = page.module.body
+def _last_on_line(context: FixContext, statement: ir.Stmt) -> ir.Stmt:
+    body = context.module.body
     index = next(i for i, s in enumerate(body) if s is statement)
-    while index + 1 < len(body) and joined(page.source.text, body[index].end, body[index + 1].start):
+    while index + 1 < len(body) and joined(context.source.text, body[index].end, body[index + 1].start):
         index += 1
     return body[index]
 
 
-def _shares_line(page: FixContext, at: int) -> bool:
-    return any(s.start < at < s.end for s in page.module.body)
+def _shares_line(context: FixContext, at: int) -> bool:
+    return any(s.start < at < s.end for s in context.module.body)

@@ -76,16 +76,16 @@ elif "torch_xla" in sys.modules:
 }
 
 
-def inline_function(page: FixContext, function: str, use: Span) -> Imported | None:
+def inline_function(context: FixContext, function: str, use: Span) -> Imported | None:
     """`function` and what it calls, defined in the file; None where a name is taken."""
     wanted = [helpers.DEVICE] if f"{helpers.DEVICE}(" in _BODIES[function] else []
     missing: list[str] = []
     for name in (*wanted, function):
-        state = _state(page, name, use)
+        state = _state(context, name, use)
         if state is None:
             return None
         missing += [name] if not state else []
-    edit = _insertion(page, missing, use) if missing else None
+    edit = _insertion(context, missing, use) if missing else None
     if missing and edit is None:
         return None
     return Imported(function, (edit,) if edit else ())
@@ -96,36 +96,36 @@ def is_inline(node: ir.Node) -> bool:
     return isinstance(node, ir.FunctionDef) and helpers.is_inline(node.name, ir.docstring(node))
 
 
-def _state(page: FixContext, name: str, use: Span) -> bool | None:
+def _state(context: FixContext, name: str, use: Span) -> bool | None:
     """True: our definition is there before the use; False: the name is free; None: it is taken."""
-    bound = bindings(page.module, name)
+    bound = bindings(context.module, name)
     if not bound:
-        return None if reads(page.module, name) else False
-    ours = len(bound) == 1 and is_inline(bound[0]) and bound[0] in page.module.body
+        return None if reads(context.module, name) else False
+    ours = len(bound) == 1 and is_inline(bound[0]) and bound[0] in context.module.body
     return True if ours and bound[0].end <= use[0] else None
 
 
-def _insertion(page: FixContext, functions: list[str], use: Span) -> Edit | None:
+def _insertion(context: FixContext, functions: list[str], use: Span) -> Edit | None:
     """The definitions below the imports, with two blank lines on both sides."""
-    text, newline = page.source.text, page.module.newline
-    definitions = f"{newline * 3}".join(_definition(page, name) for name in functions)
-    after = header_end(page, use)
+    text, newline = context.source.text, context.module.newline
+    definitions = f"{newline * 3}".join(_definition(context, name) for name in functions)
+    after = header_end(context, use)
     if after is None:
-        at = page.module.insert_at
+        at = context.module.insert_at
         if at > 0 and text[at - 1] not in "\r\n":
             return None
-        return page.edit(at, at, f"{definitions}{newline * 3}")
+        return context.edit(at, at, f"{definitions}{newline * 3}")
     at = line_end(text, after)
     rest = text[at:]
     blank = len(rest) - len(rest.lstrip("\r\n")) if rest.strip() else 3 * len(newline)
     padding = newline * max(0, 3 - blank // len(newline))
-    return page.edit(at, at, f"{newline * 3}{definitions}{padding}")
+    return context.edit(at, at, f"{newline * 3}{definitions}{padding}")
 
 
-def _definition(page: FixContext, name: str) -> str:
+def _definition(context: FixContext, name: str) -> str:
     lines = [f'    """{helpers.DOCSTRINGS[name]}"""', *_indented(_BODIES[name])]
     text = "\n".join([f"def {name}({_PARAMETERS[name]}):", *lines])
-    return text.replace("    ", page.module.indent).replace("\n", page.module.newline)
+    return text.replace("    ", context.module.indent).replace("\n", context.module.newline)
 
 
 def _indented(body: str) -> list[str]:

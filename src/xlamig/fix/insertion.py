@@ -13,9 +13,9 @@ from xlamig.fix.scopes import block_of
 _COMPOUND = (ir.If, ir.For, ir.While, ir.With, ir.Try, ir.Match, ir.FunctionDef, ir.ClassDef)
 
 
-def insert_after(page: FixContext, statement: ir.Stmt, lines: Sequence[str]) -> Edit | None:
+def insert_after(context: FixContext, statement: ir.Stmt, lines: Sequence[str]) -> Edit | None:
     """`lines` below `statement`, indented as it is. A single line may follow it behind a `;`."""
-    text, block = page.source.text, block_of(page.module, statement)
+    text, block = context.source.text, block_of(context.module, statement)
     if block is None:
         return None
     start = line_start(text, statement.start)
@@ -23,20 +23,20 @@ def insert_after(page: FixContext, statement: ir.Stmt, lines: Sequence[str]) -> 
     if isinstance(statement, _COMPOUND):
         last = _last(statement)
         end = line_end(text, last.end)
-        return _below(page, end, indent, lines) if not indent.strip() else None
+        return _below(context, end, indent, lines) if not indent.strip() else None
     index = next(i for i, s in enumerate(block) if s is statement)
     shared = index + 1 < len(block) and joined(text, statement.end, block[index + 1].start)
     if indent.strip() or shared:
         if len(lines) != 1:
             return None
-        return page.edit(statement.end, statement.end, f"; {lines[0]}")
-    return _below(page, line_end(text, statement.end), indent, lines)
+        return context.edit(statement.end, statement.end, f"; {lines[0]}")
+    return _below(context, line_end(text, statement.end), indent, lines)
 
 
-def _below(page: FixContext, end: int, indent: str, lines: Sequence[str]) -> Edit:
-    newline = page.module.newline
+def _below(context: FixContext, end: int, indent: str, lines: Sequence[str]) -> Edit:
+    newline = context.module.newline
     content = "".join(f"{newline}{indent}{line}" if line else newline for line in lines)
-    return page.edit(end, end, content)
+    return context.edit(end, end, content)
 
 
 def _last(statement: ir.Stmt) -> ir.Stmt:

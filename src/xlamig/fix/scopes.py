@@ -244,13 +244,13 @@ def _is_no_accelerator(value: ir.Expr) -> bool:
     return False
 
 
-def described(page: FixContext, span: tuple[int, int]) -> str:
+def described(context: FixContext, span: tuple[int, int]) -> str:
     """Return a description of the code at `span` for people: "`opt.gpu`, an argument"."""
-    text = " ".join(page.text(span).split())
+    text = " ".join(context.text(span).split())
     name = re.match(r"[A-Za-z_]\w*", text)
-    path = path_to(page.module, *span)
+    path = path_to(context.module, *span)
     owners = [node for node in reversed(path) if isinstance(node, Function)]
-    found = next((b for o in (*owners, page.module) if name and (b := bindings(o, name[0]))), [])
+    found = next((b for o in (*owners, context.module) if name and (b := bindings(o, name[0]))), [])
     if any(isinstance(node, ir.Param) or _parses_arguments(node) for node in found):
         return f"`{text}`, an argument"
     return f"`{text}`"

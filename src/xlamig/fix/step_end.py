@@ -23,14 +23,14 @@ _READS = re.compile(
 )
 
 
-def end_of_step(page: FixContext, update: ir.Stmt) -> ir.Stmt:
+def end_of_step(context: FixContext, update: ir.Stmt) -> ir.Stmt:
     """The last statement after `update` that still works on the step's tensors; `update` itself if none
     does before something reads a value, branches or leaves."""
-    block = block_of(page.module, update) or (update,)
+    block = block_of(context.module, update) or (update,)
     index = next(i for i, s in enumerate(block) if s is update)
     end = update
     for statement in block[index + 1 :]:
-        text = page.text((statement.start, statement.end))
+        text = context.text((statement.start, statement.end))
         if _READS.search(text) or not _is_straight(statement):
             break
         if _belongs(statement, text):
@@ -38,10 +38,11 @@ def end_of_step(page: FixContext, update: ir.Stmt) -> ir.Stmt:
     return end
 
 
-def waits(page: FixContext, loop: Loop) -> bool:
+def waits(context: FixContext, loop: Loop) -> bool:
     """Each iteration of the loop waits for CUDA: once that knows XLA it ends the step."""
     return any(
-        isinstance(s, ir.ExprStmt) and _WAIT.match(page.text((s.start, s.end))) is not None for s in loop.body
+        isinstance(s, ir.ExprStmt) and _WAIT.match(context.text((s.start, s.end))) is not None
+        for s in loop.body
     )
 
 

@@ -18,7 +18,7 @@ _NONE: Mapping[str, str | None] = {}
 
 
 def fill(
-    source: str, page: FixContext, fact: Fact, place: Span, texts: Mapping[str, str | None] = _NONE
+    source: str, context: FixContext, fact: Fact, place: Span, texts: Mapping[str, str | None] = _NONE
 ) -> Expression | None:
     """`source` for a use at `place`: `{name}` is that of `texts`, `{import x.y}` what the module is called
     here, `{torch}` short for torch itself, `{device}` the project's torch.device. Braces of the text are
@@ -32,11 +32,11 @@ def fill(
             continue
         text = texts.get(name)
         if name == "torch" or name.startswith(_IMPORT):
-            module = _module(page, name.removeprefix(_IMPORT), place)
+            module = _module(context, name.removeprefix(_IMPORT), place)
             text = module.name if module else None
             edits += module.edits if module else ()
         elif name == "device" and name not in texts:
-            device = device_expression(page, fact, place, known=True)
+            device = device_expression(context, fact, place, known=True)
             text = device.text if device else None
             edits += device.edits if device else ()
             creates = device.creates if device else ()
@@ -46,12 +46,12 @@ def fill(
     return Expression("".join(written), together(edits), creates)
 
 
-def _module(page: FixContext, name: str, place: Span) -> Imported | None:
+def _module(context: FixContext, name: str, place: Span) -> Imported | None:
     """Portable code names torch_xla only in files that cannot do without it already."""
-    needs = name.partition(".")[0] == _XLA and page.settings.style == "portable"
-    if needs and not any(map(_imports_xla, page.module.body)):
+    needs = name.partition(".")[0] == _XLA and context.settings.style == "portable"
+    if needs and not any(map(_imports_xla, context.module.body)):
         return None
-    return ensure_module(page, name, place)
+    return ensure_module(context, name, place)
 
 
 def _imports_xla(statement: ir.Stmt) -> bool:

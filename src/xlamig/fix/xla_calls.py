@@ -20,21 +20,21 @@ class XlaStatement:
 
 
 def xla_statement(
-    page: FixContext, fact: Fact, function: str, arguments: str, place: Span
+    context: FixContext, fact: Fact, function: str, arguments: str, place: Span
 ) -> XlaStatement | None:
     """A statement for `place` that calls the helper's `function`; native code calls torch_xla itself."""
-    plain = helpers.meaning(f"{page.settings.helper}.{function}", page.settings.helper)
+    plain = helpers.meaning(f"{context.settings.helper}.{function}", context.settings.helper)
     call = f"{plain}({arguments})"
-    if page.settings.target != "torch_xla":
+    if context.settings.target != "torch_xla":
         return None
-    if page.settings.style == "native":
-        imported = ensure_module(page, "torch_xla", place)
+    if context.settings.style == "native":
+        imported = ensure_module(context, "torch_xla", place)
         return (
             XlaStatement((f"{imported.name}{call.removeprefix('torch_xla')}",), imported.edits)
             if imported
             else None
         )
-    found = helper_function(page, function, place)
+    found = helper_function(context, function, place)
     if found is None:
         return None
     return XlaStatement((f"{found.name}({arguments})",), found.edits, found.creates)

@@ -20,7 +20,7 @@ from xlamig.fleet.report_text import hours_of
 from xlamig.fleet.summary import Summary
 from xlamig.report.numbers import between, figure
 from xlamig.report.page import environment
-from xlamig.report.plan_money import amount
+from xlamig.report.plan_economics import amount
 
 WIDTH, HEIGHT, MARGIN = 704, 320, 16
 _MOST_DOTS = 400

@@ -8,7 +8,7 @@ from xlamig.fleet.diff_text import counts
 from xlamig.fleet.ranking import Ranked
 from xlamig.fleet.summary import Summary
 from xlamig.report.numbers import between, figure, number
-from xlamig.report.plan_money import amount
+from xlamig.report.plan_economics import amount
 
 _MOST = 20
 _NAMES = 6  # of repositories on one line

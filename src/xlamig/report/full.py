@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from xlamig.findings import Finding, Frequency, Mechanism, Reason, Report
 from xlamig.report.context import Context, headline, one_line, where
-from xlamig.report.frame import frame
 from xlamig.report.numbers import number
 from xlamig.report.order import Block, ordered
 from xlamig.report.preview import preview
+from xlamig.report.snippet import snippet
 
 _OFTEN: dict[Frequency, str] = {
     "once": "once per run",
@@ -44,7 +44,7 @@ def _finding(finding: Finding, context: Context) -> Iterator[str]:
     margin = " " * len(str(finding.place.end_location.row))
     yield f"{margin}{paint('gutter', '-->')} {paint('place', where(finding))}"
     if text is not None:
-        yield from frame(text, finding.place, context)
+        yield from snippet(text, finding.place, context)
     for label, note in _notes(finding, context):
         yield f"{margin} {paint('gutter', '=')} {paint('strong', f'{label}:')} {note}"
     if finding.fix:

@@ -12,7 +12,7 @@ from xlamig.effort.placement import Stage
 from xlamig.findings import SEVERITIES, Report
 from xlamig.report.context import one_line
 from xlamig.report.numbers import figure, number, percent
-from xlamig.report.plan_words import span
+from xlamig.report.plan_format import span
 
 WIDTH, LABEL, ROW, BAR = 560, 190, 24, 14
 _PLOT = WIDTH - LABEL - 90  # what is left for bars, beside their values

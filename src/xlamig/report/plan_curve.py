@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xlamig.effort.plan import Point
 from xlamig.report.context import one_line
 from xlamig.report.numbers import figure
-from xlamig.report.plan_words import span
+from xlamig.report.plan_format import span
 
 _WIDTH, _HEIGHT, _LEFT, _FOOT = 900, 240, 60, 20
 

@@ -18,8 +18,8 @@ from xlamig.effort.model import PHASES
 from xlamig.effort.sites import is_work
 from xlamig.findings import SEVERITIES, Finding, Report, rule_url
 from xlamig.observations import Spot
-from xlamig.report import fit_words, plan_charts, plan_curve, plan_money, plan_placement, plan_step
-from xlamig.report import plan_words as words
+from xlamig.report import fit_words, plan_charts, plan_curve, plan_economics, plan_placement, plan_step
+from xlamig.report import plan_format as words
 from xlamig.report.context import Context, one_line, where
 from xlamig.report.counts import count
 from xlamig.report.numbers import figure
@@ -51,7 +51,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
         version=__version__,
         words=words,
         placement=plan_placement,
-        money=plan_money,
+        money=plan_economics,
         steps=plan_step,
         fits=fit_words,
         counts=count(report),

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from xlamig.effort import Plan
 from xlamig.effort.plan import Item
 from xlamig.findings import Report, rule_url
-from xlamig.report import plan_money, plan_placement, plan_step
-from xlamig.report import plan_words as words
+from xlamig.report import plan_economics, plan_placement, plan_step
+from xlamig.report import plan_format as words
 from xlamig.report.context import Context, one_line
 from xlamig.report.markdown import prose
 from xlamig.report.numbers import figure, number
@@ -46,7 +46,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
     if sizes := list(plan_placement.sizes(plan)):
         yield from ("", "### Sizes on a matrix unit (MXU)", *_list(sizes))
     if plan.economics is not None:
-        yield from ("", "### Economics, estimates", *_list(plan_money.lines(plan.economics)))
+        yield from ("", "### Economics, estimates", *_list(plan_economics.lines(plan.economics)))
     if plan.step is not None:
         yield from ("", "### One training step, compiled", *_list(plan_step.lines(plan.step)))
     if plan.history:

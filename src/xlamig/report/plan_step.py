@@ -7,7 +7,7 @@ from typing import Any
 
 from xlamig.effort.comparison import StepCosts, StepOption
 from xlamig.report import fit_words
-from xlamig.report.plan_money import amount, difference, span
+from xlamig.report.plan_economics import amount, difference, span
 
 
 def lines(found: StepCosts) -> Iterator[str]:

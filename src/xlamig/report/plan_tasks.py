@@ -13,7 +13,7 @@ from xlamig.effort import Plan
 from xlamig.effort.model import FIXED_WORK
 from xlamig.effort.plan import Item
 from xlamig.findings import Finding, Report, rule_url
-from xlamig.report import plan_words as words
+from xlamig.report import plan_format as words
 from xlamig.report.context import Context, one_line
 from xlamig.report.markdown import prose
 from xlamig.report.numbers import between, figure

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from xlamig.effort import Plan
 from xlamig.effort.plan import Item, PhasePlan
 from xlamig.findings import Report
-from xlamig.report import plan_money, plan_placement, plan_step
-from xlamig.report import plan_words as words
+from xlamig.report import plan_economics, plan_placement, plan_step
+from xlamig.report import plan_format as words
 from xlamig.report.context import Context, one_line
 from xlamig.report.numbers import figure, number, percent
 from xlamig.report.summary import troubles
@@ -39,7 +39,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
     yield from _placement(plan, context)
     if plan.economics is not None:
         yield from ("", strong("strong", "Economics, estimates"))
-        yield from map(_indented, plan_money.lines(plan.economics))
+        yield from map(_indented, plan_economics.lines(plan.economics))
     if plan.step is not None:
         yield from ("", strong("strong", "One training step, compiled"))
         yield from (_indented(one_line(line)) for line in plan_step.lines(plan.step))

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from xlamig.findings import Edit, Fix
 from xlamig.report.context import Context, Ink, one_line
-from xlamig.report.frame import MAX_WIDTH, visible
 from xlamig.report.lines import line_end, line_start, split_lines
+from xlamig.report.snippet import MAX_WIDTH, visible
 
 MAX_LINES = 8
 

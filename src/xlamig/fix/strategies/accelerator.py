@@ -16,26 +16,26 @@ from xlamig.knowledge import helpers
 _TWINS = {"current_accelerator": helpers.ACCELERATOR, "is_available": helpers.AVAILABLE}
 
 
-def accelerator(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def accelerator(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """All questions to `torch.accelerator` in the file, or none: they have to agree. Option `others`:
     also where the file uses more of `torch.accelerator`, which knows no XLA either."""
-    if not isinstance(fact, DeviceChoice) or fact.via != "accelerator" or page.settings.style == "native":
+    if not isinstance(fact, DeviceChoice) or fact.via != "accelerator" or context.settings.style == "native":
         return None
     edits: list[Edit] = []
     creates: tuple[Create, ...] = ()
-    calls = {id(n.func): n for n in ir.walk(page.module) if isinstance(n, ir.Call)}
+    calls = {id(n.func): n for n in ir.walk(context.module) if isinstance(n, ir.Call)}
     here = False
-    for node in _uses(page.module):
+    for node in _uses(context.module):
         twin = _TWINS.get(node.attr)
         if twin is None and options.get("others"):
             continue
         call = calls.get(id(node))
         place = (node.start, node.end)
-        function = helper_function(page, twin, place) if twin and call else None
-        if function is None or not may_decide_here(page, place):
+        function = helper_function(context, twin, place) if twin and call else None
+        if function is None or not may_decide_here(context, place):
             return None
         here = here or (call is not None and (call.start, call.end) == fact.span)
-        edits += [*function.edits, page.edit(*place, function.name)]
+        edits += [*function.edits, context.edit(*place, function.name)]
         creates = function.creates
     if not here:
         return None

@@ -17,27 +17,27 @@ from xlamig.knowledge import helpers
 _BOUNDARIES = {helpers.BOUNDARY, "sync", "mark_step", "optimizer_step"}
 
 
-def accumulate(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def accumulate(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """The sum is read once, right after the loop, and is a number again from there on. The steps of the
     loop have to end without the read: where it trains there is a boundary, elsewhere one is written."""
     if not isinstance(fact, HostRead) or fact.via != "item":
         return None
-    statement = statement_at(page.module, fact.span)
+    statement = statement_at(context.module, fact.span)
     read = _read_of(statement)
     if not isinstance(statement, ir.AugAssign) or read is None or (read.start, read.end) != fact.span:
         return None
-    path = path_to(page.module, statement.start, statement.end)
+    path = path_to(context.module, statement.start, statement.end)
     loop = next((n for n in reversed(path) if isinstance(n, Loop | Function)), None)
-    owner = next((n for n in reversed(path) if isinstance(n, Function | ir.ClassDef)), page.module)
+    owner = next((n for n in reversed(path) if isinstance(n, Function | ir.ClassDef)), context.module)
     if not isinstance(loop, Loop) or loop.orelse or not isinstance(statement.target, ir.Name):
         return None
     name = statement.target.id
     if not _starts_as_number(owner, loop, name) or len(reads(loop, name)) != 1:
         return None
-    torch = ensure_module(page, "torch", (loop.end, loop.end))
+    torch = ensure_module(context, "torch", (loop.end, loop.end))
     line = f"{name} = {torch.name}.as_tensor({name}).item()" if torch else ""
-    after = insert_after(page, loop, (line,))
-    ending = _boundary(fact, page, loop)
+    after = insert_after(context, loop, (line,))
+    ending = _boundary(fact, context, loop)
     if torch is None or after is None or ending is None:
         return None
     func = read.func
@@ -46,7 +46,7 @@ def accumulate(fact: Fact, options: Options, page: FixContext) -> Draft | None:
     for edit in ending.edits:
         if edit.place == after.place:  # the loop's last line is that of its body
             after = replace(after, content=edit.content + after.content)
-    edits = (*torch.edits, *rest, page.edit(func.attr_start, func.end, "detach"), after)
+    edits = (*torch.edits, *rest, context.edit(func.attr_start, func.end, "detach"), after)
     return Draft(f"Sum `{name}` up on the device and read it after the loop", edits, ending.creates)
 
 
@@ -82,7 +82,7 @@ def _starts_as_number(owner: ir.Node, loop: Loop, name: str) -> bool:
     )
 
 
-def _boundary(fact: Fact, page: FixContext, loop: Loop) -> Draft | None:
+def _boundary(fact: Fact, context: FixContext, loop: Loop) -> Draft | None:
     """Return the draft that ends the loop's steps; without edits if something does so already."""
     for node in ir.walk(loop):
         match node:
@@ -90,4 +90,4 @@ def _boundary(fact: Fact, page: FixContext, loop: Loop) -> Draft | None:
                 return Draft("")
     if any(is_backward(n) for n in ir.walk(loop)) or not ends_each_round(loop):
         return None
-    return boundary_after(fact, page, loop.body[-1])
+    return boundary_after(fact, context, loop.body[-1])

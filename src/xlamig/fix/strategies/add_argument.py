@@ -11,27 +11,27 @@ from xlamig.fix.scopes import path_to
 from xlamig.fix.template import fill
 
 
-def add_argument(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def add_argument(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Options `argument` and `source`, its value as a template (see fix/template.py), or `arguments`, a
     table of several. Not where the call has one of them, or may have it in `**kwargs`."""
     wanted: Mapping[str, str] = options.get("arguments") or {options["argument"]: options["source"]}
     if not isinstance(fact, ApiUse) or not fact.complete or any(map(fact.argument, wanted)):
         return None
-    call = next((n for n in reversed(path_to(page.module, *fact.span)) if isinstance(n, ir.Call)), None)
+    call = next((n for n in reversed(path_to(context.module, *fact.span)) if isinstance(n, ir.Call)), None)
     if call is None or (call.start, call.end) != fact.parts.get("call"):
         return None
     template = ", ".join(f"{name}={source}" for name, source in wanted.items())
-    filled = fill(template, page, fact, fact.span)
+    filled = fill(template, context, fact, fact.span)
     if filled is None:
         return None
     title = f"Add `{filled.text}`"
     if not call.args:
-        if page.text((call.args_start, call.args_end)).strip():
+        if context.text((call.args_start, call.args_end)).strip():
             return None  # a comment
-        added = page.edit(call.args_start, call.args_start, filled.text)
+        added = context.edit(call.args_start, call.args_start, filled.text)
         return Draft(title, (*filled.edits, added), filled.creates)
     last = call.args[-1]
-    bare = page.source.text[last.start] != "("
+    bare = context.source.text[last.start] != "("
     if isinstance(last.value, ir.Comprehension) and last.value.kind == "generator" and bare:
         return None  # it would need parentheses of its own
-    return Draft(title, (*filled.edits, page.edit(last.end, last.end, f", {filled.text}")), filled.creates)
+    return Draft(title, (*filled.edits, context.edit(last.end, last.end, f", {filled.text}")), filled.creates)

@@ -15,38 +15,38 @@ _COMMA = re.compile(r"\s*,[ \t]*")
 _BLANK = re.compile(r"[ \t]*(?=[\r\n])")
 
 
-def drop_argument(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def drop_argument(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Option `argument`: the keyword argument to delete, or a list: those of them that are there."""
     wanted = options.get("argument", "")
     names = wanted if isinstance(wanted, list) else [wanted]
     found = [a for a in fact.args if a.name in names] if isinstance(fact, ApiUse) else []
     if not found or not all(argument.keyword for argument in found):
         return None
-    text = page.source.text
+    text = context.source.text
     cuts = [_whole_lines(text, _keep_comments(text, argument)) for argument in found]
     if any(one[1] > other[0] for one, other in pairwise(cuts)):
         return None  # each takes the comma between them
-    dropped = " and ".join(f"`{page.text(argument.span)}`" for argument in found)
-    return Draft(f"Drop {dropped}", tuple(page.edit(*cut, "") for cut in cuts))
+    dropped = " and ".join(f"`{context.text(argument.span)}`" for argument in found)
+    return Draft(f"Drop {dropped}", tuple(context.edit(*cut, "") for cut in cuts))
 
 
-def replace_argument(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def replace_argument(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Options `argument`, and `value`, a constant, or `source`, a template (see fix/template.py) of the
     new value, in which the argument's name stands for the old one."""
     argument = _argument(fact, options)
     if argument is None:
         return None
-    old = page.text(argument.value_span)
+    old = context.text(argument.value_span)
     filled = Expression(_literal(options.get("value"), old))
     if "source" in options:
-        made = fill(str(options["source"]), page, fact, argument.value_span, {argument.name: old})
+        made = fill(str(options["source"]), context, fact, argument.value_span, {argument.name: old})
         if made is None:
             return None
         filled = made
     new = filled.text
     if new == old or ("\n" in old and "#" in old):
         return None
-    edits = (*filled.edits, page.edit(*argument.value_span, new))
+    edits = (*filled.edits, context.edit(*argument.value_span, new))
     return Draft(f"Use `{new}` instead of `{old}`", edits, filled.creates)
 
 

@@ -9,24 +9,24 @@ from xlamig.fix.scopes import reads
 from xlamig.fix.strategies.rename import rename_api
 
 
-def rename_where_passed(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def rename_where_passed(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """As `rename-api`. Option `passes`: keyword arguments that have to stand in each call with
     just this value, because another value, or none, means something else to the successor."""
     if not isinstance(fact, ApiUse):
         return None
-    callee = page.text(fact.parts.get("callee", fact.span))
+    callee = context.text(fact.parts.get("callee", fact.span))
     if "." not in callee:
-        called = {id(node.func): node for node in ir.walk(page.module) if isinstance(node, ir.Call)}
-        calls = [called.get(id(read)) for read in reads(page.module, callee)]
+        called = {id(node.func): node for node in ir.walk(context.module) if isinstance(node, ir.Call)}
+        calls = [called.get(id(read)) for read in reads(context.module, callee)]
     else:
         calls = [
             node
-            for node in ir.walk(page.module)
+            for node in ir.walk(context.module)
             if isinstance(node, ir.Call) and (node.func.start, node.func.end) == fact.parts.get("callee")
         ]
     if not calls or not all(call is not None and _passes(call, options) for call in calls):
         return None
-    return rename_api(fact, options, page)
+    return rename_api(fact, options, context)
 
 
 def _passes(call: ir.Call, options: Options) -> bool:

@@ -10,11 +10,11 @@ from xlamig.fix.scopes import path_to
 _ATOMS = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.Const)
 
 
-def copy_from_device(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def copy_from_device(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """`dst.copy_(src)` becomes `dst.copy_(src.to(dst.device))`; `dst` is a name."""
     if not isinstance(fact, Transfer) or fact.via != "copy":
         return None
-    calls = [n for n in path_to(page.module, *fact.span) if isinstance(n, ir.Call)]
+    calls = [n for n in path_to(context.module, *fact.span) if isinstance(n, ir.Call)]
     for call in reversed(calls):
         match call:
             case ir.Call(
@@ -23,8 +23,8 @@ def copy_from_device(fact: Fact, options: Options, page: FixContext) -> Draft | 
                 source = first.value
                 if first.keyword not in (None, "src") or first.star:
                     return None
-                old = page.text((source.start, source.end))
-                target = page.text((owner.start, owner.end))
+                old = context.text((source.start, source.end))
+                target = context.text((owner.start, owner.end))
                 new = f"{old if isinstance(source, _ATOMS) else f'({old})'}.to({target}.device)"
-                return Draft(f"Use `{new}`", (page.edit(source.start, source.end, new),))
+                return Draft(f"Use `{new}`", (context.edit(source.start, source.end, new),))
     return None

@@ -4,49 +4,49 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact, Span
-from xlamig.fix.context import Draft, FixContext, Held, Options
+from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.device import device_expression, index_of, is_default_device
 from xlamig.fix.scopes import path_to
 
 _TAKE_ANY_DEVICE = {"to", "device", "factory", "torch.device"}
 
 
-def device_literal(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def device_literal(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     if not isinstance(fact, DeviceChoice) or fact.via != "literal":
         return None
     if not is_default_device(fact.device, fact.index):
-        raise Held(f"it means `{fact.device}`, not the first device")
+        raise FixDeclined(f"it means `{fact.device}`, not the first device")
     expected = fact.result == "device" or (fact.result == "unknown" and fact.position in _TAKE_ANY_DEVICE)
     if not expected and fact.result != "string":
         return None
-    return replace_by_device(fact, page, expected, index_of(fact.device))
+    return replace_by_device(fact, context, expected, index_of(fact.device))
 
 
 def replace_by_device(
-    fact: Fact, page: FixContext, device_expected: bool, index: str = "", rest: str = ""
+    fact: Fact, context: FixContext, device_expected: bool, index: str = "", rest: str = ""
 ) -> Draft | None:
     """Put the device in the fact's place, or in that of the `torch.device()` around it; as a string
     where a string stood. Where `rest`, a condition, is false the CPU stays the choice."""
-    call = _device_call(page, fact.span)
+    call = _device_call(context, fact.span)
     if call is not None and len(call.args) != 1 and (call.start, call.end) != fact.span:
         return None  # the index stands beside the literal
     place = (call.start, call.end) if call else fact.span
-    old = page.text(place)
+    old = context.text(place)
     if "\n" in old and "#" in old:
         return None  # a comment would go
     as_text = call is None and not device_expected
-    device = device_expression(page, fact, place, index, from_scope=not as_text)
+    device = device_expression(context, fact, place, index, from_scope=not as_text)
     if device is None or (rest and call is None and not as_text):
         return None
     text = device_text(device.text, index) if as_text else device.text
     if rest:
-        cpu = f'{page.text((call.func.start, call.func.end))}("cpu")' if call else '"cpu"'
+        cpu = f'{context.text((call.func.start, call.func.end))}("cpu")' if call else '"cpu"'
         text = f"{text} if {rest} else {cpu}"
-        if page.source.text[place[1] : place[1] + 1] in (".", "["):
+        if context.source.text[place[1] : place[1] + 1] in (".", "["):
             text = f"({text})"
     return Draft(
         f"Use `{text}` instead of `{' '.join(old.split())}`",
-        (*device.edits, page.edit(*place, text)),
+        (*device.edits, context.edit(*place, text)),
         device.creates,
     )
 
@@ -57,9 +57,9 @@ def device_text(device: str, index: str) -> str:
     return f"str({device})" if index else f"{device}.type"
 
 
-def _device_call(page: FixContext, span: Span) -> ir.Call | None:
+def _device_call(context: FixContext, span: Span) -> ir.Call | None:
     """The `torch.device(...)` that `span` is, or is an argument of."""
-    for node in reversed(path_to(page.module, *span)):
+    for node in reversed(path_to(context.module, *span)):
         if isinstance(node, ir.Call):
             if _is_torch_device(node.func):
                 return node

@@ -11,29 +11,29 @@ from xlamig.fix.device import device_expression
 from xlamig.fix.scopes import statement_at
 
 
-def device_move(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def device_move(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Where all that stands under the test is moves to the current CUDA device. The test holds on XLA too,
     but for what else it asks."""
     if not isinstance(fact, DeviceChoice) or fact.via != "move" or "availability" not in fact.parts:
         return None
-    node = statement_at(page.module, fact.parts["statement"])
+    node = statement_at(context.module, fact.parts["statement"])
     calls = list(_moves(node)) if isinstance(node, ir.If) else []
     if not isinstance(node, ir.If) or not calls:
         return None
     test = (node.test.start, node.test.end)
-    device = device_expression(page, fact, test, from_scope=False)
-    if device is None or "\n" in page.text(test):
+    device = device_expression(context, fact, test, from_scope=False)
+    if device is None or "\n" in context.text(test):
         return None
     asked = f'{device.text}.type == "xla"'
     if "rest" in fact.parts:
-        asked = f"{page.text(fact.parts['rest'])} and {asked}"
-    edits = [page.edit(test[1], test[1], f" or {asked}")]
+        asked = f"{context.text(fact.parts['rest'])} and {asked}"
+    edits = [context.edit(test[1], test[1], f" or {asked}")]
     for call in calls:
         assert isinstance(call.func, ir.Attribute)
         start = call.func.attr_start
         edits += [
-            page.edit(start, call.func.end, "to"),
-            page.edit(call.args_start, call.args_start, device.text),
+            context.edit(start, call.func.end, "to"),
+            context.edit(call.args_start, call.args_start, device.text),
         ]
     return Draft(f"Move to XLA too: `... or {asked}`", (*device.edits, *edits), device.creates)
 

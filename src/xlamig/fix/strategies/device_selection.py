@@ -12,7 +12,7 @@ from xlamig.fix.strategies.device_literal import device_text, replace_by_device
 _EXPRESSIONS = {"ternary", "and"}
 
 
-def device_selection(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def device_selection(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Selections with the CPU as the other outcome: what does nothing but choose is replaced as a whole,
     of others the CPU's arm."""
     if not isinstance(fact, DeviceChoice) or fact.via != "selection":
@@ -22,67 +22,69 @@ def device_selection(fact: Fact, options: Options, page: FixContext) -> Draft | 
     if "availability" not in fact.parts or fact.result not in ("device", "string"):
         return None  # what else is asked for has to stay asked for
     if fact.form == "word":
-        return _word(fact, page)
+        return _word(fact, context)
     if "fallback" in fact.parts and (
         fact.form == "if-else" or not is_default_device(fact.device, fact.index)
     ):
-        return _fallback(fact, page)
+        return _fallback(fact, context)
     if not is_default_device(fact.device, fact.index):
         return None
     if fact.form == "if-else":
-        return _statement(fact, page)
+        return _statement(fact, context)
     if fact.form not in _EXPRESSIONS:
         return None
-    rest = page.text(fact.parts["rest"]) if "rest" in fact.parts else ""
-    return replace_by_device(fact, page, fact.result == "device", index_of(fact.device), rest)
+    rest = context.text(fact.parts["rest"]) if "rest" in fact.parts else ""
+    return replace_by_device(fact, context, fact.result == "device", index_of(fact.device), rest)
 
 
-def _statement(fact: DeviceChoice, page: FixContext) -> Draft | None:
+def _statement(fact: DeviceChoice, context: FixContext) -> Draft | None:
     """An if/else of two assignments becomes one."""
     place, target = fact.parts.get("statement"), fact.parts.get("target")
-    if place is None or target is None or "#" in page.text(place):
+    if place is None or target is None or "#" in context.text(place):
         return None
-    device = device_expression(page, fact, place, index_of(fact.device), from_scope=False)
+    device = device_expression(context, fact, place, index_of(fact.device), from_scope=False)
     if device is None:
         return None
     value = device.text if fact.result == "device" else device_text(device.text, index_of(fact.device))
-    text = f"{page.text(target)} = {value}"
-    return Draft(f"Use `{text}`", (*device.edits, page.edit(*place, text)), device.creates)
+    text = f"{context.text(target)} = {value}"
+    return Draft(f"Use `{text}`", (*device.edits, context.edit(*place, text)), device.creates)
 
 
-def _word(fact: DeviceChoice, page: FixContext) -> Draft | None:
+def _word(fact: DeviceChoice, context: FixContext) -> Draft | None:
     """`"gpu"` for XLA too, where all that becomes of the word is a name that is compared with words."""
-    test, path = fact.parts["availability"], path_to(page.module, *fact.span)
+    test, path = fact.parts["availability"], path_to(context.module, *fact.span)
     statement = path[-2]
     match statement:
         case ir.Assign(targets=(ir.Name(id=name),)):
-            owner = next((n for n in reversed(path) if isinstance(n, Function)), page.module)
+            owner = next((n for n in reversed(path) if isinstance(n, Function)), context.module)
         case _:
             return None
     bound = {
         id(target) for node in bindings(owner, name) if isinstance(node, ir.Assign) for target in node.targets
     }
     uses = [use for use in reads(owner, name) if id(use) not in bound]
-    around = [path_to(page.module, use.start, use.end) for use in uses]
-    device = device_expression(page, fact, test, from_scope=False)
+    around = [path_to(context.module, use.start, use.end) for use in uses]
+    device = device_expression(context, fact, test, from_scope=False)
     if device is None or not all(len(p) > 1 and isinstance(p[-2], ir.Compare) for p in around):
         return None
-    text = f'{page.text(test)} or {device.text}.type == "xla"'
-    return Draft(f"Use `{text}`", (*device.edits, page.edit(*test, text)), device.creates)
+    text = f'{context.text(test)} or {device.text}.type == "xla"'
+    return Draft(f"Use `{text}`", (*device.edits, context.edit(*test, text)), device.creates)
 
 
-def _fallback(fact: DeviceChoice, page: FixContext) -> Draft | None:
+def _fallback(fact: DeviceChoice, context: FixContext) -> Draft | None:
     """The arm for hosts without CUDA takes the device that the helper knows; CUDA's arm stays."""
     place = fact.parts["fallback"]
-    node, old = path_to(page.module, *place)[-1], page.text(place)
+    node, old = path_to(context.module, *place)[-1], context.text(place)
     is_text = isinstance(node, ir.Const) and node.value == "cpu"
     if not (is_text or old.endswith(('device("cpu")', "device('cpu')"))):
         return None
-    device = device_expression(page, fact, place, from_scope=False)
+    device = device_expression(context, fact, place, from_scope=False)
     if device is None:
         return None
     text = device_text(device.text, "") if is_text else device.text
     if "rest" in fact.parts:
-        text = f"{text} if {page.text(fact.parts['rest'])} else {old}"
+        text = f"{text} if {context.text(fact.parts['rest'])} else {old}"
         text = f"({text})" if fact.form == "ternary" else text
-    return Draft(f"Use `{text}` instead of `{old}`", (*device.edits, page.edit(*place, text)), device.creates)
+    return Draft(
+        f"Use `{text}` instead of `{old}`", (*device.edits, context.edit(*place, text)), device.creates
+    )

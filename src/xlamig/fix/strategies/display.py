@@ -6,5 +6,5 @@ from xlamig.facts import Fact
 from xlamig.fix.context import Draft, FixContext, Options
 
 
-def display(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def display(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     return Draft("")

@@ -11,29 +11,29 @@ from xlamig.fix.scopes import subscript_at
 _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
 
 
-def index_select(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def index_select(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """`x[:, i]`: all other dimensions whole, and `x` a name, which stands there twice. Not a slice: what it
     takes would have to be counted out."""
     if not isinstance(fact, ChangingConstant) or fact.access != "read":
         return None
-    found = subscript_at(page.module, fact.span)
+    found = subscript_at(context.module, fact.span)
     if found is None:
         return None
     node, parent = found
     if not is_plain(node.value) or _is_changed(node, parent) or _is_read(parent):
         return None
     dimension = _dimension(node.index)
-    torch = ensure_module(page, "torch", fact.span)
-    if dimension is None or torch is None or "#" in page.text((node.start, node.end)):
+    torch = ensure_module(context, "torch", fact.span)
+    if dimension is None or torch is None or "#" in context.text((node.start, node.end)):
         return None
     number, chosen = dimension
-    tensor, index = page.text((node.value.start, node.value.end)), page.text((chosen.start, chosen.end))
+    tensor, index = context.text((node.value.start, node.value.end)), context.text((chosen.start, chosen.end))
     pure = all(isinstance(n, _PURE) for n in ir.walk(chosen))
     if isinstance(chosen, ir.Const | ir.Sequence | ir.Slice) or not pure:
         return None
     selected = f"{tensor}.index_select({number}, {torch.name}.tensor([{index}], device={tensor}.device))"
     new = f"{selected}.squeeze({number})"
-    edit = page.edit(node.start, node.end, new)
+    edit = context.edit(node.start, node.end, new)
     return Draft(f"Use `{new}`", (*torch.edits, edit))
 
 

@@ -13,15 +13,15 @@ _PLAIN = re.compile(r"f(\"|')((?:(?!\1)[^\\\r\n])*)\1")
 _FIELD = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 
-def lazy_log(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def lazy_log(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """An f-string on one line with names alone in its fields, and no other argument."""
     if not isinstance(fact, HostRead) or fact.via != "log":
         return None
-    call = next((n for n in reversed(path_to(page.module, *fact.span)) if isinstance(n, ir.Call)), None)
+    call = next((n for n in reversed(path_to(context.module, *fact.span)) if isinstance(n, ir.Call)), None)
     if call is None or len(call.args) != 1 or not isinstance(call.args[0].value, ir.FString):
         return None
     text = call.args[0].value
-    plain = _PLAIN.fullmatch(page.text((text.start, text.end)))
+    plain = _PLAIN.fullmatch(context.text((text.start, text.end)))
     if plain is None:
         return None
     quote, body = plain.groups()
@@ -31,4 +31,4 @@ def lazy_log(fact: Fact, options: Options, page: FixContext) -> Draft | None:
         return None
     message = "%s".join(piece.replace("%", "%%") for piece in pieces)
     new = f"{quote}{message}{quote}, {', '.join(names)}"
-    return Draft(f"Use `{new}`", (page.edit(text.start, text.end, new),))
+    return Draft(f"Use `{new}`", (context.edit(text.start, text.end, new),))

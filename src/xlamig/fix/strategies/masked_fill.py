@@ -13,68 +13,68 @@ _CHECKS = frozenset({"isnan", "isinf", "isfinite", "isneginf", "isposinf"})
 _NUMBERS = ("inf", "nan", "min", "max", "eps", "tiny")
 
 
-def masked_fill(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def masked_fill(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """A mask that is computed from the very tensor it is used on has its shape: one of another would not
     index it. Any other may be one of rows, and gets the dimensions that it lacks."""
     if not isinstance(fact, DynamicShape) or fact.via != "mask-write":
         return None
-    statement = statement_at(page.module, fact.span)
+    statement = statement_at(context.module, fact.span)
     match statement:
         case ir.Assign(
             targets=(ir.Subscript(value=ir.Name() | ir.Attribute() as owner, index=(mask,)),), value=value
         ):
-            tensor = page.text((owner.start, owner.end))
+            tensor = context.text((owner.start, owner.end))
         case _:
             return None
-    if not _is_number(value, page) or "#" in page.text((statement.start, statement.end)):
+    if not _is_number(value, context) or "#" in context.text((statement.start, statement.end)):
         return None
-    shaped: str | None = page.text((mask.start, mask.end))
-    if not _is_mask_of(tensor, mask, page):
-        shaped = with_dimensions_of(owner, mask, page)
+    shaped: str | None = context.text((mask.start, mask.end))
+    if not _is_mask_of(tensor, mask, context):
+        shaped = with_dimensions_of(owner, mask, context)
     if shaped is None:
         return None
-    new = f"{tensor}.masked_fill_({shaped}, {page.text((value.start, value.end))})"
-    return Draft(f"Use `{new}`", (page.edit(statement.start, statement.end, new),))
+    new = f"{tensor}.masked_fill_({shaped}, {context.text((value.start, value.end))})"
+    return Draft(f"Use `{new}`", (context.edit(statement.start, statement.end, new),))
 
 
-def with_dimensions_of(tensor: ir.Expr, mask: ir.Expr, page: FixContext) -> str | None:
+def with_dimensions_of(tensor: ir.Expr, mask: ir.Expr, context: FixContext) -> str | None:
     """The mask with as many dimensions as the tensor that it indexes; None if it is more than may be
     computed twice."""
     if not is_plain(tensor) or not all(isinstance(n, _REPEATABLE) for n in ir.walk(mask)):
         return None
-    x, m = page.text((tensor.start, tensor.end)), page.text((mask.start, mask.end))
+    x, m = context.text((tensor.start, tensor.end)), context.text((mask.start, mask.end))
     m = m if isinstance(mask, ir.Name | ir.Attribute) else f"({m})"
     return f"{m}.view({m}.shape + (1,) * ({x}.dim() - {m}.dim()))"
 
 
-def _is_mask_of(tensor: str, mask: ir.Expr, page: FixContext) -> bool:
+def _is_mask_of(tensor: str, mask: ir.Expr, context: FixContext) -> bool:
     def is_tensor(node: ir.Expr) -> bool:
-        return page.text((node.start, node.end)) == tensor
+        return context.text((node.start, node.end)) == tensor
 
     match mask:
         case ir.Compare(left=left, ops=(op,), comparators=(right,)):
             return op in ("<", "<=", ">", ">=", "==", "!=") and (is_tensor(left) or is_tensor(right))
         case ir.Unary(op="~", operand=operand):
-            return _is_mask_of(tensor, operand, page)
+            return _is_mask_of(tensor, operand, context)
         case ir.Binary(op="&" | "|", left=left, right=right):
-            return _is_mask_of(tensor, left, page) and _is_mask_of(tensor, right, page)
+            return _is_mask_of(tensor, left, context) and _is_mask_of(tensor, right, context)
         case ir.Call(func=ir.Attribute(value=owner, attr=attr), args=args) if attr in _CHECKS:
             return is_tensor(owner) if not args else len(args) == 1 and is_tensor(args[0].value)
     return False
 
 
-def _is_number(node: ir.Expr, page: FixContext) -> bool:
+def _is_number(node: ir.Expr, context: FixContext) -> bool:
     """Also a name that is set once, to a number."""
     match node:
         case ir.Const(value=value):
             return isinstance(value, int | float) and not isinstance(value, bool)
         case ir.Unary(op="-", operand=operand):
-            return _is_number(operand, page)
+            return _is_number(operand, context)
         case ir.Call(func=ir.Name(id="float"), args=(ir.Arg(value=ir.Const(value=str())),)):
             return True
         case ir.Attribute(attr=attr):
             return attr in _NUMBERS
         case ir.Name(id=name):
-            bound = bindings(page.module, name)
-            return len(bound) == 1 and isinstance(bound[0], ir.Assign) and _is_number(bound[0].value, page)
+            bound = bindings(context.module, name)
+            return len(bound) == 1 and isinstance(bound[0], ir.Assign) and _is_number(bound[0].value, context)
     return False

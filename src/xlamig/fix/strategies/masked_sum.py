@@ -10,22 +10,22 @@ from xlamig.fix.scopes import path_to
 from xlamig.fix.strategies.masked_fill import with_dimensions_of
 
 
-def masked_sum(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def masked_sum(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """`x` is a name, and the mask computes nothing that matters twice. A mask that is not seen to have
     the shape of `x` gets as many dimensions more as `x` has: it may be one of rows."""
     if not isinstance(fact, DynamicShape) or fact.via != "mask-read":
         return None
-    path = path_to(page.module, *fact.span)
+    path = path_to(context.module, *fact.span)
     read, reduced = path[-1], _reduction(path)
     parts = _parts(read)
     if reduced is None or parts is None:
         return None
     owner, mask = parts
     whole, kind = reduced
-    torch, longer = ensure_module(page, "torch", fact.span), with_dimensions_of(owner, mask, page)
-    if torch is None or longer is None or "#" in page.text(whole):
+    torch, longer = ensure_module(context, "torch", fact.span), with_dimensions_of(owner, mask, context)
+    if torch is None or longer is None or "#" in context.text(whole):
         return None
-    x, m = page.text((owner.start, owner.end)), page.text((mask.start, mask.end))
+    x, m = context.text((owner.start, owner.end)), context.text((mask.start, mask.end))
     once = m if isinstance(mask, ir.Name | ir.Attribute) else f"({m})"
     shaped = m if fact.same_shape else longer
     new = f"{torch.name}.where({shaped}, {x}, 0).sum()"
@@ -33,7 +33,7 @@ def masked_sum(fact: Fact, options: Options, page: FixContext) -> Draft | None:
         count = f"{once}.sum()"
         new += f" / {count}" if fact.same_shape else f" / ({count} * ({x}.numel() // {once}.numel()))"
         new = f"({new})"
-    return Draft(f"Use `{new}`", (*torch.edits, page.edit(*whole, new)))
+    return Draft(f"Use `{new}`", (*torch.edits, context.edit(*whole, new)))
 
 
 def _parts(node: ir.Node) -> tuple[ir.Expr, ir.Expr] | None:

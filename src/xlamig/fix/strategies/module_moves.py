@@ -12,71 +12,73 @@ from xlamig.fix.scopes import Function, block_of, path_to, statement_at
 _FLAG = "set_swap_module_params_on_conversion"
 
 
-def move_first(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def move_first(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """The move stands above the optimizer's construction, where nothing between needs their order."""
     if not isinstance(fact, ModuleMove) or fact.via != "optimizer" or not fact.related:
         return None
-    move = statement_at(page.module, fact.span)
-    built = statement_at(page.module, fact.related[0].span) if fact.related[0].span else None
-    block = block_of(page.module, move) if move else None
+    move = statement_at(context.module, fact.span)
+    built = statement_at(context.module, fact.related[0].span) if fact.related[0].span else None
+    block = block_of(context.module, move) if move else None
     if move is None or built is None or block is None or not any(s is built for s in block):
         return None
     first, last = (next(i for i, s in enumerate(block) if s is one) for one in (built, move))
     root = fact.module.partition(".")[0]
     between = block[first + 1 : last]
     bound = {name for s in block[first:last] for n in ir.walk(s) for name in names_bound(n)}
-    if first >= last or not _moves_only(move, fact.module, page):
+    if first >= last or not _moves_only(move, fact.module, context):
         return None
     if (names_read(move) - {root}) & bound or any(root in names_read(s) for s in between):
         return None
-    start, end = line_start(page.source.text, move.start), line_end(page.source.text, move.end)
-    line = page.text((start, end)).strip()
-    rest = page.text((move.end, end)).strip()
-    if not page.text((start, end)).lstrip().startswith(page.text((move.start, move.end))):
+    start, end = line_start(context.source.text, move.start), line_end(context.source.text, move.end)
+    line = context.text((start, end)).strip()
+    rest = context.text((move.end, end)).strip()
+    if not context.text((start, end)).lstrip().startswith(context.text((move.start, move.end))):
         return None
     if "\n" in line or "\r" in line or (rest and not rest.startswith("#")):
         return None  # it shares its line
-    above = insert_beside(page, line, built)
+    above = insert_beside(context, line, built)
     if above is None:
         return None
     return Draft(
         f"Move `{line}` above the optimizer",
-        (above, page.edit(start, after_newline(page.source.text, end), "")),
+        (above, context.edit(start, after_newline(context.source.text, end), "")),
     )
 
 
-def keep_parameters(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def keep_parameters(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Sets, right before the move, the flag with which a move keeps the identity of parameters."""
     if not isinstance(fact, ModuleMove):
         return None
-    move = statement_at(page.module, fact.span)
-    torch = ensure_module(page, "torch", fact.span)
-    set_in = [n.start for n in ir.walk(page.module) if isinstance(n, ir.Attribute) and n.attr == _FLAG]
-    if move is None or torch is None or _same_owner(page, set_in, move):
+    move = statement_at(context.module, fact.span)
+    torch = ensure_module(context, "torch", fact.span)
+    set_in = [n.start for n in ir.walk(context.module) if isinstance(n, ir.Attribute) and n.attr == _FLAG]
+    if move is None or torch is None or _same_owner(context, set_in, move):
         return None
     line = f"{torch.name}.__future__.{_FLAG}(True)"
-    above = insert_beside(page, line, move)
+    above = insert_beside(context, line, move)
     return Draft(f"Set `{line}` before the move", (*torch.edits, above)) if above else None
 
 
-def _same_owner(page: FixContext, places: list[int], statement: ir.Stmt) -> bool:
+def _same_owner(context: FixContext, places: list[int], statement: ir.Stmt) -> bool:
     """One of `places` lies above the statement in its function or at module level."""
-    around = {id(n) for n in path_to(page.module, statement.start, statement.end) if isinstance(n, Function)}
+    around = {
+        id(n) for n in path_to(context.module, statement.start, statement.end) if isinstance(n, Function)
+    }
     return any(
-        all(id(n) in around for n in path_to(page.module, at, at + 1) if isinstance(n, Function))
+        all(id(n) in around for n in path_to(context.module, at, at + 1) if isinstance(n, Function))
         for at in places
         if at < statement.start
     )
 
 
-def _moves_only(statement: ir.Stmt, module: str, page: FixContext) -> bool:
+def _moves_only(statement: ir.Stmt, module: str, context: FixContext) -> bool:
     """`x.to(...)` or `x = x.to(...)`."""
     match statement:
         case ir.ExprStmt(value=ir.Call(func=ir.Attribute(value=owner))):
             pass
         case ir.Assign(targets=(target,), value=ir.Call(func=ir.Attribute(value=owner))):
-            if page.text((target.start, target.end)) != module:
+            if context.text((target.start, target.end)) != module:
                 return False
         case _:
             return False
-    return page.text((owner.start, owner.end)) == module
+    return context.text((owner.start, owner.end)) == module

@@ -12,8 +12,10 @@ from xlamig.fix.imports import insert_beside
 from xlamig.fix.scopes import bindings, path_to, reads
 
 
-def rename_imported(fact: ApiUse, page: FixContext, new: str, accepts: Sequence[str] | None) -> Draft | None:
-    found = _find(fact, page)
+def rename_imported(
+    fact: ApiUse, context: FixContext, new: str, accepts: Sequence[str] | None
+) -> Draft | None:
+    found = _find(fact, context)
     if found is None:
         return None
     statement, alias = found
@@ -21,26 +23,26 @@ def rename_imported(fact: ApiUse, page: FixContext, new: str, accepts: Sequence[
     if isinstance(statement, ir.Import):
         if alias.asname is None or alias.name != fact.name:
             return None
-        return Draft(message, (page.edit(alias.start, alias.start + len(alias.name), new),))
-    edits = _import_edits(page, statement, alias, new)
+        return Draft(message, (context.edit(alias.start, alias.start + len(alias.name), new),))
+    edits = _import_edits(context, statement, alias, new)
     if edits is None:
         return None
     old, short = alias.asname or alias.name, new.rpartition(".")[2]
-    uses = reads(page.module, old)
-    if not _callable_everywhere(page, uses, accepts) or bindings(page.module, old) != [alias]:
+    uses = reads(context.module, old)
+    if not _callable_everywhere(context, uses, accepts) or bindings(context.module, old) != [alias]:
         return None
     if alias.asname is None and short != old:
-        if _seen_elsewhere(page, old) or bindings(page.module, short) or reads(page.module, short):
+        if _seen_elsewhere(context, old) or bindings(context.module, short) or reads(context.module, short):
             return None
-        edits += [page.edit(use.start, use.end, short) for use in uses]
+        edits += [context.edit(use.start, use.end, short) for use in uses]
     return Draft(message, tuple(edits))
 
 
-def fits(page: FixContext, callee: Span, accepts: Sequence[str] | None) -> bool:
+def fits(context: FixContext, callee: Span, accepts: Sequence[str] | None) -> bool:
     """The call passes nothing but parameters in `accepts`; None accepts everything."""
     if accepts is None:
         return True
-    for node in reversed(path_to(page.module, *callee)):
+    for node in reversed(path_to(context.module, *callee)):
         if isinstance(node, ir.Call) and (node.func.start, node.func.end) == callee:
             positional = [a for a in node.args if a.keyword is None and not a.star]
             named = [a.keyword for a in node.args if a.keyword is not None]
@@ -49,10 +51,10 @@ def fits(page: FixContext, callee: Span, accepts: Sequence[str] | None) -> bool:
     return False
 
 
-def _find(fact: ApiUse, page: FixContext) -> tuple[ir.Import | ir.ImportFrom, ir.Alias] | None:
+def _find(fact: ApiUse, context: FixContext) -> tuple[ir.Import | ir.ImportFrom, ir.Alias] | None:
     """The one import of the API in this file."""
     found: list[tuple[ir.Import | ir.ImportFrom, ir.Alias]] = []
-    for node in ir.walk(page.module):
+    for node in ir.walk(context.module):
         if isinstance(node, ir.ImportFrom) and node.level == 0:
             found += [(node, a) for a in node.names if f"{node.module}.{a.name}" == fact.name]
         elif isinstance(node, ir.Import):
@@ -60,32 +62,34 @@ def _find(fact: ApiUse, page: FixContext) -> tuple[ir.Import | ir.ImportFrom, ir
     return found[0] if len(found) == 1 else None
 
 
-def _import_edits(page: FixContext, statement: ir.ImportFrom, alias: ir.Alias, new: str) -> list[Edit] | None:
+def _import_edits(
+    context: FixContext, statement: ir.ImportFrom, alias: ir.Alias, new: str
+) -> list[Edit] | None:
     module, _, name = new.rpartition(".")
-    renamed = page.edit(alias.start, alias.start + len(alias.name), name)
+    renamed = context.edit(alias.start, alias.start + len(alias.name), name)
     if statement.module == module:
         return [renamed]
     start, end = statement.module_start, statement.module_start + len(statement.module)
-    if page.text((start, end)) != statement.module:
+    if context.text((start, end)) != statement.module:
         return None
     if len(statement.names) == 1:
-        return [page.edit(start, end, module), renamed]
+        return [context.edit(start, end, module), renamed]
     names = statement.names
     index = names.index(alias)
     cut = (names[index - 1].end, alias.end) if index else (alias.start, names[1].start)
     bound = f"{name} as {alias.asname}" if alias.asname else name
-    added = insert_beside(page, f"from {module} import {bound}", statement)
-    if added is None or "#" in page.text(cut):
+    added = insert_beside(context, f"from {module} import {bound}", statement)
+    if added is None or "#" in context.text(cut):
         return None
-    return [added, page.edit(*cut, "")]
+    return [added, context.edit(*cut, "")]
 
 
-def _callable_everywhere(page: FixContext, uses: Sequence[ir.Name], accepts: Sequence[str] | None) -> bool:
-    return all(fits(page, (use.start, use.end), accepts) for use in uses)
+def _callable_everywhere(context: FixContext, uses: Sequence[ir.Name], accepts: Sequence[str] | None) -> bool:
+    return all(fits(context, (use.start, use.end), accepts) for use in uses)
 
 
-def _seen_elsewhere(page: FixContext, name: str) -> bool:
+def _seen_elsewhere(context: FixContext, name: str) -> bool:
     """Other files or `getattr` may know the name: a package's `__init__`, `__all__`, a string."""
-    if page.source.filename.endswith("__init__.py"):
+    if context.source.filename.endswith("__init__.py"):
         return True
-    return any(isinstance(node, ir.Const) and node.value == name for node in ir.walk(page.module))
+    return any(isinstance(node, ir.Const) and node.value == name for node in ir.walk(context.module))

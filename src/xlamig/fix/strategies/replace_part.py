@@ -8,7 +8,7 @@ from xlamig.facts import Fact
 from xlamig.fix.context import Draft, FixContext, Options
 
 
-def replace_part(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def replace_part(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """`part` names it, without one it is the fact's whole place; `text` takes its place, or what the
     row says under `replace`, or the text of the proof named by `proof`."""
     part = options.get("part")
@@ -17,6 +17,6 @@ def replace_part(fact: Fact, options: Options, page: FixContext) -> Draft | None
     text = options.get("text") or (row.get("replace") if isinstance(row, Mapping) else None)
     if text is None:
         text = fact.proofs.get(str(options.get("proof")))
-    if span is None or not isinstance(text, str) or page.text(span) == text:
+    if span is None or not isinstance(text, str) or context.text(span) == text:
         return None
-    return Draft(f"Replace `{page.text(span)}` by `{text}`", (page.edit(*span, text),))
+    return Draft(f"Replace `{context.text(span)}` by `{text}`", (context.edit(*span, text),))

@@ -13,7 +13,7 @@ from xlamig.knowledge import signatures
 _ATOMS = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.Const)
 
 
-def rewrite_call(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def rewrite_call(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Options:
 
     source    the new text, a template (see fix/template.py), with `{parameter}` for an argument's,
@@ -25,8 +25,8 @@ def rewrite_call(fact: Fact, options: Options, page: FixContext) -> Draft | None
     breaks    targets that lack what is written: not where they shall go on working
     method    what `argument` has to call
     """
-    found = _called(fact, options, page)
-    settings = page.settings
+    found = _called(fact, options, context)
+    settings = context.settings
     if found is None or {settings.target, *settings.keep_working_on} & set(options.get("breaks", ())):
         return None
     call, arguments = found
@@ -34,21 +34,21 @@ def rewrite_call(fact: Fact, options: Options, page: FixContext) -> Draft | None
     if accepts is not None and not arguments.keys() - {"receiver"} <= set(accepts):
         return None
     span = call if replaced is None else arguments.get(str(replaced))
-    if span is None or (replaced is not None and not _calls(span, options.get("method"), page)):
+    if span is None or (replaced is not None and not _calls(span, options.get("method"), context)):
         return None
-    if "#" in page.text(span):
+    if "#" in context.text(span):
         return None  # a comment would be lost
     names = options.get("names", ())
-    texts = {name: _text(place, page, name in names) for name, place in arguments.items()}
+    texts = {name: _text(place, context, name in names) for name, place in arguments.items()}
     if callee := fact.parts.get("callee"):
-        texts["callee"] = page.text(callee)
-    new = fill(str(options["source"]), page, fact, span, texts)
+        texts["callee"] = context.text(callee)
+    new = fill(str(options["source"]), context, fact, span, texts)
     if new is None or None in texts.values():
         return None
-    return Draft(f"Use `{new.text}`", (*new.edits, page.edit(*span, new.text)), new.creates)
+    return Draft(f"Use `{new.text}`", (*new.edits, context.edit(*span, new.text)), new.creates)
 
 
-def _called(fact: Fact, options: Options, page: FixContext) -> tuple[Span, dict[str, Span]] | None:
+def _called(fact: Fact, options: Options, context: FixContext) -> tuple[Span, dict[str, Span]] | None:
     """Where the call of a fact stands, and its arguments by their parameters; None if not all are seen."""
     if isinstance(fact, ApiUse):
         span, receiver = fact.parts.get("call"), fact.parts.get("receiver")
@@ -56,7 +56,7 @@ def _called(fact: Fact, options: Options, page: FixContext) -> tuple[Span, dict[
             return None
         arguments = {a.name: a.value_span for a in fact.args}
         return span, {**arguments, "receiver": receiver} if receiver else arguments
-    node, operation = path_to(page.module, *fact.span)[-1], str(getattr(fact, "operation", ""))
+    node, operation = path_to(context.module, *fact.span)[-1], str(getattr(fact, "operation", ""))
     parameters = options.get("signature") or signatures.parameters(operation)
     if not isinstance(node, ir.Call) or parameters is None or len(node.args) > len(parameters):
         return None
@@ -71,17 +71,17 @@ def _called(fact: Fact, options: Options, page: FixContext) -> tuple[Span, dict[
     return (node.start, node.end), named
 
 
-def _calls(span: Span, method: object, page: FixContext) -> bool:
-    node = path_to(page.module, *span)[-1]
+def _calls(span: Span, method: object, context: FixContext) -> bool:
+    node = path_to(context.module, *span)[-1]
     return method is None or (
         isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr == method
     )
 
 
-def _text(span: Span, page: FixContext, named: bool) -> str | None:
+def _text(span: Span, context: FixContext, named: bool) -> str | None:
     """Return the text for an expression; None for one that must not be evaluated twice."""
-    text = page.text(span)
-    node = path_to(page.module, *span)[-1]
+    text = context.text(span)
+    node = path_to(context.module, *span)[-1]
     if isinstance(node, ir.Const) or is_plain(node) or (isinstance(node, _ATOMS) and not named):
         return text
     return None if named else f"({text})"

@@ -17,17 +17,17 @@ _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)  # may be evaluat
 _LAUNCHER = re.compile(r"spawn|launch|Process$")
 
 
-def seed_xla(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def seed_xla(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Writes `torch_xla.manual_seed(...)` below a seeding statement, in the process that uses the
     device: not in a file that starts others, unless a device is in scope."""
-    statement = _statement(fact, page)
+    statement = _statement(fact, context)
     if statement is None or not isinstance(fact, ApiUse):
         return None
-    if "device-in-scope" not in fact.proofs and any(map(_launches, ir.walk(page.module))):
+    if "device-in-scope" not in fact.proofs and any(map(_launches, ir.walk(context.module))):
         return None
-    seed = page.text(fact.args[0].value_span)
-    call = xla_statement(page, fact, helpers.SEED, seed, (statement.end, statement.end))
-    inserted = insert_after(page, statement, call.lines) if call else None
+    seed = context.text(fact.args[0].value_span)
+    call = xla_statement(context, fact, helpers.SEED, seed, (statement.end, statement.end))
+    inserted = insert_after(context, statement, call.lines) if call else None
     if call is None or inserted is None:
         return None
     return Draft(f"Add `torch_xla.manual_seed({seed})`", (*call.edits, inserted), call.creates)
@@ -39,18 +39,18 @@ def _launches(node: ir.Node) -> bool:
     return _LAUNCHER.search(name) is not None
 
 
-def _statement(fact: Fact, page: FixContext) -> ir.ExprStmt | None:
+def _statement(fact: Fact, context: FixContext) -> ir.ExprStmt | None:
     """The seeding call as a statement with lines of its own and one plain argument."""
-    for node in ir.walk(page.module):
+    for node in ir.walk(context.module):
         if not isinstance(node, ir.ExprStmt) or (node.start, node.end) != fact.statement:
             continue
-        call, block, text = node.value, block_of(page.module, node), page.source.text
+        call, block, text = node.value, block_of(context.module, node), context.source.text
         if not isinstance(call, ir.Call) or (call.start, call.end) != fact.parts.get("call"):
             return None
         if len(call.args) != 1 or call.args[0].star or block is None:
             return None
         value = call.args[0].value
-        pure = all(isinstance(n, _PURE) for n in ir.walk(value)) and "\n" not in page.text(
+        pure = all(isinstance(n, _PURE) for n in ir.walk(value)) and "\n" not in context.text(
             (value.start, value.end)
         )
         index = next(i for i, s in enumerate(block) if s is node)

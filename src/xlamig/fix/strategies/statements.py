@@ -12,38 +12,38 @@ from xlamig.fix.template import fill
 _COMPUTE = (ir.Call, ir.Await, ir.Yield, ir.Walrus, ir.Comprehension)
 
 
-def drop_statement(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def drop_statement(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """The statement has to be the call alone."""
-    statement = _statement_of(fact, page)
+    statement = _statement_of(fact, context)
     if not isinstance(statement, ir.ExprStmt):
         return None
     if (statement.value.start, statement.value.end) != fact.parts.get("call"):
         return None
-    return _deletion(statement, page)
+    return _deletion(statement, context)
 
 
-def drop_assignment(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def drop_assignment(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """The statement has to assign to nothing else, and its value has to compute nothing."""
-    statement = _statement_of(fact, page)
+    statement = _statement_of(fact, context)
     if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
         return None
     if (statement.targets[0].start, statement.targets[0].end) != fact.span:
         return None
     if any(isinstance(node, _COMPUTE) for node in ir.walk(statement.value)):
         return None
-    return _deletion(statement, page)
+    return _deletion(statement, context)
 
 
-def guard_statement(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def guard_statement(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Option `test`, a template (see fix/template.py): where it does not hold the statement, which is the
     call alone and has its line for itself, is passed over."""
-    statement = _statement_of(fact, page)
+    statement = _statement_of(fact, context)
     if not isinstance(statement, ir.ExprStmt):
         return None
     if (statement.value.start, statement.value.end) != fact.parts.get("call"):
         return None
-    test = fill(str(options["test"]), page, fact, fact.span)
-    text, newline = page.source.text, page.module.newline
+    test = fill(str(options["test"]), context, fact, fact.span)
+    text, newline = context.source.text, context.module.newline
     start, end = line_start(text, statement.start), line_end(text, statement.end)
     rest = text[statement.end : end].strip()
     indent = text[start : statement.start]
@@ -51,34 +51,34 @@ def guard_statement(fact: Fact, options: Options, page: FixContext) -> Draft | N
         test is None
         or indent.strip()
         or (rest and not rest.startswith("#"))
-        or newline in page.text(fact.span)
+        or newline in context.text(fact.span)
     ):
         return None
     line = f"if {test.text}:"
-    added = page.edit(statement.start, statement.start, f"{line}{newline}{indent}{page.module.indent}")
+    added = context.edit(statement.start, statement.start, f"{line}{newline}{indent}{context.module.indent}")
     return Draft(f"Put it under `{line}`", (*test.edits, added), test.creates)
 
 
-def _statement_of(fact: Fact, page: FixContext) -> ir.Stmt | None:
-    simple = (n for n in ir.walk(page.module) if isinstance(n, ir.ExprStmt | ir.Assign))
+def _statement_of(fact: Fact, context: FixContext) -> ir.Stmt | None:
+    simple = (n for n in ir.walk(context.module) if isinstance(n, ir.ExprStmt | ir.Assign))
     return next((n for n in simple if (n.start, n.end) == fact.statement), None)
 
 
-def _deletion(statement: ir.Stmt, page: FixContext) -> Draft | None:
-    block = block_of(page.module, statement)
+def _deletion(statement: ir.Stmt, context: FixContext) -> Draft | None:
+    block = block_of(context.module, statement)
     if block is None:
         return None
     whole = statement.start, statement.end
-    span = _statement_span(page, block, statement)
+    span = _statement_span(context, block, statement)
     content = "pass" if span == whole else ""
-    return Draft(f"Delete `{' '.join(page.text(whole).split())}`", (page.edit(*span, content),))
+    return Draft(f"Delete `{' '.join(context.text(whole).split())}`", (context.edit(*span, content),))
 
 
-def _statement_span(page: FixContext, block: ir.Block, statement: ir.Stmt) -> Span:
+def _statement_span(context: FixContext, block: ir.Block, statement: ir.Stmt) -> Span:
     """Return the span to delete with the statement; its own span if a `pass` has to stay."""
-    text = page.source.text
+    text = context.source.text
     index = next(i for i, s in enumerate(block) if s is statement)
-    if len(block) == 1 and block is not page.module.body:
+    if len(block) == 1 and block is not context.module.body:
         return statement.start, statement.end
     if index and joined(text, block[index - 1].end, statement.start):
         return block[index - 1].end, statement.end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import Fact, Span, StepBoundary
-from xlamig.fix.context import Draft, FixContext, Held, Options
+from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.loops import ends_each_round, loop_of, updated_by
 from xlamig.fix.step_end import end_of_step, waits
@@ -19,40 +19,40 @@ _HELD = {
 }
 
 
-def step_boundary(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def step_boundary(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """After the update of the parameters and what still belongs to the step, where each backward pass is
     followed by it; in loops that only call a model, as the round's last statement."""
     if not isinstance(fact, StepBoundary):
         return None
     if fact.optimizer not in ("plain", "none"):
-        raise Held("several optimizers step in the loop: you choose where a step ends")
-    loop = loop_of(page.module, fact.parts.get("body"))
+        raise FixDeclined("several optimizers step in the loop: you choose where a step ends")
+    loop = loop_of(context.module, fact.parts.get("body"))
     if loop is None:
         return None
     if fact.loop == "training":
         if fact.optimizer == "none":
             return None
-        if waits(page, loop):
-            raise Held("the fix of `torch.cuda.synchronize()` ends the step there (XLA005)")
-        updated = updated_by(page.module, loop, fact.accumulates)
-        at = end_of_step(page, updated) if updated else None
+        if waits(context, loop):
+            raise FixDeclined("the fix of `torch.cuda.synchronize()` ends the step there (XLA005)")
+        updated = updated_by(context.module, loop, fact.accumulates)
+        at = end_of_step(context, updated) if updated else None
     else:
         at = loop.body[-1] if ends_each_round(loop) else None
     if at is None:
-        raise Held(_HELD["accumulates" if fact.accumulates else fact.loop])
-    return boundary_after(fact, page, at)
+        raise FixDeclined(_HELD["accumulates" if fact.accumulates else fact.loop])
+    return boundary_after(fact, context, at)
 
 
-def xm_barrier(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def xm_barrier(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """`xm.optimizer_step(optimizer)` ends the step too, with `barrier=True`."""
     if not isinstance(fact, StepBoundary) or fact.optimizer != "xm" or fact.accumulates:
         return None
-    loop = loop_of(page.module, fact.parts.get("body"))
+    loop = loop_of(context.module, fact.parts.get("body"))
     calls = [n for n in ir.walk(loop) if isinstance(n, ir.Call) and _is_xm_step(n.func)] if loop else []
     if len(calls) != 1 or len(calls[0].args) != 1 or calls[0].args[0].star:
         return None
     end = calls[0].args[0].end
-    return Draft("Add `barrier=True`", (page.edit(end, end, ", barrier=True"),))
+    return Draft("Add `barrier=True`", (context.edit(end, end, ", barrier=True"),))
 
 
 def _is_xm_step(func: ir.Expr) -> bool:
@@ -60,11 +60,11 @@ def _is_xm_step(func: ir.Expr) -> bool:
     return name == "optimizer_step"
 
 
-def boundary_after(fact: Fact, page: FixContext, statement: ir.Stmt) -> Draft | None:
+def boundary_after(fact: Fact, context: FixContext, statement: ir.Stmt) -> Draft | None:
     """The draft that writes a boundary below `statement`."""
     place: Span = (statement.end, statement.end)
-    call = xla_statement(page, fact, helpers.BOUNDARY, "", place)
-    inserted = insert_after(page, statement, call.lines) if call else None
+    call = xla_statement(context, fact, helpers.BOUNDARY, "", place)
+    inserted = insert_after(context, statement, call.lines) if call else None
     if call is None or inserted is None:
         return None
     return Draft(f"Add `{call.lines[-1].strip()}`", (*call.edits, inserted), call.creates)

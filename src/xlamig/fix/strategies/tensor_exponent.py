@@ -12,19 +12,19 @@ from xlamig.fix.strategies.index_select import is_plain
 _REPEATABLE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
 
 
-def tensor_exponent(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def tensor_exponent(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Make the exponent a tensor with the dtype of the result; the base must be a name."""
     if not isinstance(fact, ChangingConstant) or fact.operation != "**":
         return None
-    match path_to(page.module, *fact.span)[-1]:
+    match path_to(context.module, *fact.span)[-1]:
         case ir.Binary(op="**", left=base, right=number):
             pass
         case ir.AugAssign(target=base, op="**" | "**=", value=number):
             pass
         case _:
             return None
-    torch = ensure_module(page, "torch", fact.span)
-    exponent, tensor = page.text((number.start, number.end)), page.text((base.start, base.end))
+    torch = ensure_module(context, "torch", fact.span)
+    exponent, tensor = context.text((number.start, number.end)), context.text((base.start, base.end))
     repeated = isinstance(number, ir.Name | ir.Attribute | ir.Binary | ir.Unary) and is_plain(base)
     if (
         torch is None
@@ -35,4 +35,4 @@ def tensor_exponent(fact: Fact, options: Options, page: FixContext) -> Draft | N
         return None
     dtype = f"{torch.name}.result_type({tensor}, {exponent})"
     new = f"{torch.name}.tensor({exponent}, dtype={dtype}, device={tensor}.device)"
-    return Draft(f"Use `{new}`", (*torch.edits, page.edit(number.start, number.end, new)))
+    return Draft(f"Use `{new}`", (*torch.edits, context.edit(number.start, number.end, new)))

@@ -10,12 +10,12 @@ from xlamig.fix.scopes import only_read, subscript_at
 _ATOMS = (ir.Name, ir.Attribute, ir.Call, ir.Subscript)
 
 
-def tensor_index(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def tensor_index(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """One position, beside slices. A read has to be no more than a read: it was a view, and becomes a
     copy. A write has the position as its first and only index, as its value counts from the last one."""
     if not isinstance(fact, HostRead) or fact.operation != "index":
         return None
-    found = subscript_at(page.module, fact.span)
+    found = subscript_at(context.module, fact.span)
     if found is None:
         return None
     node, parent = found
@@ -24,16 +24,16 @@ def tensor_index(fact: Fact, options: Options, page: FixContext) -> Draft | None
     if position is None or not all(isinstance(part, ir.Slice) for part in others):
         return None
     index = node.index[position]
-    text = page.text(fact.span)
+    text = context.text(fact.span)
     longer = f"{text if isinstance(index, _ATOMS) else f'({text})'}[None]"
-    edit = page.edit(*fact.span, longer)
+    edit = context.edit(*fact.span, longer)
     match parent:
         case ir.Assign(targets=targets) if any(t is node for t in targets):
             whole = not others and len(targets) == 1
             return Draft(f"Use `[{longer}]`", (edit,)) if whole else None
         case ir.AugAssign() | ir.Delete() | ir.AnnAssign():
             return None
-    if not only_read(page.module, node):
+    if not only_read(context.module, node):
         return None
-    after = page.edit(node.end, node.end, f".squeeze({position})")
+    after = context.edit(node.end, node.end, f".squeeze({position})")
     return Draft(f"Use `[{longer}]` and `squeeze({position})`", (edit, after))

@@ -10,16 +10,16 @@ from xlamig.fix.scopes import path_to
 from xlamig.fix.strategies.index_select import is_plain
 
 
-def use_helper(fact: Fact, options: Options, page: FixContext) -> Draft | None:
+def use_helper(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Option `function`: which one. What the call is given it is given too, names and constants alone."""
     if not isinstance(fact, ApiUse) or fact.via != "call" or not fact.complete:
         return None
-    given = [path_to(page.module, *argument.value_span)[-1] for argument in fact.args]
+    given = [path_to(context.module, *argument.value_span)[-1] for argument in fact.args]
     if not all(isinstance(node, ir.Const) or is_plain(node) for node in given):
         return None
     callee = fact.parts["callee"]
-    function = helper_function(page, str(options["function"]), callee)
+    function = helper_function(context, str(options["function"]), callee)
     if function is None:
         return None
-    edits = (*function.edits, page.edit(*callee, function.name))
+    edits = (*function.edits, context.edit(*callee, function.name))
     return Draft(f"Use `{function.name}`, which knows XLA", edits, function.creates)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from xlamig.engine.narrow.baseline import Baseline
-from xlamig.engine.narrow.revision import Changes
-from xlamig.engine.narrow.stale import stale_entries
+from xlamig.engine.new_only.baseline import Baseline
+from xlamig.engine.new_only.revision import Changes
+from xlamig.engine.new_only.stale import stale_entries
 from xlamig.engine.options import Options
 from xlamig.findings import Finding, Report
 

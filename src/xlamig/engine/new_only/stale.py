@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xlamig.config.load import Resolver
 from xlamig.config.settings import Settings
-from xlamig.engine.narrow.baseline import Baseline, Entry, Known
+from xlamig.engine.new_only.baseline import Baseline, Entry, Known
 from xlamig.engine.options import Options, caught
 from xlamig.engine.session import Session, session_for
 from xlamig.facts import ToolEvent

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from xlamig import engine
-from xlamig.engine import Options, contain, run, workers
-from xlamig.engine.contain import Lost, Work, run_all
+from xlamig.engine import Options, isolation, run, workers
+from xlamig.engine.isolation import Lost, Work, run_all
 from xlamig.engine.load import Loaded, LoadJob, load
 
 pytestmark = pytest.mark.skipif(
@@ -80,7 +80,7 @@ def deep(job: int) -> int:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contain, "_SMALL", 1)
+    monkeypatch.setattr(isolation, "_SMALL", 1)
 
 
 @pytest.fixture(autouse=True)

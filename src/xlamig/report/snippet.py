@@ -14,7 +14,7 @@ _LEAD = 40  # columns kept in front of the place when a line is cut
 _TAB = "    "
 
 
-def frame(text: str, place: Range, context: Context) -> Iterator[str]:
+def snippet(text: str, place: Range, context: Context) -> Iterator[str]:
     """Nothing when the text is no longer the one that was checked."""
     if place.end > len(text):
         return

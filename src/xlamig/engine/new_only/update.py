@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from xlamig.engine.narrow.baseline import Baseline
-from xlamig.engine.narrow.stale import outdated
+from xlamig.engine.new_only.baseline import Baseline
+from xlamig.engine.new_only.stale import outdated
 from xlamig.engine.options import Options, UsageError
 from xlamig.engine.run import Run
 

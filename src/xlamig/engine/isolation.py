@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TypeVar
 
-from xlamig.engine.deep import on_deep_stack
+from xlamig.engine.big_stack import on_deep_stack
 from xlamig.engine.workers import Lost, Work, in_processes
 
 __all__ = ["Lost", "Work", "run_all"]

@@ -40,7 +40,7 @@ def run(model, loader, save):
 
 
 @pytest.mark.parametrize("case", SILENT)
-def test_nothing_is_said(case: str) -> None:
+def test_reports_nothing(case: str) -> None:
     found = in_step(SILENT[case])
     assert [line for line in found if not line.startswith(("dynamic-shape nonzero", "transfer"))] == []
 

@@ -78,7 +78,7 @@ FINE = {
 
 
 @pytest.mark.parametrize("case", FINE)
-def test_nothing_is_said_of(case: str) -> None:
+def test_reports_nothing_for(case: str) -> None:
     text = HEAD + "".join(f"        {line}\n" for line in FINE[case].split("\n")) + TAIL
     overrides = {"select": ["XLA1", "XLA2", "XLA3", "XLA4"], "ignore": ["XLA408"], "confidence": "possible"}
     options = engine.Options(overrides=overrides, isolated=True, stdin=("train.py", text.encode()))

@@ -87,6 +87,26 @@ for _ in range(9):
     optimizer.step()
     torch_xla.sync()
 """
+SAMPLING = """\
+import torch, torch_xla
+device = torch_xla.device()
+model = torch.nn.Linear(4, 4).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(9):
+    with torch.no_grad():
+        x = torch.zeros(1, 4).to(device)
+        for _ in range(100):
+            y = model(x[-1:])
+            y[y < 0] = 0.0  # reads the mask
+            x = torch.cat((x, y))
+        pending = torch_xla._XLAC._get_xla_tensors_text([x]).count("\\n")
+        assert pending < 600, f"{pending} operators are pending"
+    loss = model(torch.zeros(8, 4).to(device)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    torch_xla.sync()
+"""
 EVALUATION = """\
     with torch.no_grad():
         print(model(torch.ones(32, wide).to(device)).sum().item())
@@ -209,6 +229,11 @@ def test_operators_that_a_kernel_hands_to_the_cpu_are_told_and_in_no_graph(tmp_p
 def test_reads_that_never_repeat_leave_room_for_the_steps(tmp_path: Path) -> None:
     found = captured(READING, tmp_path)
     assert found.graphs[0].kind == "training step" and found.graphs[0].count >= 3
+
+
+def test_a_loop_that_samples_through_a_mask_does_not_grow_without_an_end(tmp_path: Path) -> None:
+    found = captured(SAMPLING, tmp_path)
+    assert found.failure is None and found.graphs[0].count >= 3
 
 
 @pytest.mark.parametrize(

@@ -74,21 +74,25 @@ class Stage:
         if self.steps >= self.limit:
             raise SystemExit(0)
 
-    def read(self, site: Site | None, tensor: torch.Tensor) -> None:
-        """The graph of one tensor would be executed here, and the program would wait for it."""
+    def read(self, site: Site | None, tensor: torch.Tensor) -> bool:
+        """The graph of one tensor would be executed here, and the program would wait for it. Return
+        whether everything that was computed counts as executed."""
         number = self.number(site)
         self.reads[number] += 1
         self.pending_reads[number] += 1
         with _disable_current_modes():
             if tensors.pending([tensor]):
                 self.graphs.see("read", number, [tensor], self.boundaries, False, False)
-            if not self.graphs.may_repeat("read", number) and self.pending_reads[number] % MOST == 0:
-                self._shorten()
+            if self.graphs.may_repeat("read", number) or self.pending_reads[number] % MOST:
+                return False
+            return self._shorten()
 
-    def _shorten(self) -> None:
+    def _shorten(self) -> bool:
         """A loop that samples adds to what is pending for ever: without gradients, that is forgotten."""
-        if not torch.is_grad_enabled() and not self.updates:
-            self.graphs.held |= tensors.forget_values(tensors.without_gradient(tensors.alive()))
+        if torch.is_grad_enabled() or self.updates:
+            return False
+        self.graphs.held |= tensors.forget_values(tensors.without_gradient(tensors.alive()))
+        return True
 
     def fall_back(self, site: Site | None, operator: str) -> None:
         self.fallbacks[self.number(site), operator] += 1

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 import torch_xla
+from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch_xla.core.xla_builder import create_placeholder_tensor
 
@@ -37,7 +38,7 @@ class StandIns(TorchDispatchMode):
     def __init__(
         self,
         scope: Callable[[Site | None, bool], str],
-        read: Callable[[Site | None, torch.Tensor], None],
+        read: Callable[[Site | None, torch.Tensor], bool],
         fall_back: Callable[[Site | None, str], None],
         forward: dict[int, Site | None],
     ) -> None:
@@ -58,8 +59,10 @@ class StandIns(TorchDispatchMode):
                 return self._run(func, args, kwargs, _site(self.forward))
         site = _site(self.forward)
         if (chosen := mask(func, args)) is not None:
-            self.read(site[0], chosen)
+            forgotten = self.read(site[0], chosen)
             args = without_masks(args, create_placeholder_tensor)
+            if forgotten and not func._schema.is_mutable:  # what it is given still has its graph
+                args = _without_values(args)
         answered, answer = self._answer(func, args, kwargs, site[0])
         return answer if answered else self._run(func, args, kwargs, site)
 
@@ -118,6 +121,13 @@ def _site(forward: dict[int, Site | None]) -> tuple[Site | None, bool]:
     site = innermost(sys._getframe(2))
     forward.setdefault(_sequence() - 1, site)
     return site, False
+
+
+def _without_values(args: Any) -> Any:
+    def without_value(one: torch.Tensor) -> torch.Tensor:
+        return create_placeholder_tensor(one.shape, one.dtype) if one.is_xla else one
+
+    return _pytree.tree_map_only(torch.Tensor, without_value, args)
 
 
 def _is_cpu(device: Any) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from xlamig.cli import xlamig
 
@@ -40,6 +40,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def run() -> Result:
+    options = ["--isolated", "-n", "--output-format", "json", "--trace", "trace.json", "program.py"]
+    return CliRunner().invoke(xlamig, ["check", *options])
+
+
 def check(folder: Path, *events: dict[str, Any], rows: tuple[int, ...] = (), failed_at: int = 0) -> Any:
     """Return the observed findings by code, in the order of the report, and stderr."""
     exception = {"type": "RuntimeError", "filename": "program.py", "location": {"row": failed_at}}
@@ -49,8 +54,7 @@ def check(folder: Path, *events: dict[str, Any], rows: tuple[int, ...] = (), fai
         "exception": exception if failed_at else None,
     }
     (folder / "trace.json").write_text(json.dumps(content))
-    options = ["--isolated", "-n", "--output-format", "json", "--trace", "trace.json", "program.py"]
-    result = CliRunner().invoke(xlamig, ["check", *options])
+    result = run()
     findings = json.loads(result.stdout)["findings"]
     return {finding["code"]: finding["observed"] for finding in findings}, result.stderr
 
@@ -71,6 +75,32 @@ def test_what_ran_and_cost_nothing_is_not_observed(folder: Path) -> None:
 def test_an_event_of_another_kind_confirms_nothing(folder: Path) -> None:
     observed, _ = check(folder, event(6, "changing-shape"), rows=(6,))
     assert observed["XLA511"].startswith("not observed")
+
+
+def test_an_operator_is_confirmed_where_it_runs(folder: Path) -> None:
+    (folder / "program.py").write_text(
+        "import torch\nbag = torch.nn.EmbeddingBag(9, 4).to('xla')\nx = bag(y)\nz = x.sum()\n"
+    )
+    ran = event(3, operators=["aten::_embedding_bag"])
+    observed, stderr = check(folder, ran, rows=(2, 3))
+    assert observed["XLA501"] == "confirmed: 1 compilations, 10 executions, 10 reads, 0.50 s (program.py:3)"
+    assert "not predicted" not in stderr
+    assert check(folder, ran, rows=(3,))[0]["XLA501"] == "not reached: the line did not run"
+    other = event(3, operators=["aten::median"])
+    assert check(folder, other, rows=(2, 3))[0]["XLA501"].startswith("not observed")
+
+
+def test_a_call_that_another_finding_names_confirms_that_one_alone(folder: Path) -> None:
+    (folder / "program.py").write_text(
+        "import torch\nimport torch.nn.functional as F\n"
+        "criterion = torch.nn.CTCLoss()\nz = F.ctc_loss(*given)\n"
+    )
+    check(folder, event(4, operators=["aten::_ctc_loss"]), rows=(3, 4))
+    found = json.loads(run().stdout)["findings"]
+    assert {one["location"]["row"]: one["observed"].split(":")[0] for one in found} == {
+        3: "not observed",
+        4: "confirmed",
+    }
 
 
 def test_a_confirmed_finding_says_what_it_cost(folder: Path) -> None:

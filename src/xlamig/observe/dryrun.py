@@ -48,6 +48,7 @@ def read(record: dict[str, Any], processes: int, device: str) -> Trace:
         failure=failure(record["exception"]) if record["exception"] else None,
         processes=processes,
         device=device,
+        redirected=tuple(sorted(record["redirected"].items())),
         lines={name: {int(row): n for row, n in rows.items()} for name, rows in record["lines"].items()},
     )
 

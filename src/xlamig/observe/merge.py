@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ SHOWN_BY: Mapping[Mechanism, frozenset[str]] = {
     "slow": frozenset({"host-read", "execution", "operator"}),
 }
 """Kinds of events that confirm a finding of that mechanism."""
+_OPERATOR = re.compile(r"aten::\w+")
+Own = Container[tuple[str, Path, int]]  # the operators that findings name, and at which lines
 
 
 class TraceError(Exception):
@@ -36,6 +39,7 @@ class Observed:
     lines: Mapping[Path, Mapping[int, int]]
     failed_at: tuple[Path, int] | None
     failure: str
+    redirects: bool  # calls of CUDA, which therefore raise nothing
 
 
 def read(path: Path) -> Observed:
@@ -59,16 +63,23 @@ def read(path: Path) -> Observed:
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TraceError(f"{path} is no trace, as `xlamig trace --output-format json` writes it") from error
-    return Observed(events, lines, at, failure["type"] if failure else "")
+    kind = failure["type"] if failure else ""
+    return Observed(events, lines, at, kind, bool(content.get("redirected")))
 
 
 def merge(report: Report, observed: Observed) -> tuple[Report, list[str]]:
     """The report with `observed` told of each finding, the confirmed ones first; and a line for
     each event that no finding speaks of."""
+    own = {
+        (operator, *place)
+        for finding in report.findings
+        for operator in _operators_in(finding)
+        for place in _lines_of(finding)
+    }
     told: set[tuple[Path, int]] = set()
     files = []
     for file in report.files:
-        findings = [replace(finding, observed=_told(finding, observed, told)) for finding in file.findings]
+        findings = [replace(one, observed=_told(one, observed, own, told)) for one in file.findings]
         files.append(replace(file, findings=tuple(sorted(findings, key=_unconfirmed))))
     files.sort(key=lambda file: all(map(_unconfirmed, file.findings)))
     rest = [
@@ -84,27 +95,53 @@ def _unconfirmed(finding: Finding) -> bool:
     return not finding.observed.startswith("confirmed")
 
 
-def _told(finding: Finding, observed: Observed, told: set[tuple[Path, int]]) -> str:
+def _lines_of(finding: Finding) -> list[tuple[Path, int]]:
+    path = Path(finding.filename).resolve()
+    return [(path, row) for row in range(finding.place.location.row, finding.place.end_location.row + 1)]
+
+
+def _operators_in(finding: Finding) -> set[str]:
+    """Those that the message names; a gradient counts as its operator."""
+    return {name.removesuffix("_backward") for name in _OPERATOR.findall(finding.message)}
+
+
+def _told(finding: Finding, observed: Observed, own: Own, told: set[tuple[Path, int]]) -> str:
+    """What the run showed of a finding; its lines, and those of its operators, are added to `told`."""
     if finding.cell is not None:
         return ""
-    path = Path(finding.filename).resolve()
-    rows = range(finding.place.location.row, finding.place.end_location.row + 1)
-    told.update((path, row) for row in rows)
-    if (
-        finding.mechanism == "error"
-        and observed.failed_at
-        and observed.failed_at in {(path, row) for row in rows}
-    ):
-        return f"confirmed: {observed.failure} was raised here"
-    by_row = observed.events.get(path, {})
+    lines = _lines_of(finding)
+    told.update(lines)
+    ran = max(observed.lines.get(path, {}).get(row, 0) for path, row in lines)
     kinds = SHOWN_BY.get(finding.mechanism, frozenset())
-    events = [event for row in rows for event in by_row.get(row, ()) if event["kind"] in kinds]
-    if events:
+    elsewhere = list(_elsewhere(finding, observed, kinds, own)) if ran else []
+    told.update((path, row) for path, row, _ in elsewhere)
+    if finding.mechanism == "error" and observed.failed_at in lines:
+        return f"confirmed: {observed.failure} was raised here"
+    hidden = observed.redirects and finding.mechanism == "error" and not _operators_in(finding)
+    here = [event for path, row in lines for event in observed.events.get(path, {}).get(row, ())]
+    if events := [event for event in here if event["kind"] in kinds and not hidden]:
         return f"confirmed: {_cost(events)}"
-    ran = max((observed.lines.get(path, {}).get(row, 0) for row in rows), default=0)
+    if elsewhere:
+        path, row, _ = elsewhere[0]
+        return f"confirmed: {_cost(event for *_, event in elsewhere)} ({shown(path)}:{row})"
     if not ran:
         return "not reached: the line did not run"
-    return f"not observed: the line ran in {ran} of the steps" if kinds else ""
+    more = ", with calls of CUDA redirected" if hidden else ""
+    return f"not observed: the line ran in {ran} of the steps{more}" if kinds else ""
+
+
+def _elsewhere(
+    finding: Finding, observed: Observed, kinds: Container[str], own: Own
+) -> Iterator[tuple[Path, int, dict[str, Any]]]:
+    """Events of the finding's operators at lines where no finding names them: a module runs where it is
+    called, a gradient where `backward` is."""
+    named = _operators_in(finding)
+    for path, rows in observed.events.items() if named else ():
+        for row, events in rows.items():
+            for event in events:
+                ran = {name.removesuffix("_backward") for name in event.get("operators", ())}
+                if event["kind"] in kinds and any((one, path, row) not in own for one in ran & named):
+                    yield path, row, event
 
 
 def _cost(events: Iterable[dict[str, Any]]) -> str:
@@ -114,8 +151,10 @@ def _cost(events: Iterable[dict[str, Any]]) -> str:
     missing = sum(event["count"] for event in events if event["kind"] == "unsupported-operator")
     if missing:
         return f"{missing} calls of an operator without a kernel"
-    seconds = sum(event["seconds"] or event["compile_seconds"] for event in events)
-    return ", ".join([*(f"{count} {word}" for count, word in counts if count), f"{seconds:.2f} s"])
+    costs = [f"{count} {word}" for count, word in counts if count]
+    if seconds := sum(event["seconds"] or event["compile_seconds"] for event in events):
+        costs.append(f"{seconds:.2f} s")
+    return ", ".join(costs) or f"{sum(event['count'] for event in events)} calls"
 
 
 def _line(path: Path, row: int, events: list[dict[str, Any]]) -> str:

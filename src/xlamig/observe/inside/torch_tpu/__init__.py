@@ -18,6 +18,6 @@ def begin(settings: dict[str, Any]) -> None:
     from . import redirect
     from .dry import DryRun
 
-    redirect.install()
-    start.in_every_thread(lambda: DryRun(log), redirect.ToTpu)
+    redirect.install(log.redirected)
+    start.in_every_thread(lambda: DryRun(log), lambda: redirect.ToTpu(log.redirected))
     log.lines.start()

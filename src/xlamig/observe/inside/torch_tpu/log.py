@@ -25,6 +25,7 @@ class Log:
         self.steps = 0
         self.found: Counter[tuple[str, str, str, Site | None]] = Counter()
         self.operators: Counter[str] = Counter()
+        self.redirected: Counter[str] = Counter()
         self.lines = Lines(lambda: self.steps)
         self.exception: dict[str, Any] | None = None
 
@@ -61,6 +62,7 @@ class Log:
             "distinct": len(self.operators),
             "events": events,
             "lines": self.lines.by_file(),
+            "redirected": self.redirected,
             "exception": self.exception,
         }
         self.path.write_text(json.dumps(content))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -18,13 +20,19 @@ def _asked(value: Any) -> bool:
 
 
 class ToTpu(TorchFunctionMode):
-    """Maps device arguments."""
+    """Maps device arguments, and counts the calls that have one."""
+
+    def __init__(self, redirected: Counter[str]) -> None:
+        super().__init__()
+        self.redirected = redirected
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         if func is torch.device:
             return func(*args, **(kwargs or {}))
+        if any(map(_asked, (*args, *(kwargs or {}).values()))):
+            self.redirected["device arguments"] += 1
         args = tuple(_STANDS_FOR if _asked(value) else value for value in args)
         mapped = {name: _STANDS_FOR if _asked(value) else value for name, value in (kwargs or {}).items()}
         if mapped.get("pin_memory"):
@@ -32,10 +40,18 @@ class ToTpu(TorchFunctionMode):
         return func(*args, **mapped)
 
 
-def install() -> None:
+def install(redirected: Counter[str]) -> None:
     """Methods that name their device, and what a program asks before it chooses one."""
-    torch.Tensor.cuda = torch.Tensor.tpu = lambda self, *a, **k: self.to(_STANDS_FOR)
-    torch.nn.Module.cuda = torch.nn.Module.tpu = lambda self, *a, **k: self.to(_STANDS_FOR)
+
+    def moving(name: str) -> Callable[..., Any]:
+        def move(self: Any, *args: Any, **kwargs: Any) -> Any:
+            redirected[name] += 1
+            return self.to(_STANDS_FOR)
+
+        return move
+
+    torch.Tensor.cuda, torch.Tensor.tpu = moving("Tensor.cuda"), moving("Tensor.tpu")
+    torch.nn.Module.cuda, torch.nn.Module.tpu = moving("Module.cuda"), moving("Module.tpu")
     torch.Tensor.pin_memory = lambda self, *a, **k: self
     torch.Tensor.is_cuda = property(lambda self: self.device.type == "meta")
     torch.cuda.is_available = lambda: True

@@ -28,9 +28,6 @@ SAID = {
     CACHE + "c = DynamicCache.from_legacy_cache(extra)": (
         "changing-shape cache: DynamicCache.from_legacy_cache(extra)"
     ),
-    CACHE + "c = DynamicCache(); torch.arange(c.get_seq_length(), device=device)": (
-        "changing-constant attribute: c.get_seq_length()"
-    ),
     PICTURES + "save_image(x, 'a.png')": "host-read copy: save_image(x, 'a.png')",
     PICTURES + "save_image([x, loss], 'a.png')": "host-read copy: save_image([x, loss], 'a.png')",
     PICTURES + "wandb.log({'a': wandb.Image(make_grid(x))})": "host-read copy: wandb.Image(make_grid(x))",
@@ -65,6 +62,29 @@ def test_nothing_is_read_and_nothing_grows(case: str) -> None:
 @pytest.mark.parametrize("code", SAID)
 def test_what_methods_do(code: str) -> None:
     assert SAID[code] in in_step(code)
+
+
+DECODING = """
+from transformers import DynamicCache
+
+def answer(model, ids: torch.Tensor):
+    cache = DynamicCache()
+    for i in range(9):
+        places = torch.arange(cache.get_seq_length(), 9, device="xla")
+        ids = model(ids.to("xla"), places, cache).argmax(-1)
+"""
+
+
+def test_a_position_in_a_cache_changes_while_it_decodes() -> None:
+    changes = "changing-constant attribute: cache.get_seq_length()"
+    assert changes in said(DECODING, "changing")
+
+
+def test_a_position_in_a_cache_possibly_changes_elsewhere() -> None:
+    code = CACHE + "c = DynamicCache(); torch.arange(c.get_seq_length(), device=device)"
+    changes = "changing-constant attribute: c.get_seq_length()"
+    assert changes not in in_step(code)
+    assert changes in in_step(code, sure=False)
 
 
 @pytest.mark.parametrize("hint", ["Cache", "Cache | None", "Optional[Union[Cache, list[torch.Tensor]]]"])

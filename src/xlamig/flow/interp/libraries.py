@@ -76,7 +76,9 @@ class Libraries:
             case "position":
                 text = short(self.m.source(node))
                 why = Why(f"`{text}` grows with the tokens so far", (node.start, node.end))
-                return AbstractValue("number", cause="position", sure=LIKELY, why=(why,))
+                decodes = any(loop.kind == "decoding" for loop in self.m.loops)
+                sure = LIKELY if decodes else POSSIBLE  # a model that trains starts with an empty cache
+                return AbstractValue("number", cause="position", sure=sure, why=(why,))
             case "number":
                 return NUMBER
             case "draws" if not is_array(name, args):

@@ -11,10 +11,23 @@ import pytest
 from benchmarks.intervals import wilson
 from benchmarks.judged.agreement import kappa, raw
 from benchmarks.judged.records import VERDICTS, Judged, load_sets
+from benchmarks.scoreboard.history import load
+from benchmarks.scripts.results import RESULTS, Results, totals
 from benchmarks.split import SPLITS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text("utf-8")
 SETS = load_sets()
+
+
+OF_THE_ZOO = {  # row of the page: measure of the scoreboard
+    "recall, all kinds": "zoo: lines with an event reported",
+    "recall, host reads": "zoo: lines with an event reported, read",
+    "recall, dynamic shapes": "zoo: lines with an event reported, shape",
+    "recall, CPU fallbacks": "zoo: lines with an event reported, fallback",
+    "recall, recompilation": "zoo: lines with an event reported, recompile",
+    "recall, errors": "zoo: lines with an event reported, error",
+    "precision, errors and warnings, likely or certain": "zoo: errors and warnings observed",
+}
 
 
 def share(part: int, whole: int) -> str:
@@ -71,3 +84,20 @@ def test_the_agreement_of_two_readers() -> None:
     assert f"on {agreed} ({raw(both):.2f}, kappa {kappa(both):.2f})" in text
     true = [sum(side == "true" for side in pair) for pair in zip(*pairs, strict=True)]
     assert f"({true[1]} instead of {true[0]})" in text
+
+
+@pytest.mark.parametrize("row", OF_THE_ZOO)
+def test_the_zoo_is_what_the_scoreboard_stored(row: str) -> None:
+    commit = re.search(r"Compared with xlamig (\w+)", " ".join(PAGE.split()))
+    assert commit is not None
+    stored = next(entry for entry in load() if entry.commit.startswith(commit[1]))
+    figures = stored.rows[OF_THE_ZOO[row]].figures
+    told = [f"{f.part:.0f} of {f.whole:.0f}, {share(int(f.part), int(f.whole))}" for f in figures.values()]
+    assert cells(row) == told
+
+
+def test_scripts_are_what_their_results_say() -> None:
+    counts = totals(Results(RESULTS, resume=False).by_id.values())
+    assert cells("migrated") == [
+        f"{c['migrated']} of {c['ran']}, {share(c['migrated'], c['ran'])}" for c in counts.values()
+    ]

@@ -116,7 +116,7 @@ def pages(folder: Path) -> Iterator[Violation]:
 
 def documents(root: Path) -> Iterator[Violation]:
     """Violations in the prose of the documents."""
-    for path in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]:
+    for path in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]:
         place = path.relative_to(root).as_posix()
         yield from _of_lines(place, path.read_text("utf-8"))
 

@@ -1,4 +1,4 @@
-"""The figures of docs/effort.md are in its data."""
+"""The figures of docs/research/effort.md are in its data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "effort.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "research" / "effort.md").read_text("utf-8")
 PORTS = json.loads((ROOT / "benchmarks" / "effort" / "ports.json").read_text("utf-8"))
 HALVES = {
     "seen": PAGE[PAGE.index("## Ports seen") : PAGE.index("## Fresh ports")],

@@ -48,7 +48,7 @@ DOMINANT_SITES = 10
 STACKS = frozenset({"stacks", "frameworks", "sharding"})  # groups of rules about whole stacks
 
 # Lines deleted plus lines added in a class or function at the top of a file that has such a site. 30
-# was fitted to real ports, which had too little of the three large levels: docs/effort.md.
+# was fitted to real ports, which had too little of the three large levels: docs/research/effort.md.
 LINES: Mapping[Level, float] = {
     "info": 0,
     "trivial": 30,
@@ -59,7 +59,7 @@ LINES: Mapping[Level, float] = {
     "rearchitect": 80,
 }
 PYTHON = (".py", ".pyi", ".ipynb")  # elsewhere no port was counted, and each site is a further one
-LINES_SPREAD = (0.25, 3.0)  # of 50 ports, 40 changed that many: docs/effort.md
+LINES_SPREAD = (0.25, 3.0)  # of 50 ports, 40 changed that many: docs/research/effort.md
 
 PHASES: Mapping[Phase, str] = {
     "run": "Make it run",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 
 from xlamig.observations import Check, Mark, Training
-from xlamig.observe.checks import listed
+from xlamig.observe.checks import differ, listed
 from xlamig.observe.diagnose import gradient_advice
 from xlamig.observe.hyperparameters import hyperparameters
 from xlamig.observe.marks import CHAOS, ZERO, distance
@@ -90,7 +90,7 @@ def _start(port: Training, reference: Training) -> Check:
         if distance(port.started[name], reference.started[name])
         > SAME_START * (SAME_START + reference.started[name][0])
     ]
-    found = f"not {listed(other)}" if other else f"{len(names)} tensors"
+    found = differ(other) if other else f"{len(names)} tensors"
     advice = "Seed first, build the model on the CPU in the reference's order, then move it."
     return Check("it starts from the same values", not other, found, advice, "XLA408")
 
@@ -134,7 +134,7 @@ def _gradients(port: Training, reference: Training, shaken: Training, tolerance:
             steps += 1
             if wrong := _wrong(tolerance, *marks):
                 before = (ours[step - 1], theirs[step - 1]) if step else None
-                found = f"step {step + 1}: not {listed(wrong)}"
+                found = f"step {step + 1}: {differ(wrong)}"
                 advice = gradient_advice(marks[0], marks[1], wrong, before)
                 return Check(title, False, found, advice, step=step + 1)
     return Check(title, True, f"in {steps} steps")
@@ -177,7 +177,7 @@ def _outputs(port: Training, reference: Training, shaken: Training, tolerance: f
         if _differ(tolerance, *(one.outputs.get(name) or () for one in (port, reference, shaken)))
     ]
     if names:
-        found = f"not those of {listed(other)}" if other else f"of {listed(names)}"
+        found = differ(other) if other else f"of {listed(names)}"
         advice = "Compare what runs in evaluation mode: dropout, normalisation, branches on `training`."
         yield Check("evaluation gives the same outputs", not other, found, advice)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from xlamig.observations import Check, Mark, Training
-from xlamig.observe.checks import listed
+from xlamig.observe.checks import differ, listed
 from xlamig.observe.marks import CHAOS, ZERO, distance
 
 CHANGE = 0.1  # relative difference of what training did to a tensor
@@ -22,7 +22,7 @@ def after_all_steps(port: Training, reference: Training, shaken: Training) -> Ch
     common = [name for name in changes[1] if name in changes[0] and name in changes[2]]
     other = [name for name in common if _differs(name, *changes, CHANGE, reference)]
     steps = max(one.steps for one in port.optimizers)
-    found = f"not to {listed(other)}" if other else f"{len(common)} tensors"
+    found = differ(other) if other else f"{len(common)} tensors"
     advice = "Compare learning rate, schedule, weight decay, clipping and averaging with the reference."
     return Check(f"{steps} steps do the same to each tensor", not other, found, advice)
 
@@ -44,7 +44,7 @@ def after_one_step(port: Training, reference: Training, shaken: Training) -> Ite
     if not owners:
         return
     other = [owner for owner, differing in owners.items() if 2 * sum(differing) > len(differing)]
-    found = f"not to {listed(other)}" if other else f"of {listed(list(owners))}"
+    found = differ(other) if other else f"of {listed(list(owners))}"
     advice = "Update averages and copies of the weights where the reference does, after `optimizer.step()`."
     yield Check("one step does the same to what is kept beside the weights", not other, found, advice)
 

@@ -47,6 +47,42 @@ def test_it_is_a_tensor(code: str) -> None:
     assert SAID[code] in in_step(HELPERS + code)
 
 
+LOADED = """
+from lib import build
+device = torch.device("xla")
+LINE
+for epoch in range(9):
+    y = net(torch.ones(3, device=device))
+    USE
+    torch_xla.sync()
+"""
+MODELS = ["net = build().eval().to(device)", "net = build().to(device)", "net = build(); net.eval()"]
+OF_MODELS = ["net.hparams.size", "net.names", "net.helper.describe(y)"]
+
+
+@pytest.mark.parametrize("line", MODELS)
+@pytest.mark.parametrize("use", OF_MODELS)
+def test_what_a_model_of_unknown_make_has_and_gives_may_be_anything(line: str, use: str) -> None:
+    text = LOADED.replace("LINE", line).replace("USE", f"z = {use}; print(z); print(f'{{z}}')")
+    assert said(text, "host-read") == []
+
+
+@pytest.mark.parametrize("line", MODELS)
+def test_what_a_model_of_unknown_make_computes_is_a_tensor(line: str) -> None:
+    text = LOADED.replace("LINE", line).replace("USE", "print(y.sum().item())")
+    assert said(text, "host-read") == ["host-read item: y.sum().item()"]
+
+
+def test_what_its_tokenizer_decodes_is_read_there_and_is_text() -> None:
+    text = LOADED.replace("LINE", MODELS[0]).replace("USE", "z = net.tokenizer.decode(y); print(z[0])")
+    assert said(text, "host-read") == ["host-read copy: net.tokenizer.decode(y)"]
+
+
+def test_a_batch_that_is_moved_is_no_model() -> None:
+    text = LOADED.replace("LINE", "net = build().eval()").replace("USE", "x = build().to(device); print(x)")
+    assert said(text, "host-read") == ["host-read format: x"]
+
+
 def test_a_forward_pass_of_a_file_that_does_not_name_the_library() -> None:
     text = "from base import Criterion\nimport utils\n\n"
     text += "class Loss(Criterion):\n    def METHOD(self, model, x):\n"

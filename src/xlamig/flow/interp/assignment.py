@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.interp.domain import AbstractValue, Mark, element_of, join
+from xlamig.flow.interp.conventions import is_moved_model
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of, join
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.growth import grew
 from xlamig.flow.interp.moves import Moves
@@ -21,6 +22,8 @@ class Assignment:
         """Assign a value to a target; `value` is the expression that it comes from."""
         if thing.kind == "unknown":
             thing = self.unseen.assigned(target, thing)
+        elif thing.kind == "tensor" and thing.loose and is_moved_model(target, value):
+            thing = AbstractValue("module", thing.place, sure=LIKELY, loose=True, why=thing.why)
         match target:
             case ir.Name(id=name):
                 self._assign_name(name, thing)

@@ -15,6 +15,17 @@ def by_convention(name: str) -> AbstractValue:
     return TOP
 
 
+def is_moved_model(target: ir.Expr, value: ir.Expr | None) -> bool:
+    """Whether `model = load(path).to(device)` names what was moved a model."""
+    return (
+        isinstance(value, ir.Call)
+        and isinstance(value.func, ir.Attribute)
+        and value.func.attr in table.names("unseen", "moves")
+        and isinstance(value.func.value, ir.Call)
+        and table.name_like("module").search(path_of(target).rpartition(".")[2]) is not None
+    )
+
+
 def is_logger(owner: AbstractValue, name: str, func: ir.Attribute) -> bool:
     """Whether a method writes to a log, below whose level nothing is formatted."""
     if name not in table.names("reads", "loggers"):

@@ -220,6 +220,10 @@ class Objects:
             return NONE
         if name in ("item", "tolist", "cpu") and owner.kind == "unknown":
             return self._read(owner, name, node)
+        if name == "eval" and not args.all:
+            return self._a_module(
+                node, AbstractValue("module", self.m.default_place, sure=LIKELY, loose=True)
+            )
         if name == "to" and owner.kind == "unknown":
             return self._moved(owner, args, node, last)
         if name == "cuda":
@@ -271,6 +275,14 @@ class Objects:
             return AbstractValue("tensor", "host", sure=POSSIBLE)
         return AbstractValue("number", cause="read", sure=tensor.sure)
 
+    def _a_module(self, node: ir.Call, module: AbstractValue) -> AbstractValue:
+        """The receiver of a call that only modules have, or that shows by its name to be one."""
+        assert isinstance(node.func, ir.Attribute)
+        path = path_of(node.func.value)
+        if path:
+            self.m.put(path, module)
+        return module
+
     def _moved(self, owner: AbstractValue, args: Args, node: ir.Call, last: str) -> AbstractValue:
         """`x.to(device)` of something unknown: a module by its name, else a tensor or a batch of them."""
         assert isinstance(node.func, ir.Attribute)
@@ -282,9 +294,5 @@ class Objects:
         span = (node.start, node.end)
         why = (Why("it is moved to the device here", span),)
         if table.name_like("module").search(last):
-            moved = AbstractValue("module", "device", sure=LIKELY, why=why)
-            path = path_of(node.func.value)
-            if path:
-                self.m.put(path, moved)
-            return moved
+            return self._a_module(node, AbstractValue("module", "device", sure=LIKELY, why=why))
         return AbstractValue("tensor", "device", sure=LIKELY, loose=True, why=why)

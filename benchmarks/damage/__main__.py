@@ -5,7 +5,7 @@
 The files of FOLDER that xlamig reads are damaged in turn, Python files also as the cell of a notebook. The
 number of a case is its seed. `--state` keeps how far a run has come and what failed, so that an
 interrupted run goes on where it was; `--only N` runs one case again. A failure is a traceback, a crashed
-rule, a fix that does not parse or does not settle, and a case that takes longer than `--seconds`.
+rule, a fix that does not parse or does not settle, and a case that takes more CPU time than `--seconds`.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ def failure(number: int, files: Sequence[Path], seconds: int) -> str | None:
     name, data = case(number, files)
 
     def late(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"longer than {seconds} s")
+        raise TimeoutError(f"more than {seconds} CPU s")
 
-    signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
+    signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)  # of the processor: other programs may have it
     try:
         (cases.fix if name == "a.py" else cases.check)(name, data)
     except Exception:
         return traceback.format_exc().strip().splitlines()[-1][:500]
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return None
 
 
@@ -77,7 +77,7 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--seconds", type=int, default=SECONDS, help="the longest that a case may take")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="the most CPU time that a case may take")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--state", type=Path, default=Path("damage.json"))
     parser.add_argument("--only", type=int, help="run this case alone")

@@ -80,6 +80,41 @@ def test_weights_that_a_move_leaves_as_they_are(
     assert "XLA406" not in {code for *_, code in found(tmp_path, files)}
 
 
+CHOSEN = """
+import sys
+import torch_xla
+from model import GPT
+if sys.argv[1] == "scratch":
+    m = GPT()
+elif sys.argv[1].startswith("gpt2"):
+    m = GPT.METHOD(sys.argv[1])
+m.to(torch_xla.device())
+"""
+LOADED = """
+    @classmethod
+    def METHOD(cls, name):
+        return RETURNED
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "returned", "base", "is_found"),
+    [
+        ("from_pretrained", "cls(name)", "nn.Module", True),
+        ("from_name", "torch.load(name)", "nn.Module", True),
+        ("describe", "name", "nn.Module", False),  # what it returns is not known
+        ("from_name", "name", "object", False),
+    ],
+)
+def test_tied_weights_of_a_model_that_branches_make(
+    tmp_path: Path, method: str, returned: str, base: str, is_found: bool
+) -> None:
+    loaded = LOADED.replace("METHOD", method).replace("RETURNED", returned)
+    text = model(*PLAIN, "self.wte.weight = self.lm_head.weight").replace("nn.Module", base) + loaded
+    files = {"model.py": text, "main.py": CHOSEN.replace("METHOD", method)}
+    assert (("main.py", 9, "XLA406") in found(tmp_path, files)) is is_found
+
+
 WRAPPED = """
 import copy
 import torch

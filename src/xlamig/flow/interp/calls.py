@@ -145,6 +145,8 @@ class Calls:
                 args = self.args(node)
                 result = self.project.method(owner, name, args, node)
                 return result if result is not None else self.objects.method(owner, name, args, node)
+            case "unknown" if isinstance(owner.ref, str) and self.project.is_constructor(owner.ref, name):
+                return self.m.semantics.make_module(owner.ref, self.args(node), node)
         self.m.logging, logging = is_logger(owner, name, func), self.m.logging
         args = self.args(node)
         self.m.logging = logging

@@ -61,6 +61,14 @@ class ProjectCalls:
         found = names.project.summary(dotted, names.module)
         return self._apply(*found, args, node) if found is not None else None
 
+    def is_constructor(self, dotted: str, name: str) -> bool:
+        """Whether a method of another module's class makes a module of it: `Net.from_pretrained(path)`."""
+        names = self.m.names
+        export = names.project.resolve(dotted, names.module) if name.startswith("from_") else None
+        if export is None or export.kind != "class" or name not in export.members:
+            return False
+        return self.m.regions.makes_module(export)
+
     def happens(self, dotted: str, effect: Effect) -> bool:
         """Whether a function of another module does something, by its summary."""
         found = self.m.names.project.summary(dotted, self.m.names.module)

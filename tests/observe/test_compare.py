@@ -111,6 +111,15 @@ def test_faint_gradients_are_rounding() -> None:
     assert failing(with_gradients({**GRADIENTS, "Net.bias": (5e-6, 5e-6)}), reference) == []
 
 
+@pytest.mark.parametrize(("noise", "passes"), [(1.03, True), (1.001, False)])
+def test_a_disturbance_that_cancels_out_in_one_tensor(noise: float, passes: bool) -> None:
+    names = ("Net.a", "Net.b", "Net.c")
+    reference = with_gradients(dict.fromkeys(names, (1.0, 0.5)))
+    shaken = with_gradients({**dict.fromkeys(names, (noise, 0.5)), "Net.c": (1.0, 0.5)})
+    port = with_gradients({**dict.fromkeys(names, (1.0, 0.5)), "Net.c": (1.05, 0.5)})
+    assert (not failing(port, reference, shaken)) is passes
+
+
 def test_random_numbers_in_another_order_are_named() -> None:
     port = replace(TRAINED, losses=(2.5, *TRAINED.losses[1:]), draws=(9, *TRAINED.draws[1:]))
     assert "random numbers" in failing(port)[0].advice

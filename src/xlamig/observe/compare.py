@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
+from statistics import median
 
 from xlamig.observations import Check, Mark, Training
 from xlamig.observe.checks import differ, listed
@@ -144,14 +145,13 @@ def _wrong(
     tolerance: float, ours: Mapping[str, Mark], theirs: Mapping[str, Mark], disturbed: Mapping[str, Mark]
 ) -> list[str]:
     largest = max((mark[0] for mark in theirs.values()), default=0.0)
+    noise = {name: distance(disturbed.get(name, ZERO), mark) for name, mark in theirs.items()}
+    shares = [noise[name] / mark[0] for name, mark in theirs.items() if mark[0] > FAINT * largest]
+    share = median(shares) if shares else 0.0  # one tensor's disturbance may cancel out by chance
 
     def allowed(name: str) -> float:
-        expected = theirs.get(name, ZERO)
-        return max(
-            tolerance * expected[0],
-            CHAOS * distance(disturbed.get(name, ZERO), expected),
-            FAINT * largest,
-        )
+        size = theirs.get(name, ZERO)[0]
+        return max(tolerance * size, CHAOS * share * size, CHAOS * noise.get(name, 0.0), FAINT * largest)
 
     names = dict.fromkeys([*theirs, *ours])
     return [n for n in names if distance(ours.get(n, ZERO), theirs.get(n, ZERO)) > allowed(n)]

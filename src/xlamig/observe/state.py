@@ -44,7 +44,7 @@ def after_one_step(port: Training, reference: Training, shaken: Training) -> Ite
     if not owners:
         return
     other = [owner for owner, differing in owners.items() if 2 * sum(differing) > len(differing)]
-    found = differ(other) if other else f"of {listed(list(owners))}"
+    found = differ(other) if other else f"{sum(map(len, owners.values()))} tensors"
     advice = "Update averages and copies of the weights where the reference does, after `optimizer.step()`."
     yield Check("one step does the same to what is kept beside the weights", not other, found, advice)
 

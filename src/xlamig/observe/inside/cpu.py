@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -28,6 +29,19 @@ class AsCpu(TorchFunctionMode):
         return func(*(_CPU if _is_xla(value) else value for value in args), **kwargs)
 
 
+class _Loader:
+    """`MpDeviceLoader`, of which libraries make subclasses, without a device."""
+
+    def __init__(self, loader: Any, device: Any, **kwargs: Any) -> None:
+        self._loader, self._device = loader, device
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._loader)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
 def install() -> None:
     """Replace the device by the CPU in torch_xla's functions, or skip them."""
     import torch_xla.core.xla_model as xm
@@ -41,12 +55,13 @@ def install() -> None:
     torch_xla.step = contextlib.nullcontext
     torch_xla.compile = lambda function=None, **k: function or (lambda given: given)
     torch_xla.launch = lambda function, args=(), **k: function(0, *args)
+    xm.set_replication = lambda device, devices: None
     xm.optimizer_step = optimizer_step
     xm.add_step_closure = lambda closure, args=(), **k: closure(*args)
     xm.all_reduce = lambda kind, inputs, *a, **k: inputs
     xm.mesh_reduce = lambda tag, data, reduce: reduce([data])
     xm.save = lambda data, file, *a, **k: torch.save(data, file)
-    pl.MpDeviceLoader = lambda loader, device, **k: loader
+    pl.MpDeviceLoader = _Loader
     _restore()
     _replace_autocast()
 

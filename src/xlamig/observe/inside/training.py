@@ -91,11 +91,13 @@ class Training:
         register_optimizer_step_pre_hook(self._about_to_step)
 
     def _entry(self, optimizer: Any, site: Site | None) -> dict[str, Any]:
-        names = {id(tensor): name for name, tensor, _ in self.modules.tensors()}
         return {
             "optimizer": optimizer, "type": type(optimizer).__name__, "site": site, "steps": 0,
-            "names": names, "gradients": [], "hyperparameters": [],
+            "names": self._names(), "gradients": [], "hyperparameters": [],
         }  # fmt: skip
+
+    def _names(self) -> dict[int, str]:
+        return {id(tensor): name for name, tensor, _ in self.modules.tensors()}
 
     def _about_to_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         with _disable_current_modes(), torch.no_grad():
@@ -113,6 +115,8 @@ class Training:
                 self.before[id(parameter)] = (parameter, parameter.detach().clone())
         if self.perturbed:
             snapshot.perturb(parameters, coarse=self.low_precision)
+        if any(id(p) not in entry["names"] for p in parameters):  # a move has replaced them
+            entry["names"] |= self._names()
         if entry["steps"] < GRADIENTS:
             entry["gradients"].append({
                 entry["names"].get(id(p), f"parameter {i}"): fingerprint(p.grad)

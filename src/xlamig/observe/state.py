@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from xlamig.observations import Check, Mark, Training
-from xlamig.observe.checks import differ, listed
+from xlamig.observe.checks import differ
 from xlamig.observe.marks import CHAOS, ZERO, distance
 
 CHANGE = 0.1  # relative difference of what training did to a tensor

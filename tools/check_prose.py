@@ -101,11 +101,16 @@ def of_sentence(key: str, sentence: str) -> Iterator[str]:
 
 def pages(folder: Path) -> Iterator[Violation]:
     """Violations in the text of rule pages."""
-    scaffold = read_sections(split_page(SCAFFOLD.read_text("utf-8"), Where("scaffold"))[1])
+    top, below = split_page(SCAFFOLD.read_text("utf-8"), Where("scaffold"))
+    sentences = {text for _, text in _sentences(tomllib.loads(top))}
+    scaffold = read_sections(below)
     for path in sorted(folder.glob("*/*.md")):
         place = path.relative_to(folder.parent).as_posix()
         text = path.read_text("utf-8")
-        body = split_page(text, Where(place))[1]
+        head, body = split_page(text, Where(place))
+        for _, sentence in _sentences(tomllib.loads(head)):
+            if sentence in sentences:
+                yield Violation(place, sentence, "is left as `xlamig rule new` wrote it")
         for title, section in read_sections(body).items():
             if title == SECTION and _GRADE.match(section):
                 yield Violation(place, section.partition("\n")[0], "states a grade, which is generated")

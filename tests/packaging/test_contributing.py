@@ -15,6 +15,11 @@ ROOT = Path(__file__).parents[2]
 PARTS = ("src", "tests", "rules", "fixtures", "tools", "docs")
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 BLOCK = re.compile(r"^ *```(?:python|toml) (?P<path>\S+)\n(?P<text>.*?)^ *```$", re.DOTALL | re.MULTILINE)
+HEAD = {
+    "message": "`{spelled}` looks for CUDA kernels, and XLA runs none",
+    "help": "Remove it",
+    "reason": "the sanitizer watches the launches of CUDA kernels",
+}
 FILLED = {
     "What it does": "Reports the call.",
     "Why it matters on a TPU": "The call raises, because a TPU host has no NVIDIA driver.",
@@ -70,6 +75,8 @@ def fill(page: Path) -> None:
     text = page.read_text("utf-8")
     for section, words in FILLED.items():
         text = re.sub(rf"(?ms)^## {section}\n.*?(?=^## |\Z)", f"## {section}\n\n{words}\n\n", text)
+    for key, words in HEAD.items():
+        text = re.sub(rf'(?m)^{key} = ".*"$', f'{key} = "{words}"', text)
     page.write_text(text, "utf-8")
 
 

@@ -1,1 +1,1 @@
-"""What xlamig gets right, measured on programs, models, scripts, findings and ports; see README.md."""
+"""Measure xlamig on programs, models, scripts, findings and ports; see README.md."""

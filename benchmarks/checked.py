@@ -1,4 +1,4 @@
-"""What `xlamig check` says of a repository, run once per version of xlamig and kept."""
+"""Run `xlamig check` on a repository once per version of xlamig, and keep the result."""
 
 from __future__ import annotations
 

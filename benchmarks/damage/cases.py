@@ -1,4 +1,4 @@
-"""What must hold of one damaged file."""
+"""The requirements for one damaged file."""
 
 from __future__ import annotations
 

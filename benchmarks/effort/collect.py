@@ -128,7 +128,7 @@ def _show(directory: Path, commit: str, name: str) -> str:
 
 
 def is_complete(directory: Path, port: dict[str, Any]) -> bool:
-    """Whether the files that the port changed, as they are after it, run on XLA by themselves."""
+    """Return whether the files that the port changed, as they are after it, run on XLA by themselves."""
     names = [change.new for change in changes(directory, port["before"], port["after"])]
     kept = [name for name in names if name and name.endswith(".py") and not SIDES.search(name)]
     text = "\n".join(_show(directory, port["after"], name) for name in kept)

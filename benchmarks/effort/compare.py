@@ -46,7 +46,7 @@ BEFOREHAND: dict[str, Callable[[Plan], float]] = {
 
 
 def measure(git: Path, port: dict[str, Any]) -> dict[str, Any]:
-    """What the plan of the port's files says, within the whole repository."""
+    """Return the plan's estimate for the port's files, within the whole repository."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made, "before")
         folder.mkdir()

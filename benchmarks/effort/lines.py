@@ -49,7 +49,7 @@ class Hunk:
 
 @dataclass
 class Change:
-    """What became of a file. `old` is what it was made from, None for a file that is all new."""
+    """The change of a file. `old` is what it was made from, None for a file that is all new."""
 
     old: str | None
     new: str | None
@@ -120,7 +120,7 @@ def count(change: Change, old_lines: int, mine: Mine, names: frozenset[str] = fr
 def counted(
     hunk: Hunk, new: bool, mine: Mine, names: frozenset[str] = frozenset()
 ) -> tuple[list[str], list[str]]:
-    """Of a hunk the deleted and the added lines that count."""
+    """Return the deleted and the added lines of a hunk that count."""
     words = XLA if new else WORDS
     by_port = [mine(number) for number, _ in hunk.added]
     lines = [text for _, text in hunk.added]
@@ -142,7 +142,7 @@ def introduced(changed: Iterable[Change], known: str, mine: Callable[[Change], M
 
 
 def is_new(change: Change, old_lines: int) -> bool:
-    """Whether a file is all new, or keeps less than half of what it was made from."""
+    """Return whether a file is all new, or keeps less than half of what it was made from."""
     return change.old is None or sum(len(hunk.deleted) for hunk in change.hunks) > old_lines / 2
 
 

@@ -33,7 +33,8 @@ def highest(inside: float, over_all: float) -> float:
 
 
 def interval(inside: float, count: int, ports: Sequence[float]) -> tuple[float, float]:
-    """Of r_max: count * s_w^2 over its true value is chi-squared with `count` degrees of freedom."""
+    """Return the interval of r_max: count * s_w^2 over its true value is chi-squared with `count` degrees of
+    freedom."""
     chance = random.Random(0)
     drawn = sorted(
         highest(

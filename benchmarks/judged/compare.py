@@ -23,10 +23,10 @@ Where = tuple[str, int | None, Place]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a judged finding. *lowered*: reported with less severity; *folded*: its place is among
+    """The outcome of a judged finding. *lowered*: reported with less severity; *folded*: its place is among
     the reasons or the further places of another finding of the rule; *attached*: it is a further place of
-    another rule's finding, as of a kernel that its statement launches; *renamed*: another rule reports
-    the statement; `now` is the severity with which it is reported, "aside" where it is only counted."""
+    another rule's finding, as of a kernel that its statement launches; *renamed*: another rule reports the
+    statement; `now` is the severity with which it is reported, "aside" where it is only counted."""
 
     judged: Judged
     status: Status
@@ -34,7 +34,7 @@ class Outcome:
 
     @property
     def strong(self) -> bool:
-        """Whether it is still an error or a warning."""
+        """Return whether it is still an error or a warning."""
         return self.status != "gone" and self.now in ("error", "warning")
 
     @property

@@ -60,7 +60,7 @@ class Judged:
 
     @property
     def strong(self) -> bool:
-        """Whether it was reported as an error or a warning."""
+        """Return whether it was reported as an error or a warning."""
         return self.severity != "info"
 
     @property

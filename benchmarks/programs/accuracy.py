@@ -1,4 +1,4 @@
-"""What `check` predicts against what `trace` observes, line by line, on programs written for GPUs.
+"""Compare `check` with `trace`, line by line, on programs written for GPUs.
 
 Each program runs as it stands on torch_xla's CPU client (`--as-cuda`). Only what that client shows is
 compared (host reads, changing graphs, operators on the CPU), and only on lines that ran in at least three
@@ -99,7 +99,7 @@ def stepper(program: Path, folder: Path) -> Path:
 
 
 class Score:
-    """Of one kind of prediction. `reached` lines ran often enough to tell."""
+    """The score of one kind of prediction. `reached` lines ran often enough to tell."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -142,8 +142,8 @@ def shown_by(mechanism: str) -> frozenset[str]:
 
 
 def rows_alone(detail: str) -> bool:
-    """Whether the shapes of what differed, such as "16x10, 16 -> 8x10, 8", have all but their first size in
-    common, and that is smaller for all or larger for all."""
+    """Return whether the shapes of what differed, such as "16x10, 16 -> 8x10, 8", have all but their first
+    size in common, and that is smaller for all or larger for all."""
     sides = [
         [shape.split("x") for shape in side.split(", ")] for side in detail.split(" -> ") if side.strip()
     ]

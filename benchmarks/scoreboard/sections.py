@@ -1,4 +1,4 @@
-"""What the scoreboard runs. A section yields its rows, and says in `problems` what it could not run."""
+"""The sections of the scoreboard. A section yields its rows, and says in `problems` what it could not run."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ DEFINITION = "def default_device(cuda_index=None)", "def step_boundary()", "def 
 
 @dataclass
 class Row:
-    """What came out for one repository."""
+    """The result of one repository."""
 
     repository: str
     files: int = 0
@@ -157,7 +157,7 @@ def parsed(text: str) -> ast.Module | None:
 
 
 def resolves(tree: ast.Module, root: Path, path: Path) -> bool:
-    """Whether the helper is found on each import path that served the file's other imports."""
+    """Return whether the helper is found on each import path that served the file's other imports."""
     names = list(absolute(tree))
     helpers = [name for name in names if name.rpartition(".")[2] == HELPER]
     others = [n for n in names if n not in helpers and any(found(p, n) for p in paths(root, path))]

@@ -18,7 +18,7 @@ SET_ASIDE = ("requirement missing", "not set up", "original fails")
 
 @dataclass
 class Ran:
-    """What a run left behind; `code` is None for a run that took too long."""
+    """The result of a run; `code` is None for a run that took too long."""
 
     code: int | None
     losses: list[float] = field(default_factory=list)

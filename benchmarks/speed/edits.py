@@ -129,7 +129,7 @@ class Copies:
         return Copies(scratch / "live", scratch / "saved", {})
 
     def expected(self) -> Report:
-        """What a batch check says of the folder with all edits saved."""
+        """Return the report of a batch check with all edits saved."""
         for path, text in self.texts.items():
             (self.saved / path.relative_to(self.live)).write_bytes(text.encode("utf-8"))
         os.chdir(self.saved)

@@ -1,4 +1,5 @@
-"""What files that are not Python add to a cold check of a repository: with them against without them.
+"""Measure the share of files that are not Python in a cold check of a repository: with them against without
+them.
 
 Both run in turn, round after round, so that a busy machine disturbs them alike; the figure is the ratio of
 CPU seconds (user + system) within a round, its median over the rounds.

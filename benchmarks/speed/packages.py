@@ -1,4 +1,4 @@
-"""What a check costs, against parsing alone and against TorchFix, on published packages.
+"""Measure a check against parsing alone and against TorchFix, on published packages.
 
 All contenders run in turn, round after round, so that a busy machine disturbs them alike.
 The figures to compare are CPU seconds (user + system) of whole processes and their ratios.
@@ -50,7 +50,7 @@ for path in pathlib.Path(sys.argv[1]).rglob("*.py"):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of one process and the children it waited for. `peak` is the largest resident set, in MB."""
+    """The cost of one process and the children it waited for. `peak` is the largest resident set, in MB."""
 
     cpu: float
     wall: float
@@ -120,7 +120,7 @@ _GATHER = re.compile(r"\[\[gather\]\]\n(?:\w[^\n]*\n)+")  # what a rule says of 
 
 
 def _of_others(line: str, codes: set[str]) -> bool:
-    """Whether this says that the rule comes before one that is not in the book."""
+    """Return whether this says that the rule comes before one that is not in the book."""
     return line.startswith("supersedes") and not set(re.findall(r"XLA\d+", line)) <= codes
 
 

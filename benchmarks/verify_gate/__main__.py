@@ -61,7 +61,7 @@ def outcome(case: Case, options: argparse.Namespace) -> Outcome:
 
 
 def outcomes(chosen: list[Case], options: argparse.Namespace) -> Iterator[Outcome]:
-    """Those that `options.state` holds, then the rest, each of which it holds afterwards."""
+    """Yield the outcomes that `options.state` holds, then the rest, each of which it holds afterwards."""
     state: Path | None = options.state
     kept: list[Outcome] = []
     if state and state.exists():

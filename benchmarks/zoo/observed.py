@@ -1,4 +1,4 @@
-"""What the traces of all cases show of each file."""
+"""Collect what the traces of all cases show of each file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `xlamig check` says of the files that ran."""
+"""Collect the findings of `xlamig check` in the files that ran."""
 
 from __future__ import annotations
 

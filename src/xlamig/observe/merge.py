@@ -101,12 +101,12 @@ def _lines_of(finding: Finding) -> list[tuple[Path, int]]:
 
 
 def _operators_in(finding: Finding) -> set[str]:
-    """Those that the message names; a gradient counts as its operator."""
+    """Return the operators that the message names; a gradient counts as its operator."""
     return {name.removesuffix("_backward") for name in _OPERATOR.findall(finding.message)}
 
 
 def _told(finding: Finding, observed: Observed, own: Own, told: set[tuple[Path, int]]) -> str:
-    """What the run showed of a finding; its lines, and those of its operators, are added to `told`."""
+    """Return the observation of a finding; its lines, and those of its operators, are added to `told`."""
     if finding.cell is not None:
         return ""
     lines = _lines_of(finding)

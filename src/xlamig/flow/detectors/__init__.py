@@ -1,1 +1,1 @@
-"""What is worth reporting: walks a module and turns names and interpreter events into facts."""
+"""Find what is worth reporting: walk a module and turn names and interpreter events into facts."""

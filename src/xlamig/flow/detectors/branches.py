@@ -136,7 +136,8 @@ class Branches:
         return known.value.kind == "cuda-test" and known.availability
 
     def _is_for_cuda(self, asked: Asked, arm: Iterable[ir.Node]) -> bool:
-        """What is not for the CPU may be for anything, unless it names CUDA."""
+        """Return whether a branch is for CUDA: one that is not for the CPU may be for anything, unless it
+        hard-codes CUDA."""
         return asked[1] != "cpu" or any(_NAMES_CUDA.search(self.analysis.source(part)) for part in arm)
 
     def _has_xla_arm(self, node: ir.Node) -> bool:
@@ -148,7 +149,7 @@ class Branches:
     # ------------------------------------------------------------------ what the arms do
 
     def _works(self, block: ir.Block, scope: Scope) -> bool:
-        """Whether a block computes or decides something."""
+        """Return whether a block computes or decides something."""
         if block and isinstance(block[-1], ir.Raise):
             return False
         return any(self._computes(part, scope) for statement in block for part in _acts(statement))
@@ -235,7 +236,7 @@ def _words(node: ir.Node) -> Iterator[str]:
 
 
 def _leaves(block: ir.Block) -> bool:
-    """Whether a block may end with a way out, so that what follows it is the other side."""
+    """Return whether a block may end with a way out, so that what follows it is the other side."""
     match block[-1:]:
         case (ir.Return() | ir.Raise(),):
             return True

@@ -1,4 +1,4 @@
-"""What becomes of a value that the host reads: advice depends on it."""
+"""Find the consumer of a value that the host reads: advice depends on it."""
 
 from __future__ import annotations
 

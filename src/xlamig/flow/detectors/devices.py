@@ -214,7 +214,7 @@ class Devices:
 
 
 def _is_text(node: ir.Expr) -> bool:
-    """Whether the text stands here, in one of the ways to put it together."""
+    """Return whether the text stands here, in one of the ways to put it together."""
     if isinstance(node, ir.Call):
         return isinstance(node.func, ir.Attribute) and node.func.attr == "format"
     return isinstance(node, ir.Const | ir.FString | ir.Binary)

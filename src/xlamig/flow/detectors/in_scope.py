@@ -42,14 +42,15 @@ def _dominates(binding: Binding, place: Place, offset: int) -> bool:
 @per_file
 @lru_cache(maxsize=64)  # every place of a scope asks about the same few names
 def _holds_device(scope: Scope, name: str) -> bool:
-    """Whether each binding of `name` in the scope itself may be the program's device."""
+    """Return whether each binding of `name` in the scope itself may be the program's device."""
     return _hold_devices(scope.bindings.get(name, []))
 
 
 @per_file
 @lru_cache(maxsize=64)
 def _attribute_holds_device(owner: Scope) -> bool:
-    """Whether `self.device` of a class may be the program's device, and is set before a method uses it."""
+    """Return whether `self.device` of a class may be the program's device, and is set before a method uses
+    it."""
     bindings = owner.attributes.get("device", [])
     return _hold_devices(bindings) and any(map(_is_set_first, bindings))
 
@@ -60,8 +61,8 @@ def _hold_devices(bindings: list[Binding]) -> bool:
 
 
 def _is_device(binding: Binding, seen: set[tuple[Scope, str]]) -> bool:
-    """Whether the binding may hold the program's device: one that is CPU or nothing is another.
-    `seen` are names that were followed."""
+    """Return whether the binding may hold the program's device: one that is CPU or nothing is another. `seen`
+    are names that were followed."""
     value = binding.value
     made = isinstance(value, ir.Call) and path_of(value.func).endswith("device")
     if made and isinstance(value, ir.Call) and value.args:
@@ -118,7 +119,7 @@ def _attribute(place: Place) -> str | None:
 
 
 def _is_set_first(binding: Binding) -> bool:
-    """Whether `__init__` always gets to this binding, before it calls a method of the class."""
+    """Return whether `__init__` always gets to this binding, before it calls a method of the class."""
     scope, node = binding.scope, binding.scope.node
     if (
         binding.block

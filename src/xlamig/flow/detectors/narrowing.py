@@ -1,4 +1,4 @@
-"""What statements around a place say of it: tests, early exits, loops, handlers."""
+"""Collect the guards of a place: tests, early exits, loops and handlers around it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def of_optional_import(node: ir.Try) -> tuple[Guard, ...]:
 
 
 def catches_more(node: ir.Try) -> bool:
-    """Whether a handler is for more than imports that fail."""
+    """Return whether a handler is for more than imports that fail."""
     for handler in node.handlers:
         caught = handler.type.elements if isinstance(handler.type, ir.Sequence) else (handler.type,)
         names = {path_of(c) if c is not None else "" for c in caught}
@@ -94,7 +94,7 @@ def of_old_api(handler: ir.Handler) -> tuple[Guard, ...]:
 
 
 def _imported(node: ir.Import | ir.Try) -> tuple[Guard, ...]:
-    """What follows `import tensorrt` in a function is for machines that have it."""
+    """Return the guards after `import tensorrt` in a function: only machines that have it run the rest."""
     statements = node.body if isinstance(node, ir.Try) else (node,)
     return tuple(
         Guard("package", f"import {alias.name}", (statement.start, statement.end))
@@ -106,8 +106,8 @@ def _imported(node: ir.Import | ir.Try) -> tuple[Guard, ...]:
 
 
 def _leaves_quietly(body: ir.Block) -> bool:
-    """Whether a block ends in return, continue or a skipped test. `raise` demands CUDA, it does
-    not avoid it."""
+    """Return whether a block ends in return, continue or a skipped test. `raise` demands CUDA, it does not
+    avoid it."""
     last = body[-1] if body else None
     if isinstance(last, ir.ExprStmt) and isinstance(last.value, ir.Call):
         return path_of(last.value.func).rpartition(".")[2] in ("skip", "skipTest")

@@ -1,4 +1,4 @@
-"""What a statement assigns or returns."""
+"""Find the targets that a statement assigns or returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a module is made of: its classes and functions, and the sizes it gives in literals."""
+"""List the parts of a module: its classes and functions, and its literal sizes."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _moves(statement: ir.Stmt, name: str) -> bool:
 
 
 def _only_state(root: ir.Node, target: ir.Name) -> bool:
-    """Whether every mention of the name, and there is one, is loaded into a module or optimizer."""
+    """Return whether every mention of the name, and there is one, is loaded into a module or optimizer."""
     mentions = [n for n in ir.walk(root) if isinstance(n, ir.Name) and n.id == target.id and n is not target]
     inside = {id(n) for own in _nested(root) for n in ir.walk(own)}
     state = {id(_base(n)) for call in ir.walk(root) for n in _loaded_as_state(call)}

@@ -1,4 +1,4 @@
-"""What kind of object a method is called on, as far as its construction shows."""
+"""Infer the type of a method's receiver from its construction."""
 
 from __future__ import annotations
 

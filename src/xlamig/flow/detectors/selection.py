@@ -95,8 +95,8 @@ class Selections:
         return {"availability": (at.start, at.end), "rest": (rest[0].start, rest[-1].end)}
 
     def _set_before(self, test: ir.Name, place: Place) -> ir.Expr | None:
-        """What the name was set to, if it still means the same: set once, here, from names that
-        are set once."""
+        """Return the expression that the name was set to, if it still means the same: set once, here, from
+        names set once."""
         bindings = place.scope.bindings.get(test.id, [])
         if len(bindings) != 1 or bindings[0].block or bindings[0].value is None:
             return None
@@ -109,7 +109,7 @@ class Selections:
         return value
 
     def _asks_only_for_cuda(self, test: ir.Expr, place: Place) -> bool:
-        """Whether the test is availability itself, or a name for nothing else."""
+        """Return whether the test is availability itself, or a name for nothing else."""
         if isinstance(test, ir.Call):
             return self.asks_for_cuda(test, place)
         path = path_of(test)
@@ -236,7 +236,7 @@ class Selections:
     # ------------------------------------------------------------------ helpers
 
     def asks_for_cuda(self, test: ir.Expr, place: Place) -> bool:
-        """Whether a test asks, alone or among others, if CUDA is available."""
+        """Return whether a test asks, alone or among others, if CUDA is available."""
         if isinstance(test, ir.Bool):
             return any(self.asks_for_cuda(value, place) for value in test.values)
         if isinstance(test, ir.Unary) and test.op == "not":

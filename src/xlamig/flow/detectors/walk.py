@@ -29,7 +29,7 @@ _ONE_RANK = re.compile(
 
 
 def _hands_over(text: str) -> bool:
-    """Whether a function with a barrier does what other processes may have to wait for."""
+    """Return whether a function with a barrier does what other processes may have to wait for."""
     return "barrier" in text and bool(_ONE_RANK.search(text))
 
 

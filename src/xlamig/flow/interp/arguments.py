@@ -1,4 +1,4 @@
-"""What a call is given."""
+"""Bind the arguments of a call."""
 
 from __future__ import annotations
 

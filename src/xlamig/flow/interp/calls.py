@@ -218,7 +218,7 @@ class Calls:
         return by_convention(name)
 
     def _kept(self, thing: AbstractValue, name: str) -> AbstractValue:
-        """What an object keeps from step to step; a tensor remembers where it was kept."""
+        """Return the value that an object keeps from step to step; a tensor remembers where it was kept."""
         if thing.kind == "tensor" and thing.trait is None and self.m.frequency == "step":
             return thing.replace(trait=Carried(f".{name}"), loose=False)
         return thing
@@ -258,7 +258,7 @@ class Calls:
     # ------------------------------------------------------------------ names
 
     def named(self, dotted: str) -> AbstractValue:
-        """What a canonical name stands for."""
+        """Return the value of a canonical name."""
         export = self.m.names.project.resolve(dotted, self.m.names.module)
         if export is not None:
             if export.kind == "constant":

@@ -16,7 +16,7 @@ def by_convention(name: str) -> AbstractValue:
 
 
 def is_moved_model(target: ir.Expr, value: ir.Expr | None) -> bool:
-    """Whether `model = load(path).to(device)` names what was moved a model."""
+    """Return whether `model = load(path).to(device)` names what was moved a model."""
     return (
         isinstance(value, ir.Call)
         and isinstance(value.func, ir.Attribute)
@@ -27,7 +27,7 @@ def is_moved_model(target: ir.Expr, value: ir.Expr | None) -> bool:
 
 
 def is_logger(owner: AbstractValue, name: str, func: ir.Attribute) -> bool:
-    """Whether a method writes to a log, below whose level nothing is formatted."""
+    """Return whether a method writes to a log, below whose level nothing is formatted."""
     if name not in table.names("reads", "loggers"):
         return False
     last = path_of(func.value).rpartition(".")[2].lower()

@@ -1,4 +1,4 @@
-"""What operations on tensors cost: shapes that depend on values, growing results, baked-in numbers."""
+"""Report the costs of tensor operations: data-dependent shapes, growing results, baked-in numbers."""
 
 from __future__ import annotations
 

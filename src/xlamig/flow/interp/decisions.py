@@ -38,7 +38,7 @@ class Decisions:
         return thing
 
     def decided(self, test: ir.Expr) -> bool | None:
-        """What a test gives, where the abstract values are enough to tell."""
+        """Return the outcome of a test, if the abstract values decide it."""
         match test:
             case ir.Unary(op="not", operand=operand):
                 inner = self.decided(operand)
@@ -96,7 +96,7 @@ class Decisions:
                 given[name] = AbstractValue("tensor", made.place, sure=sure, why=made.why)
 
     def narrow(self, test: ir.Expr, holds: bool) -> None:
-        """What names hold where a test does, or does not."""
+        """Narrow the environment to the outcome of a test."""
         match test:
             case ir.Unary(op="not", operand=operand):
                 self.narrow(operand, not holds)

@@ -25,7 +25,7 @@ _MAX_CONTEXTS = 8  # of one function; then what the others gave is taken
 
 @dataclass(slots=True)
 class _Ran:
-    """What calls of a function gave, by their arguments."""
+    """The results of calls of a function, by their arguments."""
 
     results: dict[Any, tuple[AbstractValue, Effects]] = field(default_factory=dict)
     frequencies: set[str] = field(default_factory=set)
@@ -59,7 +59,7 @@ class Entry:
         return {node for node, ran in self._ran.items() if "step" in ran.frequencies}
 
     def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
-        """What a call of a function of the module gives."""
+        """Return the value of a call of a function of the module."""
         m = self.m
         if isinstance(function.node, ir.Lambda):
             return self._lambda(function, args)
@@ -273,7 +273,7 @@ class Entry:
 
 
 def _elsewhere(thing: AbstractValue) -> AbstractValue:
-    """What a forward pass that is tried once with tensors of the host is given in earnest."""
+    """Return the result of a forward pass that is first tried with tensors of the host."""
     if thing.place != "host":
         return thing
     if thing.kind == "module":

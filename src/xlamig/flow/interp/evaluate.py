@@ -276,7 +276,7 @@ class Evaluator:
     # ------------------------------------------------------------------ parts of things
 
     def iterated(self, thing: AbstractValue) -> AbstractValue:
-        """What a loop over the thing gives in a round."""
+        """Return the value that an iteration over `value` yields."""
         match thing.kind:
             case "tensor":
                 return thing.replace(shape=thing.shape[1:] if thing.shape else None, trait=None, source="")
@@ -305,7 +305,7 @@ class Evaluator:
         return TOP
 
     def _of_instance(self, thing: AbstractValue) -> AbstractValue:
-        """What the `__iter__` of a class of the module yields: a loader of one's own."""
+        """Return the value that `__iter__` of a class of the module yields: a custom loader."""
         method = self.m.semantics.method_of(thing, "__iter__")
         made = self.m.semantics.call(method, Args(), None) if method is not None else TOP
         if made.kind not in ("sequence", "loader"):

@@ -1,4 +1,4 @@
-"""What the interpreter has to say of a place, before the walk adds what surrounds it."""
+"""The events of the interpreter, before the walk adds their surroundings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Recorder:
         self.proofs: dict[Span, dict[str, str]] = {}
 
     def prove(self, node: ir.Node, told: Mapping[str, str]) -> None:
-        """What holds of a node this time; what does so each time is a proof that a fix may rely on."""
+        """Record a proof about a node; one that holds every time is a proof that a fix may rely on."""
         span = node.start, node.end
         known = self.proofs.get(span)
         same = told if known is None else {k: v for k, v in known.items() if told.get(k) == v}
@@ -105,7 +105,7 @@ class Recorder:
 
 
 def _both(one: Event, other: Event) -> bool:
-    """Whether one round may come to both: they are not in different arms of one `if`."""
+    """Return whether one round may come to both: they are not in different arms of one `if`."""
     return all(other.arms.get(at, taken) is taken for at, taken in one.arms.items())
 
 

@@ -98,13 +98,13 @@ class Loop:
 
 
 def fork(env: Env) -> Env:
-    """What a branch may change without a trace. Of a function with thousands of names, mostly
-    generated, the branches are run one after the other, so that time grows with its length."""
+    """Return a copy of the environment that a branch may change. Of a function with thousands of names,
+    mostly generated, the branches are run one after the other, so that time grows with its length."""
     return dict(env) if len(env) <= _MANY else env
 
 
 def merged(one: Env | None, other: Env | None) -> Env:
-    """What names hold after either of two ways; None for a way that does not get here."""
+    """Return the join of two environments; None stands for a path that does not get here."""
     if one is None:
         return other if other is not None else {}
     if other is None or one is other:

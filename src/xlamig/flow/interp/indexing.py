@@ -63,7 +63,7 @@ class Indexing:
         return TOP
 
     def _value(self, node: ir.Subscript, base: AbstractValue, key: object) -> AbstractValue:
-        """What a mapping holds under a key; a tensor that is kept there remembers it."""
+        """Return the value of a mapping under a key; a tensor kept there remembers it."""
         found = base.fields.get(key) if base.fields is not None and isinstance(key, str) else None
         found = found or self.m.env.get(f"{path_of(node.value)}[{key!r}]")
         if found is None:
@@ -176,7 +176,7 @@ class Indexing:
                 self.m.put(name, sequence(changed).replace(trait=base.trait))
 
     def _prove(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> None:
-        """Whether a position in a tensor is a tensor of integers."""
+        """Return whether a position in a tensor is a tensor of integers."""
         for part, found in zip(node.index, index, strict=True):
             if isinstance(part, ir.Name | ir.Attribute | ir.Call | ir.Binary):
                 integers = found.kind == "tensor" and found.dtype == "int"

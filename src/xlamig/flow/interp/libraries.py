@@ -34,8 +34,8 @@ class Libraries:
         self.reads, self.sizes = reads, sizes
 
     def made(self, name: str, node: ir.Call) -> AbstractValue | None:
-        """What a class of this canonical name, or a method like its `from_pretrained`, makes; None if the
-        table has none such."""
+        """Return the instance that a class of this canonical name, or a method such as `from_pretrained`,
+        creates; None if the table has none."""
         owner, _, last = name.rpartition(".")
         kind = table.object_of(owner if last.startswith("from_") else name)
         if kind == "framework":
@@ -113,7 +113,8 @@ class Libraries:
             self.m.record(ChangingShape, node, LIKELY, via="generate", operation=operation, cause="length")
 
     def _has_own_generate(self) -> bool:
-        """Whether a class of the project has a decoding loop, and not that of a base in transformers."""
+        """Return whether a class of the project has a decoding loop, and not that of a base in
+        transformers."""
         of_transformers = table.name_like("generating")
         held = [t.ref for t in self.m.frame.module.env.values() if isinstance(t.ref, ClassInfo)]
         own = any("generate" in c.methods and not any(map(of_transformers.search, c.outside)) for c in held)

@@ -75,7 +75,8 @@ class Loops:
         self._loop(node, TOP, test)
 
     def _element(self, node: ir.For, iterable: AbstractValue, loop: Loop) -> AbstractValue:
-        """What the loop's target holds in a round; a counter changes as often as the graph runs."""
+        """Return the value of the loop's target in an iteration; a counter changes as often as the graph
+        runs."""
         element = self.m.semantics.iterate(iterable)
         if loop.kind in ("training", "evaluation"):
             element = _batch(element)
@@ -92,7 +93,7 @@ class Loops:
         return thing.replace(cause=cause or thing.cause, loop=loop.id if cause else thing.loop, trait=None)
 
     def _runs_graph(self, loop: Loop) -> bool:
-        """Whether something runs the graph in each round: a step, or a host read."""
+        """Return whether something runs the graph in each round: a step, or a host read."""
         return loop.kind == "training" or id(loop.node) in self._cut
 
     def _loop(self, node: ir.For | ir.While, iterable: AbstractValue, start: Callable[[Loop], None]) -> None:
@@ -207,7 +208,7 @@ class Loops:
         return now
 
     def _absorb(self, effects: Effects, loop: Loop, iterable: AbstractValue) -> None:
-        """What the loop does counts for what is around it; its own steps do not make that a step."""
+        """Add the loop's effects to those around it; its own steps do not make that a step."""
         if loop.kind in STEPS:
             self.m.effects.update(effects.without(_ABSORBED))
             self.m.effects.add(Effect.STEP_LOOP)
@@ -230,7 +231,7 @@ class Loops:
     # ------------------------------------------------------------------ heads
 
     def _heads(self, before: Env, after: Env, loop: Loop) -> Env:
-        """What names hold at the start of any round."""
+        """Return the environment at the start of any iteration."""
         heads = fork(before)
         for name, thing in after.items():
             old = before.get(name)
@@ -382,7 +383,7 @@ def _batch(thing: AbstractValue) -> AbstractValue:
 
 
 def _is_same_list(old: AbstractValue, new: AbstractValue, loop: Loop) -> bool:
-    """Whether a list lives on from round to round; `ref` is where it was made."""
+    """Return whether a list lives on from round to round; `ref` is where it was made."""
     made_inside = isinstance(new.ref, int) and loop.node.start <= new.ref < loop.node.end
     return old.kind == "sequence" and old.ref == new.ref and not made_inside
 

@@ -71,8 +71,8 @@ class Modules:
 
     @staticmethod
     def _makes(args: Args, node: ir.Call) -> bool:
-        """Of what is only called like a model: it makes something of numbers (`mask_generator(0)`), or
-        it is a class with its settings (`module(depth=2)`)."""
+        """Return whether a call that looks like a model creates one: from numbers (`mask_generator(0)`), or
+        as a class with its settings (`module(depth=2)`)."""
         settings = path_of(node.func) == "module" and all(arg.keyword for arg in node.args)
         return bool(args.all) and (
             settings or all(one.kind in ("number", "bool", "text") for one in args.all)
@@ -115,7 +115,7 @@ class Modules:
     def output(
         self, args: Args, node: ir.Call, sure: int, module: AbstractValue | None = None
     ) -> AbstractValue:
-        """What a module of unknown make gives."""
+        """Return the output of a module of unknown type."""
         self.m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
         place = self._place(args, module)
         self.m.work(place)
@@ -125,7 +125,7 @@ class Modules:
     def ran(
         self, name: str, args: Args, node: ir.Call, sure: int, module: AbstractValue | None = None
     ) -> AbstractValue:
-        """What `forward` or `generate` gives that cannot be seen into."""
+        """Return the result of a `forward` or `generate` that cannot be analysed."""
         if name == "generate":
             self.libraries.generated(args, node)
         return self.output(args, node, sure, module)

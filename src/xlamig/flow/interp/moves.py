@@ -1,4 +1,4 @@
-"""What depends on a module's parameters when the module is moved."""
+"""Find what depends on a module's parameters when the module moves."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Moves:
                 self._ties.setdefault(identity(module), []).append(told)
 
     def _dependants(self, module: AbstractValue) -> Iterator[tuple[str, ir.Node, str]]:
-        """What holds on to the parameters of a module, or of a part that its class sets."""
+        """Yield the objects that hold the parameters of a module, or of a part that its class sets."""
         parts = [
             part
             for cls in (module.ref.lineage() if isinstance(module.ref, ClassInfo) else ())
@@ -150,7 +150,8 @@ class Moves:
                 self.depends(module.replace(place="host"), "tie", target)
 
     def _is_own(self, weight: ir.Attribute) -> bool:
-        """Whether a weight is a part's of the module that is being built: `self.parts.embed.weight`."""
+        """Return whether a weight is a part's of the module that is being built:
+        `self.parts.embed.weight`."""
         whole = self.m.env.get("self")
         owner: ir.Expr = weight.value
         while isinstance(owner, ir.Attribute | ir.Subscript):

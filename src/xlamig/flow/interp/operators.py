@@ -80,7 +80,7 @@ class Operators:
         self.m.semantics.assign(node.target, result, node.value)
 
     def combined(self, op: str, left: AbstractValue, right: AbstractValue, node: ir.Node) -> AbstractValue:
-        """What `left op right` gives."""
+        """Return the value of `left op right`."""
         if op == "**":
             self.m.prove(node, number_exponent=left.kind == "tensor" and right.kind == "number")
         kinds = {left.kind, right.kind}

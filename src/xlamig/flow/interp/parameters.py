@@ -1,4 +1,4 @@
-"""What a parameter may be that no caller is seen to give: by annotation, default, name and use."""
+"""Infer a parameter without a visible caller: by annotation, default, name and use."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Parameters:
         return TOP
 
     def guessed(self, param: ir.Param, function: Function, hot: bool) -> AbstractValue:
-        """What a parameter may be, whoever gives it."""
+        """Return the value of a parameter, independent of its callers."""
         if param.kind == "*":
             return AbstractValue("sequence", element=TOP)
         if param.kind == "**":
@@ -77,7 +77,8 @@ class Parameters:
         return TOP
 
     def _is_another(self, annotation: ir.Expr | None) -> bool:
-        """Whether an annotation names a class of a library other than torch: `args: argparse.Namespace`."""
+        """Return whether an annotation names a class of a library other than torch: `args:
+        argparse.Namespace`."""
         dotted = self.m.names.dotted(annotation, self.m.frame.scope) if annotation is not None else None
         return dotted is not None and dotted.partition(".")[0] not in ("torch", "typing")
 
@@ -100,7 +101,8 @@ class Parameters:
     # ------------------------------------------------------------------ annotations
 
     def promised(self, name: str, annotation: ir.Expr, place: Place = "either") -> AbstractValue | None:
-        """What the annotation of a name promises; of a list of lengths, that each is another number."""
+        """Return the value that the annotation of a name promises; a list of lengths holds a different number
+        each time."""
         known = self.annotated(annotation, place)
         if known is None or known.kind != "sequence" or not table.name_like("lengths").search(name):
             return known
@@ -109,7 +111,7 @@ class Parameters:
         return known.replace(element=AbstractValue("number", cause="batch", sure=LIKELY))
 
     def annotated(self, node: ir.Expr, place: Place = "either") -> AbstractValue | None:
-        """What an annotation promises; None if it promises nothing of interest."""
+        """Return the value that an annotation promises; None if it promises nothing of interest."""
         match node:
             case ir.Const(value=str(text)):
                 last = text.rpartition(".")[2]

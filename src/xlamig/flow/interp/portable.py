@@ -41,7 +41,7 @@ _MAX_ITEMS = 12
 
 
 def of_project(thing: AbstractValue) -> bool:
-    """Whether a module's class is one of another file: its `ref` is the class's dotted name."""
+    """Return whether a module's class is one of another file: its `ref` is the class's dotted name."""
     return thing.kind == "module" and isinstance(thing.ref, str) and "#" not in thing.ref
 
 

@@ -70,12 +70,12 @@ class ProjectCalls:
         return self.m.regions.makes_module(export)
 
     def happens(self, dotted: str, effect: Effect) -> bool:
-        """Whether a function of another module does something, by its summary."""
+        """Return whether a function of another module does something, by its summary."""
         found = self.m.names.project.summary(dotted, self.m.names.module)
         return found is not None and effects_of(found[0].effects).happens(effect)
 
     def _apply(self, summary: FunctionSummary, module: str, args: Args, node: ir.Call) -> AbstractValue:
-        """What the call does, by the callee's summary; what it returns."""
+        """Apply the callee's summary to the call and return its result."""
         computed = self.unseen.computed(node, args)
         number = self._read(summary, module, args, node)
         self._happens(summary, computed, node)
@@ -122,7 +122,8 @@ class ProjectCalls:
     def _argument(
         summary: FunctionSummary, parameter: str, args: Args
     ) -> Iterator[tuple[AbstractValue, ir.Expr | None]]:
-        """What a parameter is given, and where; of `**kwargs` all that no other takes."""
+        """Yield the values passed to a parameter, with their places; `**kwargs` gets those that no other
+        takes."""
         names = summary.parameters
         if parameter in names:
             thing = args.get(names.index(parameter), parameter)
@@ -156,7 +157,7 @@ class ProjectCalls:
 
 
 def _tells(value: Portable, depth: int = 3) -> bool:
-    """Whether a callee would not guess an argument without being told."""
+    """Return whether a callee would not guess an argument without being told."""
     if value.kind in ("tensor", "module", "optimizer", "loader", "dataset", "scheduler", "scaler"):
         return bool(value.place or value.cause)
     if value.kind in ("unknown", "number"):

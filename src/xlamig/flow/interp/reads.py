@@ -41,7 +41,7 @@ VALUE_SIZES = frozenset({"read", "derived"})
 
 
 def keeps(cause: str, dimension: object) -> bool:
-    """Whether a dimension has the same size whatever was selected: that is done along the first."""
+    """Return whether a dimension has the same size whatever was selected: that is done along the first."""
     return cause == "derived" and isinstance(dimension, int) and dimension > 0
 
 
@@ -175,14 +175,14 @@ def sureness(thing: AbstractValue) -> int:
 
 
 def is_constant(thing: AbstractValue) -> bool:
-    """Whether a host tensor is the same in each step: written out, or kept since it was made."""
+    """Return whether a host tensor is the same in each step: written out, or kept since it was made."""
     return thing.trait is Mark.CONSTANT or (
         isinstance(thing.trait, Carried) and thing.trait.is_kept and thing.place == "host"
     )
 
 
 def is_read_again(state: State, node: ir.Subscript) -> bool:
-    """Whether the loop also reads the tensor that it writes to, or is a step of training."""
+    """Return whether the loop also reads the tensor that it writes to, or is a step of training."""
     loop = next(
         (loop for loop in reversed(state.loops) if loop.kind in ("training", "decoding", "evaluation")),
         None,

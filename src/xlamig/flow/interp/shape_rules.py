@@ -110,26 +110,26 @@ def _dims(value: Number, rank: int) -> frozenset[int] | None:
 
 @rule("reduce")
 def _reduce(given: Operands) -> Shape:
-    """Of `sum`: all dimensions unless some are given."""
+    """Return the shape of `sum`: it reduces all dimensions unless some are given."""
     return _reduced(given, given.dim)
 
 
 @rule("reduce-or-broadcast")
 def _max(given: Operands) -> Shape:
-    """Of `max`: of two tensors, element by element."""
+    """Return the shape of `max`: of two tensors, element by element."""
     return broadcast(given.tensors) if len(given.tensors) > 1 else _reduce(given)
 
 
 @rule("loss")
 def _loss(given: Operands) -> Shape:
-    """Of a loss: a number unless `reduction` is "none"."""
+    """Return the shape of a loss: a number unless `reduction` is "none"."""
     reduction = given.numbers.get("reduction", "mean")
     return () if reduction in ("mean", "sum") else None
 
 
 @rule("reduce-last")
 def _reduce_last(given: Operands) -> Shape:
-    """Of `kthvalue`: the last dimension unless another is given."""
+    """Return the shape of `kthvalue`: it reduces the last dimension unless one is given."""
     return _reduced(given, -1 if given.dim is None else given.dim)
 
 
@@ -223,14 +223,14 @@ def _select(given: Operands) -> Shape:
 
 @rule("sized")
 def _sized(given: Operands) -> Shape:
-    """Of `zeros`: the size that is given."""
+    """Return the shape of `zeros`: the given size."""
     sizes = given.sizes("size", "shape")
     return None if sizes is None else tuple(s if type(s) is int else UNKNOWN for s in sizes)
 
 
 @rule("data")
 def _data(given: Operands) -> Shape:
-    """Of `tensor`: the lengths of nested sequences."""
+    """Return the shape of `tensor`: the lengths of nested sequences."""
     if not given.named("data", "*"):
         return given.first
     data, sizes = given.numbers.get("data", given.numbers.get("*")), []

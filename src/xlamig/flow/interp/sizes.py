@@ -24,7 +24,7 @@ LASTING: tuple[Trait | None, ...] = (Mark.LONGEST, Mark.DRAWN, Mark.LENGTH)
 
 
 def varies(thing: AbstractValue) -> bool:
-    """Whether a number, or the length of a sequence, is another one for each sample."""
+    """Return whether a number, or the length of a sequence, is another one for each sample."""
     if thing.kind not in ("number", "sequence") or thing.sure < LIKELY:
         return False
     return thing.cause == "batch" or (thing.cause == "random" and thing.trait is Mark.DRAWN)
@@ -210,7 +210,7 @@ class Sizes:
     def picked(
         self, base: AbstractValue, result: AbstractValue, index: list[AbstractValue], node: ir.Subscript
     ) -> AbstractValue:
-        """What an index gives of a tensor of the host."""
+        """Return the element or slice of a host tensor at an index."""
         if base.place != "host":
             return result
         if any(part.kind == "tensor" and part.dtype == "bool" for part in index) and self.m.batching:

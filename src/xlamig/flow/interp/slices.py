@@ -47,7 +47,8 @@ class Slices:
             self.m.recorder.prove(node, {"start": start})
 
     def _compares_size(self, node: ir.Subscript, bound: ir.Expr) -> bool:
-        """Whether the function compares the tensor's size with something, or takes the bound from a size."""
+        """Return whether the function compares the tensor's size with something, or takes the bound from a
+        size."""
         name = re.escape(self.m.source(node.value))
         own_size = re.compile(rf"(?<![\w.]){name}(\.shape\b|\.size\()|\blen\({name}\)")
         sizes = {path for path, value in self._assigned() if own_size.search(self.m.source(value))}
@@ -61,7 +62,7 @@ class Slices:
         )
 
     def _grows(self, node: ir.Subscript) -> bool:
-        """Whether the tensor is appended to: in a loop, or from one call to the next."""
+        """Return whether the tensor is appended to: in a loop, or from one call to the next."""
         tensor = path_of(node.value)
         joins = [(path, value) for path, value in self._assigned() if _joins(value)]
         if any(path == tensor and path in _operands(value) for path, value in joins):
@@ -98,7 +99,7 @@ class Slices:
 
 
 def _counts_back(bound: ir.Expr) -> bool:
-    """Whether a bound is written as minus something, `-n` or `-n + 1`, and is no literal."""
+    """Return whether a bound is written as minus something, `-n` or `-n + 1`, and is no literal."""
     match bound:
         case ir.Unary(op="-", operand=operand):
             return not isinstance(operand, ir.Const)

@@ -71,17 +71,17 @@ class State:
 
     @property
     def exhausted(self) -> bool:
-        """Whether so much was run that calls are no longer followed."""
+        """Return whether so much was run that calls are no longer followed."""
         return self._left < 0
 
     @property
     def repeating(self) -> bool:
-        """Whether what runs now runs again, for another sample, batch or step."""
+        """Return whether what runs now runs again, for another sample, batch or step."""
         return bool(self.loops) or self.repeats > 0 or self.batching
 
     @property
     def batching(self) -> bool:
-        """Whether it runs again for another batch or step."""
+        """Return whether it runs again for another batch or step."""
         return self.batches > 0 or self.frequency == "step"
 
     def allow(self, body: ir.Block) -> None:
@@ -92,7 +92,7 @@ class State:
 
     @contextmanager
     def branch(self) -> Iterator[Effects]:
-        """What happens inside is collected apart: it may not happen."""
+        """Collect the effects of a branch apart: it may not run."""
         before, self.effects = self.effects, Effects()
         try:
             yield self.effects
@@ -118,7 +118,7 @@ class State:
 
     @contextmanager
     def once(self, message: bool = False) -> Iterator[None]:
-        """What ends the program happens once."""
+        """Mark what ends the program: it runs once."""
         before = self.frequency, self.message
         self.frequency, self.message = "once", message
         try:

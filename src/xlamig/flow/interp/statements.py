@@ -208,7 +208,7 @@ def _works(effects: Effects) -> bool:
 
 
 def _picks(end: Env | None, before: Env) -> bool:
-    """Whether a branch leaves the block, or gives a name another tensor of the device."""
+    """Return whether a branch leaves the block, or gives a name another tensor of the device."""
     if end is None:
         return True
     tensors = ((name, t) for name, t in end.items() if t.kind == "tensor" and t.place != "host")

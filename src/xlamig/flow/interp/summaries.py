@@ -1,4 +1,4 @@
-"""What functions do with tensors they are given, worked out once per module for its importers."""
+"""Summarise the functions of a module once for its importers: their effects on tensor arguments."""
 
 from __future__ import annotations
 

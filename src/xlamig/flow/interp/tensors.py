@@ -354,7 +354,7 @@ def _have_unequal_batches(operands: list[AbstractValue]) -> bool:
 
 
 def _makes(function: str) -> bool:
-    """Whether a function of torch makes a tensor out of no other."""
+    """Return whether a function of torch makes a tensor out of no other."""
     known = signatures.signature(f"torch.{function}")
     return (
         known is not None

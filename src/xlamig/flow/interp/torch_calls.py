@@ -183,7 +183,7 @@ class TorchCalls:
         return AbstractValue("device", "device", sure=LIKELY, trait=Mark.MADE)
 
     def _is_global(self, args: Args) -> bool:
-        """Whether what is converted was made when the module was loaded."""
+        """Return whether what is converted was made when the module was loaded."""
         first = args.node(0)
         inside = self.m.frame.parent is not None and isinstance(first, ir.Name) and first.id not in self.m.env
         return inside and isinstance(first, ir.Name) and first.id in self.m.frame.module.env
@@ -299,7 +299,7 @@ class TorchCalls:
         return AbstractValue("optimizer", place)
 
     def _parameters(self, given: AbstractValue) -> Iterator[AbstractValue]:
-        """What an optimizer is given: parameters, lists and groups of them."""
+        """Yield the parameters that an optimizer gets: parameters, lists and groups of them."""
         if given.kind == "mapping":
             held = given.fields.get("params") if given.fields is not None else given.element
             if held is not None:
@@ -311,7 +311,7 @@ class TorchCalls:
             yield given
 
     def _batch(self, args: Args, node: ir.Call) -> AbstractValue | None:
-        """What a loader gives: what its collate function makes of samples."""
+        """Return the batch of a loader: the result of its collate function on samples."""
         dataset = args.get(0, "dataset") or TOP
         collate = args.keywords.get("collate_fn")
         if collate is None or collate.kind not in ("function", "instance"):

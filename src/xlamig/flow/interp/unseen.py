@@ -1,4 +1,4 @@
-"""What calls give that cannot be looked into: by what they are given, and by what is done with the result."""
+"""Infer the results of calls that cannot be analysed, from their arguments and the use of the result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class Unseen:
         self._backed: dict[int, dict[str, ir.Call]] = {}
 
     def result(self, node: ir.Call, args: Args, owner: AbstractValue | None = None) -> AbstractValue:
-        """What a function, or a method of `owner`, gives of which nothing is known but its arguments."""
+        """Return the result of a function, or of a method of `owner`, of which only the arguments are
+        known."""
         name = path_of(node.func).rpartition(".")[2]
         if name[:1].isupper():
             return TOP  # an object, whatever it does with them
@@ -87,7 +88,7 @@ class Unseen:
 
     @staticmethod
     def is_tensor_with(thing: AbstractValue, name: str) -> bool:
-        """Whether only tensors have the method, of all that functions of PyTorch programs return."""
+        """Return whether only tensors have the method, of all that functions of PyTorch programs return."""
         if name in table.names("unseen", "shared"):
             return False
         if thing.trait is Mark.OF_MODULE and signatures.signature(f"Module.{name}") is not None:
@@ -119,7 +120,7 @@ class Unseen:
 
 
 def _given(things: list[AbstractValue]) -> Iterator[AbstractValue]:
-    """What a result may be computed from."""
+    """Yield the values that a result may be computed from."""
     for thing in things:
         held = inside(thing)
         if held.kind in ("tensor", "module", "unknown") and held.place and held.sure > POSSIBLE:

@@ -61,7 +61,7 @@ def tensors_in(thing: AbstractValue, depth: int = 3) -> Iterator[AbstractValue]:
 
 
 def placed(thing: AbstractValue, owner: AbstractValue) -> AbstractValue:
-    """What is part of a module is where the module is."""
+    """Return the value with the residence of the module that it is part of."""
     if owner.kind != "module" or not owner.place:
         return thing
     if thing.kind == "module" and thing.place in ("host", ""):

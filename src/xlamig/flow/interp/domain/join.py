@@ -137,7 +137,7 @@ def _hidden_tensor(value: AbstractValue) -> tuple[Place, int]:
 
 
 def _joined_place(one: AbstractValue, other: AbstractValue) -> Place:
-    """Of a device or its name that is chosen by what is there, the accelerator alone matters."""
+    """Join two devices or device names: where availability decides, only the accelerator matters."""
     if one.kind in ("text", "device"):
         return max(one.place, other.place, key=_CHOSEN.__getitem__)
     return join_place(one.place, other.place)

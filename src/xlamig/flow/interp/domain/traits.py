@@ -57,7 +57,7 @@ class Carried:
 
     @property
     def is_kept(self) -> bool:
-        """Whether an object keeps it, not a variable."""
+        """Return whether an object keeps it, not a variable."""
         return self.name.startswith(".")
 
 

@@ -1,4 +1,4 @@
-"""What an expression may be: the abstract values of the interpreter."""
+"""The abstract domain: the values an expression may have."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class AbstractValue:
 
     @property
     def scalar(self) -> bool:
-        """Whether the value is a 0-d tensor."""
+        """Return whether the value is a 0-d tensor."""
         return self.shape == ()
 
     def replace(self, **changes: Unpack[Changes]) -> AbstractValue:
@@ -201,7 +201,7 @@ DEVICE = AbstractValue("device", "device")
 
 
 def constant(value: Any) -> AbstractValue:
-    """Of a Python literal."""
+    """Return the value of a Python literal."""
     if value is None:
         return NONE
     if isinstance(value, bool):

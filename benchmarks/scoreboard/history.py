@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,31 +32,38 @@ def load(path: Path = HISTORY) -> list[Entry]:
 def _entry(stored: dict[str, object]) -> Entry:
     figures = stored["figures"]
     assert isinstance(figures, dict)
+    cases = stored.get("cases", {})
+    assert isinstance(cases, dict)
     rows = {}
     for name, halves in figures.items():
         pairs: dict[Split, Figure] = {half: Figure(*pair) for half, pair in halves.items()}
-        rows[name] = Row(name, pairs)
+        rows[name] = Row(name, pairs, cases=cases.get(name, ""))
     return Entry(str(stored["commit"]), str(stored["date"]), rows)
 
 
 def previous(entries: Iterable[Entry], commit: str) -> Entry | None:
-    """Return the last entry of another commit."""
-    return next((entry for entry in reversed([*entries]) if entry.commit != commit), None)
+    """Return the last entry of another commit, with the last figure of each measure that it lacks."""
+    others = [entry for entry in entries if entry.commit != commit]
+    rows = {name: row for entry in others for name, row in entry.rows.items()}
+    return replace(others[-1], rows=rows) if others else None
 
 
 def store(rows: Iterable[Row], commit: str, path: Path = HISTORY) -> None:
     """Add the figures of a commit, in place of the same figures of the same commit."""
-    stored = [json.loads(line) for line in _lines(path)]
-    known = {
-        name: value
-        for entry in stored
-        if entry["commit"] == commit
-        for name, value in entry["figures"].items()
+    known = {name: row for entry in load(path) if entry.commit == commit for name, row in entry.rows.items()}
+    known |= {row.name: row for row in rows}
+    entry = {
+        "commit": commit,
+        "date": datetime.now(UTC).date().isoformat(),
+        "figures": {name: _figures(row) for name, row in known.items()},
+        "cases": {name: row.cases for name, row in known.items() if row.cases},
     }
-    figures = {row.name: {half: [f.part, f.whole] for half, f in row.figures.items()} for row in rows}
-    entry = {"commit": commit, "date": datetime.now(UTC).date().isoformat(), "figures": known | figures}
-    entries = [*(e for e in stored if e["commit"] != commit), entry]
-    path.write_text("".join(json.dumps(e) + "\n" for e in entries), "utf-8")
+    others = [line for line in _lines(path) if json.loads(line)["commit"] != commit]
+    path.write_text("".join(f"{line}\n" for line in (*others, json.dumps(entry))), "utf-8")
+
+
+def _figures(row: Row) -> dict[Split, list[float]]:
+    return {half: [figure.part, figure.whole] for half, figure in row.figures.items()}
 
 
 def _lines(path: Path) -> list[str]:

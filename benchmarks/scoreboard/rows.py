@@ -26,12 +26,13 @@ class Figure:
 
 @dataclass(slots=True)
 class Row:
-    """A measure with its figures. `unit` is empty for a share."""
+    """A measure with its figures. `unit` is empty for a share; other `cases` are not compared."""
 
     name: str
     figures: dict[Split, Figure] = field(default_factory=dict)
     unit: str = ""
     better: Better = "more"
+    cases: str = ""
 
     def text(self, split: Split) -> str:
         """Return the figure of a half as text; "-" without one."""
@@ -44,7 +45,7 @@ class Row:
         return f"{part}/{whole} {percent(part, whole)}"
 
     def change(self, split: Split, before: Row | None) -> str:
-        """Return the figure of an earlier version and whether this one is better (+) or worse (-)."""
+        """Return an earlier figure and whether this one is better (+), worse (-) or of other cases (*)."""
         old, new = before and before.figures.get(split), self.figures.get(split)
         if not old or not new or old.value is None or new.value is None:
             return "-"
@@ -52,10 +53,12 @@ class Row:
         return f"{shown} {self.sign(split, before)}".rstrip()
 
     def sign(self, split: Split, before: Row | None) -> str:
-        """Return "+" for better than before, "-" for worse, "" for the same or without a direction."""
+        """Return "+" for better than before, "-" for worse, "*" for other cases, "" without a direction."""
         old, new = before and before.figures.get(split), self.figures.get(split)
         if not old or not new or old.value is None or new.value is None or self.better == "neither":
             return ""
+        if before and before.cases != self.cases:
+            return "*"
         least = SECONDS_NOISE * old.value if self.unit.startswith("s") else 0.0005
         if abs(new.value - old.value) <= least:
             return ""

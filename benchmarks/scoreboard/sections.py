@@ -106,6 +106,7 @@ def programs(run: Run) -> Iterator[Row]:
     names = {"host-sync": "host reads", "recompile": "recompilation", "cpu-fallback": "CPU fallbacks"}
     rows = {(m, kind): Row(f"own programs: {name}, {kind}")
             for m, name in names.items() for kind in ("precision", "recall")}  # fmt: skip
+    count = 0
     for split in SPLITS:
         chosen = [name for name in accuracy.sets() if (name == "developed-on") == (split == "dev")]
         traced = {p: kept(p) for name in chosen for p in accuracy.programs_of(name)}
@@ -120,7 +121,10 @@ def programs(run: Run) -> Iterator[Row]:
             right, found = score["confirmed"], score["observed and predicted"]
             rows[mechanism, "precision"].figures[split] = Figure(right, right + score["not observed"])
             rows[mechanism, "recall"].figures[split] = Figure(found, found + score["observed only"])
-    yield from rows.values()
+        count += len(traced) - len(missing)
+    for row in rows.values():
+        row.cases = f"{count} programs"
+        yield row
 
 
 def _scores(traced: dict[Path, dict[str, Any]]) -> dict[str, accuracy.Score]:
@@ -152,7 +156,7 @@ def scripts(run: Run) -> Iterator[Row]:
     run.problems.append(f"scripts: the figures are stored ones, of {count} at {measured}")
     found = totals(results)
     figures = {split: Figure(found[split]["migrated"], found[split]["ran"]) for split in SPLITS}
-    yield Row("scripts migrated", figures)
+    yield Row("scripts migrated", figures, cases=f"{sum(half['ran'] for half in found.values())} scripts")
 
 
 def zoo(run: Run) -> Iterator[Row]:
@@ -168,14 +172,13 @@ def zoo(run: Run) -> Iterator[Row]:
     found = predict((name for name in names if name.partition("/")[0] not in lacking), sources, run.store)
     seen = observed.without(seen, frozenset(lacking))
     totals = {split: zoo_score(packages, seen, found, split).totals for split in SPLITS}
-    yield Row("zoo: errors and warnings observed", {s: _precision(t) for s, t in totals.items()})
-    yield Row(
-        "zoo: lines with an event reported", {s: _recall(t, *observed.KINDS) for s, t in totals.items()}
-    )
+    cases = f"{sum(t.lines for t in totals.values())} lines"
+    precise = {split: _precision(t) for split, t in totals.items()}
+    yield Row("zoo: errors and warnings observed", precise, cases=cases)
+    name = "zoo: lines with an event reported"
+    yield Row(name, {split: _recall(t, *observed.KINDS) for split, t in totals.items()}, cases=cases)
     for kind in observed.KINDS:
-        yield Row(
-            f"zoo: lines with an event reported, {kind}", {s: _recall(t, kind) for s, t in totals.items()}
-        )
+        yield Row(f"{name}, {kind}", {split: _recall(t, kind) for split, t in totals.items()}, cases=cases)
 
 
 def _precision(totals: Totals) -> Figure:

@@ -37,6 +37,13 @@ def test_better_on_dev_and_worse_on_test_is_named() -> None:
     assert diverging([row(6, 4)], {}) == []
 
 
+def test_figures_of_other_cases_do_not_compare() -> None:
+    before = Row("measure", row(5, 5).figures, cases="700 models")
+    now = Row("measure", row(6, 4).figures, cases="800 models")
+    assert now.change("dev", before) == now.change("test", before) == "50% *"
+    assert diverging([now], {"measure": before}) == []
+
+
 def test_a_share_has_its_interval_and_a_rate_has_none() -> None:
     assert row(5, 0).text("dev") == "5/10 50% (24-76%)"
     assert row(5, 0, unit="s").text("dev") == "0.50"
@@ -80,6 +87,17 @@ def test_figures_of_one_section_leave_the_others_of_the_commit(tmp_path: Path) -
     history.store([Row("b", {"dev": Figure(1, 3)})], "one", path)
     (entry,) = history.load(path)
     assert [*entry.rows] == ["a", "b"]
+
+
+def test_a_measure_that_the_commit_before_lacks_comes_from_an_earlier_one(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    history.store(
+        [Row("a", {"dev": Figure(1, 2)}), Row("b", {"dev": Figure(1, 3)}, cases="3 files")], "one", path
+    )
+    history.store([Row("a", {"dev": Figure(2, 2)})], "two", path)
+    before = history.previous(history.load(path), "three")
+    assert before is not None and before.commit == "two"
+    assert (before.rows["a"].figures["dev"].part, before.rows["b"].cases) == (2, "3 files")
 
 
 def test_what_cannot_run_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ def _fallbacks() -> list[str]:
 
 
 class _Lots(TorchDispatchMode):
-    """Whether an operator draws random numbers: what it gives cannot be compared."""
+    """Return whether an operator draws random numbers: what it gives cannot be compared."""
 
     drawn = False
 

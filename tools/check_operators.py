@@ -5,7 +5,7 @@
 in the environment of `operators_torch_xla.py`. The calls are not the recorded ones: samples of torch's test
 suite drawn by lot, of other sizes and values, one of them in bfloat16, with gradients; `check_judge.py` says
 what each does. A call agrees only if the conditions that the table tells decide it. Prints every
-disagreement, what is told by an example only, and the operators of which the table knows nothing.
+disagreement, what is shown by an example only, and the operators of which the table knows nothing.
 """
 
 from __future__ import annotations

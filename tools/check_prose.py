@@ -6,13 +6,16 @@ Rules (heads of rules/*/*.md and rows of rules/*/*.toml): a message is one sente
 characters, `help` is an imperative, nothing ends with a period or uses a banned phrase. Rule pages:
 no section is left as `xlamig rule new` wrote it, and "Fix safety" leaves grades to the generated
 lines. Documents (README, CONTRIBUTING, docs) and rule pages: lines of prose wrap at 100 columns, and
-banned phrases stay out.
+banned phrases stay out. Code: banned phrases stay out of comments, docstrings and, in the package, of
+all other text; a docstring begins with a verb or a noun.
 """
 
 from __future__ import annotations
 
+import io
 import re
 import sys
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +30,11 @@ ROOT = Path(__file__).parents[1]
 SCAFFOLD = ROOT / "src/xlamig/cli/new_page.md"
 LONGEST = 100
 _HOLE = re.compile(r"\{[^{}]*\}")
+CODE = ("src", "tests", "tools", "benchmarks")
+PROGRAMS = "benchmarks/programs/sources"  # programs of others, which keep their words
+_QUOTES = ('"""', 'r"""')
+_LAYOUT = frozenset({tokenize.NL, tokenize.COMMENT})
+_STATEMENT_STARTS = frozenset({tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})
 _CODE = re.compile(r"`[^`]*`")
 _LINK = re.compile(r"\]\([^)]*\)|https?://\S+")
 _SENTENCE = {"message", "help", "reason", "title"}
@@ -50,7 +58,7 @@ class Violation(NamedTuple):
 
 
 def main() -> int:
-    found = [*rules(ROOT / "rules"), *pages(ROOT / "rules"), *documents(ROOT)]
+    found = [*rules(ROOT / "rules"), *pages(ROOT / "rules"), *documents(ROOT), *code(ROOT)]
     for violation in found:
         print(violation)
     return bool(found)
@@ -133,6 +141,36 @@ def _of_lines(place: str, text: str, above: int = 0) -> Iterator[Violation]:
             yield Violation(where, line, f"wider than {LONGEST} columns")
         if (banned := _BANNED.search(_CODE.sub("", line))) is not None:
             yield Violation(where, line, f"banned phrase {banned[0]!r}")
+
+
+def code(root: Path) -> Iterator[Violation]:
+    """Violations in the comments, docstrings and sentences of the source."""
+    for folder in CODE:
+        for path in sorted((root / folder).rglob("*.py")):
+            place = path.relative_to(root).as_posix()
+            if not place.startswith(PROGRAMS):
+                yield from of_source(place, path.read_text("utf-8"))
+
+
+def of_source(place: str, source: str) -> Iterator[Violation]:
+    """Violations in one Python file."""
+    before = tokenize.NEWLINE
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        text, docstring = token.string, False
+        if token.type == tokenize.STRING:
+            docstring = before in _STATEMENT_STARTS and text.startswith(_QUOTES)
+            checked = docstring or place.startswith("src/")
+        else:
+            checked = token.type == tokenize.COMMENT
+        if token.type not in _LAYOUT:
+            before = token.type
+        if not checked:
+            continue
+        where = f"{place}:{token.start[0]}"
+        if (banned := _BANNED.search(_CODE.sub("", text))) is not None:
+            yield Violation(where, " ".join(text.split())[:100], f"banned phrase {banned[0]!r}")
+        if docstring and _OPENING.match(text.lstrip("r").strip('"').lstrip()):
+            yield Violation(where, text.splitlines()[0], "opens with a word that hides the actor")
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:

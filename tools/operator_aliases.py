@@ -1,5 +1,7 @@
-"""Whether two names mean the same operator: the last part of a name does not tell. `Tensor.unfold` slides
-along one dimension, `torch.nn.functional.unfold` takes the blocks of an image."""
+"""Decide whether two names mean the same operator, which the last part of a name does not show.
+
+`Tensor.unfold` slides along one dimension, `torch.nn.functional.unfold` takes the blocks of an image.
+"""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def compact(row: dict[str, Any]) -> dict[str, Any]:
 
 
 class Confirm:
-    """Whether an argument decides: changing it alone has to change what happens."""
+    """Return whether an argument decides: changing it alone has to change what happens."""
 
     def __init__(self) -> None:
         self._subjects = {subject.key: subject for subject in all_subjects()}

@@ -136,7 +136,7 @@ def _plain(function: Any) -> Iterator[Sample]:
 
 def _lazy(cls: Any, *made_with: Any, shape: tuple[int, ...]) -> Any:
     def samples(dtype: torch.dtype) -> Iterator[Sample]:
-        # Made anew for each call: a copy has lost the hooks that give it a shape.
+        # Made again for each call: a copy has lost the hooks that give it a shape.
         yield call(lambda x: cls(*made_with).to(x.device)(x), torch.rand(shape))
 
     return samples

@@ -8,7 +8,7 @@ ports.json is checked whole, as it was before its port; the estimate is of the f
 port changed, and the whole repository's beside it. Prints a row per port, then for the complete
 ports of each half Pearson of logarithms with a bootstrap interval, the median ratio and what other
 predictors reach. Real are the lines changed in code that was there.
---recount counts the changed lines anew from git and says where they differ from the data.
+--recount counts the changed lines again from git and says where they differ from the data.
 Uses the network for nothing.
 """
 

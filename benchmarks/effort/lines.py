@@ -3,7 +3,7 @@
 A changed line counts when it, or a line of the same hunk and the same side at most `NEAR` lines
 away, names what a port to XLA is about (`WORDS`) or something that such a line introduced, and a
 commit of the port wrote it. Blank lines, comments, and lines that are deleted and added with the
-same text (moved, indented anew) do not. In a file that is all new or written anew, the lines must
+same text (moved, indented again) do not. In a file that is all new or written again, the lines must
 name XLA itself (`XLA`). Hunks that only delete count where every commit is the port's.
 """
 

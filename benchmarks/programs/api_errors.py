@@ -1,6 +1,6 @@
-"""Which calls that name CUDA raise beside torch_xla, without a GPU, against the errors `check` predicts.
+"""Which calls of CUDA raise beside torch_xla, without a GPU, against the errors `check` predicts.
 
-Each program runs as it stands, not as if on CUDA. Every call that names CUDA runs by itself: where it
+Each program runs as it stands, not as if on CUDA. Every call that uses CUDA runs by itself: where it
 raises, that is noted, and the program goes on with what it was called on, or with a thing that puts up
 with anything.
 """
@@ -41,7 +41,7 @@ def _call(row, run, otherwise):
 
 
 class Wrapped(ast.NodeTransformer):
-    """Puts every call that names CUDA into a `_call`."""
+    """Puts every call of CUDA into a `_call`."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         constants = [ast.unparse(a) for a in node.args if isinstance(a, ast.Constant)]

@@ -1,4 +1,4 @@
-"""Whether the time of a check, and of `--fix`, grows in step with the number of findings.
+"""Measure whether the time of a check, and of `--fix`, grows in step with the number of findings.
 
 For generated files in which every few lines hold a finding: CPU milliseconds per repetition of a whole
 process, start-up subtracted. The last column is the longest against the shortest; above 1.5 the command

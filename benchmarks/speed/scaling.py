@@ -1,4 +1,4 @@
-"""Whether the time of an analysis grows in step with the length of a module.
+"""Measure whether the time of an analysis grows in step with the length of a module.
 
 For generated modules of several kinds and lengths: CPU microseconds per line of parsing and of the
 analysis after it. Constant columns mean linear growth; the last column is the longest against the

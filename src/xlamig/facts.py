@@ -19,7 +19,7 @@ Span = tuple[int, int]
 
 GuardKind = Literal[
     "cuda",  # only where CUDA is: is_available(), x.is_cuda, device.type == "cuda"
-    "other-device",  # an mps, xpu, npu ... arm
+    "other-device",  # an mps, xpu, npu ... branch
     "xla",  # only where torch_xla is
     "no-xla",  # only where torch_xla is not
     "optional-import",  # try: import ... except ImportError
@@ -87,8 +87,8 @@ class Argument:
 CONTEXTS = (
     "no-grad",  # under torch.no_grad or inference_mode
     "loop",
-    "forward",  # a method of a module, trainer or autograd.Function that runs in every step
-    "training-loop",  # a loop each round of which is a step of training
+    "forward",  # a method of a module, trainer or autograd.Function that runs every step
+    "training-loop",  # a loop each iteration of which is a step of training
     "hot",  # one of these two; `frequency` is then "step", or "interval" under `step % n == 0`
     "worker",  # of a data loader: __getitem__, collate_fn ...
     "rank-guarded",  # only on rank 0
@@ -153,7 +153,7 @@ class DeviceChoice(Fact):
     via "literal": `device`, of CUDA, XLA or TPU, stands in `position`; "index": a number that is a
     rank, or any given to torch.cuda.set_device, stands for a GPU; "selection": an availability test
     picks between CUDA and `fallback`; "move": under such a test a tensor or module is moved, with no
-    other arm; "test": where a tensor or device is on CUDA, or not on the CPU (`device` is "cpu"), real
+    other branch; "test": where a tensor or device is on CUDA, or not on the CPU (`device` is "cpu"), real
     work is done, and `fallback` elsewhere; "accelerator": torch.accelerator or get_device_module picks.
     """
 
@@ -229,7 +229,7 @@ class Launch(Fact):
 Consumer = Literal[
     "", "raise", "log", "container", "file", "text", "environment", "slice", "index", "branch", "return"
 ]
-"""What takes a value on the host: a check that raises, a log, a list or array, a file, a decoder of
+"""The consumer of a value on the host: a check that raises, a log, a list or array, a file, a decoder of
 tokens, the step of an environment, a slice's bound, an index, a branch, the caller."""
 
 
@@ -239,8 +239,8 @@ class HostRead(Fact):
 
     `operation` is what reads: "Tensor.item", "float", "print", "if", "math.isnan", "torch.equal".
     `boundary` is "after" where a step boundary comes before it with no device work between. `nth`
-    counts the reads of one round of a step loop. `over` says that a loop reads one tensor after another;
-    "rows" is of the loop itself, whose rounds read numbers out of the rows of a tensor.
+    counts the reads of one iteration of a step loop. `over` says that a loop reads one tensor after another;
+    "rows" is of the loop itself, whose iterations read numbers out of the rows of a tensor.
     """
 
     kind: ClassVar[str] = "host-read"
@@ -311,10 +311,10 @@ class ChangingConstant(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangingShape(Fact):
-    """A tensor has another shape in each graph run: it grows, or a list of tensors does.
+    """A tensor has a different shape every graph run: it grows, or a list of tensors does.
 
     via "cache": a library's object that grows; "generate": a library's decoding loop with such a cache;
-    "batch": what is put on the device in each step.
+    "batch": what is put on the device every step.
     """
 
     kind: ClassVar[str] = "changing-shape"
@@ -352,10 +352,10 @@ class NegativeSlice(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepBoundary(Fact):
-    """A loop each round of which is a step, and what ends the step. One fact per loop, where its optimizer
+    """A loop each iteration of which is a step, and what ends it. One fact per loop, where its optimizer
     steps, or at its header if none does.
 
-    boundary  none: nothing runs the graph; read: a host read in every round does; sync: a step marker;
+    boundary  none: nothing runs the graph; read: a host read in every iteration does; sync: a step marker;
               several: more than one marker; loader: a device loader; framework: a library's own loop
     optimizer how parameters are updated: plain `step()`, xm (`xm.optimizer_step` with no barrier),
               none, several

@@ -1,4 +1,4 @@
-"""Damaged files of every kind: no exception, no crashed rule, and what is told has a place.
+"""Damaged files of every kind: no exception, no crashed rule, and every report has a place.
 
 XLAMIG_MUTATIONS sets how many.
 """

@@ -1,4 +1,4 @@
-"""The plans of whole repositories; XLAMIG_UPDATE_GOLDEN=1 writes them anew."""
+"""The plans of whole repositories; XLAMIG_UPDATE_GOLDEN=1 writes them again."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ AVAILABLE = "torch.cuda.is_available()"
 
 
 def fixed(code: str) -> list[str]:
-    """The lines that `--fix` writes anew, without imports."""
+    """The lines that `--fix` writes again, without imports."""
     source = f"import torch\n{code}\n"
     options = engine.Options(
         {"select": ["XLA003"]}, isolated=True, jobs=1, cache=False, stdin=("a.py", source.encode())

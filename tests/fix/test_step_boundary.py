@@ -65,7 +65,7 @@ LOSS = "loss = model(x.to(device)).sum()"
             if ready:
                 optimizer.step()
         """,
-        # a round of evaluation that ends early
+        # an evaluation that ends early
         """
         results = []
         for x in loader:
@@ -109,7 +109,7 @@ def test_none_is_written(body: str) -> None:
             """,
             f"for x in loader: | {LOSS}; loss.backward(); optimizer.step(); step_boundary()",
         ),
-        (  # an update for each backward pass, not in each round
+        (  # an update for each backward pass, not in every iteration
             f"""
             for i, x in enumerate(loader):
                 if i > 100:

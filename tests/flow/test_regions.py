@@ -1,4 +1,4 @@
-"""Code that runs in every step, in a loader's workers, on one rank or in a test."""
+"""Code that runs every step, in a loader's workers, on one rank or in a test."""
 
 from __future__ import annotations
 

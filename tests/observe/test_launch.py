@@ -1,4 +1,4 @@
-"""A program that cannot be started is told of in a line; what it leaves behind is ended."""
+"""A program that cannot be started gives one line; what it leaves behind is ended."""
 
 from __future__ import annotations
 

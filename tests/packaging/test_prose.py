@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from check_prose import SCAFFOLD, documents, of_sentence, pages, prose, rules  # noqa: E402
+from check_prose import SCAFFOLD, code, documents, of_sentence, of_source, pages, prose, rules  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,33 @@ def test_rules_hold_it() -> None:
 
 def test_documents_hold_it() -> None:
     assert [str(violation) for violation in documents(ROOT)] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""Whether it holds."""\n',
+        'def f():\n    """What it returns."""\n',
+        "x = 1  # the other arm\n",
+        '"""Compile anew."""\n',
+        'x = "the host reads it in each step"\n',
+    ],
+)
+def test_reports_the_dialect_in_source(source: str) -> None:
+    assert list(of_source("src/x.py", source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""Return whether it holds."""\n',
+        'x = """What a string may be."""\n',
+        "arm = 1  # `arm` is a name\n",
+    ],
+)
+def test_accepts_plain_source(source: str) -> None:
+    assert list(of_source("src/x.py", source)) == []
+
+
+def test_code_holds_it() -> None:
+    assert [str(violation) for violation in code(ROOT)] == []

@@ -1,4 +1,4 @@
-"""Every format against its golden file; XLAMIG_UPDATE_GOLDEN=1 writes them anew."""
+"""Every format against its golden file; XLAMIG_UPDATE_GOLDEN=1 writes them again."""
 
 from __future__ import annotations
 

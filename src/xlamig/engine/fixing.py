@@ -125,7 +125,7 @@ class _Fixer:
         return asked or self.run.exposes(source) != self.run.exposed[name]
 
     def settle(self, texts: Mapping[str, SourceText]) -> None:
-        """Report anew on the files whose findings may depend on a program that has changed."""
+        """Report again on the files whose findings may depend on a program that has changed."""
         changed = {name: source for name, source in self.run.sources.items() if self.program_changed(source)}
         if changed:
             self.reports |= self.run.again(

@@ -37,7 +37,7 @@ def add_ignores(paths: Sequence[Path], options: Options, reason: str) -> Ignored
         if source is None or not source.source.exact:
             continue
         text = source.source
-        # A dependency is told of at one of its places; each has a comment of its own.
+        # A dependency is reported at one of its places; each has its own comment.
         folded = (f for f in run.reports[file.filename].findings if (f.code, f.dependency) in dependencies)
         for finding in (*file.findings, *folded):
             if not finding.code.startswith(NEVER):

@@ -25,7 +25,7 @@ def run_all(
     processes: int,
     done: Callable[[int], None] | None = None,
 ) -> list[Result | Lost]:
-    """The results in the order of `jobs`. `done` is told how many more are finished."""
+    """The results in the order of `jobs`. `done` hears how many more are finished."""
     results: dict[int, Result | Lost] = {}
     risky = [i for i, job in enumerate(jobs) if work.risky(job)]
     safe = sorted(set(range(len(jobs))).difference(risky))

@@ -13,7 +13,7 @@ from xlamig.source.read import read_source
 from xlamig.source.text import SourceText
 
 Stamp = bytes | tuple[int, int]
-"""What a text was read from: the bytes of a buffer, or the time and size of a file."""
+"""The source of a text: the bytes of a buffer, or the time and size of a file."""
 
 
 class Memory(Cache):

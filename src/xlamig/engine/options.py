@@ -17,7 +17,7 @@ class UsageError(Exception):
 @dataclass(frozen=True, slots=True)
 class Options:
     """`overrides` are settings from the command line by configuration key. `jobs` 0 means one
-    per core. `stdin` is (file name, content) to be checked instead of a file. `progress` is told
+    per core. `stdin` is (file name, content) to be checked instead of a file. `progress` hears
     how many files are done, and of how many. `whole` says whether the paths are all of the program;
     when None, they are if each is a folder. Only findings on lines changed since the git revision
     `diff_base`, and not in the file `baseline`, are reported. `buffers` are the contents of open files by

@@ -302,7 +302,7 @@ class Run:
             cache.close()
 
     def _with_trees(self, names: Sequence[str], cache: Cache) -> Mapping[str, AnalyseJob]:
-        """The jobs of known modules whose report is to be made anew, with their trees."""
+        """The jobs of known modules whose report is to be made again, with their trees."""
         bare = [
             source
             for source in (self.sources[name] for name in names)

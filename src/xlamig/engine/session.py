@@ -87,7 +87,7 @@ def session_for(settings: Settings, cache: Cache = _NO_CACHE) -> Session:
 
 
 def forget_changed() -> None:
-    """Sessions whose rulebook has changed on disk are made anew when asked for."""
+    """Sessions whose rulebook has changed on disk are made again when asked for."""
     now: dict[tuple[Path, ...], object] = {}  # one look at the disk for all that share their folders
     for key, session in list(_sessions.items()):
         folders = session.settings.rules

@@ -23,7 +23,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 
 def choose(fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix]]:
-    """Split `fixes` into those that can be applied together and those for the next round.
+    """Split `fixes` into those that can be applied together and those for the next pass.
 
     A fix is taken whole or not at all. Earlier places win, the outer of two nested ones first.
     """

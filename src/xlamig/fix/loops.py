@@ -1,4 +1,4 @@
-"""Questions about a loop of steps: where its parameters are updated, what ends each of its rounds."""
+"""Questions about a loop of steps: where its parameters are updated, what ends each of its iterations."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def loop_of(module: ir.Module, body: Span | None) -> Loop | None:
 
 
 def ends_each_round(loop: Loop) -> bool:
-    """Nothing goes on to the next round before the end of the body."""
+    """Nothing goes on to the next iteration before the end of the body."""
     return not any(isinstance(n, ir.Jump) and n.kind == "continue" for n in _own_round(loop))
 
 
 def updated_by(module: ir.Module, loop: Loop, accumulates: bool) -> ir.Stmt | None:
-    """The statement after which the parameters are new, in each round that computes gradients; None
+    """The statement after which the parameters are new, in every iteration that computes gradients; None
     where gradients may go on to be summed up, or where that is not plain to see."""
     steps = [s for s in _within(loop) if isinstance(s, ir.ExprStmt) and _is_update(module, s.value)]
     if not steps:
@@ -49,7 +49,7 @@ def updated_by(module: ir.Module, loop: Loop, accumulates: bool) -> ir.Stmt | No
 
 def _where_gradients_pass(loop: Loop, down: list[tuple[ir.Block, ir.Stmt]]) -> ir.Stmt | None:
     """The last of the statements that lead `down` to an update, or one above it that tests something
-    which the loop does not change, if every round with a backward pass gets there."""
+    which the loop does not change, if every iteration with a backward pass gets there."""
     changing = {name for node in ir.walk(loop) for name in names_bound(node)}
     backward = [node for statement in _within(loop) for node in _backward_of(statement)]
     level = len(down) - 1
@@ -68,7 +68,7 @@ def _where_gradients_pass(loop: Loop, down: list[tuple[ir.Block, ir.Stmt]]) -> i
 
 
 def _is_setting(test: ir.Expr, changing: set[str]) -> bool:
-    """`use_amp`, `not args.manual`: what it asks is the same in every round."""
+    """`use_amp`, `not args.manual`: what it asks is the same in every iteration."""
     match test:
         case ir.Unary(op="not", operand=operand):
             return _is_setting(operand, changing)

@@ -1,4 +1,4 @@
-"""Whether a fixed text is still a program: it parses, compiles, and every name it reads is bound."""
+"""Check that a fixed text is still a program: it parses, compiles, and every name it reads is bound."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ DOCSTRINGS = {
     SEED: "Seed XLA's generator, which `torch.manual_seed` leaves alone.",
     WAIT: "Wait until the device has finished, as `torch.cuda.synchronize` does for CUDA.",
 }
-"""What a script that cannot import a helper says of the functions it defines itself."""
+"""The comment of a script that cannot import a helper, above the functions it defines itself."""
 
 
 def is_inline(function: str, docstring: object) -> bool:

@@ -1,4 +1,4 @@
-"""Releases of torch: what a requirement admits is told as some of these."""
+"""Releases of torch: a requirement admits some of these."""
 
 from __future__ import annotations
 

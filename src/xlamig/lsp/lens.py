@@ -1,4 +1,4 @@
-"""Show above a loop what happens in every step."""
+"""Show above a loop what happens every step."""
 
 from __future__ import annotations
 

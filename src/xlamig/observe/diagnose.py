@@ -19,7 +19,7 @@ def gradient_advice(
     if any(name not in theirs for name in wrong):
         return "Freeze what the reference freezes: some have no gradient there."
     if before and _are_sums(ours, theirs, before[0], wrong):
-        return "Call `optimizer.zero_grad()` in each step: they still hold those of the step before."
+        return "Call `optimizer.zero_grad()` every step: they still hold those of the step before."
     factor = _factor(ours, theirs, wrong)
     if factor:
         return f"Compare the loss's reduction and scaling: they are {factor:.3g} times the reference's."

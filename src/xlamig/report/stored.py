@@ -81,7 +81,7 @@ def _point(document: Mapping[str, Any], name: str, settings: EffortSettings) -> 
 
 
 def _finding(told: Mapping[str, Any]) -> Finding:
-    """As much of a finding as an estimate needs. Places are told apart by row and column."""
+    """As much of a finding as an estimate needs. Places are distinguished by row and column."""
     effort, fix = told["effort"], told["fix"]
     start, end = (Location(told[key]["row"], told[key]["column"]) for key in ("location", "end_location"))
     place = Range(start.row << 16 | start.column, end.row << 16 | end.column, start, end)

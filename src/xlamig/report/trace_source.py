@@ -22,7 +22,7 @@ from xlamig.report.lines import split_lines
 SHORT = 120  # lines of a file that is shown whole
 AROUND = 5  # lines on either side of one with events
 FOLDED = 2_000  # lines that a fold may hold
-_COLOURED = 500_000  # code points of a file whose syntax is told apart
+_COLOURED = 500_000  # code points of a file whose syntax is highlighted
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ FOLDERS: Mapping[str, str] = {"package": "packages", "environment": "environment
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`sought` are the plain texts of the patterns that the analyser is told of, by field."""
+    """`sought` are the plain texts that the analyser indexes by, by field."""
 
     kind: str
     condition: Condition

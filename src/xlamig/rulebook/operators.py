@@ -26,7 +26,7 @@ _BUILTIN_METHODS = frozenset(
 
 class OperatorTable(Table):
     """A row's table named like the target is the measured one, less the cases: of these the first
-    that fits the arguments of a call is told in its place. `Tensor.median` is also met as
+    that fits the arguments of a call stands in its place. `Tensor.median` is also met as
     `unknown.median`, which is possible at most, unless other objects commonly have such a method."""
 
     def __init__(self, target: Target, written: Table | None) -> None:

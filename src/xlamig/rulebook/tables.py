@@ -19,7 +19,7 @@ from xlamig.rulebook.versions import admits, read_versions
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`values` are the keys as written, but for what other versions of a target are told; `rulings`
+    """`values` are the keys as written, without the tables for other versions of a target; `rulings`
     what the row says per target and `all_rulings` what it says to any version; `keys` can be asked for."""
 
     name: str

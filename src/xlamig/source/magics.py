@@ -77,7 +77,7 @@ def _parses(text: str) -> bool:
 
 
 class _State:
-    """Whether the next line starts inside a string or brackets, where a magic cannot be."""
+    """True if the next line starts inside a string or brackets, where a magic cannot be."""
 
     def __init__(self) -> None:
         self.quote = ""

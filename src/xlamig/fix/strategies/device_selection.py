@@ -14,7 +14,7 @@ _EXPRESSIONS = {"ternary", "and"}
 
 def device_selection(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Selections with the CPU as the other outcome: what does nothing but choose is replaced as a whole,
-    of others the CPU's arm."""
+    of others the CPU's branch."""
     if not isinstance(fact, DeviceChoice) or fact.via != "selection":
         return None
     if fact.fallback != "cpu":
@@ -72,7 +72,7 @@ def _word(fact: DeviceChoice, context: FixContext) -> Draft | None:
 
 
 def _fallback(fact: DeviceChoice, context: FixContext) -> Draft | None:
-    """The arm for hosts without CUDA takes the device that the helper knows; CUDA's arm stays."""
+    """The branch for hosts without CUDA takes the device that the helper knows; CUDA's branch stays."""
     place = fact.parts["fallback"]
     node, old = path_to(context.module, *place)[-1], context.text(place)
     is_text = isinstance(node, ir.Const) and node.value == "cpu"

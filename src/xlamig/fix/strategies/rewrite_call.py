@@ -1,4 +1,4 @@
-"""Writes a call, or one of its arguments, anew around the text of its arguments."""
+"""Rewrites a call, or one of its arguments, around the text of its arguments."""
 
 from __future__ import annotations
 

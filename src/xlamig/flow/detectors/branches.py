@@ -1,4 +1,4 @@
-"""Branches on the kind of a tensor's device: real work for CUDA, and for a TPU the other arm."""
+"""Branches on the kind of a tensor's device: real work for CUDA, and for a TPU the other branch."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Branches:
         return self._for_cpu(test)
 
     def _for_cpu(self, test: ir.Expr) -> Asked | None:
-        """`device.type != "cpu"`: a TPU takes the arm meant for CUDA."""
+        """`device.type != "cpu"`: a TPU takes the branch meant for CUDA."""
         if not isinstance(test, ir.Compare) or test.ops not in (("==",), ("!=",)):
             return None
         right = test.comparators[0]
@@ -141,12 +141,12 @@ class Branches:
         return asked[1] != "cpu" or any(_NAMES_CUDA.search(self.analysis.source(part)) for part in arm)
 
     def _has_xla_arm(self, node: ir.Node) -> bool:
-        """Comments are no arm."""
+        """Comments are no branch."""
         if _XLA.search(self.analysis.source(node)) is None:
             return False
         return any(_XLA.search(word) for part in ir.walk(node) for word in _words(part))
 
-    # ------------------------------------------------------------------ what the arms do
+    # ------------------------------------------------------------------ what the branches do
 
     def _works(self, block: ir.Block, scope: Scope) -> bool:
         """Return whether a block computes or decides something."""

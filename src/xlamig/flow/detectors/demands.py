@@ -15,7 +15,7 @@ _ENDS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
 
 
 class Demands:
-    """Makes device-choice facts for tests of availability whose other arm ends the program."""
+    """Makes device-choice facts for tests of availability whose other branch ends the program."""
 
     def __init__(self, analysis: Analysis, guards: Guards, selections: Selections) -> None:
         self.analysis = analysis

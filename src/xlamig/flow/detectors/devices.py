@@ -32,7 +32,7 @@ Index = Literal["", "constant", "rank", "expression"]
 
 
 class Devices:
-    """Makes device-choice facts for literals; an arm of a selection is left to the selection."""
+    """Makes device-choice facts for literals; a branch of a selection is left to the selection."""
 
     def __init__(self, analysis: Analysis, guards: Guards) -> None:
         self.analysis = analysis

@@ -185,7 +185,7 @@ class Expressions:
                 self.visit(part, own)
 
     def _operands(self, node: ir.IfExp | ir.Bool, place: Place) -> Iterator[tuple[ir.Expr, Place]]:
-        """The arms of a ternary, or the values of `and`, `or`, under what held before each."""
+        """The branches of a ternary, or the values of `and`, `or`, under what held before each."""
         if isinstance(node, ir.IfExp):
             for arm, holds in ((node.body, True), (node.orelse, False)):
                 yield arm, self.narrowing.where(node.test, place, holds)

@@ -1,4 +1,4 @@
-"""Whether a variable that holds the program's device can be used at a place."""
+"""Find a variable in scope that holds the program's device."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class Selections:
         )
 
     def _chain(self, node: ir.IfExp, place: Place, takes_index: bool) -> list[str] | None:
-        """The devices of a chain of ternaries, if one arm is CUDA by availability and none is XLA."""
+        """The devices of a chain of ternaries, if one branch is CUDA by availability and none is XLA."""
         texts: list[str] = []
         asked = False
         current: ir.Expr = node
@@ -144,7 +144,7 @@ class Selections:
     def statement(
         self, node: ir.If, before: ir.Stmt | None, after: ir.Stmt | None, place: Place
     ) -> Iterator[DeviceChoice]:
-        """if/else that assigns or returns devices, or moves things to CUDA with no other arm."""
+        """if/else that assigns or returns devices, or moves things to CUDA with no other branch."""
         if not self.asks_for_cuda(node.test, place) or self._mentions_xla(node):
             return
         chosen, other = node.body, node.orelse
@@ -250,7 +250,7 @@ class Selections:
         )
 
     def _mentions_xla(self, node: ir.IfExp | ir.If) -> bool:
-        """An arm for XLA: the selection knows about TPUs."""
+        """A branch for XLA: the selection knows about TPUs."""
         if isinstance(node, ir.IfExp):
             return bool(XLA_ARM.search(self.analysis.source(node)))
         current: ir.Stmt = node

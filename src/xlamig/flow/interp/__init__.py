@@ -16,7 +16,7 @@ __all__ = ["Event", "Outcome", "interpret"]
 
 
 class Outcome(NamedTuple):
-    """Events by statement, the functions that run in every step (by the identity of their
+    """Events by statement, the functions that run every step (by the identity of their
     definitions), the functions that calls were not followed into because there was too much to run, and
     the calls of functions of other modules."""
 

@@ -55,7 +55,7 @@ class Entry:
 
     @property
     def hot(self) -> set[int]:
-        """The functions that run in every step, by the identity of their definitions."""
+        """The functions that run every step, by the identity of their definitions."""
         return {node for node, ran in self._ran.items() if "step" in ran.frequencies}
 
     def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
@@ -232,7 +232,7 @@ class Entry:
     # ------------------------------------------------------------------ roots
 
     def roots(self) -> None:
-        """Runs what no caller reached, and in every step what is known to run in every step."""
+        """Runs what no caller reached, and every step what is known to run every step."""
         ran = 0
         while ran < len(self._found):  # running one may define others
             waiting = list(self._found.values())[ran:]

@@ -73,7 +73,7 @@ class Recorder:
             del found[event.key]
 
     def finish(self) -> None:
-        """Says of reads and copies which of several in one round of a step they are."""
+        """Says of reads and copies which of several in one iteration of a step they are."""
         for fact, name in ((HostRead, "tensor"), (Transfer, "tensor")):
             for events in self._groups(fact):
                 if fact is Transfer and events[0].group < 0:
@@ -105,7 +105,7 @@ class Recorder:
 
 
 def _both(one: Event, other: Event) -> bool:
-    """Return whether one round may come to both: they are not in different arms of one `if`."""
+    """Return whether one iteration may come to both: they are not in different branches of one `if`."""
     return all(other.arms.get(at, taken) is taken for at, taken in one.arms.items())
 
 

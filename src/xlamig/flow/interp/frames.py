@@ -14,7 +14,7 @@ Env = dict[str, AbstractValue]
 
 _MANY = 1000
 STEPS = frozenset({"training", "evaluation", "decoding"})
-"""The kinds of loop each round of which is a step."""
+"""The kinds of loop each iteration of which is a step."""
 
 LoopKind = Literal["training", "evaluation", "decoding", "micro", "epoch", "cut", "inner"]
 

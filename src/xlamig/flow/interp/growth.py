@@ -8,7 +8,7 @@ from xlamig.flow.interp.state import State
 
 
 def grew(state: State, value: AbstractValue, name: str) -> None:
-    """Report `self.keys = torch.cat([self.keys, k])`, which makes `name` longer in each step."""
+    """Report `self.keys = torch.cat([self.keys, k])`, which makes `name` longer every step."""
     grown = value.kind == "tensor" and value.trait == Grown(name) and value.ref
     if grown and state.frequency == "step":
         record_growth(state, value, value.sure, (), "every step")

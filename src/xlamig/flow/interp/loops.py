@@ -1,4 +1,4 @@
-"""Loops: run twice, told apart by what their rounds do."""
+"""Loops: run twice, classified by the work of their iterations."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Loops:
     def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
         self.m = state
         self.reads, self.sizes = reads, sizes
-        self._cut: set[int] = set()  # loops that run the graph in each round
+        self._cut: set[int] = set()  # loops that run the graph in every iteration
 
     def run_for(self, node: ir.For) -> None:
         iterable = self.m.semantics.evaluate(node.iter)
@@ -93,7 +93,7 @@ class Loops:
         return thing.replace(cause=cause or thing.cause, loop=loop.id if cause else thing.loop, trait=None)
 
     def _runs_graph(self, loop: Loop) -> bool:
-        """Return whether something runs the graph in each round: a step, or a host read."""
+        """Return whether something runs the graph in every iteration: a step, or a host read."""
         return loop.kind == "training" or id(loop.node) in self._cut
 
     def _loop(self, node: ir.For | ir.While, iterable: AbstractValue, start: Callable[[Loop], None]) -> None:
@@ -213,7 +213,7 @@ class Loops:
             self.m.effects.update(effects.without(_ABSORBED))
             self.m.effects.add(Effect.STEP_LOOP)
         else:
-            # A sync in each round of a loop inside a step is one boundary of the step, by choice.
+            # A sync in every iteration of a loop inside a step is one boundary of the step, by choice.
             if loop.kind != "epoch" and Effect.SYNC in effects.must:
                 effects.must.remove(Effect.SYNC)
                 effects.repeated.discard(Effect.SYNC)
@@ -265,7 +265,7 @@ class Loops:
         return _marked(both, Carried(name), loop.id) if both.kind == "sequence" else both
 
     def _growing(self, heads: Env, after: Env, loop: Loop) -> Env:
-        """`x = torch.cat([x, y])`: what has another shape in each round."""
+        """`x = torch.cat([x, y])`: what has a different shape every iteration."""
         found: Env = {}
         for name, thing in after.items():
             if name in heads:
@@ -303,7 +303,7 @@ class Loops:
         node = loop.node
         return ir.Name(node.start, node.iter.end if isinstance(node, ir.For) else node.test.end, "")
 
-    # ------------------------------------------------------------------ rounds and boundaries
+    # ------------------------------------------------------------------ iterations and boundaries
 
     def _rounds(self, node: ir.For, iterable: AbstractValue) -> None:
         """How often the loop runs may differ between steps."""

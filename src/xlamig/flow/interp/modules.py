@@ -284,7 +284,7 @@ class Modules:
         return None
 
     def _hooked(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> None:
-        """A hook runs in every step, with the module and what goes in and out."""
+        """A hook runs every step, with the module and what goes in and out."""
         hook = args.get(0, "hook")
         if hook is None or hook.kind != "function" or "state_dict" in name:
             return

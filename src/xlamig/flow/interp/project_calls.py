@@ -22,7 +22,7 @@ from xlamig.flow.model.summaries import CallContext, FunctionSummary, Portable
 
 _UPDATES = frozenset({Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP, Effect.BACKWARD})
 _ON_DEVICE = frozenset({Effect.READ, Effect.WORK, Effect.MODEL_CALL})
-"""What a function does only if its arguments are on the device."""
+"""The effects of a function only if its arguments are on the device."""
 _MAX_ARGUMENTS = 24
 _MAX_CONTEXTS = 400  # of one module
 
@@ -62,7 +62,7 @@ class ProjectCalls:
         return self._apply(*found, args, node) if found is not None else None
 
     def is_constructor(self, dotted: str, name: str) -> bool:
-        """Whether a method of another module's class makes a module of it: `Net.from_pretrained(path)`."""
+        """Return whether a method of another module's class creates one: `Net.from_pretrained(path)`."""
         names = self.m.names
         export = names.project.resolve(dotted, names.module) if name.startswith("from_") else None
         if export is None or export.kind != "class" or name not in export.members:

@@ -35,9 +35,9 @@ _CAUSES = {
 
 _OVER = ("parameters", "state-dict")
 SIZES: Mapping[str, Cause] = {"dynamic": "derived", "growing": "length", "varied": "batch"}
-"""What makes a size of a tensor change, by what its shape depends on."""
+"""The cause of a changing size, by what the shape depends on."""
 VALUE_SIZES = frozenset({"read", "derived"})
-"""Of numbers that depend on the values of tensors: read from one, or the size of one with such a shape."""
+"""The origins of value-dependent numbers: read from a tensor, or a size of one with such a shape."""
 
 
 def keeps(cause: str, dimension: object) -> bool:
@@ -63,7 +63,7 @@ class Reads:
         self._told(node, thing, via, operation, of if of is not None else node, over)
 
     def rows(self, node: ir.Expr, thing: AbstractValue) -> None:
-        """`for t, h, w in grid:` whose rounds read on the host: each number is read by itself."""
+        """`for t, h, w in grid:` whose iterations read on the host: each number is read by itself."""
         if thing.kind == "tensor" and not thing.loose and sureness(thing):
             self._told(node, thing, "number", "for", node, "rows")
 
@@ -93,7 +93,7 @@ class Reads:
                 )
 
     def branched(self, node: ir.Expr, thing: AbstractValue) -> None:
-        """A random choice: one makes two graphs, each compiled once; one in each round makes many."""
+        """A random choice: one makes two graphs, each compiled once; one in every iteration makes many."""
         m = self.m
         inside = thing.loop and m.loops and m.loops[-1].id == thing.loop
         many = inside and m.loops[-1].kind in ("inner", "cut")
@@ -175,7 +175,7 @@ def sureness(thing: AbstractValue) -> int:
 
 
 def is_constant(thing: AbstractValue) -> bool:
-    """Return whether a host tensor is the same in each step: written out, or kept since it was made."""
+    """Return whether a host tensor is the same every step: written out, or kept since it was made."""
     return thing.trait is Mark.CONSTANT or (
         isinstance(thing.trait, Carried) and thing.trait.is_kept and thing.place == "host"
     )

@@ -11,7 +11,7 @@ from xlamig.flow.interp.domain import AbstractValue
 from xlamig.flow.interp.frames import ClassInfo, Function
 
 Leaves = bool
-"""Whether a block never gets to its end."""
+"""True if a block never gets to its end."""
 
 
 class Semantics(Protocol):

@@ -89,7 +89,7 @@ class Sizes:
         return self.drawn() if tensor.trait is Mark.DRAWN else None
 
     def collected(self, loop: Loop, iterable: AbstractValue, before: Env) -> Env:
-        """The lists that a loop appends to, if it has another number of rounds each time."""
+        """The lists that a loop appends to, if it has another number of iterations each time."""
         if not (self.m.repeating and (varies(iterable) or self._ends_early(loop))):
             return {}
         node = loop.node
@@ -248,7 +248,7 @@ class Sizes:
             self._told(*tensor.ref, LIKELY, tensor.why)
 
     def moved(self, tensor: AbstractValue, node: ir.Call) -> None:
-        """Such a tensor is put on the device in each step."""
+        """Such a tensor is put on the device every step."""
         if tensor.cause != VARIED or not isinstance(tensor.ref, Made) or self.m.frequency != "step":
             return
         why = Why("it is put on the device here every step", (node.start, node.end))

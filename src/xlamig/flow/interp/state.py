@@ -46,12 +46,12 @@ class State:
         self.waiting = False  # device work is queued that nothing has waited for
         self.message = False  # inside what is raised or asserted
         self.logging = False  # inside the arguments of a logger's call
-        self.caller: tuple[Why, ...] = ()  # who runs the current function in each step, if another module
+        self.caller: tuple[Why, ...] = ()  # who runs the current function every step, if another module
         self.repeats = 0  # comprehensions that run
-        self.collating = False  # inside a collate function of which it is not seen where its batches go
+        self.collating = False  # inside a collate function whose batches cannot be followed
         self.batches = 0  # what a loader calls for each batch, and loops that yield them
         self.over: list[str] = []  # what the loops and comprehensions run over
-        self.arms: dict[int, bool] = {}  # the arms of `if` statements that run, by where these stand
+        self.arms: dict[int, bool] = {}  # the branches of `if` statements that run, by where these stand
         self.default_place: Place = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
         self.unfollowed: set[str] = set()  # functions that calls were no longer followed into

@@ -12,7 +12,7 @@ from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
 
 STEP = ""
-"""The key of what is called in each step."""
+"""The key of what is called every step."""
 
 _OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "numpy", "builtins"}
 
@@ -21,7 +21,7 @@ def calls_of(scopes: ScopeTable, analysis: Analysis, regions: Regions) -> Mappin
     """Return the callees of each function ("f") and method ("C.f"), as dotted names of imports and ".f" of
     the module's own functions; STEP lists what steps of training and forward passes are or call.
 
-    A call that runs in some rounds or on one rank only is left out."""
+    A call that runs in some iterations or on one rank only is left out."""
     graph = _Graph(scopes, analysis, regions)
     graph.read(analysis.module.body, scopes.module)
     return {name: tuple(sorted(called)) for name, called in graph.found.items() if called}

@@ -48,7 +48,7 @@ class Occasions:
         return (Why(f"only on rank 0: `@{path}`", (node.start, node.end)),)
 
     def seldom(self, test: ir.Expr, scope: Scope, holds: bool) -> bool:
-        """Return whether a place in a loop is left out of most rounds: `step % 100 == 0`, `should_log`."""
+        """Return whether most iterations leave a place in a loop out: `step % 100 == 0`, `should_log`."""
         plain = isinstance(test, ir.Name | ir.Attribute)
         if not plain and not _MAY_BE_SELDOM.search(self.text, test.start, test.end):
             return False

@@ -1,4 +1,4 @@
-"""Regions of a program: what runs in every step, and what in the workers of a loader.
+"""Regions of a program: what runs every step, and what in the workers of a loader.
 
 Names and syntax decide. A function that a region calls is part of it if it is the module's
 own, or if the project says that another module's steps call it.
@@ -97,7 +97,7 @@ class Regions:
         )
 
     def of_loop(self, body: ir.Block, scope: Scope) -> Words:
-        """TRAINING if each round of the loop, loops in it aside, is a step of training."""
+        """TRAINING if each iteration of the loop, loops in it aside, is a step of training."""
         if not self._may_train(body[0].start, body[-1].end):
             return NOWHERE
         calls = list(_own_calls(body))
@@ -257,7 +257,7 @@ def _method(call: ir.Call) -> str:
 
 
 def own_statements(body: ir.Block) -> Iterator[ir.Stmt]:
-    """The statements that each round of a loop may run, loops in it unopened."""
+    """The statements that each iteration of a loop may run, loops in it unopened."""
     for statement in body:
         yield statement
         match statement:

@@ -15,7 +15,7 @@ class Mark(Enum):
     # tensors
     BATCH = "batch"  # comes from the loader of a loop of steps
     BUFFER = "buffer"
-    CONSTANT = "constant"  # is the same in every step
+    CONSTANT = "constant"  # is the same every step
     LEAF = "leaf"  # made with requires_grad=True
     LENGTHS = "lengths"  # of several sequences
     NAN = "nan"  # computed by isnan and the like

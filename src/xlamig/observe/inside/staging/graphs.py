@@ -14,7 +14,7 @@ import torch_xla
 from . import tensors
 
 _C = torch_xla._XLAC
-MOST = 24  # graphs that are told apart at one line; where there are more, none repeats
+MOST = 24  # graphs that are distinguished at one line; where there are more, none repeats
 _SCALAR = -1  # the number of what no tensor of the program holds
 
 

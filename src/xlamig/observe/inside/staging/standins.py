@@ -33,7 +33,7 @@ _TRUE = {
 
 
 class StandIns(TorchDispatchMode):
-    """`scope` names a site in the graph; `read` and `fall_back` are told what was answered, and where."""
+    """`scope` names a site in the graph; `read` and `fall_back` receive the answer, and its place."""
 
     def __init__(
         self,

@@ -218,12 +218,35 @@ def test_operators_that_a_kernel_hands_to_the_cpu_are_told_and_in_no_graph(tmp_p
     assert found.graphs[0].count >= 3
     assert {name for _, name, _ in found.fallbacks} >= {
         "aten::_embedding_bag", "aten::_embedding_bag_backward", "aten::median",
-        "aten::upsample_nearest2d_backward",
     }  # fmt: skip
     rows = {spot.row for spot, _ in found.reads if spot}
     assert {11, 12} <= rows  # the masks
     inputs = [one.shape for one in found.graphs[0].arguments if one.role == "input"]
     assert (100, 16) in inputs  # the gradient that the CPU would give
+
+
+@pytest.mark.parametrize(("mode", "factor", "inside"), [
+    ("nearest", 2, True), ("bilinear", 3, True), ("nearest", 1.5, False),
+])  # fmt: skip
+def test_the_gradient_of_an_upsampling_is_in_the_graph(
+    mode: str, factor: float, inside: bool, tmp_path: Path
+) -> None:
+    text = FALLING_BACK.replace("scale_factor=2", f"scale_factor={factor}, mode='{mode}'")
+    found = captured(text, tmp_path)
+    operator = f"aten::upsample_{mode}2d_backward"
+    assert (operator in {name for _, name, _ in found.fallbacks}) is not inside
+    gradients = [one for one in found.graphs[0].arguments if one.shape == (2, 4, 8, 8)]
+    assert bool(gradients) is not inside
+
+
+def test_blocks_are_summed_as_torch_does() -> None:
+    import torch
+
+    from xlamig.observe.inside.staging.fallbacks import as_on_tpu
+
+    backward = torch.ops.aten.upsample_nearest2d_backward.default
+    given = torch.rand(2, 3, 8, 12), [8, 12], [2, 3, 4, 4]
+    torch.testing.assert_close(as_on_tpu(backward, given, {}), backward(*given))
 
 
 def test_reads_that_never_repeat_leave_room_for_the_steps(tmp_path: Path) -> None:

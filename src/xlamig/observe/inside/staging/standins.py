@@ -71,6 +71,8 @@ class StandIns(TorchDispatchMode):
         try:
             result = func(*args, **kwargs)
         except fallbacks.OnCpu:
+            if (computed := fallbacks.as_on_tpu(func, args, kwargs)) is not None:
+                return computed
             self.fall_back(site[0], f"aten::{func._opname}")
             return fallbacks.results(func, args, kwargs)
         finally:

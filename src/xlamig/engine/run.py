@@ -345,7 +345,10 @@ class Run:
         """A file, new or changed; what tests do is no part of a program."""
         parts = source.module.split(".")
         sinks = loaded.interface.sinks if loaded.interface else ()
-        self.sinks[source.module] = () if any(p.startswith("test") for p in parts) else sinks
+        if sinks and not any(part.startswith("test") for part in parts):
+            self.sinks[source.module] = sinks
+        else:
+            self.sinks.pop(source.module, None)
 
     def exposes(self, source: Source) -> tuple[str, ...]:
         """Return the places that raise once the programs containing the file select XLA."""

@@ -34,10 +34,15 @@ class Folders:
     def is_package(self, folder: Path) -> bool:
         return "__init__.py" in self.names(folder)
 
+    @staticmethod
+    def may_provide(first: str) -> bool:
+        """A project never holds a module of Python's own, nor torch."""
+        return first not in sys.stdlib_module_names and first != "torch"
+
     def provides(self, root: Path, first: str, name: str) -> bool:
         """`root` holds the module or package `first`; of a folder without `__init__.py`, the module
         in it that `name` asks for, since an installed package of that name would win otherwise."""
-        if first in sys.stdlib_module_names or first == "torch":
+        if not self.may_provide(first):
             return False
         if f"{first}.py" in self.names(root):
             return True

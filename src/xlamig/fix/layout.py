@@ -8,7 +8,7 @@ known to be loaded puts the scope on the import path.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +47,7 @@ class Layout:
     helper: str
     folders: Folders = field(default_factory=Folders)
     _ends: dict[str, list[Path]] = field(default_factory=dict)
+    _roots: dict[Path, list[Path]] = field(default_factory=dict)
 
     def homes(self) -> dict[Path, Scope]:
         """The scope that each file imports the helper from; files without one define what they need."""
@@ -201,8 +202,10 @@ class Layout:
         """The folder that `name` is imported from: the nearest one above the importer that has it, and
         a folder inside a package only for a module that no other folder has."""
         first, dot, _ = name.partition(".")
+        if not self.folders.may_provide(first):
+            return None
         inside = None
-        for root in self._roots_above(importer):
+        for root in self._roots_above(importer.parent):
             if not self.folders.provides(root, first, name):
                 continue
             if not self.folders.is_package(root) or self._may_start_in(importer, root):
@@ -211,12 +214,13 @@ class Layout:
                 inside = root
         return inside
 
-    def _roots_above(self, importer: Path) -> Iterator[Path]:
-        for folder in importer.parents:
-            yield folder
-            yield from (folder / name for name in LAYOUTS)
-            if folder == self.top:
-                return
+    def _roots_above(self, folder: Path) -> Sequence[Path]:
+        """A folder, those above it in the project, and the usual source folders in each."""
+        if folder not in self._roots:
+            here = [folder, *(folder / name for name in LAYOUTS)]
+            is_last = folder in (self.top, folder.parent)
+            self._roots[folder] = here if is_last else [*here, *self._roots_above(folder.parent)]
+        return self._roots[folder]
 
     def _is_file(self, root: Path, name: str) -> bool:
         """`name` is a module of two parts or more, not what a module of that name may define."""

@@ -87,4 +87,4 @@ def facts_of(
     walk = Walk(module, scopes, analysis, context, called, contexts)
     facts = sorted(walk.run(), key=lambda fact: (fact.span, fact.kind))
     sizes = sizes_of(module, text) if "torch" in text else ()
-    return Facts(facts, walk.sites, walk.parts, sizes, walk.unfollowed, walk.ran.calls)
+    return Facts(facts, walk.sites, walk.parts, sizes, walk.unfollowed, walk.interpretation.calls)

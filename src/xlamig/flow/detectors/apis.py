@@ -14,7 +14,7 @@ from xlamig.flow.detectors.proofs import moved_later, padding_mask
 from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.model.known import Known, short
 from xlamig.flow.model.scopes import path_of
-from xlamig.flow.model.site import Analysis, Place
+from xlamig.flow.model.site import Analysis, CodeContext
 
 _LONG = 40
 _TOLD = ("constant", "pattern", "device", "cuda-test", "sequence")
@@ -33,7 +33,9 @@ class Apis:
         self.own_methods = own_methods
         self.settings = self.interest.settings
 
-    def call(self, node: ir.Call, dotted: str | None, place: Place, via: Via = "call") -> Iterator[ApiUse]:
+    def call(
+        self, node: ir.Call, dotted: str | None, place: CodeContext, via: Via = "call"
+    ) -> Iterator[ApiUse]:
         """The fact for a call of a known function, method or of anything with a known keyword."""
         name, confidence, receiver = self._callee(node, dotted, place)
         if name is None:
@@ -66,7 +68,7 @@ class Apis:
             complete=complete,
         )
 
-    def reference(self, node: ir.Expr, place: Place, via: Via = "reference") -> Iterator[ApiUse]:
+    def reference(self, node: ir.Expr, place: CodeContext, via: Via = "reference") -> Iterator[ApiUse]:
         """The fact for a known name that is read, assigned to or caught, not called."""
         names = self.analysis.names
         if via == "assignment" and isinstance(node, ir.Attribute):  # what is set, not what it is set to
@@ -81,20 +83,20 @@ class Apis:
         fields["reasons"] = (*place.reasons, *self._spelling(node, name))
         yield ApiUse(**fields, name=name, spelled=short(self.analysis.source(node)), via=via)
 
-    def setting(self, key: str, node: ir.Expr, place: Place) -> Iterator[ApiUse]:
+    def setting(self, key: str, node: ir.Expr, place: CodeContext) -> Iterator[ApiUse]:
         """`args.gpus`, `config["gpus"]`, `"gpus" in config`: something is read that others set."""
         if key in self.settings:
             spelled = short(self.analysis.source(node))
             yield ApiUse(**place.fields(node), name=f"setting.{key}", spelled=spelled, via="reference")
 
-    def imported(self, dotted: str, alias: ir.Alias, place: Place) -> Iterator[ApiUse]:
+    def imported(self, dotted: str, alias: ir.Alias, place: CodeContext) -> Iterator[ApiUse]:
         name = self.analysis.names.canonical(dotted)
         if self.interest.wants(name):
             fields = place.fields(alias)
             fields["parts"] = {"callee": (alias.start, alias.start + len(alias.name))}
             yield ApiUse(**fields, name=name, spelled=self.analysis.source(alias), via="import")
 
-    def entry(self, key: ir.Expr | None, value: ir.Expr, place: Place) -> Iterator[ApiUse]:
+    def entry(self, key: ir.Expr | None, value: ir.Expr, place: CodeContext) -> Iterator[ApiUse]:
         """`kwargs["attn_implementation"] = ...`, and the same in a dictionary that is passed on."""
         if not isinstance(key, ir.Const) or key.value not in self.interest.keywords:
             return
@@ -106,7 +108,7 @@ class Apis:
     # ------------------------------------------------------------------ callees
 
     def _callee(
-        self, node: ir.Call, dotted: str | None, place: Place
+        self, node: ir.Call, dotted: str | None, place: CodeContext
     ) -> tuple[str | None, Confidence, ir.Expr | None]:
         if dotted is not None and self.interest.wants(dotted):
             return dotted, "certain", None
@@ -138,7 +140,7 @@ class Apis:
 
     # ------------------------------------------------------------------ arguments
 
-    def _arguments(self, node: ir.Call, name: str, place: Place) -> tuple[tuple[Argument, ...], bool]:
+    def _arguments(self, node: ir.Call, name: str, place: CodeContext) -> tuple[tuple[Argument, ...], bool]:
         """The arguments by parameter name, and whether there can be no others."""
         signature = self.interest.parameters(name)
         made: list[Argument] = []

@@ -11,7 +11,7 @@ from xlamig.facts import DeviceChoice, Span
 from xlamig.flow.model.device_sets import in_assert, in_choices, in_if, in_subscript
 from xlamig.flow.model.guards import XLA_ARM
 from xlamig.flow.model.scopes import Scope, path_of
-from xlamig.flow.model.site import Analysis, Place
+from xlamig.flow.model.site import Analysis, CodeContext
 
 _XLA = re.compile(rf"{XLA_ARM.pattern}|(?<![\w.])x[mr]\.", XLA_ARM.flags)
 _ASKS = re.compile(r"cuda|[\"']cpu[\"']", re.IGNORECASE)
@@ -39,7 +39,7 @@ class Branches:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
 
-    def statement(self, node: ir.If, after: ir.Stmt | None, place: Place) -> Iterator[DeviceChoice]:
+    def statement(self, node: ir.If, after: ir.Stmt | None, place: CodeContext) -> Iterator[DeviceChoice]:
         """`if x.is_cuda: ... else: ...`; `after` is the statement that follows."""
         asked = self._asked(node.test, place.scope)
         if asked is None or self._has_xla_arm(node):
@@ -56,7 +56,7 @@ class Branches:
         head = ir.Name(node.start, node.test.end, "if")
         yield self._fact(head, node.test, asked, "if", self._does(other, place.scope), place)
 
-    def ternary(self, node: ir.IfExp, place: Place) -> Iterator[DeviceChoice]:
+    def ternary(self, node: ir.IfExp, place: CodeContext) -> Iterator[DeviceChoice]:
         """`"cuda" if "cuda" in device else "cpu"`"""
         asked = self._asked(node.test, place.scope)
         if asked is None or self._has_xla_arm(node):
@@ -68,29 +68,29 @@ class Branches:
         fallback = self._gives(other)
         yield self._fact(node, node.test, asked, "ternary", fallback, place, "string" if texts else "unknown")
 
-    def demand(self, node: ir.Assert, place: Place) -> Iterator[DeviceChoice]:
+    def demand(self, node: ir.Assert, place: CodeContext) -> Iterator[DeviceChoice]:
         """`assert x.is_cuda`"""
         asked = self._asked(node.test, place.scope)
         if asked is not None and asked[1] != "cpu" and asked[2] and not self._has_xla_arm(node):
             yield self._fact(node.test, node.test, asked, "assert", "raise", place)
         yield from self._closed(in_assert(node, self.analysis.text), "assert", place)
 
-    def choice(self, node: ir.If, place: Place) -> Iterator[DeviceChoice]:
+    def choice(self, node: ir.If, place: CodeContext) -> Iterator[DeviceChoice]:
         """`if device not in ("cuda", "cpu"): raise ...`"""
         yield from self._closed(in_if(node, self.analysis.text), "if", place)
 
-    def lookup(self, node: ir.Subscript, place: Place) -> Iterator[DeviceChoice]:
+    def lookup(self, node: ir.Subscript, place: CodeContext) -> Iterator[DeviceChoice]:
         """`{"cuda": ..., "cpu": ...}[device]`"""
         path = path_of(node.value)
         bound = [binding.value for binding in place.scope.find(path)] if path else [node.value]
         table = bound[0] if len(bound) == 1 else None
         yield from self._closed(in_subscript(node, table, self.analysis.text), "lookup", place)
 
-    def option(self, node: ir.Call, place: Place) -> Iterator[DeviceChoice]:
+    def option(self, node: ir.Call, place: CodeContext) -> Iterator[DeviceChoice]:
         """`add_argument("--device", choices=["cuda", "cpu"])`"""
         yield from self._closed(in_choices(node), "option", place)
 
-    def _closed(self, found: ir.Expr | None, position: str, place: Place) -> Iterator[DeviceChoice]:
+    def _closed(self, found: ir.Expr | None, position: str, place: CodeContext) -> Iterator[DeviceChoice]:
         if found is not None:
             yield self._fact(found, found, ("set", "cuda", True), position, "raise", place)
 
@@ -199,7 +199,7 @@ class Branches:
         asked: Asked,
         position: str,
         fallback: Fallback,
-        place: Place,
+        place: CodeContext,
         result: Literal["string", "unknown"] = "unknown",
     ) -> DeviceChoice:
         fields = place.fields(shown)

@@ -16,7 +16,7 @@ from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
-from xlamig.flow.model.site import Analysis, Place
+from xlamig.flow.model.site import Analysis, CodeContext
 
 _DEVICE = re.compile(r"^(?:cuda|xla|tpu)(?::(?:\d+|\*))?$")
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)(?:_?(?:name|str|id))?$", re.IGNORECASE)
@@ -45,7 +45,7 @@ class Devices:
 
     # ------------------------------------------------------------------ where literals stand
 
-    def in_call(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[DeviceChoice]:
+    def in_call(self, node: ir.Call, dotted: str | None, place: CodeContext) -> Iterator[DeviceChoice]:
         method = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
         if method in _INDEXED or dotted in _INDEXED:
             yield from self._indexed(node, dotted, place)
@@ -79,23 +79,23 @@ class Devices:
                 )
             yield from self.literal(arg.value, position, place)
 
-    def in_defaults(self, params: tuple[ir.Param, ...], place: Place) -> Iterator[DeviceChoice]:
+    def in_defaults(self, params: tuple[ir.Param, ...], place: CodeContext) -> Iterator[DeviceChoice]:
         if _AUTOCAST.search(place.scope.name):
             return  # there it is a device type, which no tensor is put on
         for param in params:
             if param.default is not None and _DEVICE_NAME.search(param.name):
                 yield from self.literal(param.default, "default", place)
 
-    def in_assignment(self, target: ir.Expr, value: ir.Expr, place: Place) -> Iterator[DeviceChoice]:
+    def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
         if _DEVICE_NAME.search(path_of(target).rpartition(".")[2]):
             yield from self.literal(value, "setting", place)
 
-    def _torch_device(self, node: ir.Call, place: Place) -> Iterator[DeviceChoice]:
+    def _torch_device(self, node: ir.Call, place: CodeContext) -> Iterator[DeviceChoice]:
         if node.args and node.args[0].keyword in (None, "type", "device"):
             index = node.args[1].value if len(node.args) > 1 else None
             yield from self.literal(node.args[0].value, "torch.device", place, whole=node, index=index)
 
-    def _option(self, node: ir.Call, place: Place) -> Iterator[DeviceChoice]:
+    def _option(self, node: ir.Call, place: CodeContext) -> Iterator[DeviceChoice]:
         named = any(
             isinstance(a.value, ir.Const)
             and isinstance(a.value.value, str)
@@ -107,7 +107,7 @@ class Devices:
             if named and arg.keyword == "default":
                 yield from self.literal(arg.value, "option", place)
 
-    def _moved_to(self, node: ir.Call, value: ir.Expr, place: Place) -> Iterator[DeviceChoice]:
+    def _moved_to(self, node: ir.Call, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
         if not isinstance(value, ir.Const) or type(value.value) is not int:
             yield from self.literal(value, "to", place)
             return
@@ -119,7 +119,7 @@ class Devices:
                 value, f"cuda:{value.value}", "to", "constant", place, "device", "certain", (why,)
             )
 
-    def _indexed(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[DeviceChoice]:
+    def _indexed(self, node: ir.Call, dotted: str | None, place: CodeContext) -> Iterator[DeviceChoice]:
         """`x.to(rank)`, `x.cuda(local_rank)`, `torch.device(rank)`, `torch.cuda.set_device(i)`"""
         first = node.args[0]
         if first.keyword not in (None, "device") or first.star:
@@ -145,7 +145,7 @@ class Devices:
         self,
         node: ir.Expr,
         position: str,
-        place: Place,
+        place: CodeContext,
         whole: ir.Call | None = None,
         index: ir.Expr | None = None,
     ) -> Iterator[DeviceChoice]:
@@ -192,7 +192,7 @@ class Devices:
         device: str,
         position: str,
         index: Index,
-        place: Place,
+        place: CodeContext,
         result: Literal["device", "string", "unknown"],
         confidence: Confidence,
         reasons: tuple[Why, ...],

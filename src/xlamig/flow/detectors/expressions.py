@@ -10,7 +10,7 @@ from xlamig import ir
 from xlamig.facts import Fact
 from xlamig.flow.detectors.apis import Apis, Via
 from xlamig.flow.detectors.branches import Branches
-from xlamig.flow.detectors.demands import Demands
+from xlamig.flow.detectors.cuda_required import CudaRequired
 from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.narrowing import Narrowing
 from xlamig.flow.detectors.parts import owner_of
@@ -19,10 +19,10 @@ from xlamig.flow.detectors.surroundings import Backends, Packages, Variables
 from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.regions import WORKER, handed_to_workers
 from xlamig.flow.model.scopes import path_of
-from xlamig.flow.model.site import Analysis, Place
+from xlamig.flow.model.site import Analysis, CodeContext
 
 
-def divisor(node: ir.Node, place: Place) -> Place:
+def divisor(node: ir.Node, place: CodeContext) -> CodeContext:
     """Where a divisor is: what stands in its arguments is none."""
     return place.within("divisor") if isinstance(node, ir.Call) and not node.args else place
 
@@ -37,7 +37,7 @@ class Expressions:
         self.devices = Devices(analysis, narrowing.guards)
         self.selections = Selections(analysis, narrowing.guards, self.devices)
         self.branches = Branches(analysis)
-        self.demands = Demands(analysis, narrowing.guards, self.selections)
+        self.cuda_required = CudaRequired(analysis, narrowing.guards, self.selections)
         self.backends = Backends(analysis)
         self.packages = Packages(analysis)
         self.variables = Variables(analysis)
@@ -49,7 +49,9 @@ class Expressions:
     def add(self, facts: Iterable[Fact]) -> None:
         self.facts.extend(facts)
 
-    def select(self, node: ir.Expr, parent: ir.Call | None, place: Place, takes_index: bool = False) -> None:
+    def select(
+        self, node: ir.Expr, parent: ir.Call | None, place: CodeContext, takes_index: bool = False
+    ) -> None:
         if isinstance(node, ir.IfExp) and id(node) not in self._chosen:
             self._chosen.add(id(node))
             self.add(self.selections.ternary(node, parent, place, takes_index))
@@ -62,7 +64,7 @@ class Expressions:
         for operand, where in self._operands(node, place):
             self.select(operand, None, where, takes_index)
 
-    def call(self, node: ir.Call, place: Place, via: Via = "call") -> None:
+    def call(self, node: ir.Call, place: CodeContext, via: Via = "call") -> None:
         dotted = self.analysis.names.dotted(node.func, place.scope)
         is_device = dotted == "torch.device"
         if dotted is not None and dotted.startswith("torch."):
@@ -96,7 +98,7 @@ class Expressions:
         return own and arg.keyword in self.apis.settings
 
     @staticmethod
-    def _given(node: ir.Call, index: int, place: Place) -> Place:
+    def _given(node: ir.Call, index: int, place: CodeContext) -> CodeContext:
         """Where an argument of a call is used."""
         if index == 1 and path_of(node.func) in ("isinstance", "issubclass"):
             return place.within("isinstance")
@@ -105,7 +107,7 @@ class Expressions:
             return place.within(*WORKER)
         return place
 
-    def _callee(self, node: ir.Attribute, place: Place) -> None:
+    def _callee(self, node: ir.Attribute, place: CodeContext) -> None:
         """Below the called name itself, which the call has dealt with."""
         inner: ir.Expr = node.value
         while isinstance(inner, ir.Attribute):
@@ -114,11 +116,11 @@ class Expressions:
         if not isinstance(inner, ir.Name):
             self.visit(inner, place)
 
-    def _setting(self, node: ir.Attribute, place: Place) -> None:
+    def _setting(self, node: ir.Attribute, place: CodeContext) -> None:
         if node.attr in self.apis.settings and path_of(node.value) != "self":
             self.add(self.apis.setting(node.attr, node, place))
 
-    def visit(self, node: ir.Node, place: Place) -> None:
+    def visit(self, node: ir.Node, place: CodeContext) -> None:
         if isinstance(node, ir.Subscript):
             self.add(self.branches.lookup(node, place))
         match node:
@@ -161,20 +163,20 @@ class Expressions:
                 for child in ir.children(node):
                     self.visit(child, place)
 
-    def _attribute(self, node: ir.Attribute, place: Place) -> None:
+    def _attribute(self, node: ir.Attribute, place: CodeContext) -> None:
         self.add(self.apis.reference(node, place))
         self._setting(node, place)
         if node.attr == "type":  # torch.device("cuda").type is compared, not used
             self.devices.cover(node.value)
         self._callee(node, place)
 
-    def _compare(self, node: ir.Compare, place: Place) -> None:
+    def _compare(self, node: ir.Compare, place: CodeContext) -> None:
         if isinstance(node.left, ir.Const) and node.ops[0] in ("in", "not in"):
             self.add(self.apis.setting(str(node.left.value), node, place))
         for child in ir.children(node):
             self.visit(child, place)
 
-    def _comprehension(self, node: ir.Comprehension, place: Place) -> None:
+    def _comprehension(self, node: ir.Comprehension, place: CodeContext) -> None:
         first, *later = node.generators
         self.visit(first.iter, place)
         own = replace(place, scope=scope_inside(node, place.scope))
@@ -184,7 +186,9 @@ class Expressions:
             if part is not None:
                 self.visit(part, own)
 
-    def _operands(self, node: ir.IfExp | ir.Bool, place: Place) -> Iterator[tuple[ir.Expr, Place]]:
+    def _operands(
+        self, node: ir.IfExp | ir.Bool, place: CodeContext
+    ) -> Iterator[tuple[ir.Expr, CodeContext]]:
         """The branches of a ternary, or the values of `and`, `or`, under what held before each."""
         if isinstance(node, ir.IfExp):
             for arm, holds in ((node.body, True), (node.orelse, False)):
@@ -196,7 +200,7 @@ class Expressions:
             place = self.narrowing.where(value, place, node.op == "and")
         yield last, place
 
-    def defaults(self, params: tuple[ir.Param, ...], inside: Place, outside: Place) -> None:
+    def defaults(self, params: tuple[ir.Param, ...], inside: CodeContext, outside: CodeContext) -> None:
         evaluated = replace(outside, context=inside.context)
         for param in params:
             if param.default is not None:
@@ -207,7 +211,7 @@ class Expressions:
             if param.default is not None:
                 self.visit(param.default, evaluated)
 
-    def decorator(self, node: ir.Expr, place: Place) -> None:
+    def decorator(self, node: ir.Expr, place: CodeContext) -> None:
         if isinstance(node, ir.Call):
             self.call(node, place, "decorator")
         else:

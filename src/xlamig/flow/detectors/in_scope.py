@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from xlamig import ir
 from xlamig.flow.model.scopes import Binding, Scope, path_of
-from xlamig.flow.model.site import Place
+from xlamig.flow.model.site import CodeContext
 from xlamig.per_file import per_file
 
 _NAMES = ("device", "DEVICE", "torch_device", "dev")
@@ -18,7 +18,7 @@ _NUMBERS = frozenset({"int", "bool", "float"})
 _QUIET_BASES = re.compile(r"^(?:object|(?:\w+\.)*Module)$")  # their __init__ calls no method
 
 
-def device_in_scope(place: Place, offset: int) -> Mapping[str, str]:
+def device_in_scope(place: CodeContext, offset: int) -> Mapping[str, str]:
     """The proof `{"device-in-scope": name}` if a device variable is certainly bound at `offset`."""
     if "default-argument" in place.context:
         return {}
@@ -32,7 +32,7 @@ def device_in_scope(place: Place, offset: int) -> Mapping[str, str]:
     return {"device-in-scope": name} if name and name.partition(".")[0] not in hidden else {}
 
 
-def _dominates(binding: Binding, place: Place, offset: int) -> bool:
+def _dominates(binding: Binding, place: CodeContext, offset: int) -> bool:
     if binding.kind == "param":
         return True
     above = place.block[: len(binding.block)] == binding.block
@@ -86,7 +86,7 @@ def _is_device(binding: Binding, seen: set[tuple[Scope, str]]) -> bool:
     return fits and binding.kind in ("param", "value")
 
 
-def _local(place: Place, offset: int) -> str | None:
+def _local(place: CodeContext, offset: int) -> str | None:
     for name in _NAMES:
         bindings = place.scope.bindings.get(name, [])
         if any(_dominates(b, place, offset) for b in bindings) and _holds_device(place.scope, name):
@@ -94,7 +94,7 @@ def _local(place: Place, offset: int) -> str | None:
     return None
 
 
-def _outer(place: Place) -> str | None:
+def _outer(place: CodeContext) -> str | None:
     """A module-level device, for functions defined after it: they cannot run before it is set."""
     scope, node = place.scope, place.scope.node
     if scope.kind != "function" or node is None:
@@ -107,7 +107,7 @@ def _outer(place: Place) -> str | None:
     return None
 
 
-def _attribute(place: Place) -> str | None:
+def _attribute(place: CodeContext) -> str | None:
     """`self.device`, once `__init__` has set it and the place is in another method."""
     scope, owner = place.scope, place.scope.class_scope
     if owner is None or scope.kind != "function" or not isinstance(scope.node, ir.FunctionDef):

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Guard, Why
+from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
-from xlamig.flow.model.occasions import Occasions
 from xlamig.flow.model.scopes import catches_import_errors, path_of
-from xlamig.flow.model.site import Analysis, Place
+from xlamig.flow.model.site import Analysis, CodeContext
 
 _NVIDIA_ONLY = frozenset({"tensorrt", "torch_tensorrt", "pycuda", "cupy", "pynvml", "cuda"})
 
@@ -21,17 +21,17 @@ class Narrowing:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self.guards = Guards(analysis.values, analysis.text)
-        self.occasions = Occasions(analysis.text)
+        self.frequency_guards = FrequencyGuards(analysis.text)
 
-    def where(self, test: ir.Expr, place: Place, holds: bool) -> Place:
+    def where(self, test: ir.Expr, place: CodeContext, holds: bool) -> CodeContext:
         """The place narrowed to where a test holds, or to where it does not."""
         place = guarded(place, self.guards.of(test, place.scope, holds))
-        if place.frequency == "step" and self.occasions.seldom(test, place.scope, holds):
+        if place.frequency == "step" and self.frequency_guards.lowers_frequency(test, place.scope, holds):
             place = replace(place, frequency="interval")
-        first = self.occasions.first_rank(test, place.scope, holds)
+        first = self.frequency_guards.first_rank(test, place.scope, holds)
         return on_first_rank(place, first)
 
-    def after(self, statement: ir.Stmt, place: Place) -> Place:
+    def after(self, statement: ir.Stmt, place: CodeContext) -> CodeContext:
         """The place of what follows a statement in its block: an early exit guards it."""
         if isinstance(statement, ir.If) and _leaves_quietly(statement.body) and not statement.orelse:
             return self.where(statement.test, place, False)
@@ -39,12 +39,12 @@ class Narrowing:
             return guarded(place, _imported(statement))
         return place
 
-    def decorated(self, decorator: ir.Expr, place: Place) -> Place:
+    def decorated(self, decorator: ir.Expr, place: CodeContext) -> CodeContext:
         """The place of a function's body under a decorator."""
         place = guarded(place, self.guards.of_decorator(decorator, place.scope))
-        return on_first_rank(place, self.occasions.of_decorator(decorator))
+        return on_first_rank(place, self.frequency_guards.of_decorator(decorator))
 
-    def rounds(self, node: ir.For, place: Place) -> tuple[Guard, ...]:
+    def rounds(self, node: ir.For, place: CodeContext) -> tuple[Guard, ...]:
         """A loop over CUDA devices has no round where there are none."""
         calls = [n for n in ir.walk(node.iter) if isinstance(n, ir.Call)]
         if any(self.analysis.names.dotted(c.func, place.scope) == "torch.cuda.device_count" for c in calls):
@@ -53,13 +53,13 @@ class Narrowing:
         return ()
 
 
-def guarded(place: Place, guards: tuple[Guard, ...]) -> Place:
+def guarded(place: CodeContext, guards: tuple[Guard, ...]) -> CodeContext:
     """The place under more guards."""
     new = tuple(guard for guard in guards if guard not in place.guards)
     return replace(place, guards=(*place.guards, *new)) if new else place
 
 
-def on_first_rank(place: Place, reasons: tuple[Why, ...]) -> Place:
+def on_first_rank(place: CodeContext, reasons: tuple[Why, ...]) -> CodeContext:
     """The place where only rank 0 gets to, if there are reasons to think so."""
     if not reasons or "rank-guarded" in place.context:
         return place

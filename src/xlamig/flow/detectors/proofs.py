@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from xlamig import ir
-from xlamig.flow.model.site import Analysis, Place
+from xlamig.flow.model.site import Analysis, CodeContext
 
 _LOADERS = frozenset({"torch.load"})
 _MASKS = {"torch.nn.TransformerEncoder": "src_key_padding_mask"}
 _OWN_SCOPE = ir.FunctionDef | ir.ClassDef | ir.Lambda
 
 
-def moved_later(name: str, node: ir.Call, place: Place, analysis: Analysis) -> Mapping[str, str]:
+def moved_later(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proof "moved-later": all that is done with what is loaded here is `load_state_dict`, which
     copies to where the parameters are, or it is moved at once; so it does not matter where it is
     loaded to."""

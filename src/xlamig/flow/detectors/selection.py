@@ -13,7 +13,7 @@ from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.outcomes import outcomes
 from xlamig.flow.model.guards import XLA_ARM, Guards
 from xlamig.flow.model.scopes import path_of
-from xlamig.flow.model.site import Analysis, Place
+from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge.devices import alternatives
 
 _NOT_XLA = re.compile(rf"^(?:{alternatives('host', 'nvidia', 'other')})\b")
@@ -31,7 +31,7 @@ class Selections:
     # ------------------------------------------------------------------ expressions
 
     def ternary(
-        self, node: ir.IfExp, parent: ir.Call | None, place: Place, takes_index: bool = False
+        self, node: ir.IfExp, parent: ir.Call | None, place: CodeContext, takes_index: bool = False
     ) -> Iterator[DeviceChoice]:
         """`"cuda" if torch.cuda.is_available() else "cpu"`; `parent` is a torch.device around it.
         `takes_index`: an integer here is a CUDA device."""
@@ -50,12 +50,12 @@ class Selections:
             shown, "ternary", device, self._fallback(arms), result, place, self._tests(node, place)
         )
 
-    def _is_word(self, node: ir.IfExp, place: Place) -> bool:
+    def _is_word(self, node: ir.IfExp, place: CodeContext) -> bool:
         """`"gpu" if torch.cuda.is_available() else "cpu"`, as some programs call it."""
         arms = [arm.value if isinstance(arm, ir.Const) else None for arm in (node.body, node.orelse)]
         return arms == ["gpu", "cpu"] and self._asks_only_for_cuda(node.test, place)
 
-    def short_circuit(self, node: ir.Bool, place: Place) -> Iterator[DeviceChoice]:
+    def short_circuit(self, node: ir.Bool, place: CodeContext) -> Iterator[DeviceChoice]:
         """`use_cuda and "cuda" or "cpu"`."""
         if node.op != "or" or len(node.values) != 2 or not isinstance(node.values[0], ir.Bool):
             return
@@ -65,12 +65,12 @@ class Selections:
             self.devices.cover(chosen)
             yield self._fact(node, "and", first, "cpu", "string", place)
 
-    def accelerator(self, node: ir.Call, dotted: str, place: Place) -> Iterator[DeviceChoice]:
+    def accelerator(self, node: ir.Call, dotted: str, place: CodeContext) -> Iterator[DeviceChoice]:
         if dotted in _ACCELERATOR:
             fields = place.fields(node)
             yield DeviceChoice(**fields, via="accelerator", device="cuda", result="device")
 
-    def _tests(self, node: ir.IfExp, place: Place) -> dict[str, Span]:
+    def _tests(self, node: ir.IfExp, place: CodeContext) -> dict[str, Span]:
         """Parts that say what is asked: "availability" alone, or with one condition, "rest"."""
         if isinstance(node.orelse, ir.IfExp):
             return {}
@@ -78,7 +78,7 @@ class Selections:
         parts = self._asked(node.test, place) if bare else {}
         return parts and {**parts, "fallback": (node.orelse.start, node.orelse.end)}
 
-    def _asked(self, test: ir.Expr, place: Place) -> dict[str, Span]:
+    def _asked(self, test: ir.Expr, place: CodeContext) -> dict[str, Span]:
         if self._asks_only_for_cuda(test, place):
             return {"availability": (test.start, test.end)}
         whole = self._set_before(test, place) if isinstance(test, ir.Name) else test
@@ -94,7 +94,7 @@ class Selections:
         at = whole.values[0 if asked[0] else -1]
         return {"availability": (at.start, at.end), "rest": (rest[0].start, rest[-1].end)}
 
-    def _set_before(self, test: ir.Name, place: Place) -> ir.Expr | None:
+    def _set_before(self, test: ir.Name, place: CodeContext) -> ir.Expr | None:
         """Return the expression that the name was set to, if it still means the same: set once, here, from
         names set once."""
         bindings = place.scope.bindings.get(test.id, [])
@@ -108,7 +108,7 @@ class Selections:
                 return None
         return value
 
-    def _asks_only_for_cuda(self, test: ir.Expr, place: Place) -> bool:
+    def _asks_only_for_cuda(self, test: ir.Expr, place: CodeContext) -> bool:
         """Return whether the test is availability itself, or a name for nothing else."""
         if isinstance(test, ir.Call):
             return self.asks_for_cuda(test, place)
@@ -118,7 +118,7 @@ class Selections:
             len(bindings) == 1 and isinstance(bindings[0].value, ir.Call) and self.asks_for_cuda(test, place)
         )
 
-    def _chain(self, node: ir.IfExp, place: Place, takes_index: bool) -> list[str] | None:
+    def _chain(self, node: ir.IfExp, place: CodeContext, takes_index: bool) -> list[str] | None:
         """The devices of a chain of ternaries, if one branch is CUDA by availability and none is XLA."""
         texts: list[str] = []
         asked = False
@@ -142,7 +142,7 @@ class Selections:
 
     # ------------------------------------------------------------------ statements
     def statement(
-        self, node: ir.If, before: ir.Stmt | None, after: ir.Stmt | None, place: Place
+        self, node: ir.If, before: ir.Stmt | None, after: ir.Stmt | None, place: CodeContext
     ) -> Iterator[DeviceChoice]:
         """if/else that assigns or returns devices, or moves things to CUDA with no other branch."""
         if not self.asks_for_cuda(node.test, place) or self._mentions_xla(node):
@@ -169,7 +169,7 @@ class Selections:
         if moved is not None and not other:
             yield self._moves(node, moved, place)
 
-    def _plain_choice(self, node: ir.If, place: Place) -> dict[str, Span]:
+    def _plain_choice(self, node: ir.If, place: CodeContext) -> dict[str, Span]:
         """Parts of an if/else that does nothing but choose: "statement" and "target"."""
         arms = (*node.body, *node.orelse)
         if len(node.body) != 1 or len(node.orelse) != 1 or not self._asks_only_for_cuda(node.test, place):
@@ -189,7 +189,12 @@ class Selections:
         }
 
     def _same_choice(
-        self, chosen: ir.Block, other: ir.Block, before: ir.Stmt | None, after: ir.Stmt | None, place: Place
+        self,
+        chosen: ir.Block,
+        other: ir.Block,
+        before: ir.Stmt | None,
+        after: ir.Stmt | None,
+        place: CodeContext,
     ) -> tuple[str, Literal["device", "string"], ir.Expr] | None:
         for statement in chosen:
             for target, value in outcomes(statement):
@@ -204,7 +209,7 @@ class Selections:
                         return device, "device" if self._makes_device(value) else "string", fallback
         return None
 
-    def _move(self, block: ir.Block, place: Place) -> ir.Call | None:
+    def _move(self, block: ir.Block, place: CodeContext) -> ir.Call | None:
         for statement in block:
             value = statement.value if isinstance(statement, ir.Assign | ir.ExprStmt) else None
             for part in value.elements if isinstance(value, ir.Sequence) else (value,):
@@ -213,7 +218,7 @@ class Selections:
                     return found
         return None
 
-    def _moved(self, node: ir.Expr | None, place: Place) -> ir.Call | None:
+    def _moved(self, node: ir.Expr | None, place: CodeContext) -> ir.Call | None:
         """The call in a chain of method calls that moves to CUDA."""
         while isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
             if node.func.attr == "cuda":
@@ -225,7 +230,7 @@ class Selections:
             node = node.func.value
         return None
 
-    def _moves(self, node: ir.If, moved: ir.Call, place: Place) -> DeviceChoice:
+    def _moves(self, node: ir.If, moved: ir.Call, place: CodeContext) -> DeviceChoice:
         test = ir.Name(node.start, node.test.end, "if")
         fields = place.fields(test)
         fields["statement"] = (node.start, node.end)
@@ -235,7 +240,7 @@ class Selections:
 
     # ------------------------------------------------------------------ helpers
 
-    def asks_for_cuda(self, test: ir.Expr, place: Place) -> bool:
+    def asks_for_cuda(self, test: ir.Expr, place: CodeContext) -> bool:
         """Return whether a test asks, alone or among others, if CUDA is available."""
         if isinstance(test, ir.Bool):
             return any(self.asks_for_cuda(value, place) for value in test.values)
@@ -244,7 +249,7 @@ class Selections:
         known = self.analysis.values.of(test, place.scope)
         return known.value.kind == "cuda-test" and known.availability
 
-    def _negated(self, test: ir.Expr, place: Place) -> bool:
+    def _negated(self, test: ir.Expr, place: CodeContext) -> bool:
         return not any(g.kind == "cuda" for g in self.guards.of(test, place.scope, True)) and any(
             g.kind == "cuda" for g in self.guards.of(test, place.scope, False)
         )
@@ -262,7 +267,7 @@ class Selections:
             current = current.orelse[0]
         return False
 
-    def _device_text(self, node: ir.Expr, place: Place, takes_index: bool = False) -> str | None:
+    def _device_text(self, node: ir.Expr, place: CodeContext, takes_index: bool = False) -> str | None:
         """The device an expression names; an integer does where torch reads one as a device."""
         if takes_index and isinstance(node, ir.Const) and type(node.value) is int:
             return f"cuda:{node.value}" if node.value >= 0 else "cpu"
@@ -289,7 +294,7 @@ class Selections:
         device: str,
         fallback: str,
         result: Literal["device", "string"],
-        place: Place,
+        place: CodeContext,
         tests: Mapping[str, Span] = MappingProxyType({}),
     ) -> DeviceChoice:
         fields = place.fields(node)

@@ -9,7 +9,7 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import Environment, Launch, Package, Why
 from xlamig.flow.model.scopes import path_of
-from xlamig.flow.model.site import Analysis, Place
+from xlamig.flow.model.site import Analysis, CodeContext
 
 _BACKEND_NAME = re.compile(r"(?:^|[_-])backend$", re.IGNORECASE)
 _GPU_BACKENDS = frozenset({"nccl"})
@@ -32,7 +32,7 @@ class Backends:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
 
-    def in_call(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[Launch]:
+    def in_call(self, node: ir.Call, dotted: str | None, place: CodeContext) -> Iterator[Launch]:
         method = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
         if method in ("add_argument", "option"):
             named = any(
@@ -50,7 +50,7 @@ class Backends:
             if arg.keyword and _BACKEND_NAME.search(arg.keyword) and _is_gpu_backend(arg.value):
                 yield self._fact(arg.value, "setting", place)
 
-    def in_defaults(self, params: tuple[ir.Param, ...], place: Place) -> Iterator[Launch]:
+    def in_defaults(self, params: tuple[ir.Param, ...], place: CodeContext) -> Iterator[Launch]:
         for param in params:
             if (
                 param.default is not None
@@ -59,11 +59,13 @@ class Backends:
             ):
                 yield self._fact(param.default, "default", place)
 
-    def in_assignment(self, target: ir.Expr, value: ir.Expr, place: Place) -> Iterator[Launch]:
+    def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[Launch]:
         if _BACKEND_NAME.search(path_of(target).rpartition(".")[2]) and _is_gpu_backend(value):
             yield self._fact(value, "setting", place)
 
-    def _fact(self, node: ir.Expr, via: Literal["option", "default", "setting"], place: Place) -> Launch:
+    def _fact(
+        self, node: ir.Expr, via: Literal["option", "default", "setting"], place: CodeContext
+    ) -> Launch:
         assert isinstance(node, ir.Const)
         return Launch(**place.fields(node), backend=str(node.value), via=via)
 
@@ -74,7 +76,7 @@ class Packages:
     def __init__(self, analysis: Analysis) -> None:
         self.packages = analysis.names.interest.packages
 
-    def imported(self, names: Iterable[str], node: ir.Stmt, place: Place) -> Iterator[Package]:
+    def imported(self, names: Iterable[str], node: ir.Stmt, place: CodeContext) -> Iterator[Package]:
         found: dict[str, str] = {}
         for dotted in names:
             parts = dotted.split(".")
@@ -93,12 +95,12 @@ class Variables:
         self.analysis = analysis
         self.interest = analysis.names.interest
 
-    def assigned(self, target: ir.Expr, value: ir.Expr | None, place: Place) -> Iterator[Environment]:
+    def assigned(self, target: ir.Expr, value: ir.Expr | None, place: CodeContext) -> Iterator[Environment]:
         """`os.environ["X"] = ...`"""
         if isinstance(target, ir.Subscript) and self._is_environ(target.value, place):
             yield from self._named(target.index[0], value, target, place)
 
-    def changed(self, node: ir.AugAssign | ir.Delete, place: Place) -> Iterator[Environment]:
+    def changed(self, node: ir.AugAssign | ir.Delete, place: CodeContext) -> Iterator[Environment]:
         """`os.environ |= {"X": ...}`, `del os.environ["X"]`"""
         if isinstance(node, ir.AugAssign):
             if node.op == "|" and self._is_environ(node.target, place):
@@ -108,7 +110,7 @@ class Variables:
             if isinstance(target, ir.Subscript) and self._is_environ(target.value, place):
                 yield from self._named(target.index[0], None, target, place, "delete")
 
-    def in_call(self, node: ir.Call, dotted: str | None, place: Place) -> Iterator[Environment]:
+    def in_call(self, node: ir.Call, dotted: str | None, place: CodeContext) -> Iterator[Environment]:
         """`os.putenv("X", ...)` and the methods of `os.environ`."""
         func = node.func
         if dotted in _FUNCTIONS:
@@ -130,7 +132,7 @@ class Variables:
                 else:
                     yield from self._fact(arg.keyword, arg, arg.value, arg, place)
 
-    def _entries(self, node: ir.Expr, place: Place) -> Iterator[Environment]:
+    def _entries(self, node: ir.Expr, place: CodeContext) -> Iterator[Environment]:
         """The entries of a dictionary that is written out, also as `dict(X=...)`."""
         if isinstance(node, ir.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
@@ -141,11 +143,11 @@ class Variables:
                 if arg.keyword is not None:
                     yield from self._fact(arg.keyword, arg, arg.value, arg, place)
 
-    def _is_environ(self, node: ir.Expr, place: Place) -> bool:
+    def _is_environ(self, node: ir.Expr, place: CodeContext) -> bool:
         return self.analysis.names.dotted(node, place.scope) == "os.environ"
 
     def _named(
-        self, key: ir.Expr, value: ir.Expr | None, node: ir.Node, place: Place, access: Access = "write"
+        self, key: ir.Expr, value: ir.Expr | None, node: ir.Node, place: CodeContext, access: Access = "write"
     ) -> Iterator[Environment]:
         known = self.analysis.values.of(key, place.scope).value
         if known.kind == "constant" and isinstance(known.value, str):
@@ -157,7 +159,7 @@ class Variables:
         key: ir.Node,
         value: ir.Expr | None,
         node: ir.Node,
-        place: Place,
+        place: CodeContext,
         access: Access = "write",
     ) -> Iterator[Environment]:
         if not self.interest.wants_variable(name):

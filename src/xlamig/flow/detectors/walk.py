@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Fact, Guard
+from xlamig.flow.detectors.event_facts import facts_of_events
 from xlamig.flow.detectors.expressions import Expressions, divisor
-from xlamig.flow.detectors.met import met
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.detectors.parts import RawPart, parts_of
 from xlamig.flow.interp import NOTHING_RUN, interpret
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import ScopeTable, absolute
-from xlamig.flow.model.site import Analysis, Place
+from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.flow.model.summaries import CallContext
 
 _NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode"})
@@ -48,50 +48,52 @@ class Walk:
         self.analysis = analysis
         self.narrowing = Narrowing(analysis)
         self.regions = Regions(analysis, called)
-        self.seen = Expressions(analysis, self.narrowing, scopes.methods)
-        self.ran = NOTHING_RUN
+        self.detectors = Expressions(analysis, self.narrowing, scopes.methods)
+        self.interpretation = NOTHING_RUN
         if analysis.has_torch:
-            self.ran = interpret(analysis, scopes, self.regions, contexts)
+            self.interpretation = interpret(analysis, scopes, self.regions, contexts)
         self._next_block = 0
-        self.place = Place(scopes.module, (0, 0), (), context=context)
+        self.place = CodeContext(scopes.module, (0, 0), (), context=context)
 
     def run(self) -> list[Fact]:
         self._block(self.module.body, self.place)
-        consumed = self.seen.apis.consumed
-        found = (f for f in self.seen.facts if f.kind != "launch" or f.span not in consumed)
+        consumed = self.detectors.apis.consumed
+        found = (f for f in self.detectors.facts if f.kind != "launch" or f.span not in consumed)
         return [self._placed(f) if f.kind == "api-use" else f for f in found]
 
     def _placed(self, fact: Fact) -> Fact:
         """Return the fact of a call with what the interpreter proves of its operands."""
-        proofs = self.ran.recorder.proofs.get(fact.span)
+        proofs = self.interpretation.recorder.proofs.get(fact.span)
         return replace(fact, proofs={**fact.proofs, **proofs}) if proofs else fact
 
     @property
     def sites(self) -> int:
-        return self.seen.sites
+        return self.detectors.sites
 
     @property
     def unfollowed(self) -> tuple[str, ...]:
-        return tuple(sorted(self.ran.unfollowed))
+        return tuple(sorted(self.interpretation.unfollowed))
 
     @property
     def parts(self) -> tuple[RawPart, ...]:
-        return parts_of(self.module, self.scopes.module, self.analysis.names, self.seen.calls)
+        return parts_of(self.module, self.scopes.module, self.analysis.names, self.detectors.calls)
 
     # ------------------------------------------------------------------ blocks
 
-    def _block(self, body: ir.Block, place: Place) -> None:
+    def _block(self, body: ir.Block, place: CodeContext) -> None:
         """The statements of a block in turn; an early exit guards what comes after it."""
         for i, statement in enumerate(body):
             inside = place.at(statement)
             before = body[i - 1] if i else None
             after = body[i + 1] if i + 1 < len(body) else None
-            events = self.ran.recorder.of(statement)
-            self.seen.add(met(events, inside, self.ran.recorder.proofs, statement, body[i + 1 :]))
+            events = self.interpretation.recorder.of(statement)
+            self.detectors.add(
+                facts_of_events(events, inside, self.interpretation.recorder.proofs, statement, body[i + 1 :])
+            )
             self._statement(statement, inside, before, after)
             place = self.narrowing.after(statement, place)
 
-    def _nested(self, body: ir.Block, place: Place, guards: tuple[Guard, ...] = ()) -> None:
+    def _nested(self, body: ir.Block, place: CodeContext, guards: tuple[Guard, ...] = ()) -> None:
         if not body:
             return
         # Numbered as in ScopeTable, which walks the blocks in the same order.
@@ -100,15 +102,17 @@ class Walk:
 
     # ------------------------------------------------------------------ statements
 
-    def _statement(self, node: ir.Stmt, place: Place, before: ir.Stmt | None, after: ir.Stmt | None) -> None:
+    def _statement(
+        self, node: ir.Stmt, place: CodeContext, before: ir.Stmt | None, after: ir.Stmt | None
+    ) -> None:
         match node:
             case ir.Assign() | ir.AnnAssign():
                 self._assignment(node, place)
             case ir.AugAssign() | ir.Delete():
-                self.seen.add(self.seen.variables.changed(node, place))
+                self.detectors.add(self.detectors.variables.changed(node, place))
                 divides = isinstance(node, ir.AugAssign) and node.op in ("/=", "//=", "%=", "/", "//", "%")
                 for child in ir.children(node):
-                    self.seen.visit(child, divisor(child, place) if divides else place)
+                    self.detectors.visit(child, divisor(child, place) if divides else place)
             case ir.Import() | ir.ImportFrom():
                 self._import(node, place)
             case ir.FunctionDef():
@@ -118,11 +122,11 @@ class Walk:
             case ir.If():
                 self._if(node, place, before, after)
             case ir.For():
-                self.seen.visit(node.iter, place)
+                self.detectors.visit(node.iter, place)
                 self._nested(node.body, self._looped(node, place), self.narrowing.rounds(node, place))
                 self._nested(node.orelse, place)
             case ir.While():
-                self.seen.visit(node.test, place.within("condition"))
+                self.detectors.visit(node.test, place.within("condition"))
                 guards = self.narrowing.guards.of(node.test, place.scope, True)
                 self._nested(node.body, self._looped(node, place), guards)
                 self._nested(node.orelse, place)
@@ -131,113 +135,115 @@ class Walk:
             case ir.Try():
                 self._try(node, place)
             case ir.Match():
-                self.seen.visit(node.subject, place)
+                self.detectors.visit(node.subject, place)
                 for case in node.cases:
                     if case.guard is not None:
-                        self.seen.visit(case.guard, place.within("condition"))
+                        self.detectors.visit(case.guard, place.within("condition"))
                     self._nested(case.body, place)
             case ir.Assert():
-                self.seen.add(self.seen.branches.demand(node, place))
-                self.seen.add(self.seen.demands.asserted(node, place))
-                self.seen.visit(node.test, place.within("comparison", "condition"))
+                self.detectors.add(self.detectors.branches.demand(node, place))
+                self.detectors.add(self.detectors.cuda_required.asserted(node, place))
+                self.detectors.visit(node.test, place.within("comparison", "condition"))
                 if node.message is not None:
-                    self.seen.visit(node.message, place.within("message"))
+                    self.detectors.visit(node.message, place.within("message"))
             case ir.Raise():
                 raised = place.within("message")
                 for child in ir.children(node):
-                    self.seen.visit(child, raised)
+                    self.detectors.visit(child, raised)
             case _:
                 for child in ir.children(node):
-                    self.seen.visit(child, place)
+                    self.detectors.visit(child, place)
 
-    def _looped(self, node: ir.For | ir.While, place: Place) -> Place:
+    def _looped(self, node: ir.For | ir.While, place: CodeContext) -> CodeContext:
         words = self.regions.of_loop(node.body, place.scope)
         inside = place.within("loop", *words)
         return replace(inside, frequency="step") if words else inside
 
-    def _assignment(self, node: ir.Assign | ir.AnnAssign, place: Place) -> None:
+    def _assignment(self, node: ir.Assign | ir.AnnAssign, place: CodeContext) -> None:
         targets = node.targets if isinstance(node, ir.Assign) else (node.target,)
         value = node.value
         if value is not None:
-            self.seen.select(value, None, place)
+            self.detectors.select(value, None, place)
         for target in targets:
             if value is not None:
-                self.seen.add(self.seen.devices.in_assignment(target, value, place))
-                self.seen.add(self.seen.backends.in_assignment(target, value, place))
-            self.seen.add(self.seen.variables.assigned(target, value, place))
+                self.detectors.add(self.detectors.devices.in_assignment(target, value, place))
+                self.detectors.add(self.detectors.backends.in_assignment(target, value, place))
+            self.detectors.add(self.detectors.variables.assigned(target, value, place))
             if value is not None and isinstance(target, ir.Subscript):
-                self.seen.add(self.seen.apis.entry(target.index[0], value, place))
+                self.detectors.add(self.detectors.apis.entry(target.index[0], value, place))
             if isinstance(target, ir.Attribute):
-                self.seen.add(self.seen.apis.reference(target, place, "assignment"))
+                self.detectors.add(self.detectors.apis.reference(target, place, "assignment"))
             elif not isinstance(target, ir.Name):
-                self.seen.visit(target, place)
+                self.detectors.visit(target, place)
         if value is not None:
-            self.seen.visit(value, place)
+            self.detectors.visit(value, place)
 
-    def _import(self, node: ir.Import | ir.ImportFrom, place: Place) -> None:
+    def _import(self, node: ir.Import | ir.ImportFrom, place: CodeContext) -> None:
         base = ""
         if isinstance(node, ir.ImportFrom):
             base = absolute(self.scopes.module_name, self.scopes.is_package, node)
         for alias in node.names:
             dotted = f"{base}.{alias.name}" if base else alias.name
             if alias.name != "*":
-                self.seen.add(self.seen.apis.imported(dotted, alias, place))
+                self.detectors.add(self.detectors.apis.imported(dotted, alias, place))
         if isinstance(node, ir.Import) or not node.level:
             names = [base if a.name == "*" else f"{base}.{a.name}" if base else a.name for a in node.names]
-            self.seen.add(self.seen.packages.imported(names, node, place))
+            self.detectors.add(self.detectors.packages.imported(names, node, place))
 
-    def _function(self, node: ir.FunctionDef, place: Place) -> None:
+    def _function(self, node: ir.FunctionDef, place: CodeContext) -> None:
         inner, under = self.scopes.of(node), place
         for decorator in node.decorators:
-            self.seen.decorator(decorator, place)
+            self.detectors.decorator(decorator, place)
             under = self.narrowing.decorated(decorator, under)
             called = decorator.func if isinstance(decorator, ir.Call) else decorator
             if self.analysis.names.dotted(called, place.scope) in _NO_GRAD:
                 under = under.within("no-grad")
         defaults = replace(place, scope=inner, context=place.context | {"default-argument"})
-        self.seen.defaults(node.params, defaults, place)
+        self.detectors.defaults(node.params, defaults, place)
         context = under.context - _NOT_INSIDE | self.regions.of_function(node, place.scope)
-        if id(node) in self.ran.hot:
+        if id(node) in self.interpretation.hot:
             context |= {"hot"}
         if _hands_over(self.analysis.text[node.start : node.end]):
             context |= {"handover"}
         often = under.frequency if "hot" in under.context else "step" if "hot" in context else "unknown"
-        self._block(node.body, Place(inner, place.statement, (), under.guards, context, often, under.reasons))
+        self._block(
+            node.body, CodeContext(inner, place.statement, (), under.guards, context, often, under.reasons)
+        )
 
-    def _class(self, node: ir.ClassDef, place: Place) -> None:
+    def _class(self, node: ir.ClassDef, place: CodeContext) -> None:
         for decorator in node.decorators:
-            self.seen.decorator(decorator, place)
+            self.detectors.decorator(decorator, place)
         for arg in node.args:
-            self.seen.visit(arg.value, place)
+            self.detectors.visit(arg.value, place)
         self._block(node.body, replace(place, scope=self.scopes.of(node), block=()))
 
-    def _if(self, node: ir.If, place: Place, before: ir.Stmt | None, after: ir.Stmt | None) -> None:
-        self.seen.add(self.seen.selections.statement(node, before, after, place))
-        self.seen.add(self.seen.branches.statement(node, after, place))
-        self.seen.add(self.seen.branches.choice(node, place))
-        self.seen.add(self.seen.demands.statement(node, place))
-        self.seen.visit(node.test, place.within("condition"))
+    def _if(self, node: ir.If, place: CodeContext, before: ir.Stmt | None, after: ir.Stmt | None) -> None:
+        self.detectors.add(self.detectors.selections.statement(node, before, after, place))
+        self.detectors.add(self.detectors.branches.statement(node, after, place))
+        self.detectors.add(self.detectors.branches.choice(node, place))
+        self.detectors.add(self.detectors.cuda_required.statement(node, place))
+        self.detectors.visit(node.test, place.within("condition"))
         self._nested(node.body, self.narrowing.where(node.test, place, True))
         self._nested(node.orelse, self.narrowing.where(node.test, place, False))
 
-    def _with(self, node: ir.With, place: Place) -> None:
+    def _with(self, node: ir.With, place: CodeContext) -> None:
         context = place.context
         for item in node.items:
             if isinstance(item.value, ir.Call):
-                self.seen.call(item.value, place, "with")
+                self.detectors.call(item.value, place, "with")
                 if self.analysis.names.dotted(item.value.func, place.scope) in _NO_GRAD:
                     context |= {"no-grad"}
             else:
-                self.seen.visit(item.value, place)
+                self.detectors.visit(item.value, place)
         self._block(node.body, replace(place, context=context))
 
-    def _try(self, node: ir.Try, place: Place) -> None:
+    def _try(self, node: ir.Try, place: CodeContext) -> None:
         optional = of_optional_import(node)
         self._nested(node.body, place.within("try") if catches_more(node) else place, optional)
         for handler in node.handlers:
             for caught in handler.type.elements if isinstance(handler.type, ir.Sequence) else [handler.type]:
                 if caught is not None:
-                    self.seen.add(self.seen.apis.reference(caught, place, "except"))
+                    self.detectors.add(self.detectors.apis.reference(caught, place, "except"))
             self._nested(handler.body, place, of_old_api(handler))
         self._nested(node.orelse, place, optional)
         self._block(node.final, place)

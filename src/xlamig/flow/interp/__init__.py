@@ -37,7 +37,7 @@ def interpret(
     Constructors come first: what they are given is what their classes' other methods work on.
     """
     machine = AbstractInterpreter(analysis, scopes, regions)
-    entry = machine.calls.entry
+    entry = machine.calls.call_contexts
     machine.block(analysis.module.body)
     given = sorted(contexts, key=lambda context: not context.callee.endswith(".__init__"))
     made = [context for context in given if context.callee.endswith(".__init__")]

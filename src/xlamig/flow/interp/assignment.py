@@ -8,20 +8,20 @@ from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of, j
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.growth import grew
 from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.state import State
-from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.scopes import path_of
 
 
 class Assignment:
-    def __init__(self, state: State, moves: Moves, unseen: Unseen) -> None:
+    def __init__(self, state: State, moves: Moves, opaque: OpaqueCalls) -> None:
         self.m = state
-        self.moves, self.unseen = moves, unseen
+        self.moves, self.opaque = moves, opaque
 
     def assign(self, target: ir.Expr, thing: AbstractValue, value: ir.Expr | None = None) -> None:
         """Assign a value to a target; `value` is the expression that it comes from."""
         if thing.kind == "unknown":
-            thing = self.unseen.assigned(target, thing)
+            thing = self.opaque.assigned(target, thing)
         elif thing.kind == "tensor" and thing.loose and is_moved_model(target, value):
             thing = AbstractValue("module", thing.place, sure=LIKELY, loose=True, why=thing.why)
         match target:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
+from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.conventions import by_convention, is_logger
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.domain import (
@@ -18,19 +19,18 @@ from xlamig.flow.interp.domain import (
     groups_of,
     placed,
 )
-from xlamig.flow.interp.entry import Entry
 from xlamig.flow.interp.frames import ClassInfo, Function, class_of, function_of, inherits
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.objects import Objects
+from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.project_calls import ProjectCalls
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.interp.torch_calls import TorchCalls
-from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import helpers
@@ -39,17 +39,17 @@ from xlamig.knowledge import helpers
 class Calls:
     def __init__(self, state: State, reads: Reads, sizes: Sizes, moves: Moves) -> None:
         self.m = state
-        self.entry = Entry(state)
-        self.unseen = Unseen(state, reads)
+        self.call_contexts = CallContexts(state)
+        self.opaque = OpaqueCalls(state, reads)
         libraries = Libraries(state, reads, sizes)
         costs = Costs(state, reads, sizes)
         self.tensors = Tensors(state, reads, costs, sizes, moves)
-        self.project = ProjectCalls(state, reads, self.unseen, libraries)
-        self.modules = Modules(state, self.unseen, libraries, self.project, moves)
+        self.project = ProjectCalls(state, reads, self.opaque, libraries)
+        self.modules = Modules(state, self.opaque, libraries, self.project, moves)
         self.torch = TorchCalls(
-            state, reads, sizes, self.tensors, self.modules, self.unseen, libraries, moves
+            state, reads, sizes, self.tensors, self.modules, self.opaque, libraries, moves
         )
-        self.objects = Objects(state, reads, sizes, self.tensors, self.modules, self.unseen, libraries)
+        self.objects = Objects(state, reads, sizes, self.tensors, self.modules, self.opaque, libraries)
         self.builtins = Builtins(state, reads, sizes, costs)
 
     def of(self, node: ir.Call) -> AbstractValue:
@@ -93,7 +93,7 @@ class Calls:
             case "function":
                 if meaning := _inline_meaning(function_of(callee).node):
                     return self._api(meaning, args, node)
-                result = self.entry.call(function_of(callee), args, node)
+                result = self.call_contexts.call(function_of(callee), args, node)
                 if callee.trait is Mark.COMPILED:  # torch_xla.compile ends the step itself
                     self.m.effects.add(Effect.SYNC)
                 return result
@@ -103,7 +103,7 @@ class Calls:
                 return self.modules.call(callee, args, node)
             case "instance":
                 method = self.method_of(callee, "__call__")
-                return self.entry.call(method, args, node) if method else TOP
+                return self.call_contexts.call(method, args, node) if method else TOP
             case "api":
                 return self._api(str(callee.ref), args, node)
             case "foreign":
@@ -136,7 +136,7 @@ class Calls:
             case "instance":
                 method = self.method_of(owner, name)
                 if method is not None:
-                    return self.entry.call(method, self.args(node), node)
+                    return self.call_contexts.call(method, self.args(node), node)
                 held = self.member(owner, name, func)
                 return self.reach(held, node, self.args(node))
             case "class":
@@ -161,7 +161,7 @@ class Calls:
             if "__init__" in cls.methods:
                 init = self.m.function(cls.methods["__init__"], cls.frame, cls)
                 init.bound = made
-                self.entry.call(init, args, node)
+                self.call_contexts.call(init, args, node)
                 break
         else:
             made = made.replace(fields=self._fields(info, args) or None)
@@ -209,7 +209,7 @@ class Calls:
             method = self.method_of(owner, name)
             if method is not None:
                 if method.kind == "property":
-                    return self.entry.call(method, Args(), None)
+                    return self.call_contexts.call(method, Args(), None)
                 return AbstractValue("function", ref=method)
         if owner.kind == "module":
             return self.modules.attribute(owner, name)
@@ -241,7 +241,7 @@ class Calls:
                 method = self.m.function(cls.methods[name], cls.frame, cls)
                 if method.kind == "class":
                     method.bound = AbstractValue("class", ref=info)
-                return self.entry.call(method, args, node)
+                return self.call_contexts.call(method, args, node)
         if name.startswith("from_"):
             return AbstractValue("module" if info.is_module else "instance", "host", sure=LIKELY, ref=info)
         return TOP

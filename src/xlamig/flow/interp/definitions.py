@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from xlamig import ir
+from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.domain import AbstractValue, Mark
-from xlamig.flow.interp.entry import Entry
 from xlamig.flow.interp.frames import ClassInfo, Frame, class_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
 
 class Definitions:
-    def __init__(self, state: State, entry: Entry) -> None:
+    def __init__(self, state: State, entry: CallContexts) -> None:
         self.m = state
-        self.entry = entry
+        self.call_contexts = entry
         self._classes: dict[int, ClassInfo] = {}
 
     def function_of(self, node: ir.FunctionDef) -> None:
@@ -26,7 +26,7 @@ class Definitions:
         self.m.env[node.name] = AbstractValue(
             "function", ref=self.m.function(node, self.m.frame), trait=trait
         )
-        self.entry.found(node, self.m.frame)
+        self.call_contexts.found(node, self.m.frame)
 
     def imported(self, names: tuple[ir.Alias, ...]) -> None:
         """Imports are looked up by scope; one that something else may replace is a value like any other."""
@@ -62,7 +62,7 @@ class Definitions:
         for statement in node.body:
             if isinstance(statement, ir.FunctionDef):
                 info.methods[statement.name] = statement
-                self.entry.found(statement, outer, info)
+                self.call_contexts.found(statement, outer, info)
             elif not isinstance(statement, ir.ClassDef):
                 self.m.semantics.block((statement,))
             else:

@@ -30,7 +30,7 @@ from xlamig.flow.interp.domain import (
     placed,
     sequence,
 )
-from xlamig.flow.interp.frames import Frame, Function, class_of, fork
+from xlamig.flow.interp.frames import Frame, Function, class_of, copy_env
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import Reads
@@ -217,12 +217,12 @@ class Evaluator:
         )
 
     def _comprehension(self, node: ir.Comprehension) -> AbstractValue:
-        outer = fork(self.m.env)
+        outer = copy_env(self.m.env)
         lead: AbstractValue | None = None
-        outer_over = self.m.over
+        outer_over = self.m.iteration_sources
         for generator in node.generators:
             iterable = self.of(generator.iter)
-            self.m.over = [*self.m.over, over(iterable)]
+            self.m.iteration_sources = [*self.m.iteration_sources, over(iterable)]
             lead = lead or (iterable if iterable.kind == "sequence" and iterable.cause else None)
             element = self.iterated(iterable)
             self.m.semantics.assign(
@@ -230,11 +230,11 @@ class Evaluator:
             )
             for test in generator.ifs:
                 self.tests.truth(test, "if")
-        self.m.repeats += 1
+        self.m.comprehension_depth += 1
         element = self.of(node.element)
         value = self.of(node.value) if node.value is not None else None
-        self.m.repeats -= 1
-        self.m.over = outer_over
+        self.m.comprehension_depth -= 1
+        self.m.iteration_sources = outer_over
         self.m.frame.env = outer
         if node.kind == "dict":
             return AbstractValue("mapping", element=value)
@@ -248,7 +248,7 @@ class Evaluator:
     def _bool(self, node: ir.Bool) -> AbstractValue:
         *tested, last = node.values
         found = [self.tests.truth(value, node.op) for value in tested]
-        with self.m.branch() as way, self.m.seldom(tested[0], node.op == "and"):
+        with self.m.branch() as way, self.m.lowers_frequency(tested[0], node.op == "and"):
             found.append(self.of(last))
         self.m.join_effects(way, Effects())
         return join_all(found)
@@ -258,13 +258,13 @@ class Evaluator:
         tested = self.tests.truth(node.test, "if")
         if holds is not None:
             return self.of(node.body if holds else node.orelse)
-        before = fork(self.m.env)
+        before = copy_env(self.m.env)
         ways: list[Effects] = []
         found: list[AbstractValue] = []
         for arm, taken in ((node.body, True), (node.orelse, False)):
-            self.m.frame.env = fork(before)
+            self.m.frame.env = copy_env(before)
             self.tests.narrow(node.test, taken)
-            with self.m.branch() as way, self.m.seldom(node.test, taken):
+            with self.m.branch() as way, self.m.lowers_frequency(node.test, taken):
                 found.append(self.of(arm))
             ways.append(way)
         self.m.frame.env = before

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from xlamig import ir
-from xlamig.flow.interp.domain import LIKELY, AbstractValue, Definition, Place, join
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Definition, Residence, join
 from xlamig.flow.model.scopes import Scope
 
 Env = dict[str, AbstractValue]
@@ -97,13 +97,13 @@ class Loop:
         return self.node.start + 1
 
 
-def fork(env: Env) -> Env:
+def copy_env(env: Env) -> Env:
     """Return a copy of the environment that a branch may change. Of a function with thousands of names,
     mostly generated, the branches are run one after the other, so that time grows with its length."""
     return dict(env) if len(env) <= _MANY else env
 
 
-def merged(one: Env | None, other: Env | None) -> Env:
+def join_env(one: Env | None, other: Env | None) -> Env:
     """Return the join of two environments; None stands for a path that does not get here."""
     if one is None:
         return other if other is not None else {}
@@ -143,7 +143,7 @@ def function_of(value: AbstractValue) -> Function:
     return value.ref
 
 
-def object_of(info: ClassInfo, place: Place, sure: int = LIKELY) -> AbstractValue:
+def object_of(info: ClassInfo, place: Residence, sure: int = LIKELY) -> AbstractValue:
     """Return an object of a class of the module; only modules have a place."""
     if info.is_module:
         return AbstractValue("module", place, sure=sure, ref=info)

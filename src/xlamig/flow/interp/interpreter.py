@@ -33,11 +33,11 @@ class AbstractInterpreter(State):
         reads, sizes, moves = Reads(self), Sizes(self), Moves(self)
         self.calls = Calls(self, reads, sizes, moves)
         self.evaluator = Evaluator(self, reads, sizes)
-        self.definitions = Definitions(self, self.calls.entry)
+        self.definitions = Definitions(self, self.calls.call_contexts)
         self.statements = Statements(
-            self, self.evaluator, self.definitions, Loops(self, reads, sizes), self.calls.entry, reads
+            self, self.evaluator, self.definitions, Loops(self, reads, sizes), self.calls.call_contexts, reads
         )
-        self.assignment = Assignment(self, moves, self.calls.unseen)
+        self.assignment = Assignment(self, moves, self.calls.opaque)
 
     def block(self, body: Iterable[ir.Stmt]) -> Leaves:
         for node in body:
@@ -90,7 +90,7 @@ class AbstractInterpreter(State):
         return self.calls.of(node)
 
     def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
-        return self.calls.entry.call(function, args, node)
+        return self.calls.call_contexts.call(function, args, node)
 
     def reach(self, callee: AbstractValue, node: ir.Call, args: Args) -> AbstractValue:
         return self.calls.reach(callee, node, args)

@@ -25,7 +25,7 @@ from xlamig.flow.interp.domain import (
     tensors_in,
 )
 from xlamig.flow.interp.events import FREQUENCIES
-from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind, fork, merged
+from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind, copy_env, join_env
 from xlamig.flow.interp.growth import record_growth
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import Sizes
@@ -98,27 +98,27 @@ class Loops:
 
     def _loop(self, node: ir.For | ir.While, iterable: AbstractValue, start: Callable[[Loop], None]) -> None:
         m = self.m
-        before = fork(m.env)
-        brief, m.brief = m.brief, True
+        before = copy_env(m.env)
+        brief, m.first_pass = m.first_pass, True
         loop = Loop(node, over=over(iterable, whole=True))
         with m.branch() as effects:
             first = self._round(loop, start)
-        m.brief = brief
+        m.first_pass = brief
         loop.kind = self._kind(node, iterable, effects, before, first)
         if runs_graph(effects):
             self._cut.add(id(node))
         if not brief:
             loop.left.clear()
             loop.again.clear()
-            m.frame.env = self._heads(before, first, loop)
-            heads = fork(m.env)
+            m.frame.env = self._loop_entry_env(before, first, loop)
+            heads = copy_env(m.env)
             statement, frequency = m.statement, m.frequency
             m.frequency = self._frequency(loop)
             m.loops.append(loop)
             with m.branch() as effects:
                 m.statement = node
                 last = self._round(loop, start, inside=True)
-                growing = self._growing(heads, last, loop)
+                growing = self._growing_values(heads, last, loop)
                 if growing and self._runs_graph(loop):  # what is computed from its length changes too
                     m.frame.env = {**heads, **growing}
                     m.statement = node
@@ -130,30 +130,30 @@ class Loops:
                 self._boundary(loop, effects, iterable)
             m.statement, m.frequency = statement, frequency
             first = last
-        m.frame.env = merged(before, first)
+        m.frame.env = join_env(before, first)
         for env in loop.left:
-            m.frame.env = merged(m.env, env)
+            m.frame.env = join_env(m.env, env)
         if loop.kind in ("inner", "cut", "decoding"):
             m.frame.env.update(self.sizes.collected(loop, iterable, before))
-        self._absorb(effects, loop, iterable)
+        self._merge_effects(effects, loop, iterable)
         m.semantics.block(node.orelse)
 
     def _round(self, loop: Loop, start: Callable[[Loop], None], inside: bool = False) -> Env:
         m = self.m
         if not inside:
             m.loops.append(loop)
-        m.over.append(loop.over)
+        m.iteration_sources.append(loop.over)
         m.batches += m.frame.yields
         start(loop)
         leaves = m.semantics.block(loop.node.body)
         m.batches -= m.frame.yields
-        m.over.pop()
+        m.iteration_sources.pop()
         if not inside:
             m.loops.pop()
         ends = [*loop.again, *([] if leaves else [m.env])]
-        env = ends[0] if ends else fork(m.env)
+        env = ends[0] if ends else copy_env(m.env)
         for end in ends[1:]:
-            env = merged(env, end)
+            env = join_env(env, end)
         return env
 
     # ------------------------------------------------------------------ kinds
@@ -207,7 +207,7 @@ class Loops:
             return "epoch"
         return now
 
-    def _absorb(self, effects: Effects, loop: Loop, iterable: AbstractValue) -> None:
+    def _merge_effects(self, effects: Effects, loop: Loop, iterable: AbstractValue) -> None:
         """Add the loop's effects to those around it; its own steps do not make that a step."""
         if loop.kind in STEPS:
             self.m.effects.update(effects.without(_ABSORBED))
@@ -230,9 +230,9 @@ class Loops:
 
     # ------------------------------------------------------------------ heads
 
-    def _heads(self, before: Env, after: Env, loop: Loop) -> Env:
+    def _loop_entry_env(self, before: Env, after: Env, loop: Loop) -> Env:
         """Return the environment at the start of any iteration."""
-        heads = fork(before)
+        heads = copy_env(before)
         for name, thing in after.items():
             old = before.get(name)
             if old is None or old is thing:
@@ -264,7 +264,7 @@ class Loops:
             )
         return _marked(both, Carried(name), loop.id) if both.kind == "sequence" else both
 
-    def _growing(self, heads: Env, after: Env, loop: Loop) -> Env:
+    def _growing_values(self, heads: Env, after: Env, loop: Loop) -> Env:
         """`x = torch.cat([x, y])`: what has a different shape every iteration."""
         found: Env = {}
         for name, thing in after.items():

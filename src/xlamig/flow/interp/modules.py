@@ -15,7 +15,7 @@ from xlamig.flow.interp.domain import (
     TOP,
     AbstractValue,
     Mark,
-    Place,
+    Residence,
     TorchModule,
     placed,
     sequence,
@@ -23,10 +23,10 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.frames import ClassInfo, function_of, inherits
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.portable import of_project
 from xlamig.flow.interp.project_calls import ProjectCalls
 from xlamig.flow.interp.state import State
-from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
@@ -43,10 +43,10 @@ _PARTS = frozenset({"modules", "named_modules", "children", "named_children"})
 
 class Modules:
     def __init__(
-        self, state: State, unseen: Unseen, libraries: Libraries, project: ProjectCalls, moves: Moves
+        self, state: State, opaque: OpaqueCalls, libraries: Libraries, project: ProjectCalls, moves: Moves
     ) -> None:
         self.m = state
-        self.unseen, self.libraries, self.project, self.moves = unseen, libraries, project, moves
+        self.opaque, self.libraries, self.project, self.moves = opaque, libraries, project, moves
 
     # ------------------------------------------------------------------ calls
 
@@ -130,7 +130,7 @@ class Modules:
             self.libraries.generated(args, node)
         return self.output(args, node, sure, module)
 
-    def _place(self, args: Args, module: AbstractValue | None) -> Place:
+    def _place(self, args: Args, module: AbstractValue | None) -> Residence:
         held = args.tensors()
         places = {thing.place for thing in held}
         if "device" in places or (module is not None and module.place == "device"):
@@ -183,7 +183,7 @@ class Modules:
         held = args.tensors()
         if name and table.name_like("module").search(name) and held and not self._makes(args, node):
             return self.output(args, node, LIKELY)
-        return self.unseen.result(node, args)
+        return self.opaque.result(node, args)
 
     # ------------------------------------------------------------------ methods
 
@@ -211,7 +211,7 @@ class Modules:
         if name in ("forward", "generate"):
             return self.ran(name, args, node, module.sure, module)
         if module.loose and not signatures.signature(f"Module.{name}"):
-            result = self.unseen.result(node, args, module)
+            result = self.opaque.result(node, args, module)
             if args.tensors() and result.place != "host":
                 self.m.effects.add(Effect.MODEL_CALL)
             return result
@@ -313,7 +313,7 @@ class Modules:
             self.moves.moved(module, node, path)
         sure = CERTAIN if target.sure == CERTAIN and target.place == "device" else LIKELY
         why = Why(f"`{short(self.m.source(node))}` puts it on the device", (node.start, node.end))
-        place: Place = "host" if target.place == "host" else "device"
+        place: Residence = "host" if target.place == "host" else "device"
         moved = module.replace(
             place=place, sure=min(module.sure, sure), why=(why,) if place == "device" else ()
         )

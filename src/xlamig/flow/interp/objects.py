@@ -26,11 +26,11 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
+from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
-from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.scopes import path_of
@@ -44,7 +44,7 @@ class Objects:
     sizes: Sizes
     tensors: Tensors
     modules: Modules
-    unseen: Unseen
+    opaque: OpaqueCalls
     libraries: Libraries
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
@@ -255,7 +255,7 @@ class Objects:
 
     def _of_unseen(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """A method of what was computed from tensors: of a tensor, if nothing else has it."""
-        if self.unseen.is_tensor_with(owner, name):
+        if self.opaque.is_tensor_with(owner, name):
             return self.tensors.method(as_tensor(owner), name, args, node)
         if name == "items":
             return AbstractValue("sequence", element=sequence((TEXT, owner)))

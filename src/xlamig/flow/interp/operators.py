@@ -17,7 +17,7 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Clock,
     Mark,
-    Place,
+    Residence,
     element_of,
     join,
     join_parameters,
@@ -209,7 +209,7 @@ def _may_be_list(thing: AbstractValue) -> bool:
     return thing.kind in ("sequence", "unknown", "foreign") or thing.loose
 
 
-def joined_place(one: Place, other: Place) -> Place:
+def joined_place(one: Residence, other: Residence) -> Residence:
     """Where the result of an operation is: on the accelerator if any operand is."""
     if "device" in (one, other):
         return "device"

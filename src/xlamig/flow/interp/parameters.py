@@ -16,7 +16,7 @@ from xlamig.flow.interp.domain import (
     TOP,
     AbstractValue,
     LibraryObject,
-    Place,
+    Residence,
 )
 from xlamig.flow.interp.frames import Function, class_of, object_of
 from xlamig.flow.interp.state import State
@@ -50,7 +50,7 @@ class Parameters:
         if param.kind == "**":
             return AbstractValue("mapping", element=TOP)
         forward = hot and function.owner is not None and function.owner.is_module
-        place: Place = "device" if forward else "either"
+        place: Residence = "device" if forward else "either"
         name = function.node.name if isinstance(function.node, ir.FunctionDef) else ""
         first = name.startswith("forward") and param in function.node.params[1:2]
         if param.annotation is not None:
@@ -100,7 +100,7 @@ class Parameters:
 
     # ------------------------------------------------------------------ annotations
 
-    def promised(self, name: str, annotation: ir.Expr, place: Place = "either") -> AbstractValue | None:
+    def promised(self, name: str, annotation: ir.Expr, place: Residence = "either") -> AbstractValue | None:
         """Return the value that the annotation of a name promises; a list of lengths holds a different number
         each time."""
         known = self.annotated(annotation, place)
@@ -110,7 +110,7 @@ class Parameters:
             return known
         return known.replace(element=AbstractValue("number", cause="batch", sure=LIKELY))
 
-    def annotated(self, node: ir.Expr, place: Place = "either") -> AbstractValue | None:
+    def annotated(self, node: ir.Expr, place: Residence = "either") -> AbstractValue | None:
         """Return the value that an annotation promises; None if it promises nothing of interest."""
         match node:
             case ir.Const(value=str(text)):
@@ -124,7 +124,7 @@ class Parameters:
                 return self._subscript(path_of(value).rpartition(".")[2], index, place)
         return self._plain(node, place)
 
-    def _one_of(self, nodes: tuple[ir.Expr, ...], place: Place) -> AbstractValue | None:
+    def _one_of(self, nodes: tuple[ir.Expr, ...], place: Residence) -> AbstractValue | None:
         found = [self.annotated(node, place) for node in nodes]
         kept = [thing for thing in found if thing is not None and thing.kind != "none"]
         objects = [thing for thing in kept if thing.kind == "foreign" and thing.trait is not None]
@@ -132,7 +132,7 @@ class Parameters:
             return objects[0]
         return kept[0] if len(kept) == 1 else None
 
-    def _subscript(self, name: str, index: tuple[ir.Expr, ...], place: Place) -> AbstractValue | None:
+    def _subscript(self, name: str, index: tuple[ir.Expr, ...], place: Residence) -> AbstractValue | None:
         if name == "Optional":
             return self.annotated(index[0], place)
         if name == "Union":
@@ -152,7 +152,7 @@ class Parameters:
             return AbstractValue("loader", "host")
         return None
 
-    def _plain(self, node: ir.Expr, place: Place) -> AbstractValue | None:
+    def _plain(self, node: ir.Expr, place: Residence) -> AbstractValue | None:
         path = path_of(node)
         dotted = self.m.names.dotted(node, self.m.frame.scope) or path
         match path.rpartition(".")[2]:

@@ -11,7 +11,7 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Changes,
     Mark,
-    Place,
+    Residence,
     known_parts,
     text_of,
     trait_of,
@@ -143,7 +143,7 @@ def restored(value: Portable, own: Defined = _nothing_own) -> AbstractValue:
     return made.replace(**changes) if changes else made
 
 
-def moved(value: AbstractValue, place: Place, depth: int = 3) -> AbstractValue:
+def moved(value: AbstractValue, place: Residence, depth: int = 3) -> AbstractValue:
     """Return a function's result for arguments that are on `place` rather than on the device."""
     if value.kind in ("tensor", "unknown") and value.place == "device" and place:
         return value.replace(place=place, sure=min(value.sure, LIKELY))

@@ -12,10 +12,10 @@ from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import POSSIBLE, TOP, AbstractValue, Mark, inside
 from xlamig.flow.interp.libraries import Libraries
+from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.portable import moved, portable, restored
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.state import State
-from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.effects import Effect, effects_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.summaries import CallContext, FunctionSummary, Portable
@@ -28,9 +28,9 @@ _MAX_CONTEXTS = 400  # of one module
 
 
 class ProjectCalls:
-    def __init__(self, state: State, reads: Reads, unseen: Unseen, libraries: Libraries) -> None:
+    def __init__(self, state: State, reads: Reads, opaque: OpaqueCalls, libraries: Libraries) -> None:
         self.m = state
-        self.reads, self.unseen, self.libraries = reads, unseen, libraries
+        self.reads, self.opaque, self.libraries = reads, opaque, libraries
         self.contexts: dict[CallContext, None] = {}
 
     # ------------------------------------------------------------------ what the caller learns
@@ -76,7 +76,7 @@ class ProjectCalls:
 
     def _apply(self, summary: FunctionSummary, module: str, args: Args, node: ir.Call) -> AbstractValue:
         """Apply the callee's summary to the call and return its result."""
-        computed = self.unseen.computed(node, args)
+        computed = self.opaque.computed(node, args)
         number = self._read(summary, module, args, node)
         self._happens(summary, computed, node)
         known = restored(summary.result) if summary.result is not None else TOP

@@ -59,7 +59,7 @@ class Reads:
         m = self.m
         m.effects.add(Effect.READ if sure > POSSIBLE else Effect.POSSIBLE_READ)
         m.waiting = False
-        over = next((word for word in reversed(m.over) if word in _OVER), "")
+        over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")
         self._told(node, thing, via, operation, of if of is not None else node, over)
 
     def rows(self, node: ir.Expr, thing: AbstractValue) -> None:

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from xlamig import ir
 from xlamig.facts import Fact, Span, Why
 from xlamig.findings import Frequency
-from xlamig.flow.interp.domain import AbstractValue, Place
+from xlamig.flow.interp.domain import AbstractValue, Residence
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
 from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Function, Loop
 from xlamig.flow.interp.semantics import Semantics
 from xlamig.flow.model.effects import Effect, Effects
-from xlamig.flow.model.occasions import Occasions
+from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
@@ -33,26 +33,28 @@ class State:
         self.names = analysis.names
         self.scopes = scopes
         self.regions = regions
-        self.occasions = Occasions(analysis.text)
+        self.frequency_guards = FrequencyGuards(analysis.text)
         self.recorder = Recorder()
         self.frame = Frame(scopes.module)
         self.frequency: Frequency = "once"
         self.effects = Effects()
         self.loops: list[Loop] = []
-        self.brief = False  # each loop is run once
+        self.first_pass = False  # each loop is run once
         self.synced = False
         self.forwards = 0  # forward passes that run
-        self.works = 0  # device operations met so far
+        self.device_op_count = 0  # device operations met so far
         self.waiting = False  # device work is queued that nothing has waited for
         self.message = False  # inside what is raised or asserted
         self.logging = False  # inside the arguments of a logger's call
         self.caller: tuple[Why, ...] = ()  # who runs the current function every step, if another module
-        self.repeats = 0  # comprehensions that run
+        self.comprehension_depth = 0  # comprehensions that run
         self.collating = False  # inside a collate function whose batches cannot be followed
         self.batches = 0  # what a loader calls for each batch, and loops that yield them
-        self.over: list[str] = []  # what the loops and comprehensions run over
-        self.arms: dict[int, bool] = {}  # the branches of `if` statements that run, by where these stand
-        self.default_place: Place = "host"
+        self.iteration_sources: list[str] = []  # what the loops and comprehensions run over
+        self.taken_branches: dict[
+            int, bool
+        ] = {}  # the branches of `if` statements that run, by where these stand
+        self.default_place: Residence = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
         self.unfollowed: set[str] = set()  # functions that calls were no longer followed into
         self._left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
@@ -77,7 +79,7 @@ class State:
     @property
     def repeating(self) -> bool:
         """Return whether what runs now runs again, for another sample, batch or step."""
-        return bool(self.loops) or self.repeats > 0 or self.batching
+        return bool(self.loops) or self.comprehension_depth > 0 or self.batching
 
     @property
     def batching(self) -> bool:
@@ -106,10 +108,10 @@ class State:
     # ------------------------------------------------------------------ statements
 
     @contextmanager
-    def seldom(self, test: ir.Expr, taken: bool) -> Iterator[None]:
+    def lowers_frequency(self, test: ir.Expr, taken: bool) -> Iterator[None]:
         """`if step % 100 == 0`: what is inside runs in some steps only."""
         before = self.frequency
-        if before == "step" and self.occasions.seldom(test, self.frame.scope, taken):
+        if before == "step" and self.frequency_guards.lowers_frequency(test, self.frame.scope, taken):
             self.frequency = "interval"
         try:
             yield
@@ -161,7 +163,7 @@ class State:
             context |= {"message"}
         where = self.frame.scope.node
         group = self.loops[-1].id if self.loops else where.start if where is not None else 0
-        if self.over and self.over[-1] == "batch":
+        if self.iteration_sources and self.iteration_sources[-1] == "batch":
             group = -group  # several tensors at one place
         event = Event(
             fact,
@@ -175,7 +177,7 @@ class State:
             parts or {},
             context | hot,
             group,
-            self.arms,
+            self.taken_branches,
         )
         assert sure in CONFIDENCES
         self.recorder.add(event)
@@ -190,7 +192,7 @@ class State:
         if place != "host":
             (self.effects.must if place == "device" else self.effects.may).add(Effect.WORK)
             self.synced = False
-            self.works += 1
+            self.device_op_count += 1
             self.waiting = True
 
     def updated(self, node: ir.Call, effect: Effect = Effect.OPTIMIZER_STEP) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from xlamig import ir
+from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.definitions import Definitions
 from xlamig.flow.interp.domain import NONE, TOP, Mark, join
-from xlamig.flow.interp.entry import Entry
 from xlamig.flow.interp.evaluate import Evaluator
-from xlamig.flow.interp.frames import Env, fork, merged
+from xlamig.flow.interp.frames import Env, copy_env, join_env
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.semantics import Leaves
@@ -24,12 +24,12 @@ class Statements:
         evaluator: Evaluator,
         definitions: Definitions,
         loops: Loops,
-        entry: Entry,
+        entry: CallContexts,
         reads: Reads,
     ) -> None:
         self.m = state
         self.evaluator, self.definitions, self.loops = evaluator, definitions, loops
-        self.entry, self.reads = entry, reads
+        self.call_contexts, self.reads = entry, reads
         self.guards = Guards(state.analysis.values, state.analysis.text)
 
     def run(self, node: ir.Stmt) -> Leaves:
@@ -70,10 +70,10 @@ class Statements:
                     thing = self.m.semantics.evaluate(value)
                     if thing.kind == "unknown" and not thing.place:
                         name = path_of(target).rpartition(".")[2]
-                        thing = self.entry.promised(name, annotation) or thing
+                        thing = self.call_contexts.promised(name, annotation) or thing
                     self.m.semantics.assign(target, thing, value)
                 elif isinstance(target, ir.Name):
-                    self.m.env.setdefault(target.id, self.entry.annotated(annotation) or TOP)
+                    self.m.env.setdefault(target.id, self.call_contexts.annotated(annotation) or TOP)
             case ir.Return(value=value):
                 thing = self.m.semantics.evaluate(value) if value is not None else NONE
                 before = self.m.frame.returned
@@ -93,7 +93,7 @@ class Statements:
             case ir.Jump(kind=kind) if kind != "pass":
                 if self.m.loops:
                     ended = self.m.loops[-1].left if kind == "break" else self.m.loops[-1].again
-                    ended.append(fork(self.m.env))
+                    ended.append(copy_env(self.m.env))
                 return True
             case ir.Import(names=names) | ir.ImportFrom(names=names):
                 self.definitions.imported(names)
@@ -109,19 +109,21 @@ class Statements:
         tested = self.m.semantics.test(node.test, "if")
         if holds is not None:
             return self.m.semantics.block(node.body if holds else node.orelse)
-        before = fork(self.m.env)
+        before = copy_env(self.m.env)
         ways: list[Effects] = []
         ends: list[Env | None] = []
         for body, taken in ((node.body, True), (node.orelse, False)):
-            self.m.frame.env = fork(before)
+            self.m.frame.env = copy_env(before)
             self.evaluator.tests.narrow(node.test, taken)
             often = (
-                self.m.once() if body and isinstance(body[-1], ir.Raise) else self.m.seldom(node.test, taken)
+                self.m.once()
+                if body and isinstance(body[-1], ir.Raise)
+                else self.m.lowers_frequency(node.test, taken)
             )
-            arms, self.m.arms = self.m.arms, {**self.m.arms, node.start: taken}
+            arms, self.m.taken_branches = self.m.taken_branches, {**self.m.taken_branches, node.start: taken}
             with self.m.branch() as way, often:
                 ends.append(None if self.m.semantics.block(body) else self.m.env)
-            self.m.arms = arms
+            self.m.taken_branches = arms
             ways.append(way)
         if self._asks_for_xla(node.test):
             self.m.effects.update(ways[0])  # where it matters the branch is taken
@@ -134,7 +136,7 @@ class Statements:
             return True
         if None not in ends:
             self.evaluator.tests.defaulted(node.test, *ends)  # type: ignore[arg-type]
-        self.m.frame.env = merged(*ends)
+        self.m.frame.env = join_env(*ends)
         return False
 
     def _asks_for_xla(self, test: ir.Expr) -> bool:
@@ -144,9 +146,9 @@ class Statements:
 
     def _match(self, node: ir.Match) -> Leaves:
         self.m.semantics.evaluate(node.subject)
-        before, ends, ways = fork(self.m.env), [fork(self.m.env)], [Effects()]
+        before, ends, ways = copy_env(self.m.env), [copy_env(self.m.env)], [Effects()]
         for case in node.cases:
-            self.m.frame.env = fork(before)
+            self.m.frame.env = copy_env(before)
             self.m.env.update(dict.fromkeys(case.captures, TOP))
             if case.guard is not None:
                 self.m.semantics.test(case.guard, "if")
@@ -157,7 +159,7 @@ class Statements:
         self.m.join_effects(*ways)
         env = ends[0]
         for end in ends[1:]:
-            env = merged(env, end)
+            env = join_env(env, end)
         self.m.frame.env = env
         return False
 
@@ -179,7 +181,7 @@ class Statements:
         return leaves
 
     def _try(self, node: ir.Try) -> Leaves:
-        before = fork(self.m.env)
+        before = copy_env(self.m.env)
         leaves = self.m.semantics.block(node.body)
         after = None if leaves else self.m.env
         if after is not None and node.orelse:
@@ -187,7 +189,7 @@ class Statements:
             after = None if leaves else self.m.env
         ends, ways = [after], [Effects()]
         for handler in node.handlers:
-            self.m.frame.env = fork(merged(before, after))
+            self.m.frame.env = copy_env(join_env(before, after))
             if handler.name:
                 self.m.env[handler.name] = TOP
             with self.m.branch() as way:
@@ -197,7 +199,7 @@ class Statements:
         alive = [env for env in ends if env is not None]
         env = alive[0] if alive else before
         for other in alive[1:]:
-            env = merged(env, other)
+            env = join_env(env, other)
         self.m.frame.env = env
         ended = self.m.semantics.block(node.final)
         return ended or not alive

@@ -132,7 +132,7 @@ class _Summarizer:
         if bound:
             function.bound = AbstractValue("module" if info and info.is_module else "instance", ref=info)
         with m.branch() as effects:
-            result = m.calls.entry.call(function, self._given(function, params), None)
+            result = m.calls.call_contexts.call(function, self._given(function, params), None)
         m.recorder.finish()
         reads = tuple(dict.fromkeys(self._read(event) for event in m.recorder.all() if self._is_read(event)))
         if Effect.WORK in effects.must and not m.waiting:
@@ -154,10 +154,10 @@ class _Summarizer:
                 node = cls.methods["__init__"]
                 init = m.function(node, cls.frame, cls)
                 init.bound = AbstractValue("module" if info.is_module else "instance", ref=info)
-                guessed = m.calls.entry.parameters.guessed
+                guessed = m.calls.call_contexts.parameters.guessed
                 given = {p.name: guessed(p, init, hot=False) for p in node.params[1:] if not p.kind}
                 m.frequency = "once"
-                m.calls.entry.call(init, Args(keywords=given), None)
+                m.calls.call_contexts.call(init, Args(keywords=given), None)
                 return
 
     def _result(self, result: AbstractValue) -> Portable | None:
@@ -172,7 +172,7 @@ class _Summarizer:
         args = Args()
         for param in params:
             tensor = AbstractValue("tensor", "device", LIKELY, why=(Why(_MARK + param.name, (0, 0)),))
-            guessed = self.machine.calls.entry.parameters.guessed(param, function, hot=False)
+            guessed = self.machine.calls.call_contexts.parameters.guessed(param, function, hot=False)
             if param.kind == "*":
                 args.positional.append(tensor)
             elif param.kind == "**":

@@ -20,7 +20,7 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Cause,
     Mark,
-    Place,
+    Residence,
     element_of,
     join_place,
     sequence,
@@ -313,7 +313,7 @@ class Tensors:
 
     def _place(
         self, last: str, operands: list[AbstractValue], args: Args
-    ) -> tuple[Place, AbstractValue | None]:
+    ) -> tuple[Residence, AbstractValue | None]:
         """Where the result is, and the operand that says so."""
         given = args.keywords.get("device")
         if given is not None and given.kind != "none":
@@ -322,7 +322,7 @@ class Tensors:
             if given.kind == "text":
                 return (given.place or "device"), None
             return "device", AbstractValue("device", "device", sure=LIKELY)
-        place: Place = ""
+        place: Residence = ""
         lead: AbstractValue | None = None
         for operand in operands:
             if operand.place == "device" and (lead is None or lead.place != "device"):

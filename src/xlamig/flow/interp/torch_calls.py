@@ -22,7 +22,7 @@ from xlamig.flow.interp.domain import (
     LibraryObject,
     Made,
     Mark,
-    Place,
+    Residence,
     TorchModule,
     element_of,
     inside,
@@ -32,11 +32,11 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.libraries import Libraries, is_array
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
-from xlamig.flow.interp.unseen import Unseen
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.values import CUDA_AVAILABLE
@@ -70,7 +70,7 @@ class TorchCalls:
     sizes: Sizes
     tensors: Tensors
     modules: Modules
-    unseen: Unseen
+    opaque: OpaqueCalls
     libraries: Libraries
     moves: Moves
 
@@ -241,7 +241,7 @@ class TorchCalls:
             case "clock":
                 m = self.m
                 return AbstractValue(
-                    "number", trait=Clock(m.works, m.waiting), ref=Made(node, m.statement, name)
+                    "number", trait=Clock(m.device_op_count, m.waiting), ref=Made(node, m.statement, name)
                 )
             case "chain":
                 return join_parameters(args.positional)
@@ -288,7 +288,7 @@ class TorchCalls:
         return module.replace(element=held) if held is not None and held.kind == "module" else module
 
     def _optimizer(self, first: AbstractValue, node: ir.Call) -> AbstractValue:
-        place: Place = ""
+        place: Residence = ""
         for held in self._parameters(first):
             place = held.place or place
             if held.kind == "parameters":
@@ -353,4 +353,4 @@ class TorchCalls:
         """A function of another library: given tensors, it may give tensors."""
         if name.rpartition(".")[2][:1].isupper():
             return TOP
-        return TOP if name.startswith(_ROOTS) else self.unseen.result(node, args)
+        return TOP if name.startswith(_ROOTS) else self.opaque.result(node, args)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from xlamig import ir
-from xlamig.flow.model.occasions import Occasions
+from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import TRAINING, Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
@@ -32,7 +32,7 @@ class _Graph:
         self.scopes = scopes
         self.names = analysis.names
         self.regions = regions
-        self.occasions = Occasions(analysis.text)
+        self.frequency_guards = FrequencyGuards(analysis.text)
         self.found: dict[str, set[str]] = {STEP: set()}
 
     def read(self, body: ir.Block, scope: Scope, owner: ir.ClassDef | None = None) -> None:
@@ -76,8 +76,8 @@ class _Graph:
         match test:
             case ir.Compare(left=ir.Attribute(value=ir.Name(id="self")), ops=("is",)) if holds:
                 return True  # `if self.table is None`: made once
-        return self.occasions.seldom(test, scope, holds) or bool(
-            self.occasions.first_rank(test, scope, holds)
+        return self.frequency_guards.lowers_frequency(test, scope, holds) or bool(
+            self.frequency_guards.first_rank(test, scope, holds)
         )
 
     def _names(self, func: ir.Expr, scope: Scope, owner: ir.ClassDef | None) -> Iterator[str]:

@@ -24,13 +24,13 @@ from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.knowledge import values as table
 
-Words = frozenset[str]
+ContextTags = frozenset[str]
 
-FORWARD: Words = frozenset({"forward", "hot"})
-TRAINING: Words = frozenset({"training-loop", "hot"})
-CALLED: Words = frozenset({"hot"})
-WORKER: Words = frozenset({"worker"})
-NOWHERE: Words = frozenset()
+FORWARD: ContextTags = frozenset({"forward", "hot"})
+TRAINING: ContextTags = frozenset({"training-loop", "hot"})
+CALLED: ContextTags = frozenset({"hot"})
+WORKER: ContextTags = frozenset({"worker"})
+NO_CONTEXT: ContextTags = frozenset()
 
 _NO_MODULE = frozenset({"object", "ABC", "Generic", "Protocol", "NamedTuple", "Enum", "Exception", "type"})
 _FUNCTION = re.compile(r"(?:^|autograd\.)Function$")
@@ -60,17 +60,17 @@ class Regions:
         """`called` are the functions that steps of other modules call, see ProjectIndex."""
         self.analysis = analysis
         self.called = called
-        self._classes: dict[Scope, dict[str, Words]] = {}
+        self._classes: dict[Scope, dict[str, ContextTags]] = {}
 
-    def of_function(self, node: ir.FunctionDef, owner: Scope) -> Words:
+    def of_function(self, node: ir.FunctionDef, owner: Scope) -> ContextTags:
         """Return the context of the body of a function that `owner` holds."""
-        words = WORKER if node.name in self._workers else NOWHERE
+        words = WORKER if node.name in self._workers else NO_CONTEXT
         if self.caller(node, owner):
             words |= CALLED
         if owner.kind == "class":
             if owner not in self._classes:
                 self._classes[owner] = self._methods(owner)
-            words |= self._classes[owner].get(node.name, NOWHERE)
+            words |= self._classes[owner].get(node.name, NO_CONTEXT)
         return words
 
     def caller(self, node: ir.FunctionDef, owner: Scope) -> str:
@@ -96,17 +96,17 @@ class Regions:
             "forward" in export.members and bool(set(bases) - _NO_MODULE)
         )
 
-    def of_loop(self, body: ir.Block, scope: Scope) -> Words:
+    def of_loop(self, body: ir.Block, scope: Scope) -> ContextTags:
         """TRAINING if each iteration of the loop, loops in it aside, is a step of training."""
         if not self._may_train(body[0].start, body[-1].end):
-            return NOWHERE
+            return NO_CONTEXT
         calls = list(_own_calls(body))
         if any(self._trains(call, scope) for call in calls):
             return TRAINING
         loops = [s for s in own_statements(body) if isinstance(s, ir.For | ir.While)]
         if any(self._may_train(loop.start, loop.end) for loop in loops):
-            return NOWHERE
-        return TRAINING if any(_method(call) == "zero_grad" for call in calls) else NOWHERE
+            return NO_CONTEXT
+        return TRAINING if any(_method(call) == "zero_grad" for call in calls) else NO_CONTEXT
 
     # ------------------------------------------------------------------ loops
 
@@ -137,7 +137,7 @@ class Regions:
 
     # ------------------------------------------------------------------ classes
 
-    def _methods(self, owner: Scope) -> dict[str, Words]:
+    def _methods(self, owner: Scope) -> dict[str, ContextTags]:
         """The words of a class's methods, also of those that such a method names as its own."""
         if not isinstance(owner.node, ir.ClassDef) or owner.parent is None:
             return {}
@@ -150,7 +150,7 @@ class Regions:
         while waiting:
             name = waiting.pop()
             for called in self._own_methods(methods[name], methods):
-                words = found.get(called, NOWHERE) | found[name]
+                words = found.get(called, NO_CONTEXT) | found[name]
                 if words != found.get(called):
                     found[called] = words
                     waiting.append(called)
@@ -202,7 +202,7 @@ class Regions:
         """The names of functions and classes that are given to a loader for its workers."""
         text = self.analysis.text
         if not _ANY_WORKER.search(text):
-            return NOWHERE
+            return NO_CONTEXT
         given = (
             arg.value
             for node in ir.walk(self.analysis.module)
@@ -213,7 +213,7 @@ class Regions:
         return _IN_WORKERS | {path_of(_partial(value)).rpartition(".")[2] for value in given}
 
 
-def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.FunctionDef]) -> Words:
+def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.FunctionDef]) -> ContextTags:
     """The words that a method has by its name, in a class with these bases."""
     if _COLLATOR.search(owner) and name == "__call__":
         return WORKER
@@ -222,21 +222,21 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
         iterable = any(_ITERABLE.search(n) for n in names)
         loaded = any(_DATASET.search(n) for n in names)
         served = _OF_ITERABLES if iterable or "__getitem__" not in methods else _OF_DATASETS
-        return WORKER if loaded and (name in served or name in _OF_DATASETS) else NOWHERE
+        return WORKER if loaded and (name in served or name in _OF_DATASETS) else NO_CONTEXT
     if not bases or any(map(is_of_other_library, bases)):
-        return NOWHERE
+        return NO_CONTEXT
     if any(_FUNCTION.search(base) for base in bases):
-        return FORWARD if name in _OF_FUNCTIONS else NOWHERE
+        return FORWARD if name in _OF_FUNCTIONS else NO_CONTEXT
     if name == "forward":  # a base from elsewhere: what has this method is a module
-        return FORWARD if bases - _NO_MODULE else NOWHERE
+        return FORWARD if bases - _NO_MODULE else NO_CONTEXT
     if name == "step" and any(base.endswith("Optimizer") for base in bases):
         return FORWARD
     if table.method_of("cache", name) == "grows" and any(table.object_of(base) for base in bases):
         return FORWARD
     if not _EVERY_STEP.search(name):
-        return NOWHERE
+        return NO_CONTEXT
     trains = any(map(is_trainer_class, bases)) and _OF_TRAINERS.search(name)
-    return FORWARD if trains or any(map(is_module_class, bases)) else NOWHERE
+    return FORWARD if trains or any(map(is_module_class, bases)) else NO_CONTEXT
 
 
 def handed_to_workers(arg: ir.Arg) -> bool:

@@ -32,7 +32,7 @@ class Surroundings(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodeContext:
     """One statement's surroundings; nested statements get their own."""
 
     scope: Scope
@@ -43,21 +43,23 @@ class Place:
     frequency: Frequency = "unknown"
     reasons: tuple[Why, ...] = ()
 
-    def at(self, statement: ir.Stmt) -> Place:
+    def at(self, statement: ir.Stmt) -> CodeContext:
         """The same surroundings, for another statement of the block."""
         span = (statement.start, statement.end)
-        return Place(self.scope, span, self.block, self.guards, self.context, self.frequency, self.reasons)
+        return CodeContext(
+            self.scope, span, self.block, self.guards, self.context, self.frequency, self.reasons
+        )
 
-    def within(self, *words: str) -> Place:
+    def within(self, *words: str) -> CodeContext:
         """The same place in more of context."""
         context = self.context.union(words)
-        return Place(
+        return CodeContext(
             self.scope, self.statement, self.block, self.guards, context, self.frequency, self.reasons
         )
 
-    def below(self, block: Block) -> Place:
+    def below(self, block: Block) -> CodeContext:
         """The same surroundings in a nested block."""
-        return Place(
+        return CodeContext(
             self.scope, self.statement, block, self.guards, self.context, self.frequency, self.reasons
         )
 

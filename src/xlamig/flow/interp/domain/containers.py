@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from xlamig.flow.interp.domain.join import join_all, known_parts
 from xlamig.flow.interp.domain.traits import Mark
-from xlamig.flow.interp.domain.values import LIKELY, TOP, AbstractValue, Place
+from xlamig.flow.interp.domain.values import LIKELY, TOP, AbstractValue, Residence
 
 _MAX_ITEMS = 32
 _CONTAINERS = ("sequence", "mapping")
@@ -77,7 +77,7 @@ def as_tensor(value: AbstractValue) -> AbstractValue:
     return AbstractValue("tensor", value.place, sure=sure, loose=True, cause=value.cause, why=value.why)
 
 
-def groups_of(place: Place) -> AbstractValue:
+def groups_of(place: Residence) -> AbstractValue:
     """The `param_groups` of an optimizer."""
     parameter = AbstractValue("tensor", place or "device", sure=LIKELY, trait=Mark.PARAMETER)
     return AbstractValue(

@@ -24,8 +24,8 @@ from xlamig.flow.interp.domain.values import (
     Changes,
     Kind,
     Made,
-    Place,
     Ref,
+    Residence,
 )
 
 _CONTAINERS = ("sequence", "mapping")
@@ -33,7 +33,7 @@ _NUMERIC = frozenset({"number", "bool"})
 _DEFINED = frozenset({"function", "class", "instance", "api"})  # nothing is known of one without its `ref`
 _CAUSES = {cause: rank for rank, cause in enumerate(get_args(Cause))}
 _NO_CAUSE: Cause = ""
-_CHOSEN: dict[Place, int] = {"": 0, "host": 1, "either": 2, "device": 3}
+_CHOSEN: dict[Residence, int] = {"": 0, "host": 1, "either": 2, "device": 3}
 _LEAST: tuple[Kind, ...] = ("nothing", "none")
 
 
@@ -66,7 +66,7 @@ def join_all(values: Iterable[AbstractValue], empty: AbstractValue = TOP) -> Abs
     return found or empty
 
 
-def join_place(one: Place, other: Place) -> Place:
+def join_place(one: Residence, other: Residence) -> Residence:
     return one if one == other else "either" if one and other else one or other
 
 
@@ -123,7 +123,7 @@ def _join_tensor(tensor: AbstractValue, other: AbstractValue) -> AbstractValue:
     return tensor.replace(place=place, sure=sure, loose=loose)
 
 
-def _hidden_tensor(value: AbstractValue) -> tuple[Place, int]:
+def _hidden_tensor(value: AbstractValue) -> tuple[Residence, int]:
     """Where the tensors are that something else may hold or be made of, and how sure a tensor is that may
     as well be this: `total = 0`, then `total += loss`."""
     if value.kind in _CONTAINERS:
@@ -136,7 +136,7 @@ def _hidden_tensor(value: AbstractValue) -> tuple[Place, int]:
 # ---------------------------------------------------------------------- the parts of a value
 
 
-def _joined_place(one: AbstractValue, other: AbstractValue) -> Place:
+def _joined_place(one: AbstractValue, other: AbstractValue) -> Residence:
     """Join two devices or device names: where availability decides, only the accelerator matters."""
     if one.kind in ("text", "device"):
         return max(one.place, other.place, key=_CHOSEN.__getitem__)

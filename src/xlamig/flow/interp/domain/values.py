@@ -16,7 +16,7 @@ Kind = Literal[
     "dtype", "number", "bool", "text", "none", "sequence", "mapping", "instance", "function", "class",
     "api", "foreign", "type", "nothing", "parameters", "distribution", "writer", "logger",
 ]  # fmt: skip
-Place = Literal["device", "host", "either", ""]
+Residence = Literal["device", "host", "either", ""]
 Cause = Literal[
     "", "varied", "batch", "length", "growing", "step-counter", "position", "random", "derived", "read",
     "dynamic",
@@ -56,7 +56,7 @@ class Changes(TypedDict, total=False):
     """Fields of a value that `AbstractValue.replace` changes."""
 
     kind: Kind
-    place: Place
+    place: Residence
     sure: int
     dtype: str
     shape: Shape
@@ -100,7 +100,7 @@ class AbstractValue:
     def __init__(
         self,
         kind: Kind,
-        place: Place = "",
+        place: Residence = "",
         sure: int = CERTAIN,
         dtype: str = "",
         shape: Shape = None,
@@ -213,7 +213,7 @@ def constant(value: Any) -> AbstractValue:
     return FOREIGN
 
 
-def place_of_text(text: str) -> Place:
+def place_of_text(text: str) -> Residence:
     """Where a device string points to; "" if it is none."""
     maker = maker_of(text)
     return "" if maker is None else "host" if maker == "host" else "device"

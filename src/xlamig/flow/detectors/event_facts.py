@@ -9,12 +9,12 @@ from xlamig.facts import Fact, HostRead, Span
 from xlamig.flow.detectors.consumers import consumer_of
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.interp.events import CONFIDENCES, Event
-from xlamig.flow.model.site import Place
+from xlamig.flow.model.site import CodeContext
 
 
-def met(
+def facts_of_events(
     events: Iterable[Event],
-    place: Place,
+    place: CodeContext,
     proofs: Mapping[Span, Mapping[str, str]],
     statement: ir.Stmt,
     rest: Sequence[ir.Stmt],

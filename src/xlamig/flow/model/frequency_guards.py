@@ -25,7 +25,7 @@ _COUNTER = re.compile(r"(?:^|_)(?:steps?|iter|iteration|it|batch_(?:idx|index|nb
 _FIRST = (0, -1)  # -1 stands for a run without ranks
 
 
-class Occasions:
+class FrequencyGuards:
     """Reads tests by the names in them; a name that is set once stands for what it is set to."""
 
     def __init__(self, text: str) -> None:
@@ -47,7 +47,7 @@ class Occasions:
             return ()
         return (Why(f"only on rank 0: `@{path}`", (node.start, node.end)),)
 
-    def seldom(self, test: ir.Expr, scope: Scope, holds: bool) -> bool:
+    def lowers_frequency(self, test: ir.Expr, scope: Scope, holds: bool) -> bool:
         """Return whether most iterations leave a place in a loop out: `step % 100 == 0`, `should_log`."""
         plain = isinstance(test, ir.Name | ir.Attribute)
         if not plain and not _MAY_BE_SELDOM.search(self.text, test.start, test.end):

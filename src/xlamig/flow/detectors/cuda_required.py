@@ -9,12 +9,12 @@ from xlamig.facts import DeviceChoice
 from xlamig.flow.detectors.selection import Selections
 from xlamig.flow.model.guards import XLA_ARM, Guards
 from xlamig.flow.model.scopes import path_of
-from xlamig.flow.model.site import Analysis, Place
+from xlamig.flow.model.site import Analysis, CodeContext
 
 _ENDS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
 
 
-class Demands:
+class CudaRequired:
     """Makes device-choice facts for tests of availability whose other branch ends the program."""
 
     def __init__(self, analysis: Analysis, guards: Guards, selections: Selections) -> None:
@@ -22,7 +22,7 @@ class Demands:
         self.guards = guards
         self.selections = selections
 
-    def statement(self, node: ir.If, place: Place) -> Iterator[DeviceChoice]:
+    def statement(self, node: ir.If, place: CodeContext) -> Iterator[DeviceChoice]:
         if self._implies_cuda(node.test, place, False) and self._ends(node.body, place):
             yield self._fact(node.test, "if", place)
         elif node.orelse and not isinstance(node.orelse[0], ir.If):
@@ -30,17 +30,17 @@ class Demands:
             if leaves and self._implies_cuda(node.test, place, True):
                 yield self._fact(node.test, "if", place)
 
-    def asserted(self, node: ir.Assert, place: Place) -> Iterator[DeviceChoice]:
+    def asserted(self, node: ir.Assert, place: CodeContext) -> Iterator[DeviceChoice]:
         if self._implies_cuda(node.test, place, True):
             yield self._fact(node.test, "assert", place)
 
-    def _implies_cuda(self, test: ir.Expr, place: Place, holds: bool) -> bool:
+    def _implies_cuda(self, test: ir.Expr, place: CodeContext, holds: bool) -> bool:
         """Return whether the program only goes on, with a test that is `holds`, where CUDA is available."""
         if not self.selections.asks_for_cuda(test, place) or XLA_ARM.search(self.analysis.source(test)):
             return False
         return any(guard.kind == "cuda" for guard in self.guards.of(test, place.scope, holds))
 
-    def _ends(self, block: ir.Block, place: Place) -> bool:
+    def _ends(self, block: ir.Block, place: CodeContext) -> bool:
         last = block[-1]
         if isinstance(last, ir.ExprStmt) and isinstance(last.value, ir.Call):
             func = last.value.func
@@ -48,6 +48,6 @@ class Demands:
         return isinstance(last, ir.Raise)
 
     @staticmethod
-    def _fact(test: ir.Expr, form: str, place: Place) -> DeviceChoice:
+    def _fact(test: ir.Expr, form: str, place: CodeContext) -> DeviceChoice:
         fields = place.fields(test)
         return DeviceChoice(**fields, via="selection", device="cuda", form=form, fallback="raise")

@@ -32,7 +32,7 @@ class _Ran:
     given: dict[str, AbstractValue] = field(default_factory=dict)  # in the last call
 
 
-class Entry:
+class CallContexts:
     def __init__(self, state: State) -> None:
         self.m = state
         self.parameters = Parameters(state)
@@ -66,7 +66,7 @@ class Entry:
         given = self._bound(function, args)
         ran = self._ran.setdefault(id(function.node), _Ran())
         version = function.owner.version if function.owner is not None else 0
-        state = (m.frequency, m.brief, m.synced, m.repeating, m.batching, version)
+        state = (m.frequency, m.first_pass, m.synced, m.repeating, m.batching, version)
         key = (*state, tuple(thing.key() for thing in given.values()))
         known = ran.results.get(key)
         if known is None:

@@ -15,7 +15,7 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Cause,
     Mark,
-    Place,
+    Residence,
     inside,
 )
 from xlamig.flow.interp.reads import Reads, sureness
@@ -26,7 +26,7 @@ from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
 
-class Unseen:
+class OpaqueCalls:
     """An unknown thing with a `place` was computed from tensors there. It may be one, or hold some, or
     be a number made of them: only what is done with it tells."""
 
@@ -61,7 +61,7 @@ class Unseen:
         )
         if not given:
             return TOP
-        place: Place = "device" if any(t.place == "device" for t in given) else given[0].place
+        place: Residence = "device" if any(t.place == "device" for t in given) else given[0].place
         if place == "host" and any(thing.place != "host" for thing in given):
             place = "either"
         cause: Cause = next((thing.cause for thing in given if thing.cause == "dynamic"), "")
@@ -104,7 +104,7 @@ class Unseen:
             return thing
         text = short(self.m.source(call))
         why = Why(f"`{text}` runs backward from it, so it is a tensor", (call.start, call.end))
-        place: Place = thing.place or "either"
+        place: Residence = thing.place or "either"
         return AbstractValue("tensor", place, sure=LIKELY, shape=(), why=(*thing.why[-2:], why))
 
     def _gradients(self) -> dict[str, ir.Call]:

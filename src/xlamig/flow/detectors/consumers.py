@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from xlamig import ir
 from xlamig.facts import Consumer
+from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.scopes import path_of
 
 _BY_CALLEE: tuple[tuple[Consumer, re.Pattern[str]], ...] = (
@@ -66,14 +67,10 @@ def _in_statement(node: ir.Node, statement: ir.Stmt) -> Consumer:
 
 def _branch(body: ir.Block) -> Consumer:
     """Return what a test decides on: whether something is raised, logged, or computed."""
-    last = body[-1] if body else None
-    if isinstance(last, ir.Raise):
+    if ends_program(body):
         return "raise"
-    if isinstance(last, ir.ExprStmt) and isinstance(last.value, ir.Call):
-        path = path_of(last.value.func)
-        if path in ("exit", "sys.exit", "quit", "os._exit"):
-            return "raise"
-        if len(body) == 1 and _BY_CALLEE[0][1].search(path):
+    match body:
+        case [ir.ExprStmt(value=ir.Call(func=func))] if _BY_CALLEE[0][1].search(path_of(func)):
             return "log"
     return "branch"
 

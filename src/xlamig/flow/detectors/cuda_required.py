@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from xlamig import ir
 from xlamig.facts import DeviceChoice
 from xlamig.flow.detectors.selection import Selections
+from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.guards import XLA_ARM, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
-
-_ENDS = frozenset({"sys.exit", "os._exit", "exit", "quit"})
 
 
 class CudaRequired:
@@ -41,11 +40,8 @@ class CudaRequired:
         return any(guard.kind == "cuda" for guard in self.guards.of(test, place.scope, holds))
 
     def _ends(self, block: ir.Block, place: CodeContext) -> bool:
-        last = block[-1]
-        if isinstance(last, ir.ExprStmt) and isinstance(last.value, ir.Call):
-            func = last.value.func
-            return (self.analysis.names.dotted(func, place.scope) or path_of(func)) in _ENDS
-        return isinstance(last, ir.Raise)
+        names = self.analysis.names
+        return ends_program(block, lambda func: names.dotted(func, place.scope) or path_of(func))
 
     @staticmethod
     def _fact(test: ir.Expr, form: str, place: CodeContext) -> DeviceChoice:

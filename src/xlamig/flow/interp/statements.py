@@ -13,6 +13,7 @@ from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.semantics import Leaves
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
+from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.guards import XLA_ARM, Guards
 from xlamig.flow.model.scopes import path_of
 
@@ -115,11 +116,7 @@ class Statements:
         for body, taken in ((node.body, True), (node.orelse, False)):
             self.m.frame.env = copy_env(before)
             self.evaluator.tests.narrow(node.test, taken)
-            often = (
-                self.m.once()
-                if body and isinstance(body[-1], ir.Raise)
-                else self.m.lowers_frequency(node.test, taken)
-            )
+            often = self.m.once() if ends_program(body) else self.m.lowers_frequency(node.test, taken)
             arms, self.m.taken_branches = self.m.taken_branches, {**self.m.taken_branches, node.start: taken}
             with self.m.branch() as way, often:
                 ends.append(None if self.m.semantics.block(body) else self.m.env)

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from xlamig import ir
+from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge.devices import alternatives
 
 _DEVICE = re.compile(rf"(?:gpu|{alternatives('host', 'nvidia', 'other')})(?::\d+)?")
 _NAMES_DEVICE = re.compile(r"device|(?:^|[._])dev(?:$|_)|\.type$", re.IGNORECASE)
 _IS_TYPE = re.compile(r"(?:device|\bdev)\.type\Z")
-_EXITS = ("sys.exit(", "exit(", "quit(", "os._exit(")
 
 
 def names_a_device(text: str) -> bool:
@@ -27,7 +27,7 @@ def in_assert(node: ir.Assert, text: str) -> ir.Expr | None:
 
 def in_if(node: ir.If, text: str) -> ir.Expr | None:
     """`if device not in ("cuda", "cpu"): raise ...`, or a chain of equalities that ends so."""
-    if _asks_for_member(node.test, "not in", text) and _ends(node.body, text):
+    if _asks_for_member(node.test, "not in", text) and ends_program(node.body):
         return node.test
     found: list[ir.Expr] = []
     current: ir.Stmt = node
@@ -38,7 +38,7 @@ def in_if(node: ir.If, text: str) -> ir.Expr | None:
         current = current.orelse[0]
     else:
         return None
-    is_closed = isinstance(current, ir.If) and current.orelse and _ends(current.orelse, text)
+    is_closed = isinstance(current, ir.If) and current.orelse and ends_program(current.orelse)
     return node.test if len(found) > 1 and is_closed and _is_closed(found) else None
 
 
@@ -116,8 +116,3 @@ def _is_closed(elements: list[ir.Expr] | tuple[ir.Expr, ...]) -> bool:
     values = [element.value if isinstance(element, ir.Const) else None for element in elements]
     words = [value for value in values if isinstance(value, str) and _DEVICE.fullmatch(value)]
     return len(words) == len(values) > 1 and any(word.startswith("cuda") for word in words)
-
-
-def _ends(block: ir.Block, text: str) -> bool:
-    last = block[-1]
-    return isinstance(last, ir.Raise) or text.startswith(_EXITS, last.start)

@@ -19,8 +19,14 @@ _IS_FIRST = re.compile(
 )
 _ON_FIRST = re.compile(r"^rank_zero_only$|^on_(?:local_)?main_process$|^(?:main|master)_(?:process_)?only$")
 _ALONE = re.compile(r"dist|world|initiali[sz]ed|multi|gpu", re.IGNORECASE)  # `not distributed or rank == 0`
-_SELDOM = re.compile(r"^_?(?:should|do|must|time_to|is_time_to)_?(?:log|print|save|eval|report|sync|flush)")
-_MAY_BE_SELDOM = re.compile(r"%|log|print|save|eval|report|sync|flush|[!=]=\s*\d")
+_SELDOM = re.compile(
+    r"^_?(?:should|do|must|time_to|is_time_to)_?(?:log|print|save|eval|report|sync|flush)"
+    r"|^_?(?:is_)?divisible(?:_by)?$|^isnan$|^isinf$"
+)
+_NEARLY_ALWAYS = re.compile(r"^isfinite$")
+_MAY_BE_SELDOM = re.compile(
+    r"%|log|print|save|eval|report|sync|flush|divisible|isnan|isinf|isfinite|[!=]=\s*\d"
+)
 _COUNTER = re.compile(r"(?:^|_)(?:steps?|iter|iteration|it|batch_(?:idx|index|nb|id|i))$", re.IGNORECASE)
 _FIRST = (0, -1)  # -1 stands for a run without ranks
 
@@ -100,10 +106,14 @@ class FrequencyGuards:
                 return op == "=="
             case ir.Compare(left=left, ops=("==" | "!=" as op,), comparators=(ir.Const(value=int()),)):
                 return op == "==" if _COUNTER.search(path_of(left).rpartition(".")[2]) else None
+            case ir.Call(func=ir.Attribute(value=ir.Call() as inner)):  # `torch.isnan(loss).any()`
+                return self._is_seldom(inner, scope, depth)
             case ir.Name() | ir.Attribute() | ir.Call():
-                path = path_of(test.func if isinstance(test, ir.Call) else test)
-                if _SELDOM.search(path.rpartition(".")[2]):
+                name = path_of(test.func if isinstance(test, ir.Call) else test).rpartition(".")[2]
+                if _SELDOM.search(name):
                     return True
+                if _NEARLY_ALWAYS.search(name):
+                    return False
                 value = _set_to(test, scope) if depth == 0 and isinstance(test, ir.Name) else None
                 return None if value is None else self._is_seldom(value, scope, 1)
         return None

@@ -101,8 +101,31 @@ def test_a_new_page_goes_to_its_family(invoke: Any) -> None:
     assert Path("rules/syncs/XLA101-second-rule.md").is_file()
 
 
+def test_a_new_page_of_ones_own(invoke: Any) -> None:
+    assert invoke("rule", "new", "ACME001", "my-rule", "--dir", "ours", "--api", "acme.run").exit_code == 0
+    (rule,) = load_folders([Path("ours")], Settings()).rules
+    assert (rule.code, rule.page.head["match"][0]["name"]) == ("ACME001", "acme.run")
+    assert not Path("fixtures").exists()
+
+
+def test_a_new_page_brings_the_programs_that_the_tests_ask_for(invoke: Any) -> None:
+    Path("fixtures").mkdir()
+    assert invoke("rule", "new", "XLA123", "my-rule", "--api", "torch.cuda.f").exit_code == 0
+    case = Path("fixtures/XLA123/my-rule")
+    assert sorted(path.name for path in case.iterdir()) == ["bad.py", "good.py", "silent.py"]
+    assert "torch.cuda.f()  # expect: XLA123" in (case / "bad.py").read_text()
+
+
 @pytest.mark.parametrize(
-    "args", [["XLA1", "a"], ["XLA123", "My_Rule"], ["XLA100", "other"], ["XLA124", "first-rule"]]
+    "args",
+    [
+        ["XLA1", "a"],
+        ["acme001", "a"],
+        ["XLA123", "My_Rule"],
+        ["XLA100", "other"],
+        ["XLA124", "first-rule"],
+        ["XLA124", "other", "--api", "torch"],
+    ],
 )
 def test_no_new_page_under_a_bad_or_taken_name(invoke: Any, args: list[str]) -> None:
     invoke("rule", "new", "XLA100", "first-rule")

@@ -82,7 +82,7 @@ class Checking:
             report = engine.check(self.paths, replace(self.options, progress=tick))
         return self._tell(report, engine.text_of(self.options))
 
-    def _observed(self, report: Report) -> tuple[Report, list[str]]:
+    def _compare_with_trace(self, report: Report) -> tuple[Report, list[str]]:
         """With what a run showed of each finding, and what it showed besides."""
         if self.wanted.trace is None:
             return report, []
@@ -160,7 +160,7 @@ class Checking:
         from xlamig import engine
         from xlamig.config.versions import unmeasured
 
-        report, unpredicted = self._observed(report)
+        report, unpredicted = self._compare_with_trace(report)
         report = together(report)
         settings = engine.show_settings(self.paths[0], self.options)
         if warning := unmeasured(settings):

@@ -30,7 +30,7 @@ def command(ctx: click.Context, /, output_format: str) -> None:
         click.echo(json.dumps({"schema_version": 1, "interpreters": rows}, indent=2))
     else:
         for one in found:
-            click.echo("\n".join(_told(one)))
+            click.echo("\n".join(_describe_interpreter(one)))
     ctx.exit(exits.CLEAN if all(one.is_ready for one in found) else exits.FOUND)
 
 
@@ -48,7 +48,7 @@ def _row(one: Look) -> dict[str, Any]:
     }
 
 
-def _told(one: Look) -> Iterator[str]:
+def _describe_interpreter(one: Look) -> Iterator[str]:
     kind, found = one.kind, one.found
     commands = ", ".join(f"xlamig {name}" for name in kind.commands)
     yield f"{'ok     ' if one.is_ready else 'missing'}  {commands}"

@@ -70,10 +70,10 @@ class Failure(click.ClickException):
     exit_code = 2
 
     def __init__(self, error: Exception) -> None:
-        super().__init__(_told(error))
+        super().__init__(_describe_error(error))
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     # By name: to import these classes here would cost every start-up the engine.
     kinds = {(kind.__module__.split(".")[:2][-1], kind.__name__) for kind in type(error).__mro__}
     if kinds & _SAID:

@@ -80,10 +80,10 @@ def _page(answer: Answer, about: Mapping[str, Operators]) -> Iterator[str]:
         yield ""
         yield f"  {version}: {_title(operator)}"
         for paragraph in _paragraphs(answer, target, operator, about[target]):
-            yield from _wrapped(paragraph)
+            yield from _wrap_lines(paragraph)
         if operator is not None and operator.status != "unknown":
             versions = ", ".join(f"{name} {number}" for name, number in provenance.versions.items())
-            yield from _wrapped(_KNOWN[operator.known].format(date=provenance.date, versions=versions))
+            yield from _wrap_lines(_KNOWN[operator.known].format(date=provenance.date, versions=versions))
 
 
 def _title(operator: Operator | None) -> str:
@@ -107,7 +107,7 @@ def _paragraphs(answer: Answer, target: str, operator: Operator | None, table: O
     if operator.error:
         yield f"What happens: {operator.error}."
     if operator.aten:
-        yield f"Not lowered: {_listed(operator.aten)}."
+        yield f"Not lowered: {_list_names(operator.aten)}."
     if operator.status == "fallback":
         yield _COST.format(counters=operator.aten[0] if operator.aten else "of the operator")
     for case in operator.cases:
@@ -116,7 +116,7 @@ def _paragraphs(answer: Answer, target: str, operator: Operator | None, table: O
         yield _READ
     if operator.dynamic_shape:
         yield _DYNAMIC
-    if why := operator.backward_error or _listed(operator.backward_aten):
+    if why := operator.backward_error or _list_names(operator.backward_aten):
         yield f"The gradient: {why}."
     elif operator.backward == "native":
         yield "The gradient runs on the device."
@@ -139,7 +139,7 @@ def _case(case: Case) -> str:
         what = "it reads a value back to the host"
     elif case.error.startswith(_DIED):
         return f"{when}: {case.error}"
-    why = case.error or _listed(case.aten)
+    why = case.error or _list_names(case.aten)
     return f"{when}: {what}{f' ({why})' if why else ''}"
 
 
@@ -164,13 +164,13 @@ def _literal(value: object) -> str:
     return value if value in ("inf", "-inf", "nan") and isinstance(value, str) else repr(value)
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     shown = names[:4]
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-def _wrapped(paragraph: str) -> list[str]:
+def _wrap_lines(paragraph: str) -> list[str]:
     deeper = "      " if paragraph.startswith("- ") else "    "
     return textwrap.wrap(
         paragraph, WIDTH, initial_indent="    ", subsequent_indent=deeper, break_long_words=False,

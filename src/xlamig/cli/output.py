@@ -23,7 +23,7 @@ from xlamig.report.context import Context
 class Output:
     def __init__(self, flags: OutputFlags) -> None:
         self.flags = flags
-        self.coloured = _coloured(flags, sys.stdout)
+        self.coloured = _is_coloured(flags, sys.stdout)
 
     @property
     def rows(self) -> int | None:
@@ -96,7 +96,7 @@ def _project() -> Path | None:
     return None
 
 
-def _coloured(flags: OutputFlags, stream: IO[str]) -> bool:
+def _is_coloured(flags: OutputFlags, stream: IO[str]) -> bool:
     if flags.color != "auto":
         return flags.color == "always"
     if flags.output_file is not None or os.environ.get("NO_COLOR"):

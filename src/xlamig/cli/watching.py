@@ -33,7 +33,7 @@ def watch(
         except UsageError as error:  # a configuration that is being written
             out.complain(f"Error: {error}")
             continue
-        changed = report if before is None else _changed(before, report)
+        changed = report if before is None else _changed_files(before, report)
         before = report
 
         def text_of(name: str) -> str | None:
@@ -44,7 +44,7 @@ def watch(
         _note(out, report, changed)
 
 
-def _changed(before: Report, report: Report) -> Report:
+def _changed_files(before: Report, report: Report) -> Report:
     """The files whose findings are not what they were; one that lost all its findings is among them."""
     old = {file.filename: file.findings for file in before.files}
     new = {file.filename: file.findings for file in report.files}

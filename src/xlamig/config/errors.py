@@ -25,7 +25,7 @@ def nearest(word: str, known: Iterable[str]) -> list[str]:
     """The known words that are most like a word, or hold it; case, `-` and `_` make no difference."""
     wanted = _plain(word)
     ranked = sorted(
-        (-_likeness(wanted, _plain(name)), -_shared(wanted, _plain(name)), name)
+        (-_likeness(wanted, _plain(name)), -_shared_prefix(wanted, _plain(name)), name)
         for name in dict.fromkeys(known)
     )
     best = ranked[0][0] if ranked else 0
@@ -40,7 +40,7 @@ def _likeness(wanted: str, name: str) -> float:
     return SequenceMatcher(None, wanted, name).ratio()
 
 
-def _shared(one: str, other: str) -> int:
+def _shared_prefix(one: str, other: str) -> int:
     """How many letters both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 

@@ -99,14 +99,14 @@ def _choose(value: object, words: tuple[str, ...]) -> str:
 
 
 def choice(*words: str) -> Kind:
-    return Kind("one of " + _quoted(words), lambda value, base: _choose(value, words))
+    return Kind("one of " + _quote_words(words), lambda value, base: _choose(value, words))
 
 
 def choices(*words: str) -> Kind:
     def read(value: object, base: Path) -> tuple[str, ...]:
         return tuple(_choose(item, words) for item in _strings(value, base))
 
-    return Kind("a list out of " + _quoted(words), read)
+    return Kind("a list out of " + _quote_words(words), read)
 
 
 def number(low: float, high: float = float("inf"), *, above: bool = False, whole: bool = False) -> Kind:
@@ -143,7 +143,7 @@ def pairs(*words: str) -> Kind:
             found[_choose(word, words)] = (offset, site)
         return found
 
-    return Kind(f"a table from {_quoted(words)} to [offset, per site] in minutes", read)
+    return Kind(f"a table from {_quote_words(words)} to [offset, per site] in minutes", read)
 
 
 def amounts(*words: str, high: float = float("inf")) -> Kind:
@@ -155,14 +155,14 @@ def amounts(*words: str, high: float = float("inf")) -> Kind:
         return {_choose(word, words): _number(got, 0, high, False, False) for word, got in value.items()}
 
     limit = f" from 0 to {high:g}" if high < float("inf") else ""
-    return Kind(f"a table from {_quoted(words)} to a number{limit}", read)
+    return Kind(f"a table from {_quote_words(words)} to a number{limit}", read)
 
 
 def shares(*words: str) -> Kind:
     return amounts(*words, high=1)
 
 
-def _quoted(words: Sequence[str]) -> str:
+def _quote_words(words: Sequence[str]) -> str:
     return ", ".join(f'"{word}"' for word in words)
 
 

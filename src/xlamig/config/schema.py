@@ -156,12 +156,12 @@ def describe() -> list[Description]:
     plain, effort = Settings(), EffortSettings()
     return [
         Description(EXTEND.name, EXTEND.kind.expects, "unset", EXTEND.meaning),
-        *(_described(key, "", getattr(plain, key.field)) for key in KEYS),
-        *(_described(key, "effort.", getattr(effort, key.field)) for key in EFFORT_KEYS),
+        *(_describe_key(key, "", getattr(plain, key.field)) for key in KEYS),
+        *(_describe_key(key, "effort.", getattr(effort, key.field)) for key in EFFORT_KEYS),
     ]
 
 
-def _described(key: Key, prefix: str, default: object) -> Description:
+def _describe_key(key: Key, prefix: str, default: object) -> Description:
     shown = "unset" if default is None else literal(default)
     return Description(prefix + key.name, key.kind.expects, shown, key.meaning)
 
@@ -171,14 +171,14 @@ def to_toml(settings: Settings) -> str:
     lines = [
         f"# from {settings.source or 'the defaults'}",
         f"# globs start from {settings.root}",
-        *_written(KEYS, settings),
+        *_write_keys(KEYS, settings),
         "",
         "[effort]",
-        *_written(EFFORT_KEYS, settings.effort),
+        *_write_keys(EFFORT_KEYS, settings.effort),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _written(keys: Iterable[Key], owner: object) -> list[str]:
+def _write_keys(keys: Iterable[Key], owner: object) -> list[str]:
     found = ((key.name, getattr(owner, key.field)) for key in keys)
     return [f"{name} = {literal(value)}" for name, value in found if value is not None]

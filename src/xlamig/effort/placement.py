@@ -76,26 +76,26 @@ def _stage(row: dict[str, Any], own: tuple[Piece, ...], inside: Sequence[Finding
     reasons = [row["why"]]
     if blockers and device == "TPU":
         device = "GPU"
-        reasons = [f"{_told(blockers)}: no alternative is known"]
+        reasons = [f"{_name_codes(blockers)}: no alternative is known"]
     elif dynamic and device == "TPU":
         device = row["dynamic-device"]
-        reasons = [f"{_told(dynamic)}: shapes that depend on values or steps, until that is rewritten"]
+        reasons = [f"{_name_codes(dynamic)}: shapes that depend on values or steps, until that is rewritten"]
         reasons.append(f"then TPU: {row['why']}")
     rest = [one for one in inside if one not in blockers and one not in dynamic]
     settled = [
         one for one in rest if device == "CPU" and one.effort.group in table("stages")["host"]["groups"]
     ]
     if work := [one for one in rest if one not in settled]:
-        reasons.append(f"needs changes there: {_told(work)}")
+        reasons.append(f"needs changes there: {_name_codes(work)}")
     if settled:
-        reasons.append(f"needs no change on the host: {_told(settled)}")
+        reasons.append(f"needs no change on the host: {_name_codes(settled)}")
     if device == "TPU" and (dense := matrix_calls(own)):
         reasons.append(f"matrix operations in the source: {dense}")
     codes = tuple(sorted({one.code for one in inside}))
     return Stage(row["key"], row["title"], device, tuple(reasons), own, codes)
 
 
-def _told(findings: Sequence[Finding]) -> str:
+def _name_codes(findings: Sequence[Finding]) -> str:
     counts = Counter((one.code, one.name) for one in findings)
     first = [f"{code} {name} ({count})" for (code, name), count in counts.most_common(_MOST_CODES)]
     more = len(counts) - len(first)

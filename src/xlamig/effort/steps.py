@@ -46,7 +46,7 @@ def weigh_step(document: Mapping[str, Any], question: StepQuestion, plan: Plan, 
     flops = max((one["flops"] * one["devices"] for one in step["results"]), default=0)
     if not flops:
         raise NoFigure("the fit has no FLOPs: its graph was not compiled")
-    unit, per_step = _handled(step["inputs"])
+    unit, per_step = _count_samples(step["inputs"])
     gpu = known(question.gpu, table.gpus, "GPU") if question.gpu else None
     gpu_prices = prices_of(gpu, question.prices) if gpu else ()
     gpu_seconds = _seconds(flops, gpu, question.gpu_utilisation) if gpu else 0.0
@@ -74,7 +74,7 @@ def weigh_step(document: Mapping[str, Any], question: StepQuestion, plan: Plan, 
     )
 
 
-def _handled(inputs: list[Mapping[str, Any]]) -> tuple[str, int]:
+def _count_samples(inputs: list[Mapping[str, Any]]) -> tuple[str, int]:
     """A sequence of whole numbers is text: its tokens count. All else counts by the sample."""
     tokens = [prod(one["shape"]) for one in inputs if len(one["shape"]) == 2 and "int" in one["dtype"]]
     if tokens:

@@ -49,13 +49,13 @@ class Addend:
     @property
     def minutes_after_fix(self) -> float:
         manual = self._cost(self.expected(None, "unsafe"))
-        return self.offset_after_fix + self._reviewed(manual)
+        return self.offset_after_fix + self._review_minutes(manual)
 
     @property
     def minutes_after_unsafe_fix(self) -> float:
         unfixed = self._cost(self.expected(None))
         left = unfixed + self.settings.unsafe_share * (self._cost(self.expected(None, "unsafe")) - unfixed)
-        return self.offset_after_fix + self._reviewed(left)
+        return self.offset_after_fix + self._review_minutes(left)
 
     @property
     def spread(self) -> tuple[float, float]:
@@ -78,7 +78,7 @@ class Addend:
     def _cost(self, expected: float) -> float:
         return self.anchor.per_site * expected**self.settings.exponent if expected else 0.0
 
-    def _reviewed(self, left: float) -> float:
+    def _review_minutes(self, left: float) -> float:
         review = self.settings.safe_review_minutes * self.expected("safe")
         return min(left + review, self._cost(self.expected()))
 

@@ -42,7 +42,7 @@ def judge(
     are findings that its training does without, by file, offset and code."""
     later = sorted(
         {
-            _named(site.finding)
+            _name_rule(site.finding)
             for site in sites
             if site.finding.confidence != "possible" and _key(site.finding) in beside
         }
@@ -59,14 +59,14 @@ def _judge(sites: Sequence[Site], hours: Hours, settings: EffortSettings, found:
         return "nothing", "no use of PyTorch or CUDA was found, so there is nothing to port"
     likely = [site.finding for site in sites if site.finding.confidence != "possible"]
     blockers = [
-        _named(finding)
+        _name_rule(finding)
         for finding in likely
         if finding.severity == "error"
         and finding.effort.level in BLOCKING
         and not finding.help
         and not finding.fix
     ]
-    large = [_named(finding) for finding in likely if finding.effort.level in LARGE]
+    large = [_name_rule(finding) for finding in likely if finding.effort.level in LARGE]
     days = hours.likely / settings.hours_per_day
     if blockers:
         return "blocked", f"no alternative is known for {_codes(blockers)}"
@@ -90,7 +90,7 @@ def _needs(codes: Sequence[str]) -> str:
     return "needs" if len(set(codes)) == 1 else "need"
 
 
-def _named(finding: Finding) -> str:
+def _name_rule(finding: Finding) -> str:
     return f"{finding.code} {finding.name}"
 
 

@@ -67,7 +67,7 @@ def take_inventory(paths: Sequence[Path], options: Options) -> Inventory:
     run = Run(paths, options)
     report = run.report()
     sources = [run.sources[name] for name in sorted(run.sources)]
-    found = [*_required(sources), *_imported(sources, run), *_own(sources, run)]
+    found = [*_required_packages(sources), *_imported_packages(sources, run), *_own(sources, run)]
     kernels = [*_cuda(sources, run), *(kernel for file in report.files for kernel in _triton(file))]
     return Inventory(report, _together(found), tuple(sorted(kernels)))
 
@@ -85,7 +85,7 @@ def _together(found: Sequence[UsedPackage]) -> tuple[UsedPackage, ...]:
     )
 
 
-def _required(sources: Sequence[Source]) -> Iterator[UsedPackage]:
+def _required_packages(sources: Sequence[Source]) -> Iterator[UsedPackage]:
     for source in sources:
         kind, text, name = source.source.kind, source.source.text, source.file.name
         facts: list[Fact] = []
@@ -98,7 +98,7 @@ def _required(sources: Sequence[Source]) -> Iterator[UsedPackage]:
                 yield UsedPackage(fact.name, "requirement", fact.version, fact.optional, name)
 
 
-def _imported(sources: Sequence[Source], run: Run) -> Iterator[UsedPackage]:
+def _imported_packages(sources: Sequence[Source], run: Run) -> Iterator[UsedPackage]:
     """Yield the packages from outside the program that files using torch import."""
     inside = {part for source in sources for part in source.module.split(".")} | run.own
     inside |= sys.stdlib_module_names

@@ -70,7 +70,7 @@ class _Names:
         self._programs.clear()
         self._counts.subtract(self._files.pop(filename, ()))
         self.scripts.pop(filename, None)
-        found = frozenset(self._found(module, uses))
+        found = frozenset(self._find_names(module, uses))
         if f"\n{MARK}\n" in uses and module not in self._index.import_depths:
             self.scripts[filename] = found
         else:
@@ -81,7 +81,7 @@ class _Names:
         """Record a file that cannot be analysed: names it may use are not known to be absent."""
         self._unsure |= {name for name in self._asked.absent if word_of(name) in text}
 
-    def _found(self, module: str, uses: str) -> Iterable[str]:
+    def _find_names(self, module: str, uses: str) -> Iterable[str]:
         if (not self._exact and not self._globs) or module.rpartition(".")[2] == self._helper:
             return  # the helper counts where it is called
         lines = set(uses.split("\n"))
@@ -92,9 +92,9 @@ class _Names:
         if any(f"{end}\n" in uses for end in self._ends):
             for line in lines:
                 if line.endswith(self._ends) and line not in self._exact:
-                    yield from self._reexported(line, module)
+                    yield from self._follow_reexport(line, module)
 
-    def _reexported(self, dotted: str, module: str) -> Iterable[str]:
+    def _follow_reexport(self, dotted: str, module: str) -> Iterable[str]:
         """A name that reaches the module through another of the project."""
         export = self._index.resolve(dotted, module)
         if export is not None and export.kind == "name" and export.value in self._exact:

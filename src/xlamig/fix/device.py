@@ -35,9 +35,9 @@ def device_expression(
         raise FixDeclined("it runs at import, too early to select a device")
     if context.settings.target == "torch_tpu":
         form = '{0}.device({0}.accelerator.current_accelerator() or "cpu")'
-        return _imported(ensure_module(context, "torch", place), form)
+        return _device_of_import(ensure_module(context, "torch", place), form)
     if context.settings.style == "native":
-        return _imported(ensure_module(context, "torch_xla", place), "{0}.device()")
+        return _device_of_import(ensure_module(context, "torch_xla", place), "{0}.device()")
     return _helper(context, place, index)
 
 
@@ -51,7 +51,7 @@ def index_of(device: str) -> str:
     return device.partition(":")[2]
 
 
-def _imported(imported: Imported | None, form: str) -> Expression | None:
+def _device_of_import(imported: Imported | None, form: str) -> Expression | None:
     if imported is None:
         return None
     return Expression(form.format(imported.name), imported.edits)

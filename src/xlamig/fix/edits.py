@@ -13,7 +13,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     pieces: list[str] = []
     done = 0
     previous: Edit | None = None
-    for edit in _ordered(edits):
+    for edit in _order_edits(edits):
         if previous is not None and _conflict(previous, edit):
             raise ValueError(f"edits overlap at offset {edit.place.start}")
         pieces += (text[done : edit.place.start], edit.content)
@@ -40,7 +40,7 @@ def choose(fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix]]:
     return chosen, left_out
 
 
-def _ordered(edits: Iterable[Edit]) -> list[Edit]:
+def _order_edits(edits: Iterable[Edit]) -> list[Edit]:
     return sorted(dict.fromkeys(edits), key=lambda edit: (edit.place.start, edit.place.end, edit.content))
 
 
@@ -58,5 +58,5 @@ def _conflict(one: Edit, other: Edit) -> bool:
 
 
 def _self_conflict(edits: Sequence[Edit]) -> bool:
-    ordered = _ordered(edits)
+    ordered = _order_edits(edits)
     return any(_conflict(a, b) for a, b in pairwise(ordered))

@@ -123,10 +123,10 @@ def _insertion(context: FixContext, functions: list[str], use: Span) -> Edit | N
 
 
 def _definition(context: FixContext, name: str) -> str:
-    lines = [f'    """{helpers.DOCSTRINGS[name]}"""', *_indented(_BODIES[name])]
+    lines = [f'    """{helpers.DOCSTRINGS[name]}"""', *_indent(_BODIES[name])]
     text = "\n".join([f"def {name}({_PARAMETERS[name]}):", *lines])
     return text.replace("    ", context.module.indent).replace("\n", context.module.newline)
 
 
-def _indented(body: str) -> list[str]:
+def _indent(body: str) -> list[str]:
     return [f"    {line}" if line else "" for line in body.splitlines()]

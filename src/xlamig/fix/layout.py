@@ -94,7 +94,7 @@ class Layout:
             if self._runs_by_path(path):
                 ways[path].add(Way(path.parent, "", launched=True))
         for name in self.launches.modules:
-            for path, root in self._named(name):
+            for path, root in self._named_modules(name):
                 ways[path].add(Way(root, name, launched=not self.folders.installs(root)))
         for importer, file in self.files.items():
             for name in file.imports.possible:
@@ -103,7 +103,7 @@ class Layout:
         for path, known in ways.items():
             package = self.folders.top_package(path)
             if not known and package is not None and self._is_import_root(package.parent):
-                known.add(Way(package.parent, _dotted(path, package.parent), launched=False))
+                known.add(Way(package.parent, _dotted_name(path, package.parent), launched=False))
         return ways
 
     def _is_import_root(self, folder: Path) -> bool:
@@ -120,7 +120,7 @@ class Layout:
                 rest = name.lstrip(".")
                 folder = path.parents[len(name) - len(rest) - 1]
                 target = self._module(folder, rest) if folder.is_relative_to(way.root) else None
-                found = target and way._replace(name=_dotted(target, way.root))
+                found = target and way._replace(name=_dotted_name(target, way.root))
                 if target and found and found not in ways[target]:
                     ways[target].add(found)
                     waiting.append((target, found))
@@ -130,7 +130,7 @@ class Layout:
         target = root and self._module(root, name)
         if root and target:
             launched = not self.folders.installs(root)
-            ways[target].add(Way(root, _dotted(target, root), launched))
+            ways[target].add(Way(root, _dotted_name(target, root), launched))
 
     def _runs_by_path(self, path: Path) -> bool:
         """The project starts the file by its path, or nothing says how it is started."""
@@ -144,9 +144,11 @@ class Layout:
 
     def _runs_as_module(self, folder: Path) -> bool:
         """The project starts the scripts of this folder with `python -m`."""
-        return any(path.parent == folder for name in self.launches.modules for path, _ in self._named(name))
+        return any(
+            path.parent == folder for name in self.launches.modules for path, _ in self._named_modules(name)
+        )
 
-    def _named(self, name: str) -> Iterator[tuple[Path, Path]]:
+    def _named_modules(self, name: str) -> Iterator[tuple[Path, Path]]:
         """The files that module `name` may be, each with its import root."""
         tail = name.replace(".", "/")
         for end in (f"{tail}.py", f"{tail}/__init__.py", f"{tail}/__main__.py"):
@@ -241,7 +243,7 @@ class Layout:
         return None
 
 
-def _dotted(path: Path, root: Path) -> str:
+def _dotted_name(path: Path, root: Path) -> str:
     parts = path.relative_to(root).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

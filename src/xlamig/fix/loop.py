@@ -60,7 +60,7 @@ def fix_text(
 
     def fixable(now: SourceText) -> list[Finding]:
         allowed = (f for f in analyse(now) if f.code not in broken | restless)
-        return [f for f in allowed if _wanted(f, now, applicabilities)]
+        return [f for f in allowed if _is_wanted(f, now, applicabilities)]
 
     while True:
         result, unsettled = _until_nothing_changes(source, fixable, broken, holds)
@@ -68,7 +68,7 @@ def fix_text(
             break
         restless |= unsettled  # start again without them, so that a second run has nothing to do
     tidy = result.applied and source.kind is None
-    text = _tidied(before, replace(source, text=result.text), holds) if tidy else result.text
+    text = _tidy(before, replace(source, text=result.text), holds) if tidy else result.text
     return replace(result, text=text, problem=_problem(broken, restless))
 
 
@@ -110,7 +110,7 @@ def _problem(broken: set[str], restless: set[str]) -> str | None:
     return "; ".join(parts) or None
 
 
-def _wanted(finding: Finding, source: SourceText, applicabilities: Collection[Applicability]) -> bool:
+def _is_wanted(finding: Finding, source: SourceText, applicabilities: Collection[Applicability]) -> bool:
     fix = finding.fix
     return (
         fix is not None
@@ -155,7 +155,7 @@ def _with(text: str, fixes: Sequence[Fix]) -> str:
     return apply_edits(text, edits)
 
 
-def _tidied(before: ir.Module, source: SourceText, holds: Holds) -> str:
+def _tidy(before: ir.Module, source: SourceText, holds: Holds) -> str:
     module = parse(source.text)
     while module is not None:
         edits = tidy_imports(before, FixContext(source, module, Settings()))

@@ -123,13 +123,13 @@ def _is_update(module: ir.Module, node: ir.Expr) -> bool:
         case ir.Call(func=ir.Attribute(value=owner, attr="step")):
             name = owner.attr if isinstance(owner, ir.Attribute) else getattr(owner, "id", "")
             return not _SCHEDULER.search(name) and not any(
-                isinstance(b, ir.Assign) and _SCHEDULES.search(_called(b.value))
+                isinstance(b, ir.Assign) and _SCHEDULES.search(_called_name(b.value))
                 for b in bindings(module, name)
             )
     return False
 
 
-def _called(node: ir.Expr) -> str:
+def _called_name(node: ir.Expr) -> str:
     func = node.func if isinstance(node, ir.Call) else None
     return func.attr if isinstance(func, ir.Attribute) else getattr(func, "id", "")
 

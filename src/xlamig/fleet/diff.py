@@ -108,7 +108,7 @@ def _findings(
     went: dict[str, int] = {}
     rules: dict[tuple[str, str], list[int]] = {}
     for name in sorted(names):
-        before, after = _counted(old, name), _counted(new, name)
+        before, after = _count_findings(old, name), _count_findings(new, name)
         for (code, rule, *_), change in _changes(before, after):
             side = came if change > 0 else went
             side[name] = side.get(name, 0) + abs(change)
@@ -117,7 +117,7 @@ def _findings(
     return came, went, tuple((*rule, *counts) for rule, counts in ranked[:_MOST])  # type: ignore[misc]
 
 
-def _counted(fleet: Fleet, name: str) -> dict[tuple[str, ...], int]:
+def _count_findings(fleet: Fleet, name: str) -> dict[tuple[str, ...], int]:
     """Findings by rule, file and fingerprint."""
     columns = "code, name, filename, fingerprint"
     query = f"SELECT {columns}, count(*) FROM findings WHERE repository = ? GROUP BY ALL"

@@ -62,7 +62,7 @@ def between_of(one: Ranked) -> str:
     return between(one.low_hours, one.high_hours)
 
 
-def _shown(ranked: list[Ranked]) -> list[tuple[Ranked, float]]:
+def _shown_repositories(ranked: list[Ranked]) -> list[tuple[Ranked, float]]:
     """The repositories that save something, with what; the first of the ranking if there are many."""
     saving = [(one, one.saving.saved.likely) for one in ranked if one.saving]
     return [(one, money) for one, money in saving if money > 0][:_MOST_DOTS]
@@ -70,12 +70,12 @@ def _shown(ranked: list[Ranked]) -> list[tuple[Ranked, float]]:
 
 def dots(ranked: list[Ranked], currency: str) -> list[Dot]:
     """The picture of what the work saves."""
-    shown = _shown(ranked)
+    shown = _shown_repositories(ranked)
     hours, money = [one.likely_hours for one, _ in shown], [value for _, value in shown]
     return [
         Dot(
-            _placed(one.likely_hours, hours, 2 * MARGIN, WIDTH - 2 * MARGIN),
-            _placed(value, money, HEIGHT - 3 * MARGIN, 3 * MARGIN),
+            _place_on_axis(one.likely_hours, hours, 2 * MARGIN, WIDTH - 2 * MARGIN),
+            _place_on_axis(value, money, HEIGHT - 3 * MARGIN, 3 * MARGIN),
             f"{one.name}: {figure(one.likely_hours)} h, saves {amount(value)} {currency}",
         )
         for one, value in shown
@@ -84,7 +84,7 @@ def dots(ranked: list[Ranked], currency: str) -> list[Dot]:
 
 def reach(ranked: list[Ranked]) -> dict[str, str]:
     """Return the ranges of the picture's axes."""
-    shown = _shown(ranked)
+    shown = _shown_repositories(ranked)
     if not shown:
         return {}
     hours, money = [one.likely_hours for one, _ in shown], [value for _, value in shown]
@@ -94,7 +94,7 @@ def reach(ranked: list[Ranked]) -> dict[str, str]:
     }
 
 
-def _placed(value: float, among: list[float], first: float, last: float) -> float:
+def _place_on_axis(value: float, among: list[float], first: float, last: float) -> float:
     """Between the two, by the logarithm of the value among all."""
     low, high = log10(min(among)), log10(max(among))
     share = (log10(value) - low) / (high - low) if high > low else 0.5

@@ -78,7 +78,7 @@ def _blocking(summary: Summary) -> Iterator[str]:
     for title, lines in (
         ("What most repositories need changed", [_rule(one) for one in found.rules]),
         ("Blocking packages: what one fix of each would save", [_package(one) for one in found.packages]),
-        ("Shared repositories: fix these once", [_shared(one) for one in found.shared]),
+        ("Shared repositories: fix these once", [_shared_lines(one) for one in found.shared]),
         ("Operators and APIs", [_operator(one) for one in found.operators]),
         ("Kernels", [_kernel(one) for one in found.kernels]),
     ):
@@ -102,7 +102,7 @@ def _package(one: dict[str, object]) -> str:
     return f"{one['package']}: {_in(one)}, {figure(float(str(one['hours'])))} h{better}"
 
 
-def _shared(one: dict[str, object]) -> str:
+def _shared_lines(one: dict[str, object]) -> str:
     users = one["users"]
     assert isinstance(users, list)
     hours = figure(float(str(one["hours"])))

@@ -40,7 +40,7 @@ def scan(job: Job, stop: threading.Event | None = None) -> Outcome:
     revision = ""
     try:
         revision = revision_of(job.source, job.limits.seconds or None)
-        outcome = _carried(job, revision) or _scanned(job, revision, stop or threading.Event())
+        outcome = _carry_over(job, revision) or _scan_one(job, revision, stop or threading.Event())
     except SourceError as error:
         outcome = Outcome(job.source.name, "error", str(error))
     except Stopped:
@@ -56,7 +56,7 @@ def scan(job: Job, stop: threading.Event | None = None) -> Outcome:
     return replace(outcome, seconds=round(time.monotonic() - started, 3))
 
 
-def _carried(job: Job, revision: str) -> Outcome | None:
+def _carry_over(job: Job, revision: str) -> Outcome | None:
     known = job.known
     asked = (revision, job.settings, job.source.folder)
     if known is None or (known.revision, known.settings, known.folder) != asked:
@@ -75,7 +75,7 @@ def stored_failure(job: Job, revision: str, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _scanned(job: Job, revision: str, stop: threading.Event) -> Outcome:
+def _scan_one(job: Job, revision: str, stop: threading.Event) -> Outcome:
     """A killed process is tried once more; what takes too much time or memory would do so again."""
     with tempfile.TemporaryDirectory(prefix="xlamig-fleet-", ignore_cleanup_errors=True) as folder:
         for attempt in range(1, _TRIES + 1):

@@ -29,7 +29,7 @@ def find_sources(given: Sequence[str]) -> list[Source]:
             found.setdefault(source)
     if not found:
         raise UsageError("no repository: name folders, mirrors, URLs or a list of them")
-    return _named(list(found))
+    return _name_sources(list(found))
 
 
 def is_url(location: str) -> bool:
@@ -77,7 +77,7 @@ def _folders(folder: Path) -> list[Path]:
         return []
 
 
-def _named(sources: Sequence[Source]) -> list[Source]:
+def _name_sources(sources: Sequence[Source]) -> list[Source]:
     """Names as short as they can be: what is named is kept, of two alike both get their folder's name too."""
     depths = [1] * len(sources)
     while True:

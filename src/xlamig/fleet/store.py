@@ -40,7 +40,7 @@ def partition(out: Path, table: str, date: str) -> Path:
 
 def dates(out: Path) -> list[str]:
     """The dates of the scans in a folder, oldest first."""
-    found = (_DATE.fullmatch(entry.name) for entry in _listed(out / "repositories"))
+    found = (_DATE.fullmatch(entry.name) for entry in _list_scans(out / "repositories"))
     return sorted(match[1] for match in found if match)
 
 
@@ -168,5 +168,5 @@ def _only_row(path: Path) -> Mapping[str, str | int | float | bool | None]:
         raise OSError(errno.EIO, f"damaged: {error}", str(path)) from None
 
 
-def _listed(folder: Path) -> list[Path]:
+def _list_scans(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []

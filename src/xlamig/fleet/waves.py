@@ -23,7 +23,7 @@ def waves(ranked: Sequence[Ranked], needs: Mapping[str, Sequence[str]], hours: f
     `blocked` last. A wave has at most so many hours, or one repository that alone has more."""
     found: list[Wave] = []
     together: list[Ranked] = []
-    for one in _ordered(ranked, needs):
+    for one in _order_by_need(ranked, needs):
         if together and sum(other.likely_hours for other in together) + one.likely_hours > hours:
             found.append(_wave(len(found) + 1, together))
             together = []
@@ -33,7 +33,7 @@ def waves(ranked: Sequence[Ranked], needs: Mapping[str, Sequence[str]], hours: f
     return found
 
 
-def _ordered(ranked: Sequence[Ranked], needs: Mapping[str, Sequence[str]]) -> Iterator[Ranked]:
+def _order_by_need(ranked: Sequence[Ranked], needs: Mapping[str, Sequence[str]]) -> Iterator[Ranked]:
     by_name = {one.name: one for one in ranked}
     done: set[str] = set()
     for one in sorted(ranked, key=lambda one: one.verdict == "blocked"):

@@ -54,12 +54,12 @@ def diagnostic(finding: Finding, view: View) -> types.Diagnostic:
         code_description=types.CodeDescription(finding.url),
         source=SOURCE,
         tags=[types.DiagnosticTag.Unnecessary] if finding.mechanism == "no-op" else None,
-        related_information=list(_related(finding, view)) or None,
+        related_information=list(_related_information(finding, view)) or None,
         data={"fingerprint": finding.fingerprint},
     )
 
 
-def _related(finding: Finding, view: View) -> Iterator[types.DiagnosticRelatedInformation]:
+def _related_information(finding: Finding, view: View) -> Iterator[types.DiagnosticRelatedInformation]:
     """The reasons, each at its place; one that has none stands at the finding itself."""
     for reason in finding.reasons:
         text = view.text_of(reason.filename)

@@ -54,7 +54,7 @@ def _register_lifecycle(server: Server) -> None:
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def configured(params: types.DidChangeConfigurationParams) -> None:
         given = params.settings.get(SECTION) if isinstance(params.settings, dict) else None
-        settings = ServerSettings.read(given if given is not None else await _asked(server))
+        settings = ServerSettings.read(given if given is not None else await _ask_client(server))
         if settings != server.settings:
             server.settings = settings
             server.start()
@@ -72,7 +72,7 @@ def _register_lifecycle(server: Server) -> None:
         server.stop()
 
 
-async def _asked(server: Server) -> Any:
+async def _ask_client(server: Server) -> Any:
     """The client's settings, for one that says that they changed but not to what."""
     workspace = server.client_capabilities.workspace
     if not (workspace and workspace.configuration):

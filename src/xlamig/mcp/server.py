@@ -34,7 +34,7 @@ def make_server(folders: Sequence[Path], writable: bool = False) -> MCPServer[An
     server: MCPServer[Any] = MCPServer("xlamig", version=__version__, instructions=_ABOUT, log_level="ERROR")
     lock = Lock()
     for tool in Tools(roots).all:
-        server.add_tool(_guarded(tool, lock), name=tool.__name__)
+        server.add_tool(_guard(tool, lock), name=tool.__name__)
     return server
 
 
@@ -44,7 +44,7 @@ def serve(folders: Sequence[Path], writable: bool) -> None:
     make_server(folders, writable).run()
 
 
-def _guarded(tool: Callable[..., dict[str, Any]], lock: Lock) -> Callable[..., dict[str, Any]]:
+def _guard(tool: Callable[..., dict[str, Any]], lock: Lock) -> Callable[..., dict[str, Any]]:
     """Run one call at a time; report what the agent can mend in one sentence."""
 
     @wraps(tool)

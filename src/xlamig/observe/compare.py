@@ -30,13 +30,13 @@ def checks(port: Training, reference: Training, shaken: Training, tolerance: flo
     yield _start(port, reference)
     yield _losses(port, reference, shaken, tolerance)
     yield _gradients(port, reference, shaken, tolerance)
-    yield _trained(port, reference)
+    yield _trained_check(port, reference)
     yield from after_one_step(port, reference, shaken)
     yield after_all_steps(port, reference, shaken)
     yield from _outputs(port, reference, shaken, tolerance)
 
 
-def _told(*parts: tuple[Iterable[str], str]) -> str:
+def _describe_groups(*parts: tuple[Iterable[str], str]) -> str:
     """Each list of names with what is wrong with them, those that are empty left out."""
     named = [(list(names), what) for names, what in parts]
     return "; ".join(f"{listed(names)} {what}" for names, what in named if names)
@@ -45,7 +45,7 @@ def _told(*parts: tuple[Iterable[str], str]) -> str:
 def _parameters(port: Training, reference: Training) -> Check:
     ours = {one.name: one.shape for one in port.parameters}
     theirs = {one.name: one.shape for one in reference.parameters}
-    found = _told(
+    found = _describe_groups(
         ((name for name in theirs if name not in ours), "missing"),
         ((name for name in ours if name not in theirs), "only here"),
         ((name for name in ours if ours[name] != theirs.get(name, ours[name])), "of another shape"),
@@ -157,9 +157,11 @@ def _wrong(
     return [n for n in names if distance(ours.get(n, ZERO), theirs.get(n, ZERO)) > allowed(n)]
 
 
-def _trained(port: Training, reference: Training) -> Check:
+def _trained_check(port: Training, reference: Training) -> Check:
     ours, theirs = _moving(port), _moving(reference)
-    found = _told((sorted(theirs - ours), "do not change here"), (sorted(ours - theirs), "change only here"))
+    found = _describe_groups(
+        (sorted(theirs - ours), "do not change here"), (sorted(ours - theirs), "change only here")
+    )
     advice = "Compare `requires_grad`, `detach` and what the optimizer is given with the reference."
     spot = port.optimizers[0].spot
     return Check("the same parameters train", not found, found or f"{len(ours)} of them", advice, "", spot)

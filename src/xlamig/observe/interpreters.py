@@ -88,14 +88,14 @@ def environment(kind: Kind) -> Path:
 
 def candidate(kind: Kind, given: str | None) -> str:
     """The interpreter to use: the one named, the one `xlamig setup` made, or ours."""
-    named = given or os.environ.get(kind.variable) or _configured(kind)
+    named = given or os.environ.get(kind.variable) or _configured_python(kind)
     if named:
         return Program(target="", python=named).interpreter
     made = environment(kind) / "bin" / "python"
     return str(made) if made.is_file() else sys.executable
 
 
-def _configured(kind: Kind) -> str | None:
+def _configured_python(kind: Kind) -> str | None:
     """Return the interpreter that the configuration of the current folder names. Raises ConfigError."""
     settings = Resolver().settings_for(Path.cwd())
     named = getattr(settings, kind.key.replace("-", "_"))

@@ -108,7 +108,7 @@ def _end_all(mark: str) -> int:
     """Ends every process that the program started and left; how many did not end by themselves."""
     left = _wait_for(mark, _GRACE)
     for number in (signal.SIGTERM, signal.SIGKILL):
-        _signal(_marked(mark), number)
+        _signal(_processes_with(mark), number)
         _wait_for(mark, _PATIENCE)
     return left
 
@@ -116,7 +116,7 @@ def _end_all(mark: str) -> int:
 def _wait_for(mark: str, seconds: float) -> int:
     """How many are still there after that time."""
     end = time.monotonic() + seconds
-    while (left := len(list(_marked(mark)))) and time.monotonic() < end:
+    while (left := len(list(_processes_with(mark)))) and time.monotonic() < end:
         time.sleep(0.05)
     return left
 
@@ -127,7 +127,7 @@ def _signal(processes: Iterable[int], number: signal.Signals) -> None:
             os.kill(process, number)
 
 
-def _marked(mark: str) -> Iterator[int]:
+def _processes_with(mark: str) -> Iterator[int]:
     """Processes that inherited our environment. torch_xla exists for Linux alone, so /proc does."""
     wanted = f"{FOLDER}={mark}".encode()
     for entry in Path("/proc").iterdir():

@@ -24,9 +24,9 @@ def renamed(port: Training, reference: Training) -> Training:
         strangers=tuple(replace(one, name=name(one.name)) for one in port.strangers),
         optimizers=tuple(_optimizer(one, name) for one in port.optimizers),
         ties=tuple(tuple(sorted(map(name, group))) for group in port.ties),
-        started=_keyed(port.started, name),
-        after_one=_keyed(port.after_one, name),
-        state=_keyed(port.state, name),
+        started=_key_tensors(port.started, name),
+        after_one=_key_tensors(port.after_one, name),
+        state=_key_tensors(port.state, name),
         outputs={name(mine): marks for mine, marks in port.outputs.items()},
     )
 
@@ -40,8 +40,8 @@ def _names(port: Sequence[Parameter], reference: Sequence[Parameter]) -> dict[st
 
 
 def _optimizer(one: Optimizer, name: Callable[[str], str]) -> Optimizer:
-    return replace(one, gradients=tuple(_keyed(step, name) for step in one.gradients))
+    return replace(one, gradients=tuple(_key_tensors(step, name) for step in one.gradients))
 
 
-def _keyed(marks: Mapping[str, Mark], name: Callable[[str], str]) -> dict[str, Mark]:
+def _key_tensors(marks: Mapping[str, Mark], name: Callable[[str], str]) -> dict[str, Mark]:
     return {name(mine): mark for mine, mark in marks.items()}

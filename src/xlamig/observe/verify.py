@@ -47,7 +47,7 @@ def verify(port: Program, asked: Asked) -> list[Check]:
     checks = list(gate.checks(ours, references, asked.tolerance))
     if not asked.locate:
         return checks
-    return _located(checks, port, reference, settings, asked.tolerance)
+    return _locate_difference(checks, port, reference, settings, asked.tolerance)
 
 
 def _port(port: Program, steps: int) -> runs.Run:
@@ -65,7 +65,7 @@ def _original(port: Program, original: str | None) -> Program:
     return replace(port, target=original, module=False)
 
 
-def _located(
+def _locate_difference(
     checks: list[Check], port: Program, reference: Program, settings: runs.Asked, tolerance: float
 ) -> list[Check]:
     """With the first line that computes something else, where losses, gradients or outputs differ."""

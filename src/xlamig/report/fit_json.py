@@ -50,7 +50,7 @@ def _graph(found: GraphFit) -> dict[str, Any]:
         "inputs": [
             {"shape": list(one.shape), "dtype": one.dtype} for one in graph.arguments if one.role == "input"
         ],
-        "results": [_compiled(one) for one in found.compiled],
+        "results": [_compiled_document(one) for one in found.compiled],
     }
 
 
@@ -63,7 +63,7 @@ def _arguments(graph: Graph) -> dict[str, Any]:
     }
 
 
-def _compiled(one: Compiled) -> dict[str, Any]:
+def _compiled_document(one: Compiled) -> dict[str, Any]:
     return {
         "chip": one.chip,
         "chips": one.chips,

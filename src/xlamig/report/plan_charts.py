@@ -101,7 +101,7 @@ def _severities(report: Report) -> Chart:
         parts = [(severity, counts[prefix, severity]) for severity in SEVERITIES if counts[prefix, severity]]
         total = sum(count for _, count in parts)
         pairs = [(count / most, severity, number(count, severity)) for severity, count in parts]
-        bars.append(_stacked(_short(FAMILIES[prefix]), place, pairs, str(total)))
+        bars.append(_stack_bars(_short(FAMILIES[prefix]), place, pairs, str(total)))
     legend = tuple((severity, severity) for severity in SEVERITIES)
     return Chart("Findings by family and severity", tuple(bars), legend)
 
@@ -121,7 +121,7 @@ def _coverage(plan: Plan) -> Chart:
         for part, ink, words in parts
         if part
     ]
-    bar = _stacked("sites", 0, pairs, str(counts.sites))
+    bar = _stack_bars("sites", 0, pairs, str(counts.sites))
     return Chart("Coverage of CUDA and PyTorch sites", (bar,), tuple((ink, said) for _, ink, said in pairs))
 
 
@@ -130,7 +130,7 @@ def _file(place: int, name: str, length: float, share: str) -> Bar:
     return Bar(_short(name), ROW * place, (segment,), share, LABEL + _PLOT * length)
 
 
-def _stacked(label: str, place: int, parts: Sequence[tuple[float, str, str]], value: str) -> Bar:
+def _stack_bars(label: str, place: int, parts: Sequence[tuple[float, str, str]], value: str) -> Bar:
     x = float(LABEL)
     segments = []
     for share, ink, title in parts:

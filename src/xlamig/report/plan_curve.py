@@ -44,14 +44,14 @@ def curve(history: Sequence[Point]) -> Curve:
     likely = [at(place, point.hours.likely) for place, point in enumerate(history)]
     high = [at(place, point.hours.high) for place, point in enumerate(history)]
     low = [at(place, point.hours.low) for place, point in enumerate(history)]
-    dots = tuple(Dot(x, y, _told(point)) for (x, y), point in zip(likely, history, strict=True))
-    return Curve(_joined([*high, *low[::-1]]), _joined(likely), dots, f"{figure(most)} h")
+    dots = tuple(Dot(x, y, _describe_point(point)) for (x, y), point in zip(likely, history, strict=True))
+    return Curve(_join_points([*high, *low[::-1]]), _join_points(likely), dots, f"{figure(most)} h")
 
 
-def _joined(points: Sequence[tuple[float, float]]) -> str:
+def _join_points(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x},{y}" for x, y in points)
 
 
-def _told(point: Point) -> str:
+def _describe_point(point: Point) -> str:
     hours = f"estimate {span(point.hours)}, likely {figure(point.hours.likely)} h"
     return f"{point.date} {point.revision} {one_line(point.subject)}: {hours}"

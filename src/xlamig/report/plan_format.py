@@ -150,15 +150,15 @@ def _estimate(plan: Plan) -> Iterator[str]:
     yield f"{between(low, high)} h in all, likely {figure(likely)} h{days(low, high, plan.hours_per_day)}"
     hours = plan.hours
     yield f"findings: {span(hours)}, likely {figure(hours.likely)} h"
-    yield from _saved(hours, hours.after_fix, "--fix")
+    yield from _saving_lines(hours, hours.after_fix, "--fix")
     if figure(hours.after_unsafe_fix) != figure(hours.after_fix):
-        yield from _saved(hours, hours.after_unsafe_fix, "--fix --unsafe-fixes")
+        yield from _saving_lines(hours, hours.after_unsafe_fix, "--fix --unsafe-fixes")
     if plan.fixed_high:
         fixed = between(plan.fixed_low, plan.fixed_high)
         yield f"in no finding: {fixed} h for {FIXED_WORK[0].lower()}{FIXED_WORK[1:]}"
 
 
-def _saved(hours: Hours, left: float, flags: str) -> Iterator[str]:
+def _saving_lines(hours: Hours, left: float, flags: str) -> Iterator[str]:
     if figure(left) != figure(hours.likely):
         part = left / hours.likely
         span = f"{between(hours.low * part, hours.high * part)} h"

@@ -20,7 +20,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
     yield f"{strong('strong', f'{plan.target}: {plan.verdict}')} ({plan.verdict_reason})"
     yield ""
     for label, lines in words.head(plan):
-        yield from _labelled(label, lines)
+        yield from _label_lines(label, lines)
     if plan.dominant:
         share = percent(plan.dominant.share)
         rule = f"{plan.dominant.code} {plan.dominant.name} ({number(plan.dominant.sites, 'site')})"
@@ -39,15 +39,15 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
     yield from _placement(plan, context)
     if plan.economics is not None:
         yield from ("", strong("strong", "Economics, estimates"))
-        yield from map(_indented, plan_economics.lines(plan.economics))
+        yield from map(_indent, plan_economics.lines(plan.economics))
     if plan.step is not None:
         yield from ("", strong("strong", "One training step, compiled"))
-        yield from (_indented(one_line(line)) for line in plan_step.lines(plan.step))
+        yield from (_indent(one_line(line)) for line in plan_step.lines(plan.step))
     if plan.history:
         yield from ("", strong("strong", "Remaining work over time, estimates"))
-        yield from (_indented(one_line(line)) for line in words.burn_down(plan))
+        yield from (_indent(one_line(line)) for line in words.burn_down(plan))
     if explain:
-        yield from ("", strong("strong", "Terms, in minutes"), *map(_indented, words.terms(plan)))
+        yield from ("", strong("strong", "Terms, in minutes"), *map(_indent, words.terms(plan)))
     if problems := list(troubles(report)):
         yield from ("", *problems)
 
@@ -72,7 +72,7 @@ def _placement(plan: Plan, context: Context) -> Iterator[str]:
             yield from (f"   {'':<{title}}       {reason}" for reason in stage.reasons)
         yield from (f"   note: {line}" for line in plan.crossings)
     if lines := list(plan_placement.sizes(plan)):
-        yield from ("", context.paint("strong", "Sizes on a matrix unit (MXU)"), *map(_indented, lines))
+        yield from ("", context.paint("strong", "Sizes on a matrix unit (MXU)"), *map(_indent, lines))
 
 
 def _rows(items: Sequence[Item]) -> list[tuple[str, ...]]:
@@ -86,10 +86,10 @@ def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
         yield "   " + "  ".join(cells) + f"  {row[-1]:>{widths[-1]}}"
 
 
-def _labelled(label: str, lines: Sequence[str]) -> Iterator[str]:
+def _label_lines(label: str, lines: Sequence[str]) -> Iterator[str]:
     for row, line in enumerate(lines):
         yield f"{'' if row else label:<10}{line}"
 
 
-def _indented(line: str) -> str:
+def _indent(line: str) -> str:
     return f"   {line}"

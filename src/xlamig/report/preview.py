@@ -20,7 +20,7 @@ def preview(fix: Fix, filename: str, text: str | None, margin: str, context: Con
     changed: list[tuple[Ink, str]] = []
     if text is not None and all(edit.place.end <= len(text) for edit in edits):
         for together in _neighbours(text, edits):
-            changed += _changed(text, together)
+            changed += _changed_lines(text, together)
     for ink, line in changed[:MAX_LINES]:
         shown = "".join(map(visible, line[:MAX_WIDTH]))
         sign = "-" if ink == "removed" else "+"
@@ -44,7 +44,7 @@ def _neighbours(text: str, edits: Sequence[Edit]) -> list[list[Edit]]:
     return groups
 
 
-def _changed(text: str, edits: Sequence[Edit]) -> list[tuple[Ink, str]]:
+def _changed_lines(text: str, edits: Sequence[Edit]) -> list[tuple[Ink, str]]:
     start = line_start(text, edits[0].place.start)
     end = line_end(text, edits[-1].place.end)
     after, position = "", start

@@ -28,7 +28,7 @@ def snippet(text: str, place: Range, context: Context) -> Iterator[str]:
     for index, line in enumerate(lines[:MAX_LINES]):
         first = max(place.start - offset, 0) if index == 0 else len(line) - len(line.lstrip())
         last = min(place.end - offset, len(line))
-        shown, carets = _underlined(line, first, max(last, first + 1))
+        shown, carets = _underline(line, first, max(last, first + 1))
         row = context.paint("gutter", f"{place.location.row + index:>{labels}}")
         yield f"{row} {bar} {shown}".rstrip()
         if line.strip():
@@ -42,7 +42,7 @@ def _newline_length(text: str, offset: int) -> int:
     return 2 if text.startswith("\r\n", offset) else 1
 
 
-def _underlined(line: str, first: int, last: int) -> tuple[str, str]:
+def _underline(line: str, first: int, last: int) -> tuple[str, str]:
     """The line as a terminal shows it, and carets under code points `first` to `last`."""
     cut = max(0, first - _LEAD) if len(line) > MAX_WIDTH else 0
     shown, carets = ("...", "   ") if cut else ("", "")

@@ -15,10 +15,10 @@ def render(checks: Sequence[Check], context: Context) -> Iterator[str]:
         mark = "ok  " if check.passed else context.paint("error", "FAIL")
         yield f"{mark}  {check.title}: {one_line(check.found)}"
         if not check.passed:
-            yield from _failed(check, context)
+            yield from _failure_lines(check, context)
 
 
-def _failed(check: Check, context: Context) -> Iterator[str]:
+def _failure_lines(check: Check, context: Context) -> Iterator[str]:
     if check.spot:
         line = source_line(check.spot, context)
         yield f"      at {words.at(check.spot)}" + (f"  {line}" if line else "")

@@ -193,7 +193,7 @@ class Judge:
         fact, row = decision.fact, decision.row
         display_only = decision.lowered or confidence == "possible"
         return tuple(
-            _completed(fix, decision)
+            _complete_fix(fix, decision)
             for fix in decision.rule.fixes
             if fix.target in (None, self.settings.target)
             and fix.style in (None, self.settings.style)
@@ -216,7 +216,7 @@ def _job(rule: Rule, fact: Fact, source: SourceView, message: str) -> str:
     return f"{rule.effort.group}|{source.filename}|{fact.statement[0]}"
 
 
-def _completed(fix: FixRow, decision: Decision) -> FixRow:
+def _complete_fix(fix: FixRow, decision: Decision) -> FixRow:
     """The fix with its title in words and with what the table says of the API."""
     title = fix.title if fix.words is None else _words(fix.words, decision)
     options = {**fix.options, "row": decision.row.values} if decision.row else fix.options

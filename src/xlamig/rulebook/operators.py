@@ -85,7 +85,7 @@ class OperatorTable(Table):
             return
         yield {**values, self._target: measured}
         for case in _cases(measured):
-            yield {**values, self._target: {**measured, **_told(case)}}
+            yield {**values, self._target: {**measured, **_case_values(case)}}
 
     def _written_row(self, name: str) -> Row | None:
         known_as = self._measured.known_as(name) if self._measured is not None else name
@@ -97,7 +97,7 @@ class OperatorTable(Table):
         values = written.values if written else {}
         row = {key: value for key, value in measured.items() if key != "cases"}
         cases = tuple(
-            (_condition(case["when"], where), {**values, self._target: {**row, **_told(case)}})
+            (_condition(case["when"], where), {**values, self._target: {**row, **_case_values(case)}})
             for case in _cases(measured)
         )
         rulings = written.rulings if written else {}
@@ -135,7 +135,7 @@ def _infinite(pattern: Any) -> Any:
     return float(pattern) if pattern in ("inf", "-inf") else pattern
 
 
-def _told(case: Mapping[str, Any]) -> dict[str, Any]:
+def _case_values(case: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that a case puts in place of its row's; for a gradient alone, under the row's keys
     for it."""
     said = {key: value for key, value in case.items() if key not in ("when", "backward")}

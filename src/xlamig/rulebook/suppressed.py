@@ -35,7 +35,7 @@ def apply(
     """Takes out what comments suppress. `judgements` are all of the file, also those a report
     would hide; `evaluated` are the codes of the rules that judged it."""
     kept, hidden, used = silence(judgements, suppressions)
-    events = (*_unknown(suppressions, rules), *_unused(suppressions, used, rules, evaluated))
+    events = (*_unknown(suppressions, rules), *_unused_codes(suppressions, used, rules, evaluated))
     codes = tuple(sorted({judgement.finding.code for judgement in hidden}))
     return Outcome(kept, sum(is_shown(j.finding) for j in hidden), codes, events)
 
@@ -70,15 +70,15 @@ def _use(finding: Finding, suppressions: Suppressions) -> Use | None:
     return suppressions.covers(finding.code, finding.name, first, last)
 
 
-def _meant(code: Code, rules: Mapping[str, Rule]) -> list[Rule]:
+def _matching_rules(code: Code, rules: Mapping[str, Rule]) -> list[Rule]:
     return [rule for rule in rules.values() if code.means(rule.code, rule.name)]
 
 
-def _unused(
+def _unused_codes(
     suppressions: Suppressions, used: frozenset[Use], rules: Mapping[str, Rule], evaluated: Container[str]
 ) -> Iterator[ToolEvent]:
     for use in suppressions.unused(used):
-        live = [rule for rule in _meant(use.code, rules) if rule.status != "withdrawn"]
+        live = [rule for rule in _matching_rules(use.code, rules) if rule.status != "withdrawn"]
         live = [rule for rule in live if not rule.code.startswith(TOOL)]
         # A rule that did not run here may be what the comment is for.
         if live and all(rule.code in evaluated for rule in live):
@@ -92,7 +92,7 @@ def _unknown(suppressions: Suppressions, rules: Mapping[str, Rule]) -> Iterator[
     for suppression in suppressions.blanket:
         yield _event("unknown-code", suppression, None, "a suppression has to name a code")
     for suppression, code in suppressions.uses:
-        meant = _meant(code, rules)
+        meant = _matching_rules(code, rules)
         withdrawn = [rule for rule in meant if rule.status == "withdrawn"]
         if not meant:
             known = (*rules, *(rule.name for rule in rules.values()))

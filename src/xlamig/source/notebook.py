@@ -92,7 +92,7 @@ class NotebookText(SourceText):
             if new != cell.source and cell.number in texts:
                 pieces += (
                     self.raw[done : cell.start],
-                    _dumped(new, self.raw[cell.start : cell.end], self.raw),
+                    _dump_value(new, self.raw[cell.start : cell.end], self.raw),
                 )
                 done = cell.end
         return "".join((*pieces, self.raw[done:]))
@@ -168,7 +168,7 @@ def _below_cell_magic(above: str, cell: str) -> str:
     return above + cell
 
 
-def _dumped(source: str, old: str, raw: str) -> str:
+def _dump_value(source: str, old: str, raw: str) -> str:
     """`source` as JSON in the manner of `old`, the value it replaces."""
     ascii_only = raw.isascii() and "\\u" in raw
     if not old.startswith("["):

@@ -32,14 +32,14 @@ def native_facts(page: Page, filename: str, native: Native, links: Links) -> Ite
         **page.fields(*anchor),
         via="source",
         name=" ".join((stem, *names, *operators)).lower(),
-        subject=_listed([*operators] or [*names]) or stem,
+        subject=_list_first([*operators] or [*names]) or stem,
         amount=_amount(len(names), native),
         kernels=len(names),
         launches=len(native.launches),
         lines=native.device_lines,
         operators=tuple(operators),
         features=frozenset(native.features),
-        related=tuple(_related(kernels, native, links)),
+        related=tuple(_related_places(kernels, native, links)),
     )
 
 
@@ -68,12 +68,12 @@ def _amount(kernels: int, native: Native) -> str:
     return ", ".join([*parts, features] if features else parts) or "code that calls CUDA"
 
 
-def _listed(names: list[str], most: int = 3) -> str:
+def _list_first(names: list[str], most: int = 3) -> str:
     shown = ", ".join(f"`{name}`" for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def _related(kernels: list[Found], native: Native, links: Links) -> Iterator[Why]:
+def _related_places(kernels: list[Found], native: Native, links: Links) -> Iterator[Why]:
     launched = {launch.kernel for launch in native.launches}
     for kernel in kernels[:_MOST]:
         where = "launched in this file" if kernel.name in launched else "not launched in this file"

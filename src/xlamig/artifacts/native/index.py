@@ -38,14 +38,14 @@ class NativeIndex:
     """Over the native sources of a run, and the text of its Python files."""
 
     def __init__(self, files: Mapping[str, Native], python: Collection[tuple[str, str]] = ()) -> None:
-        self._defined = _defined(files)
+        self._defining_files = _defining_files(files)
         self._calls = self._edges(files)
         bound: dict[str, list[Bound]] = defaultdict(list)
         reached: dict[str, set[str]] = defaultdict(set)
         for name, file in files.items():
             for binding in file.bindings:
                 bound[binding.operator].append(Bound(binding.operator, name, binding.span[0]))
-                start = self._meant(_function(binding), name)
+                start = self._meant_nodes(_function(binding), name)
                 reached[binding.operator] |= {name, *(place for place, _ in self._reach(start))}
         self._bound = bound
         self._operators: dict[str, list[str]] = defaultdict(list)
@@ -54,12 +54,12 @@ class NativeIndex:
                 self._operators[name].append(operator)
         modules = {module for file in files.values() for module in file.modules}
         self._users = users_of(set(reached), modules, python) if reached else {}
-        self._join(files, exports_called(_exported(files), python))
+        self._join(files, exports_called(_exported_places(files), python))
 
     def _join(self, files: Mapping[str, Native], called: Mapping[str, list[User]]) -> None:
         """Functions of `extern "C"` that Python calls are operators like the others."""
         for name in sorted(called):
-            for place, span in _exported(files)[name]:
+            for place, span in _exported_places(files)[name]:
                 self._bound.setdefault(name, []).append(Bound(name, place, span[0]))
                 for reached in sorted({place, *(file for file, _ in self._reach([(place, name)]))}):
                     if name not in self._operators[reached]:
@@ -75,23 +75,23 @@ class NativeIndex:
             max(0, len(users) - _MOST_USERS),
         )
 
-    def _meant(self, name: str, filename: str) -> list[Node]:
+    def _meant_nodes(self, name: str, filename: str) -> list[Node]:
         """Return the nodes that a name stands for in a file: the file's own definitions first, then those of
         others."""
-        places = self._defined.get(name, ())
+        places = self._defining_files.get(name, ())
         if filename in places:
             return [(filename, name)]
         return [(place, name) for place in places] if len(places) <= _COMMON else []
 
     def _edges(self, files: Mapping[str, Native]) -> dict[Node, set[Node]]:
         calls: dict[Node, set[Node]] = defaultdict(set)
-        known = self._defined.keys()
+        known = self._defining_files.keys()
         for filename, file in files.items():
             for function, words in file.functions:
                 for word in words & known:
-                    calls[filename, function].update(self._meant(word, filename))
+                    calls[filename, function].update(self._meant_nodes(word, filename))
             for words in file.mentions:
-                tied = [node for word in words & known for node in self._meant(word, filename)]
+                tied = [node for word in words & known for node in self._meant_nodes(word, filename)]
                 for node in tied:
                     calls[node].update(tied)
         return calls
@@ -107,7 +107,7 @@ class NativeIndex:
         return seen
 
 
-def _exported(files: Mapping[str, Native]) -> dict[str, list[tuple[str, Span]]]:
+def _exported_places(files: Mapping[str, Native]) -> dict[str, list[tuple[str, Span]]]:
     """Where each function of `extern "C"` is."""
     exported: dict[str, list[tuple[str, Span]]] = defaultdict(list)
     for filename, file in files.items():
@@ -116,7 +116,7 @@ def _exported(files: Mapping[str, Native]) -> dict[str, list[tuple[str, Span]]]:
     return exported
 
 
-def _defined(files: Mapping[str, Native]) -> dict[str, list[str]]:
+def _defining_files(files: Mapping[str, Native]) -> dict[str, list[str]]:
     """The files that define a name."""
     defined: dict[str, list[str]] = defaultdict(list)
     for filename, file in files.items():

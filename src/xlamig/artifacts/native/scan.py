@@ -119,7 +119,7 @@ def _kernels(source: _Source, found: Mapping[str, list[Node]]) -> Iterator[Kerne
         owner = word.parent
         if owner is None:
             continue
-        name = _declared(owner) or _first_call(word)
+        name = _declared_name(owner) or _first_call(word)
         if name is None:
             continue
         whole = owner.type == "function_definition"
@@ -141,7 +141,7 @@ def _hidden_kernels(source: _Source, found: Mapping[str, list[Node]]) -> Iterato
 
 
 def _is_named(word: Node) -> bool:
-    return word.parent is not None and (_declared(word.parent) or _first_call(word)) is not None
+    return word.parent is not None and (_declared_name(word.parent) or _first_call(word)) is not None
 
 
 def _hidden_launches(source: _Source, macros: list[Node]) -> Iterator[Launch]:
@@ -160,7 +160,7 @@ def _hidden_bindings(source: _Source, macros: list[Node]) -> Iterator[Binding]:
             yield Binding(match[1] + ("*" if match[2] else ""), _base(match[3] or ""), span, "pybind11")
 
 
-def _declared(node: Node) -> Node | None:
+def _declared_name(node: Node) -> Node | None:
     """The name a function definition or declaration declares."""
     declarator = node.child_by_field_name("declarator")
     while declarator is not None and declarator.type not in _NAMES:
@@ -182,9 +182,9 @@ def _first_call(word: Node) -> Node | None:
         if child is None:
             break
         if child.type == "function_declarator":
-            return _declared(child)
+            return _declared_name(child)
         if child.type in ("declaration", "function_definition", "call_expression", "template_declaration"):
-            return _declared(child) or child.child_by_field_name("function")
+            return _declared_name(child) or child.child_by_field_name("function")
         child = child.next_sibling
     return None
 
@@ -258,7 +258,7 @@ def _library(source: _Source, node: Node) -> tuple[str, str] | None:
 
 def _functions(source: _Source, nodes: list[Node]) -> Iterator[tuple[str, frozenset[str]]]:
     for node in nodes:
-        name, body = _declared(node), node.child_by_field_name("body")
+        name, body = _declared_name(node), node.child_by_field_name("body")
         if name is not None and body is not None:
             yield _base(source.text(name)), frozenset(_WORD.findall(source.text(body)))
 
@@ -269,7 +269,7 @@ def _exports(source: _Source, nodes: list[Node]) -> Iterator[tuple[str, Span]]:
         above: Node | None = node.parent
         while above is not None and above.type in _AROUND:
             above = above.parent
-        name = _declared(node)
+        name = _declared_name(node)
         if name is None or above is None or above.type != "linkage_specification":
             continue
         host = "__global__" not in source.text(node)[:80]

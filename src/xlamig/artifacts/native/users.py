@@ -42,7 +42,7 @@ def users_of(
             if before is None:
                 continue
             row, at = row + text.count("\n", at, match.start()), match.start()
-            for operator in short.get(match[1]) or _completed(match[1], short):
+            for operator in short.get(match[1]) or _completed_operators(match[1], short):
                 if _is_called(operator, before[0], text, owners, modules):
                     found[operator].append(User(operator, filename, row))
     return found
@@ -69,7 +69,7 @@ def exports_called(names: Collection[str], python: Iterable[tuple[str, str]]) ->
     return found
 
 
-def _completed(name: str, short: Mapping[str, list[str]]) -> list[str]:
+def _completed_operators(name: str, short: Mapping[str, list[str]]) -> list[str]:
     """The operators whose name a macro completes to this one."""
     fitting = [key for key in short if key.endswith("*") and name.startswith(key[:-1])]
     return short[max(fitting, key=len)] if fitting else []

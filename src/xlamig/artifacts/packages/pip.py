@@ -56,7 +56,7 @@ def read_line(page: Page, text: str, span: Span, *, optional: bool = False) -> I
     except InvalidRequirement as error:
         if not _PLACE.match(text) and not text.endswith((".whl", ".tar.gz", ".zip")):
             problem = str(error).partition("\n")[0].rstrip(":")
-            yield page.malformed(f"`{_shown(text)}` is no requirement: {problem}", *span)
+            yield page.malformed(f"`{_shorten(text)}` is no requirement: {problem}", *span)
             return
         fact = None
         if name := _name_in(text):
@@ -128,6 +128,6 @@ def _cuda_in(text: str) -> str:
     return found[1] if found else ""
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     short = " ".join(text.split()).replace("`", "'")
     return short if len(short) <= 60 else f"{short[:57]}..."

@@ -47,7 +47,7 @@ def read_setup_py(page: Page) -> Iterator[Fact]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             names.setdefault(node.targets[0].id, node.value)
-        elif isinstance(node, ast.Call) and _called(node) == "setup":
+        elif isinstance(node, ast.Call) and _called_function(node) == "setup":
             calls.append(node)
     for keyword in (keyword for call in calls for keyword in call.keywords):
         if keyword.arg in (*_REQUIRED, *_OPTIONAL):
@@ -57,7 +57,7 @@ def read_setup_py(page: Page) -> Iterator[Fact]:
                 yield from (fact for fact in facts if isinstance(fact, Package))
 
 
-def _called(node: ast.Call) -> str:
+def _called_function(node: ast.Call) -> str:
     function = node.func
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 

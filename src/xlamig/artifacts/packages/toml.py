@@ -36,7 +36,7 @@ _SOURCES = ("tool.uv.index", "tool.poetry.source", "tool.pdm.source", "source")
 
 
 def read_toml(page: Page) -> Iterator[Fact]:
-    data = _parsed(page)
+    data = _parse_document(page)
     if isinstance(data, Fact):
         yield data
         return
@@ -59,7 +59,7 @@ def read_toml(page: Page) -> Iterator[Fact]:
         for name, wanted in _table(data, table).items():
             span = places.key(name)
             if name != "python":
-                yield _required(page, name, wanted, span, optional)
+                yield _requirement_of(page, name, wanted, span, optional)
     for table in _SOURCES:
         places.section(table)
         entries = _get(data, table)
@@ -74,7 +74,7 @@ def read_lock(page: Page) -> Iterator[Fact]:
     if page.text.lstrip().startswith("{"):
         yield from _read_pipfile_lock(page)
         return
-    data = _parsed(page)
+    data = _parse_document(page)
     if isinstance(data, Fact):
         yield data
         return
@@ -108,7 +108,7 @@ def _read_pipfile_lock(page: Page) -> Iterator[Fact]:
             yield package_fact(page, name, version or "", span, spelled=name, optional=section == "develop")
 
 
-def _parsed(page: Page) -> dict[str, Any] | Fact:
+def _parse_document(page: Page) -> dict[str, Any] | Fact:
     try:
         return tomllib.loads(page.text)
     except tomllib.TOMLDecodeError as error:
@@ -120,7 +120,7 @@ def _parsed(page: Page) -> dict[str, Any] | Fact:
         return page.malformed("nested too deeply", 0)
 
 
-def _required(page: Page, name: str, wanted: object, span: tuple[int, int], optional: bool) -> Fact:
+def _requirement_of(page: Page, name: str, wanted: object, span: tuple[int, int], optional: bool) -> Fact:
     """Return the fact of a requirement in the form of Poetry and Pipenv: a version, or a table with one."""
     if isinstance(wanted, list):
         wanted = wanted[0] if wanted else ""

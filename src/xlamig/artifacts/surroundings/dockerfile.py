@@ -66,7 +66,7 @@ def instructions(text: str) -> Iterator[Instruction]:
         begin = at + len(line) - len(line.lstrip())
         word = re.match(r"\S+", text[begin:end])
         after = begin + (word.end() if word else 0)
-        last = _continued(text, at)
+        last = _end_of_instruction(text, at)
         for tag in _HEREDOC.findall(text[after:last]):
             closing = re.compile(rf"^[ \t]*{tag}[ \t]*\r?$", re.MULTILINE).search(text, last)
             last = closing.end() if closing else last
@@ -79,7 +79,7 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _continued(text: str, at: int) -> int:
+def _end_of_instruction(text: str, at: int) -> int:
     """The end of the last line of an instruction; comment and empty lines inside do not end it."""
     goes_on = True
     end = at

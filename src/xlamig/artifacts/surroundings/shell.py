@@ -70,7 +70,7 @@ def read_command(page: Page, words: Sequence[Word], wanted: Wanted) -> Iterator[
         if wanted(pair) or (name not in _WRAPPERS and pair not in _WRAPPERS):
             break
         yield from _words_options(page, name, words[1:], wanted)
-        words = _unwrapped(words, 2 if pair in _WRAPPERS else 1)
+        words = _unwrap(words, 2 if pair in _WRAPPERS else 1)
     if not words:
         return
     texts = [_basename(words[0][0]), *(word for word, _ in words[1:4])]
@@ -80,12 +80,14 @@ def read_command(page: Page, words: Sequence[Word], wanted: Wanted) -> Iterator[
             span = (words[0][1][0], words[length - 1][1][1])
             yield page.setting(name, " ".join(word for word, _ in words[length:]), span, "command")
             break
-    yield from _installed(page, texts, words, wanted)
+    yield from _installed_facts(page, texts, words, wanted)
     for length in (1, 2):
         yield from _words_options(page, " ".join(texts[:length]), words[length:], wanted)
 
 
-def _installed(page: Page, texts: Sequence[str], words: Sequence[Word], wanted: Wanted) -> Iterator[Fact]:
+def _installed_facts(
+    page: Page, texts: Sequence[str], words: Sequence[Word], wanted: Wanted
+) -> Iterator[Fact]:
     match texts:
         case [("pip" | "pip3"), "install", *_]:
             yield from read_install(page, words[2:])
@@ -111,7 +113,7 @@ def _is_spec(word: str) -> bool:
 def _words_options(page: Page, command: str, words: Sequence[Word], wanted: Wanted) -> Iterator[Fact]:
     """Options of a command: `docker run --gpus all`; those of the program it starts are its own."""
     if command in _STARTERS:
-        words = words[: _started(words, _STARTERS[command])]
+        words = words[: _program_start(words, _STARTERS[command])]
     for (word, span), (value, after) in pairwise([*words, ("", (0, 0))]):
         name, equals, own = word.partition("=")
         if word.startswith("-") and wanted(f"{command} {name}"):
@@ -120,7 +122,7 @@ def _words_options(page: Page, command: str, words: Sequence[Word], wanted: Want
             yield page.setting(f"{command} {name}", given, (span[0], end), "option")
 
 
-def _started(words: Sequence[Word], flags: Sequence[str]) -> int:
+def _program_start(words: Sequence[Word], flags: Sequence[str]) -> int:
     """Where the program begins."""
     takes = False
     for place, (word, _) in enumerate(words):
@@ -145,7 +147,7 @@ def _basename(word: str) -> str:
     return "python" if _PYTHON.match(name) else name
 
 
-def _unwrapped(words: list[Word], length: int) -> list[Word]:
+def _unwrap(words: list[Word], length: int) -> list[Word]:
     """Return the words of the command that a wrapper starts."""
     takes = _WRAPPERS.get(" ".join([_basename(words[0][0]), *(w for w, _ in words[1:length])]), ())
     words = words[length:]

@@ -46,7 +46,7 @@ class Changes:
             failed=f"git knows no revision {revision!r}",
         ).strip()  # fmt: skip
         base = _git(top, "merge-base", commit, "HEAD", failed=None).strip() or commit
-        return Changes(_changed(top, base, names))
+        return Changes(_parse_changes(top, base, names))
 
     def touch(self, finding: Finding) -> bool:
         """Return whether a line of the finding is new. Of a notebook, whose rows are no lines of its file,
@@ -58,10 +58,10 @@ class Changes:
         return any(part.start <= last and first < part.stop for part in rows)
 
 
-def _changed(top: Path, base: str, names: Mapping[Path, str]) -> dict[str, Rows]:
-    tracked = _listed(_git(top, "ls-tree", "-r", "-z", "--name-only", "--full-tree", base))
-    renamed = _renamed(_git(top, "diff", "-z", "-M", "--name-status", "--diff-filter=R", base))
-    touched = _listed(_git(top, "diff", "-z", "--name-only", base))
+def _parse_changes(top: Path, base: str, names: Mapping[Path, str]) -> dict[str, Rows]:
+    tracked = _list_files(_git(top, "ls-tree", "-r", "-z", "--name-only", "--full-tree", base))
+    renamed = _renamed_files(_git(top, "diff", "-z", "-M", "--name-status", "--diff-filter=R", base))
+    touched = _list_files(_git(top, "diff", "-z", "--name-only", base))
     changed: dict[str, Rows] = {}
     for path, name in names.items():
         if not path.is_relative_to(top):
@@ -84,11 +84,11 @@ def _rows(patch: str) -> Rows:
     return tuple(range(start, start + count) for start, count in hunks if count)
 
 
-def _listed(output: str) -> frozenset[str]:
+def _list_files(output: str) -> frozenset[str]:
     return frozenset(output.split("\0"))
 
 
-def _renamed(output: str) -> dict[str, str]:
+def _renamed_files(output: str) -> dict[str, str]:
     """Old names by new ones, from `R100 NUL old NUL new NUL` and so on."""
     words = output.split("\0")[:-1]
     return {new: old for old, new in zip(words[1::3], words[2::3], strict=True)}

@@ -24,7 +24,7 @@ def device_of_rank(fact: Fact, options: Options, context: FixContext) -> Draft |
     method = isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr == "cuda"
     if isinstance(node, ir.Call) and method:
         device = _device(node.args[0].value, fact, context) if node.args else None
-        edits = _moved(node, device.text, context) if device else None
+        edits = _move_to_device(node, device.text, context) if device else None
     else:
         device = _device(node, fact, context)
         written = device and (device.text if fact.result == "device" else f"str({device.text})")
@@ -71,7 +71,7 @@ def _text(node: ir.Expr, context: FixContext) -> str:
     return context.text((node.start, node.end))
 
 
-def _moved(call: ir.Call, device: str, context: FixContext) -> list[Edit] | None:
+def _move_to_device(call: ir.Call, device: str, context: FixContext) -> list[Edit] | None:
     """`.cuda(rank, ...)` as `.to(device, ...)`."""
     func, first, *rest = call.func, *call.args
     assert isinstance(func, ir.Attribute)

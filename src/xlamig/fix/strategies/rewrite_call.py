@@ -25,7 +25,7 @@ def rewrite_call(fact: Fact, options: Options, context: FixContext) -> Draft | N
     breaks    targets that lack what is written: not where they shall go on working
     method    what `argument` has to call
     """
-    found = _called(fact, options, context)
+    found = _call_and_arguments(fact, options, context)
     settings = context.settings
     if found is None or {settings.target, *settings.keep_working_on} & set(options.get("breaks", ())):
         return None
@@ -48,7 +48,9 @@ def rewrite_call(fact: Fact, options: Options, context: FixContext) -> Draft | N
     return Draft(f"Use `{new.text}`", (*new.edits, context.edit(*span, new.text)), new.creates)
 
 
-def _called(fact: Fact, options: Options, context: FixContext) -> tuple[Span, dict[str, Span]] | None:
+def _call_and_arguments(
+    fact: Fact, options: Options, context: FixContext
+) -> tuple[Span, dict[str, Span]] | None:
     """Where the call of a fact stands, and its arguments by their parameters; None if not all are seen."""
     if isinstance(fact, ApiUse):
         span, receiver = fact.parts.get("call"), fact.parts.get("receiver")

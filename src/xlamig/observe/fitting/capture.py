@@ -124,7 +124,7 @@ def _without_record(ended: Exit, folder: Path) -> FitError:
     """Nothing was written: torch_xla was never imported, or the process was killed."""
     early = [json.loads(path.read_text()) for path in folder.glob("*.failure")]
     if early:
-        return _failed(failure(early[0]))
+        return _explain_failure(failure(early[0]))
     if ended.killed_by:
         return FitError(_KILLED.format(signal=ended.killed_by, place=_crash(folder)), End.ENDED_EARLY)
     return FitError(_NO_BOUNDARY, End.NO_BOUNDARY)
@@ -132,7 +132,7 @@ def _without_record(ended: Exit, folder: Path) -> FitError:
 
 def _without_step(record: dict[str, Any], ended: Exit, found: Capture) -> FitError:
     if found.failure:
-        return _failed(found.failure)
+        return _explain_failure(found.failure)
     if not record["boundaries"] or not found.steps:
         return FitError(_NO_BOUNDARY, End.NO_BOUNDARY)
     if found.steps >= 3:
@@ -140,7 +140,7 @@ def _without_step(record: dict[str, Any], ended: Exit, found: Capture) -> FitErr
     return FitError(_SHORT.format(steps=found.steps), End.ENDED_EARLY)
 
 
-def _failed(failure: Failure | None) -> FitError:
+def _explain_failure(failure: Failure | None) -> FitError:
     assert failure is not None
     at = failure.spot
     place = f" ({at.filename}:{at.row})" if at else ""

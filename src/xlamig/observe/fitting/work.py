@@ -45,14 +45,14 @@ def _fill(size: int, mxu: int) -> float:
     return size / (ceil(size / mxu) * mxu) if size else 0.0
 
 
-def _listed(one: Instruction, name: str) -> list[int]:
+def _read_numbers(one: Instruction, name: str) -> list[int]:
     found = re.search(rf"\b{name}=\{{([0-9,]*)\}}", one.rest)
     return [int(n) for n in found[1].split(",") if n] if found else []
 
 
 def _dot(one: Instruction, left: tuple[int, ...], right: tuple[int, ...]) -> Product:
-    batch = prod(left[d] for d in _listed(one, "lhs_batch_dims"))
-    contracted = prod(left[d] for d in _listed(one, "lhs_contracting_dims"))
+    batch = prod(left[d] for d in _read_numbers(one, "lhs_batch_dims"))
+    contracted = prod(left[d] for d in _read_numbers(one, "lhs_contracting_dims"))
     rows = prod(left) // max(1, batch * contracted)
     return batch, rows, contracted, prod(right) // max(1, batch * contracted)
 

@@ -47,11 +47,11 @@ class Watch(TorchDispatchMode):
         tracing = sys.gettrace()
         sys.settrace(None)  # each function that is called here would cost a call of the tracer
         try:
-            return self._watched(func, args, kwargs or {})
+            return self._watch_call(func, args, kwargs or {})
         finally:
             sys.settrace(tracing)
 
-    def _watched(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _watch_call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         started = time.perf_counter()
         if _holds_xla(args) or (kwargs and _holds_xla(kwargs.values())) or is_writing():
             result = func(*args, **kwargs)

@@ -61,15 +61,15 @@ class DrawInOrder(TorchDispatchMode):
     ) -> Any:
         if torch.Tag.nondeterministic_seeded not in func.tags:
             return func(*args, **(kwargs or {}))
-        return _called(func, args, kwargs or {}, _contiguous)
+        return _call_on_cpu(func, args, kwargs or {}, _contiguous)
 
 
 def _drawn(function: Any, *args: Any, **kwargs: Any) -> Any:
-    result = _called(function, args, kwargs, _on_cpu)
+    result = _call_on_cpu(function, args, kwargs, _on_cpu)
     return tree_map(lambda one: one.to("xla") if isinstance(one, torch.Tensor) else one, result)
 
 
-def _called(
+def _call_on_cpu(
     function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], convert: Callable[[Any, bool], Any]
 ) -> Any:
     """Call an operator with converted arguments, and copy back what it writes to.

@@ -41,11 +41,11 @@ def evaluation_outputs(modules: Modules) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, (module, args, kwargs) in list(modules.inputs.items()):
         if key in names:
-            found[names[key]] = _evaluated(module, args, kwargs)
+            found[names[key]] = _evaluate_module(module, args, kwargs)
     return found
 
 
-def _evaluated(module: torch.nn.Module, args: Any, kwargs: Any) -> list[torch.Tensor] | None:
+def _evaluate_module(module: torch.nn.Module, args: Any, kwargs: Any) -> list[torch.Tensor] | None:
     modes = [(child, child.training) for child in module.modules()]
     try:
         module.eval()

@@ -47,13 +47,13 @@ class Difference(NamedTuple):
     within: bool = False
 
 
-def _described(value: Any, shapes: list[Any]) -> Any:
+def _describe_entry(value: Any, shapes: list[Any]) -> Any:
     """A value without the tensors in it, whose shapes and types are added to `shapes`."""
     if isinstance(value, torch.Tensor):
         shapes.append((value.shape, value.dtype))
         return None
     if isinstance(value, list | tuple):
-        return tuple([_described(item, shapes) for item in value])
+        return tuple([_describe_entry(item, shapes) for item in value])
     return value
 
 
@@ -82,7 +82,7 @@ def entry(
         elif key in scalars or (key in tensors and isinstance(value, int | float)):  # as in `x / 3`
             lifted.append(value)
         else:
-            baked.append(_described(value, shapes))
+            baked.append(_describe_entry(value, shapes))
     return Entry(func, site, shapes, baked, lifted, sources)
 
 
@@ -169,7 +169,7 @@ class _Parting(NamedTuple):
 
 def _closest(earlier: Iterable[Window], now: Window) -> _Parting:
     """Return the parting that is left last; on a tie a shape or constant explains more than a path."""
-    found = [_parted(before, now) for before in reversed(list(earlier))]
+    found = [_find_parting(before, now) for before in reversed(list(earlier))]
     return max(found, key=lambda f: (f.shared, f.difference is None or f.difference.cause != "path"))
 
 
@@ -180,7 +180,7 @@ def _first(before: Sequence[Entry], now: Sequence[Entry], same: Callable[[Entry,
     return None
 
 
-def _parted(earlier: Window, later: Window) -> _Parting:
+def _find_parting(earlier: Window, later: Window) -> _Parting:
     """Where `later` leaves `earlier`. Numbers count only if nothing else differs."""
     before, now = earlier.entries, later.entries
     at = _first(before, now, lambda a, b: a[:4] == b[:4])
@@ -190,8 +190,12 @@ def _parted(earlier: Window, later: Window) -> _Parting:
         if old.operator is not new.operator or old.site != new.site:
             return _Parting(at, Difference("path", new.site, name, str(old.operator), name))
         if old.shapes != new.shapes:
-            return _Parting(at, Difference("shape", new.site, name, _shown(old.shapes), _shown(new.shapes)))
-        return _Parting(at, Difference("constant", new.site, name, _shown(old.baked), _shown(new.baked)))
+            return _Parting(
+                at, Difference("shape", new.site, name, _show_value(old.shapes), _show_value(new.shapes))
+            )
+        return _Parting(
+            at, Difference("constant", new.site, name, _show_value(old.baked), _show_value(new.baked))
+        )
     if len(before) != len(now):
         at = min(len(before), len(now))
         extra = max(before, now, key=len)[at]
@@ -207,7 +211,7 @@ def _parted(earlier: Window, later: Window) -> _Parting:
     if at is None:
         return _other_survivor(earlier, later) or _Parting(math.inf, None)
     old, new = before[at], now[at]
-    shown = _shown(old.lifted), _shown(new.lifted)
+    shown = _show_value(old.lifted), _show_value(new.lifted)
     return _Parting(len(now), Difference("number", new.site, str(new.operator), *shown))
 
 
@@ -242,7 +246,7 @@ def _other_survivor(earlier: Window, later: Window) -> _Parting | None:
     return _Parting(len(later.entries), Difference("kept", new.site, str(new.operator), *told))
 
 
-def _shown(values: Sequence[Any]) -> str:
+def _show_value(values: Sequence[Any]) -> str:
     return ", ".join(map(_one, values))[:80]
 
 

@@ -52,11 +52,11 @@ def bases(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 def pending(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """Return the tensors whose value is pending, in the order of their assignment: a step that does the same
     has its outputs in the same order."""
-    wanted = [one for one, is_pending in zip(tensors, _wanted(tensors), strict=True) if is_pending]
+    wanted = [one for one, is_pending in zip(tensors, _wanted_flags(tensors), strict=True) if is_pending]
     return sorted(wanted, key=_C._xla_get_tensor_id)
 
 
-def _wanted(tensors: Sequence[torch.Tensor]) -> Sequence[bool]:
+def _wanted_flags(tensors: Sequence[torch.Tensor]) -> Sequence[bool]:
     return _C._check_tensor_need_materialization(list(tensors)) if tensors else ()
 
 

@@ -87,10 +87,10 @@ class DryRun(TorchDispatchMode):
             args = without_masks(args, _empty)
             flat = _pytree.tree_leaves((args, kwargs))
         if torch.Tag.nondeterministic_seeded in func.tags and "scaled_dot_product" not in name:
-            return self._shaped(func, args, kwargs)  # random numbers need a device
-        return self._executed(func, args, kwargs, flat)
+            return self._shape_result(func, args, kwargs)  # random numbers need a device
+        return self._execute_kernel(func, args, kwargs, flat)
 
-    def _executed(self, func: Any, args: Any, kwargs: Any, flat: list[Any]) -> Any:
+    def _execute_kernel(self, func: Any, args: Any, kwargs: Any, flat: list[Any]) -> Any:
         bare, named = _pytree.tree_map(_bare, (args, kwargs))
         if named.get("device") is not None:
             named["device"] = torch.device("tpu")
@@ -100,7 +100,7 @@ class DryRun(TorchDispatchMode):
                 result = func(*bare, **named)
         except (RuntimeError, NotImplementedError) as error:
             self._note(_kind(str(error)), func, str(error))
-            return self._shaped(func, args, kwargs)
+            return self._shape_result(func, args, kwargs)
         known = {id(one.held): one for one in flat if isinstance(one, OnTpu)}
 
         def wrapped(one: torch.Tensor) -> OnTpu:
@@ -108,7 +108,7 @@ class DryRun(TorchDispatchMode):
 
         return _pytree.tree_map_only(torch.Tensor, wrapped, result)
 
-    def _shaped(self, func: Any, args: Any, kwargs: Any) -> Any:
+    def _shape_result(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Return a tensor of the operator's shape, without values. In place, the tensor is its own result."""
 
         def to_meta(one: torch.Tensor) -> torch.Tensor:

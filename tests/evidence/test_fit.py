@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from xlamig.fits import Capture, Compiled, Graph
+from xlamig.fits import Capture, Compiled, Graph, Layout
 from xlamig.knowledge.hardware import load
 from xlamig.observe import interpreters
 from xlamig.observe.fitting import compiling, hlo
@@ -170,9 +170,9 @@ def test_arguments_results_and_donations_are_those_that_torch_xla_compiles(tmp_p
     assert [n for n, one in enumerate(step.arguments) if one.output is not None] == list(map(int, donors))
 
 
-def compiled(step: Graph) -> Compiled:
+def compiled(step: Graph, chips: int = 1, layout: Layout = "one chip") -> Compiled:
     assert COMPILER.found
-    target = compiling.Target(load().tpus["v5e"])
+    target = compiling.Target(load().tpus["v5e"], chips, layout)
     return compiling.compile_graph(step, target, compiling.Compiler(python=COMPILER.found.python))
 
 
@@ -182,6 +182,18 @@ def test_a_step_compiles_with_its_buffers_donated(tmp_path: Path) -> None:
     forward = 2 * 4 * (6 * 5 + 5 * 3)
     assert found.fits and found.flops == forward + forward + 2 * 4 * 5 * 3  # the batch has no gradient
     assert found.memory and found.memory.aliased > 0
+
+
+@needs_libtpu
+def test_a_result_with_the_batch_stays_divided_over_the_chips(tmp_path: Path) -> None:
+    text = VIEWS.replace("torch.zeros(4, 6)", "torch.zeros(4096, 6)").replace(
+        "loss = model(x).square()", "y = model(x)\n    loss = y.square()"
+    )
+    step = captured(text, tmp_path).graphs[0]
+    assert any(one.shape == (4096, 3) for one in step.outputs)
+    found = compiled(step, 8, "data parallel")
+    assert found.fits and {one.name for one in found.collectives} == {"all-reduce"}
+    assert found.memory and found.memory.outputs < 4096 * 3 * 4
 
 
 @needs_libtpu

@@ -51,7 +51,10 @@ def _compile(asked: dict[str, Any]) -> dict[str, Any]:
         device_assignment=numpy.array([[device.id for device in devices]]),
         env_options_overrides=asked["options"],
     )
-    options.executable_build_options.use_shardy_partitioner = False  # the shardings are GSPMD's
+    build = options.executable_build_options
+    build.use_shardy_partitioner = False  # the shardings are GSPMD's
+    # A result that the request leaves open stays where it is computed; by default each device gets all.
+    build.allow_spmd_sharding_propagation_to_output = [not one for one in asked["results"]] or [False]
     with mlir.make_ir_context() as context:
         parsed = module.parse(context, Path(asked["module"]).read_bytes())
         module.annotate(parsed, asked["arguments"], asked["results"])

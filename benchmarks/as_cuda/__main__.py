@@ -1,6 +1,6 @@
 """How many GPU scripts of public repositories run under `xlamig trace --as-cuda`, unmodified.
 
-python -m benchmarks.as_cuda --mirror DIR [--python PATH] [--state FILE] [ID ...]
+python -m benchmarks.as_cuda --mirror DIR [--python PATH] [--state FILE] [--limit N] [ID ...]
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.mirror import MissingMirror
 from benchmarks.scripts.cases import CannotPrepare, Script, of_manifest
-from benchmarks.verify_gate.forks import forked
+from benchmarks.verify_gate import forks
 from xlamig.observe import run
 from xlamig.observe.launch import Program
 from xlamig.observe.run import Asked
@@ -30,11 +30,13 @@ def main() -> int:
     parser.add_argument("--mirror", type=Path, required=True, help="folder of repositories")
     parser.add_argument("--python", default=os.environ.get("XLAMIG_XLA_PYTHON", sys.executable))
     parser.add_argument("--state", type=Path, help="file that keeps what is done, to go on from")
+    parser.add_argument("--limit", type=int, default=240, help="seconds one script may take")
     parser.add_argument("ids", nargs="*")
     options = parser.parse_args()
     chosen = [s for s in of_manifest() if s.id in options.ids or (not options.ids and s.half == "dev")]
     os.environ |= {"WANDB_MODE": "disabled", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", **QUICKLY}
-    run.launch = forked
+    forks.limit = options.limit
+    run.launch = forks.forked
     run.require = lambda program, package: None
     done = _kept(options.state)
     for script in chosen:

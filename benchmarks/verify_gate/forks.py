@@ -13,6 +13,7 @@ from xlamig.observe.launch import Exit, Program, Watch
 
 _PASSED = (launch.FOLDER, launch.WATCH, "XLA_FLAGS", "WANDB_MODE", "MPLBACKEND")
 _servers = threading.local()
+limit = 0  # seconds a program may take, 0 for any number
 
 
 def forked(program: Program, watch: Watch, folder: Path) -> Exit:
@@ -25,6 +26,7 @@ def forked(program: Program, watch: Watch, folder: Path) -> Exit:
         "cwd": str(where),
         "environment": {name: environment[name] for name in _PASSED if name in environment},
         "output": os.devnull,
+        "limit": limit,
     }
     assert server.stdin and server.stdout
     server.stdin.write(json.dumps(asked) + "\n")

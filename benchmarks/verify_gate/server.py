@@ -1,6 +1,6 @@
 """Runs programs one after another, each in a fork of a process that has imported torch_xla once.
 
-The process reads one JSON object per line, {"argv", "cwd", "environment", "begin", "output"}, and answers
+The process reads one JSON object per line, {"argv", "cwd", "environment", "output", "limit"}, and answers
 with the exit code.
 """
 
@@ -11,12 +11,14 @@ import importlib
 import json
 import os
 import runpy
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 
 def child(asked: dict[str, Any]) -> int:
+    signal.alarm(asked["limit"])
     os.environ.update(asked["environment"])
     os.chdir(asked["cwd"])
     sys.argv = asked["argv"]

@@ -231,6 +231,19 @@ def test_a_cuda_program_runs_as_it_is(tmp_path: Path) -> None:
     assert {"GradScaler", "Module.cuda", "autocast"} <= set(found["redirected"])
 
 
+def test_a_default_tensor_type_of_cuda_is_a_device(tmp_path: Path) -> None:
+    text = """
+        import torch
+        torch.set_default_tensor_type("torch.cuda.FloatTensor")
+        assert torch.zeros(2).is_cuda and torch.rand(2).is_cuda
+        torch.set_default_tensor_type(torch.FloatTensor)
+        assert not torch.zeros(2).is_cuda
+    """
+    code, found, stderr = trace(tmp_path, text, "--as-cuda")
+    assert code == 0, stderr
+    assert found["redirected"]["torch.set_default_tensor_type"] == 2
+
+
 def verify(folder: Path, text: str, *options: str) -> tuple[int, str]:
     program = folder / "program.py"
     program.write_text(text)

@@ -44,9 +44,21 @@ def install(redirect: Redirect) -> None:
     _replace_methods(redirect)
     for name in _TYPES:
         setattr(torch.cuda, name, _TensorType(name, redirect))
+    _replace_default_type(redirect)
     torch.cuda.Event = torch.Event = Event
     torch.cuda.Stream = torch.Stream = Stream
     torch.cuda.device = torch.cuda.device_of = _Device
+
+
+def _replace_default_type(redirect: Redirect) -> None:
+    """`torch.set_default_tensor_type("torch.cuda.FloatTensor")` chooses a device as well."""
+    plain = torch.set_default_tensor_type
+
+    def chosen(kind: Any) -> None:
+        plain(plain_type(kind))
+        torch.set_default_device(redirect.device if is_type(kind) else None)
+
+    redirect.replace(torch, "set_default_tensor_type", chosen, "torch.set_default_tensor_type")
 
 
 def _replace_functions(redirect: Redirect) -> None:

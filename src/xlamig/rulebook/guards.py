@@ -18,6 +18,8 @@ _CLOSED: Mapping[Target, frozenset[GuardKind]] = {
     "torch_tpu": _OPTIONAL | {"cuda", "other-device", "xla"},
 }
 
+_LONGEST = 60  # characters of a test that a message quotes
+
 
 def closed_guards(fact: Fact, target: Target) -> tuple[Guard, ...]:
     """The guards that the target does not enter, or need not."""
@@ -30,6 +32,13 @@ def policy(fact: Fact, guarded: Guarded, target: Target) -> Policy:
     if guarded == "ignore" or not closed_guards(fact, target):
         return "plain"
     return guarded
+
+
+def condition(message: str, guard: Guard) -> str:
+    """Return the message with what has to hold for it, because short formats show no reasons."""
+    if guard.kind == "optional-import":
+        return f"{message} (only with that optional import)"
+    return f"{message} (only if `{guard.text}`)" if len(guard.text) <= _LONGEST else message
 
 
 def explain(guard: Guard, row: int) -> str:

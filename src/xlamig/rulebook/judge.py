@@ -11,7 +11,7 @@ from xlamig.config.settings import Settings
 from xlamig.facts import ApiUse, Fact, ToolEvent, Why
 from xlamig.findings import CONFIDENCES, Confidence, Finding, Reason, RuleError
 from xlamig.rulebook.filter import is_shown
-from xlamig.rulebook.guards import closed_guards, explain, policy
+from xlamig.rulebook.guards import closed_guards, condition, explain, policy
 from xlamig.rulebook.judgement import Judgement, SourceView, Views
 from xlamig.rulebook.patterns import MAYBE, NO, YES, Fit
 from xlamig.rulebook.places import identify, once_per_place, supersede
@@ -133,10 +133,12 @@ class Judge:
         rule, fact, ruling = decision.rule, decision.fact, decision.ruling
         severity = "info" if decision.lowered else ruling.severity
         assert severity is not None and ruling.mechanism is not None  # checked when the page was read
-        message = _words(ruling.message or rule.message, decision)
+        plain = _words(ruling.message or rule.message, decision)
+        guards = closed_guards(fact, self.settings.target) if decision.lowered else ()
+        message = condition(plain, guards[0]) if guards else plain
         # A call is a place of its own, with an edit of its own.
         together = rule.once == "dependency" and not isinstance(fact, ApiUse)
-        title = decision.row.values.get("title", message) if decision.row else message
+        title = decision.row.values.get("title", plain) if decision.row else plain
         return Finding(
             code=rule.code,
             name=rule.name,

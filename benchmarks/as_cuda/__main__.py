@@ -85,7 +85,7 @@ def traced(script: Script, folder: Path, python: str) -> dict[str, Any]:
     trace = ended.trace
     if trace is None:
         return {"verdict": "failed", "why": f"no trace, exit code {ended.exit.code}"}
-    if not ended.exit.code and not set(trace.redirected) - OURS:
+    if not ended.exit.code and not {name for name, _ in trace.redirected} - OURS:
         return {"verdict": "asks for no CUDA"}
     good = ended.exit.code == 0 and trace.totals.executions > 0
     failure = trace.failure.summary[:100] if trace.failure else f"exit code {ended.exit.code}"

@@ -165,8 +165,18 @@ def resolves(tree: ast.Module, root: Path, path: Path) -> bool:
         return True
     served = [p for p in paths(root, path) if others and all(found(p, name) for name in others)]
     if not served:
-        served = list(imported_from(root, path)) or [starts_from(tree, root, path)]
+        served = next(filter(None, (list(imported_from(root, p)) for p in loaded_with(root, path))), [])
+        served = served or [starts_from(tree, root, path)]
     return all(found(p, name) for p in served for name in helpers)
+
+
+def loaded_with(root: Path, path: Path) -> Iterator[Path]:
+    """A module, and the packages that load it by a relative import."""
+    yield path
+    for folder in path.parents:
+        if folder == root or not (folder / "__init__.py").exists():
+            return
+        yield folder / "__init__.py"
 
 
 def imported_from(root: Path, path: Path) -> Iterator[Path]:

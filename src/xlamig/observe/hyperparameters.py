@@ -16,7 +16,7 @@ def hyperparameters(port: Training, reference: Training) -> Check:
         for step, found in _differences(ours, theirs):
             advice = "Build the optimizer and its schedule with the reference's values."
             return Check(title, False, f"{found} from step {step} on", advice, "", ours.spot)
-    return Check(title, True, f"{len(pairs)} optimizers")
+    return Check(title, True, "1 optimizer" if len(pairs) == 1 else f"{len(pairs)} optimizers")
 
 
 def _differences(ours: Optimizer, theirs: Optimizer) -> Iterator[tuple[int, str]]:

@@ -77,6 +77,18 @@ def test_what_only_the_cpu_client_reads_is_no_read_of_the_step() -> None:
     ]
 
 
+def test_a_recompilation_that_the_steady_state_does_not_have_is_no_cost_of_it() -> None:
+    only = replace(FALLBACK, client_only=True)
+    compiled = replace(
+        only, kind="recompile", client_only=False, operators=(), executions=0, device_to_host=0
+    )
+    events = (compiled, only)
+    assert failing(replace(CLEAN, steady=Cost(0, 2, 1), events=events)) == []
+    assert failing(replace(CLEAN, steady=Cost(1, 2, 1), events=events)) == [
+        "each step is one graph that is never read"
+    ]
+
+
 @pytest.mark.parametrize("message", ["no\nmore", "", "\n"])
 def test_a_program_that_fails(message: str) -> None:
     failed = replace(CLEAN, failure=Failure("AssertionError", message, Spot("a.py", 2, 1, 2, 1)))

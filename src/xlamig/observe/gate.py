@@ -61,7 +61,7 @@ def _steady(trace: Trace) -> Check:
 
 
 def _costs_each_step(event: Event, steady: Cost) -> bool:
-    """Whether an event is part of the steady state, in which `verify` itself recompiles nothing."""
+    """Return whether an event is part of the steady state, in which `verify` itself recompiles nothing."""
     if steady.compiles == 0 and not (event.executions or event.device_to_host):
         return False
     return event.frequency in ("step", "interval") and event.kind not in ("step-boundary", "transfer")

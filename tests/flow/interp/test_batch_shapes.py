@@ -237,3 +237,30 @@ def test_the_longest_of_what_values_decide_is_told_as_that() -> None:
     body = "kept = [x[x > 0]]\nn = max(k.shape[0] for k in kept)\ntorch.zeros(n, device=device)"
     assert in_step(body, "changing") == []
     assert "dynamic-shape derived: n" in in_step(body, "dynamic")
+
+
+COLLATED = """
+def collate(items):
+    tokens = torch.nn.utils.rnn.pad_sequence(items, batch_first=True)
+    return {"inputs": tokens[:, :-1], "targets": tokens[:, 1:]}
+
+device = torch_xla.device()
+model = nn.Linear(8, 8).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = torch.utils.data.DataLoader([torch.ones(9)], collate_fn=collate)
+kept = {"inputs": torch.ones(8)}
+for batch in loader:
+    loss = model(SOURCE["inputs"].to(device)).mean()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_mapping_that_a_collate_function_makes_is_a_batch() -> None:
+    found = said(COLLATED.replace("SOURCE", "batch"), "transfer")
+    assert found == ['transfer batch: batch["inputs"].to(device)']
+
+
+def test_a_mapping_made_before_the_loop_is_kept() -> None:
+    found = said(COLLATED.replace("SOURCE", "kept"), "transfer")
+    assert found == ['transfer constant: kept["inputs"].to(device)']

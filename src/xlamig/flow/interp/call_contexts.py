@@ -20,7 +20,8 @@ from xlamig.flow.model.summaries import CallContext
 _OF_SAMPLES = re.compile(r"^__(?!call)|init")  # what workers run that makes no batches
 _MAX_DEPTH = 24
 _MAX_RECURSION = 2  # `to_device(x)` calls itself for what is in `x`
-_MAX_CONTEXTS = 8  # of one function; then what the others gave is taken
+_MAX_CONTEXTS = 16  # of one function; then what the others gave is taken
+_MAX_GUESSED = 4  # where nothing calls what calls it: there the arguments are guessed as well
 
 
 @dataclass(slots=True)
@@ -78,7 +79,8 @@ class CallContexts:
             if len(self._running) > _MAX_DEPTH or m.exhausted:
                 m.unfollowed.add(function.node.name)
                 return TOP
-            if len(ran.results) >= _MAX_CONTEXTS * 2:
+            most = _MAX_GUESSED if m.frequency == "unknown" else _MAX_CONTEXTS
+            if len(ran.results) >= most:
                 known = self._any(ran)
             else:
                 self._keys.append((id(function.node), key))

@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     Grown,
     Mark,
     Trait,
+    batch_of,
     element_of,
     join,
     join_all,
@@ -79,7 +80,7 @@ class Loops:
         runs."""
         element = self.m.semantics.iterate(iterable)
         if loop.kind in ("training", "evaluation"):
-            element = _batch(element)
+            element = batch_of(element)
         return self._counted(element, loop)
 
     def _counted(self, thing: AbstractValue, loop: Loop) -> AbstractValue:
@@ -371,15 +372,6 @@ class Loops:
             accumulates=accumulates,
             parts={"body": (node.body[0].start, node.body[-1].end)},
         )
-
-
-def _batch(thing: AbstractValue) -> AbstractValue:
-    """The host tensors in what a loop of steps goes through are a batch."""
-    if thing.kind == "tensor" and thing.place == "host":
-        return thing.replace(trait=Mark.BATCH)
-    if thing.kind == "sequence" and thing.items:
-        return thing.replace(items=tuple(_batch(item) for item in thing.items))
-    return thing
 
 
 def _is_same_list(old: AbstractValue, new: AbstractValue, loop: Loop) -> bool:

@@ -24,6 +24,7 @@ from xlamig.flow.interp.domain import (
     Mark,
     Residence,
     TorchModule,
+    batch_of,
     element_of,
     inside,
     join_all,
@@ -325,7 +326,7 @@ class TorchCalls:
             sample = self.m.semantics.call(method, Args([NUMBER]), node)
         made = self.m.semantics.reach(collate, node, Args([AbstractValue("sequence", element=sample)]))
         self.m.batches -= 1
-        return None if made.kind == "unknown" else made
+        return None if made.kind == "unknown" else batch_of(made)
 
     # ------------------------------------------------------------------ by signature
 

@@ -2,6 +2,7 @@
 
 from xlamig.flow.interp.domain.containers import (
     as_tensor,
+    batch_of,
     element_of,
     groups_of,
     inside,
@@ -77,6 +78,7 @@ __all__ = [
     "TorchModule",
     "Trait",
     "as_tensor",
+    "batch_of",
     "constant",
     "element_of",
     "groups_of",

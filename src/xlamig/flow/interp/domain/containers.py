@@ -60,6 +60,17 @@ def tensors_in(thing: AbstractValue, depth: int = 3) -> Iterator[AbstractValue]:
             yield from tensors_in(item, depth - 1)
 
 
+def batch_of(value: AbstractValue) -> AbstractValue:
+    """Return what a loader gives: host tensors, also those in its containers, belong to a batch."""
+    if value.kind == "tensor" and value.place == "host":
+        return value.replace(trait=Mark.BATCH)
+    if value.kind == "sequence" and value.items:
+        return value.replace(items=tuple(batch_of(item) for item in value.items))
+    if value.kind == "mapping" and value.fields:
+        return value.replace(fields={key: batch_of(part) for key, part in value.fields.items()})
+    return value
+
+
 def placed(thing: AbstractValue, owner: AbstractValue) -> AbstractValue:
     """Return the value with the residence of the module that it is part of."""
     if owner.kind != "module" or not owner.place:

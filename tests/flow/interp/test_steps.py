@@ -172,3 +172,33 @@ def test_what_makes_something_of_settings_is_no_model(call: str, found: list[str
     head = "def f(model, module, mask_generator, x: torch.Tensor):\n    made = []\n"
     loop = f"{head}    for i in range(9):\n        made.append({call})\n"
     assert boundaries(loop) == found
+
+
+SAMPLES = """
+def sample(model, tokens):
+    for _ in range(64):
+        tokens = torch.cat([tokens, model(tokens).argmax(-1)])
+        if tokens.max() == 3:
+            break
+    return tokens
+
+device = torch_xla.device()
+model = nn.Linear(8, 8).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, batch in enumerate([torch.ones(2, 8)] * 9):
+    model(batch.to(device)).sum().backward()
+    optimizer.step()
+    if WHEN:
+        sample(model, torch.ones(2, 8, device=device))
+"""
+
+
+def test_a_loop_that_decodes_in_some_training_steps_is_one_of_decoding() -> None:
+    assert "host-read truth: tokens.max() == 3" in said(SAMPLES.replace("WHEN", "i % 1000 == 0"))
+    kinds = [f.loop for f in facts(SAMPLES.replace("WHEN", "i % 1000 == 0")) if f.kind == "step-boundary"]
+    assert sorted(kinds) == ["decoding", "training"]
+
+
+def test_a_loop_of_model_calls_in_each_training_step_is_no_loop_of_steps() -> None:
+    kinds = [f.loop for f in facts(SAMPLES.replace("WHEN", "True")) if f.kind == "step-boundary"]
+    assert kinds == ["training"]

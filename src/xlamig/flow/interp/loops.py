@@ -173,7 +173,7 @@ class Loops:
             return "epoch"
         if (
             Effect.MODEL_CALL in effects.must
-            and not hot
+            and self.m.frequency != "step"
             and not self.m.forwards
             and not self._over_modules(iterable)
         ):

@@ -10,6 +10,7 @@ SILENT = {
     "a vector after elementwise operators": "k = torch.zeros(3, device=device).exp().long(); x[k]",
     "a dimension that is kept": "k = x.long().sum(0, keepdim=True).clamp(0, 2); x[k]",
     "a row of a matrix": "k = torch.zeros(3, 4, device=device).long(); x[k[0]]",
+    "a row of differences": "r = torch.randint(9, n, device=device); k = r[:, None] - r[None, :]; x[k[0]]",
     "a loss for each element": "k = F.mse_loss(x, x, reduction='none').long(); x[k]",
     "an unknown dimension": "k = x.long().sum(dim); x[k]",
     "static sizes": "n = torch.zeros(4, 5, device=device).shape[0]; x[:n]; x.roll(n)",
@@ -19,6 +20,7 @@ READS = {
     "a loss times a number": ("k = F.mse_loss(x, x).exp().round().long()", "k"),
     "a maximum along the only dimension": ("k = torch.zeros(3, device=device).max(0)[1]", "k"),
     "an element of a vector": ("k = torch.zeros(3, device=device).long()[0]", "k"),
+    "an element of part of a vector": ("k = torch.randint(9, n, device=device)[1:][0]", "k"),
     "dimensions that are removed": ("k = torch.zeros(3, 4, device=device).long().sum((0, 1))", "k"),
 }
 

@@ -121,8 +121,11 @@ class Indexing:
             and base.dtype == "int"
             and not base.loose
         )
-        whole = all(isinstance(part, ir.Slice) or self._full(part) for part in node.index)
+        kept = [isinstance(part, ir.Slice) or self._full(part) for part in node.index]
+        whole = all(kept)
+        matrix = base.dtype == "int" and sum(kept) > 1  # its rows are no numbers
         result = base.replace(
+            dtype="" if matrix else base.dtype,
             shape=() if scalar else indexed_shape(base.shape, node.index, index),
             cause="dynamic" if masked else base.cause,
             sure=min(base.sure, LIKELY) if scalar else base.sure,

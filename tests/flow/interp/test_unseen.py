@@ -117,3 +117,55 @@ def test_one_that_runs_on_the_host_in_each_step() -> None:
     loop = "optimizer = torch.optim.SGD(Net().parameters(), lr=0.1)\ndef train(loader):\n    net = Net()\n"
     loop += "    for x in loader:\n        net(torch.rand(2, 3))\n        optimizer.step()\ntrain([1])"
     assert said(TRIED.replace("WHERE", loop), "host-read") == []
+
+
+PROVED = """
+class Net(nn.Module):
+    def __init__(self, head):
+        super().__init__()
+        self.head = head
+
+    def forward(self, x):
+        hidden = self.head(x)[0]
+        scale = hidden.size(-1)
+        USE
+        if hidden.sum() > 0:
+            return x
+        return hidden * scale
+"""
+
+
+@pytest.mark.parametrize("use", ["index = hidden.gather(0, x)", "hidden = hidden.unsqueeze(0)"])
+def test_a_method_that_only_tensors_have_proves_its_receiver(use: str) -> None:
+    text = PROVED.replace("self.head(x)[0]", "combine(x)")
+    assert "host-read truth: hidden.sum() > 0" in said(text.replace("USE", use))
+
+
+def test_a_method_that_other_types_have_proves_nothing() -> None:
+    text = PROVED.replace("self.head(x)[0]", "combine(x)").replace("hidden.size(-1)", "2")
+    assert said(text.replace("USE", "index = hidden.copy()"), "host-read") == []
+
+
+SIZED = """
+def average(values, count: COUNT):
+    total = values.gather(0, values)
+    if values.size(-1) > 4:
+        total = total.sum(-1)
+    if count > 0:
+        return total.sum().item()
+    return 0.0
+
+class Loss(nn.Module):
+    def forward(self, x, count):
+        return average(x, count)
+"""
+
+
+@pytest.mark.parametrize("count", ["int", "int | float", "Union[int, List[int]]"])
+def test_a_parameter_that_is_annotated_with_types_of_python_is_no_tensor(count: str) -> None:
+    assert not [line for line in said(SIZED.replace("COUNT", count), sure=False) if "count > 0" in line]
+
+
+def test_a_parameter_that_may_be_a_tensor_by_its_annotation_may_be_one() -> None:
+    found = said(SIZED.replace("COUNT", "Union[int, Tensor]"), sure=False)
+    assert any("count > 0" in line for line in found)

@@ -176,8 +176,8 @@ class CallContexts:
                 given[param.name] = self.parameters.default(param)
             else:
                 given[param.name] = TOP
-            if given[param.name].kind == "unknown" and param.kind == "":
-                given[param.name] = self.parameters.guessed(param, function, hot=False)
+            if param.kind == "":
+                given[param.name] = self.parameters.received(param, given[param.name], function)
         return given
 
     # ------------------------------------------------------------------ calls from other modules

@@ -11,6 +11,7 @@ from xlamig.flow.interp.domain import (
     CERTAIN,
     LIKELY,
     NONE,
+    POSSIBLE,
     TEXT,
     TOP,
     AbstractValue,
@@ -64,7 +65,7 @@ class Modules:
             result = m.semantics.call(forward, args, node)
             m.forwards -= 1
             if result.kind not in ("unknown", "nothing"):
-                return self._told(result, module, node)
+                return self._told(self._guessed(result, args, module), module, node)
         elif isinstance(module.trait, TorchModule) and not isinstance(module.ref, ClassInfo):
             return self._of_torch(module, args, node)
         return self.output(args, node, module.sure, module)
@@ -101,6 +102,14 @@ class Modules:
             and path.startswith("self.")
             and not table.name_like("module").search(path.rpartition(".")[2])
         )
+
+    def _guessed(self, result: AbstractValue, args: Args, module: AbstractValue) -> AbstractValue:
+        """Return the result; a tensor of which little is known counts as what any module gives."""
+        if result.kind == "sequence" and result.items is not None:
+            return result.replace(items=tuple(self._guessed(item, args, module) for item in result.items))
+        if result.kind != "tensor" or result.sure > POSSIBLE:
+            return result
+        return result.replace(place=self._place(args, module), sure=min(module.sure, LIKELY), loose=True)
 
     def _told(self, result: AbstractValue, module: AbstractValue, node: ir.Call) -> AbstractValue:
         if result.kind == "sequence" and result.items is not None:

@@ -256,7 +256,10 @@ class Objects:
     def _of_unseen(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """A method of what was computed from tensors: of a tensor, if nothing else has it."""
         if self.opaque.is_tensor_with(owner, name):
-            return self.tensors.method(as_tensor(owner), name, args, node)
+            tensor = as_tensor(owner)
+            if isinstance(node.func, ir.Attribute) and isinstance(node.func.value, ir.Name):
+                self.m.put(node.func.value.id, tensor.replace(loose=False))  # from here on
+            return self.tensors.method(tensor, name, args, node)
         if name == "items":
             return AbstractValue("sequence", element=sequence((TEXT, owner)))
         return owner if name in table.names("unseen", "shared") or name in ("get", "pop") else None

@@ -17,6 +17,8 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     LibraryObject,
     Residence,
+    inside,
+    join_all,
 )
 from xlamig.flow.interp.frames import Function, class_of, object_of
 from xlamig.flow.interp.state import State
@@ -26,9 +28,10 @@ from xlamig.knowledge import values as table
 
 _TENSORS_ONLY = re.compile(
     r"\s*\.\s*(?:backward|detach|unsqueeze|permute|contiguous|masked_fill_?|requires_grad|device|cuda|cpu|softmax"
-    r"|expand|expand_as|new_zeros|new_ones|new_tensor|type_as|view|size\(|masked_select|index_select|index_add_"
-    r"|log_softmax|chunk|narrow)\b"
+    r"|expand|expand_as|new_zeros|new_ones|new_tensor|type_as|view|masked_select|index_select|index_add_"
+    r"|log_softmax|chunk|narrow|size(?=\())\b"
 )
+_OF_PYTHON = frozenset({"number", "bool", "text", "foreign"})
 _CONTAINERS = frozenset({"list", "List", "Sequence", "Iterable", "tuple", "Tuple"})
 
 
@@ -42,6 +45,16 @@ class Parameters:
         if isinstance(param.default, ir.Const | ir.Unary | ir.Sequence | ir.Name | ir.Attribute):
             return self.m.semantics.evaluate(param.default)
         return TOP
+
+    def received(self, param: ir.Param, given: AbstractValue, function: Function) -> AbstractValue:
+        """Return what a call gives a parameter; where the caller does not know, what the function says."""
+        if given.kind == "unknown":
+            guessed = self.guessed(param, function, hot=False)
+            return guessed if guessed.kind != "unknown" or not given.place else given
+        if given.kind == "tensor" and given.sure == POSSIBLE and param.annotation is not None:
+            promised = self.promised(param.name, param.annotation)
+            return given if promised is None or promised.kind == "tensor" else promised
+        return given
 
     def guessed(self, param: ir.Param, function: Function, hot: bool) -> AbstractValue:
         """Return the value of a parameter, independent of its callers."""
@@ -130,6 +143,8 @@ class Parameters:
         objects = [thing for thing in kept if thing.kind == "foreign" and thing.trait is not None]
         if objects:  # `Union[Cache, list[Tensor]]`: the list is what it was before
             return objects[0]
+        if len(kept) > 1 and None not in found and all(inside(thing).kind in _OF_PYTHON for thing in kept):
+            return join_all(kept)
         return kept[0] if len(kept) == 1 else None
 
     def _subscript(self, name: str, index: tuple[ir.Expr, ...], place: Residence) -> AbstractValue | None:

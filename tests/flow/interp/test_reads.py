@@ -244,3 +244,16 @@ def test_an_output_may_be_a_container_whose_truth_costs_nothing() -> None:
 
 def test_a_mapping_whose_keys_are_arguments() -> None:
     assert said("def f(*names):\n    return names\nf(*{'a': 1}); torch.stack(*{'b': 2})") == []
+
+
+def test_a_default_is_read_where_the_function_is_defined() -> None:
+    text = """
+    x = torch.ones(3).cuda()
+
+    def show(label=(f"{x}", 1), *rest):
+        print("shown")
+
+    print("defined")
+    """
+    found = [fact for fact in facts(text) if fact.kind == "host-read"]
+    assert [fact.statement[0] <= fact.span[0] for fact in found] == [True]

@@ -23,6 +23,9 @@ class Definitions:
             for d in node.decorators
         )
         trait = Mark.COMPILED if compiled else None
+        for param in node.params:
+            if param.default is not None:
+                self.m.semantics.evaluate(param.default)
         self.m.env[node.name] = AbstractValue(
             "function", ref=self.m.function(node, self.m.frame), trait=trait
         )

@@ -20,6 +20,7 @@ from xlamig.flow.interp.domain import (
     inside,
     join_all,
 )
+from xlamig.flow.interp.events import Recorder
 from xlamig.flow.interp.frames import Function, class_of, object_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_optimizer_name
@@ -42,9 +43,13 @@ class Parameters:
     def default(self, param: ir.Param) -> AbstractValue:
         """The value of a default: the call leaves the argument out."""
         assert param.default is not None
-        if isinstance(param.default, ir.Const | ir.Unary | ir.Sequence | ir.Name | ir.Attribute):
+        if not isinstance(param.default, ir.Const | ir.Unary | ir.Sequence | ir.Name | ir.Attribute):
+            return TOP
+        recorder, self.m.recorder = self.m.recorder, Recorder()  # the definition has recorded its events
+        try:
             return self.m.semantics.evaluate(param.default)
-        return TOP
+        finally:
+            self.m.recorder = recorder
 
     def received(self, param: ir.Param, given: AbstractValue, function: Function) -> AbstractValue:
         """Return what a call gives a parameter; where the caller does not know, what the function says."""

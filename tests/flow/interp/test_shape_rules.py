@@ -144,13 +144,14 @@ def test_the_meta_device_agrees_on_elementwise_operators(data: st.DataObject) ->
 @pytest.mark.evidence
 @settings(max_examples=20)
 @given(SIZES.filter(bool), st.sampled_from(REDUCTIONS), st.data(), st.booleans())
-def test_the_meta_device_agrees_on_reductions(
+def test_torch_agrees_on_reductions(
     shape: tuple[int, ...], name: str, data: st.DataObject, keep: bool
 ) -> None:
     import torch
 
     dim = data.draw(st.integers(-len(shape), len(shape) - 1))
-    actual = result_shape(f"torch.{name}", torch.empty(shape, device="meta"), dim=dim, keepdim=keep)
+    # On the meta device, norm over a last dimension of size 1 keeps it; on the CPU it does not.
+    actual = result_shape(f"torch.{name}", torch.ones(shape), dim=dim, keepdim=keep)
     said = shape_of(result_of(f"torch.{name}").shape, Operands([shape], {"dim": dim, "keepdim": keep}))
     assert actual is not None and said in (None, actual)
 

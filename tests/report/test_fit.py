@@ -72,6 +72,18 @@ def test_a_plan_says_what_a_step_costs(stored: Path) -> None:
     assert option.per_million.likely == pytest.approx(option.cost.likely * 1e6 / 64)
 
 
+def test_a_step_that_makes_its_own_batch_counts_by_the_step(stored: Path) -> None:
+    document = json.loads(stored.read_text())
+    document["graphs"][0]["inputs"] = []
+    stored.write_text(json.dumps(document))
+    plan = replace(PLAN, step=weigh_step(read(stored), QUESTION, PLAN, load()))
+    for form in (plan_text, plan_html):
+        shown = "\n".join(form.render(plan, REPORT, Context(text_of)))
+        assert "samples" not in shown and "per million steps" in shown
+    json_step = plan_json.document(plan, REPORT)["step_costs"]
+    assert (json_step["unit"], json_step["per_step"]) == ("steps", 1)
+
+
 def test_a_step_that_does_not_fit_asks_for_more_chips(tmp_path: Path) -> None:
     path = tmp_path / "fit.json"
     path.write_text(fit_json.render(fit("large")))

@@ -92,7 +92,8 @@ class StepOption:
 
 @dataclass(frozen=True, slots=True)
 class StepCosts:
-    """`unit` is what a step handles `per_step` of: tokens or samples."""
+    """`unit` is what a step handles `per_step` of: tokens, samples or, of a batch that it makes
+    itself, steps."""
 
     program: str
     caveat: str

@@ -75,11 +75,13 @@ def weigh_step(document: Mapping[str, Any], question: StepQuestion, plan: Plan, 
 
 
 def _count_samples(inputs: list[Mapping[str, Any]]) -> tuple[str, int]:
-    """A sequence of whole numbers is text: its tokens count. All else counts by the sample."""
+    """A sequence of whole numbers is text: its tokens count. All else counts by the sample, and a step
+    that is given nothing by itself."""
     tokens = [prod(one["shape"]) for one in inputs if len(one["shape"]) == 2 and "int" in one["dtype"]]
     if tokens:
         return "tokens", max(tokens)
-    return "samples", max((one["shape"][0] for one in inputs if one["shape"]), default=1)
+    samples = [one["shape"][0] for one in inputs if one["shape"]]
+    return ("samples", max(samples)) if samples else ("steps", 1)
 
 
 def _option(

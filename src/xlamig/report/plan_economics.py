@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from xlamig.effort.comparison import Economics, Money, Option
 from xlamig.report.numbers import number
@@ -11,12 +12,13 @@ from xlamig.report.numbers import number
 def amount(value: float) -> str:
     """Two figures, with thousands apart."""
     if abs(value) < 10:
-        return f"{value:.2g}"
+        return f"{Decimal(f'{value:.2g}'):f}"
     return f"{float(f'{value:.2g}'):,.0f}"
 
 
 def span(money: Money, unit: str = "") -> str:
-    text = f"{amount(money.low)} to {amount(money.high)}, likely {amount(money.likely)}"
+    low, likely, high = map(amount, (money.low, money.likely, money.high))
+    text = low if low == high else f"{low} to {high}, likely {likely}"
     return f"{text} {unit}".rstrip()
 
 

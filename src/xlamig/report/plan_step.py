@@ -12,7 +12,7 @@ from xlamig.report.plan_economics import amount, difference, span
 
 def lines(found: StepCosts) -> Iterator[str]:
     """The step on each chip, then the GPU, the assumptions and the sources."""
-    yield f"{found.program}: {fit_words.flops(found.flops)} and {found.per_step:,} {found.unit} per step"
+    yield f"{found.program}: {work(found)} per step"
     yield found.caveat
     for option in found.options:
         yield f"{title(option)}: {verdict(option)}"
@@ -28,6 +28,12 @@ def lines(found: StepCosts) -> Iterator[str]:
         yield f"{found.gpu.name}: a step costs {span(found.gpu_cost, found.currency)} (estimate)"
     yield from (f"assumed: {line}" for line in found.assumptions)
     yield from (f"source: {source}" for source in found.sources)
+
+
+def work(found: StepCosts) -> str:
+    """Return the FLOPs of a step and, where that is known, its number of tokens or samples."""
+    flops = fit_words.flops(found.flops)
+    return flops if found.unit == "steps" else f"{flops} and {found.per_step:,} {found.unit}"
 
 
 def title(option: StepOption) -> str:

@@ -15,15 +15,20 @@ def by_convention(name: str) -> AbstractValue:
     return TOP
 
 
+def is_move(node: ir.Expr | None) -> bool:
+    """Return whether an expression calls `.to()`, `.cuda()` or `.xla()`."""
+    match node:
+        case ir.Call(func=ir.Attribute(attr=name)):
+            return name in table.names("unseen", "moves")
+    return False
+
+
 def is_moved_model(target: ir.Expr, value: ir.Expr | None) -> bool:
-    """Return whether `model = load(path).to(device)` names what was moved a model."""
-    return (
-        isinstance(value, ir.Call)
-        and isinstance(value.func, ir.Attribute)
-        and value.func.attr in table.names("unseen", "moves")
-        and isinstance(value.func.value, ir.Call)
-        and table.name_like("module").search(path_of(target).rpartition(".")[2]) is not None
-    )
+    """Return whether the target of `model = load(path).to(device)` is named like a model."""
+    match value:
+        case ir.Call(func=ir.Attribute(value=ir.Call())) if is_move(value):
+            return table.name_like("module").search(path_of(target).rpartition(".")[2]) is not None
+    return False
 
 
 def is_logger(owner: AbstractValue, name: str, func: ir.Attribute) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import ModuleMove, Why
+from xlamig.flow.interp.conventions import is_move
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark
 from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.frames import ClassInfo
@@ -130,7 +131,7 @@ class Moves:
             self.m.record(ModuleMove, target, LIKELY, owner.why, via="host-data", module=text)
         elif owner.kind == "tensor" and owner.trait is Mark.PARAMETER:
             if target.attr == "data":
-                if thing.kind == "tensor" and thing.place == "device" and _is_move(value):
+                if thing.kind == "tensor" and thing.place == "device" and is_move(value):
                     text = short(self.m.source(target.value))
                     self.m.record(ModuleMove, target, LIKELY, thing.why, via="data", module=text)
             elif target.attr not in ("grad", "requires_grad"):
@@ -164,11 +165,6 @@ def _is_host_value(owner: AbstractValue, value: AbstractValue) -> bool:
     """Return whether a tensor of the device is given the data of one that is made on the host."""
     on_device = owner.place == "device" and owner.sure >= LIKELY
     return on_device and value.kind == "tensor" and value.place == "host" and value.sure >= LIKELY
-
-
-def _is_move(node: ir.Expr | None) -> bool:
-    moves = ("to", "cuda", "xla")
-    return isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr in moves
 
 
 def identity(module: AbstractValue) -> object:

@@ -58,7 +58,7 @@ def read_day(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     help="Processes for the files of one repository; -j is how many repositories at a time.",
 )  # fmt: skip
 @click.option("--rescan", is_flag=True, help="Scan unchanged repositories again.")
-@click.option("-q", "--quiet", is_flag=True, help="Scan only missing and failed repositories.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only missing and failed repositories.")
 @run_options()
 @click.pass_context
 def command(

@@ -23,10 +23,10 @@ def shown(path: Path) -> str:
 
 
 def read_regular(path: Path, most: int = -1, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """The first `most` characters of a file that nobody named; all of them for -1.
+    """The first `most` characters of a file that the user did not name; all of them for -1.
 
     Raises:
-        OSError: also for what is no regular file: a pipe waits for a writer, a device has no end.
+        OSError: also for anything but a regular file: a pipe waits for a writer, a device has no end.
         UnicodeDecodeError: the file has another encoding.
     """
     if not stat.S_ISREG(path.stat().st_mode):

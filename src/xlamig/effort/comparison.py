@@ -14,7 +14,7 @@ UTILISATION = (0.2, 0.4, 0.5)  # of the bf16 peak: low, likely, high
 @dataclass(frozen=True, slots=True)
 class Question:
     """`hours` of `gpus` GPUs; utilisations are shares of the bf16 peak; given prices replace those of
-    the table; `hourly_rate` is cost of one hour of migration work."""
+    the table; `hourly_rate` is the cost of one hour of migration work."""
 
     gpu: str
     gpus: int

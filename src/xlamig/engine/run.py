@@ -270,11 +270,11 @@ class Run:
         self._advance(len(reports))
         missing = [name for name in jobs if name not in reports]
         jobs.update(self._with_trees(missing, cache))
-        fresh = self._analyse_program({name: jobs[name] for name in missing}, cache)
+        fresh = self._run_jobs({name: jobs[name] for name in missing}, cache)
         cache.put_many({keys[name]: made for name, made in fresh.items() if made.report.skipped is None})
         return {**reports, **fresh}
 
-    def _analyse_program(self, jobs: Mapping[str, AnalyseJob], cache: Cache) -> dict[str, Analysed]:
+    def _run_jobs(self, jobs: Mapping[str, AnalyseJob], cache: Cache) -> dict[str, Analysed]:
         if jobs:
             import_module("xlamig.engine.judging")  # before processes start with a copy of it
         for name in jobs:
@@ -297,7 +297,7 @@ class Run:
         try:
             jobs.update(self._with_trees(same, cache))
             self._total, self._done = len(jobs), 0
-            return {name: made.report for name, made in self._analyse_program(jobs, cache).items()}
+            return {name: made.report for name, made in self._run_jobs(jobs, cache).items()}
         finally:
             cache.close()
 

@@ -98,7 +98,7 @@ def _answer(future: Future[list[Result | Lost]]) -> list[Result | Lost] | Lost:
 
 
 def _watch_parent() -> None:
-    """A process may hold the other end of its neighbour's pipe, so that no pipe tells of its parent's end."""
+    """End this process with its parent. Its pipe does not close then: a neighbour may hold it open."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -49,7 +49,7 @@ def parameters(name: str) -> tuple[str, ...] | None:
 
 
 def returns(name: str) -> frozenset[Kind]:
-    """Return the kinds of result of a canonical name; empty if unknown. Empty where that is not known."""
+    """Return the kinds of result of a canonical name; empty if unknown."""
     known = signature(name)
     return frozenset() if known is None else known.returns
 

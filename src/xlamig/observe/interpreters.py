@@ -138,7 +138,7 @@ class Look:
 
 
 def examine(kind: Kind) -> Look:
-    """Return the contents of `doctor`."""
+    """Return what `doctor` shows of an interpreter."""
     found = None
     try:
         found = look(kind)

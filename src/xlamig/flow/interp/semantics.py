@@ -15,8 +15,8 @@ Leaves = bool
 
 
 class Semantics(Protocol):
-    """The operations that transfer functions need, so that none of them imports the interpreter. Transfer
-    functions see only this, so that none of them imports the interpreter that is made of them."""
+    """The operations that transfer functions need, so that none of them imports the interpreter, which is
+    made of them."""
 
     # ------------------------------------------------------------------ expressions and statements
 

@@ -51,9 +51,7 @@ class State:
         self.collating = False  # inside a collate function whose batches cannot be followed
         self.batches = 0  # what a loader calls for each batch, and loops that yield them
         self.iteration_sources: list[str] = []  # what the loops and comprehensions run over
-        self.taken_branches: dict[
-            int, bool
-        ] = {}  # the branches of `if` statements that run, by where these stand
+        self.taken_branches: dict[int, bool] = {}  # of the `if` statements that run, by their offset
         self.default_place: Residence = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
         self.unfollowed: set[str] = set()  # functions that calls were no longer followed into

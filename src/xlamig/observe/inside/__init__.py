@@ -1,2 +1,1 @@
-"""Code that runs in the traced program. It attributes counter changes to lines and decides nothing.
-Attributes counter changes to lines; decides nothing."""
+"""Code that runs in the traced program. It attributes counter changes to lines and decides nothing."""

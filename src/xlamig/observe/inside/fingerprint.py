@@ -35,7 +35,7 @@ def read(fingerprints: Any) -> Any:
         places = [i for i, one in enumerate(found) if one.device == device]
         for i, values in zip(places, torch.stack([found[i] for i in places]).tolist(), strict=True):
             numbers[i] = values
-    return _fill_wave(fingerprints, iter(numbers))
+    return _fill_values(fingerprints, iter(numbers))
 
 
 def _gather(value: Any, found: list[torch.Tensor]) -> None:
@@ -46,11 +46,11 @@ def _gather(value: Any, found: list[torch.Tensor]) -> None:
             _gather(item, found)
 
 
-def _fill_wave(value: Any, values: Any) -> Any:
+def _fill_values(value: Any, values: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return [number if math.isfinite(number) else None for number in next(values)]
     if isinstance(value, dict):
-        return {key: _fill_wave(item, values) for key, item in value.items()}
+        return {key: _fill_values(item, values) for key, item in value.items()}
     if isinstance(value, list):
-        return [_fill_wave(item, values) for item in value]
+        return [_fill_values(item, values) for item in value]
     return value

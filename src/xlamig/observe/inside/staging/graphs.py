@@ -69,7 +69,7 @@ class Graphs:
         graph.file = f"graph-{list(self.found.values()).index(graph)}.mlirbc"
         known = tensors.uses()
         graph.arguments = _arguments(outputs, known, tensors.numbers(known) | self.held)
-        graph.outputs = [_describe_graph(one, known.get(id(one))) for one in outputs]
+        graph.outputs = [_describe_tensor(one, known.get(id(one))) for one in outputs]
         code = _C._get_stablehlo(list(outputs), _C._xla_get_default_device(), [], True)
         (self.folder / graph.file).write_bytes(code)
 
@@ -86,7 +86,9 @@ def _arguments(
         owner = held.get(number)
         output = written.get(owner) if owner is not None else None
         same = output is not None and _alike(outputs[output], value)
-        told = _describe_graph(value, known.get(owner) if owner is not None else None, held=owner is not None)
+        told = _describe_tensor(
+            value, known.get(owner) if owner is not None else None, held=owner is not None
+        )
         found.append(told | {"output": output if same else None})
     return found
 
@@ -95,7 +97,7 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
     return one.shape == other.shape and one.dtype == other.dtype
 
 
-def _describe_graph(one: torch.Tensor, use: tensors.Use | None, held: bool = False) -> dict[str, Any]:
+def _describe_tensor(one: torch.Tensor, use: tensors.Use | None, held: bool = False) -> dict[str, Any]:
     role = use.role if use else "scalar" if one.dim() == 0 else "state" if held else "input"
     return {
         "role": role,

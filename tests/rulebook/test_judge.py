@@ -202,6 +202,15 @@ def test_reasons_come_in_order(tmp_path: Path) -> None:
     ]
 
 
+def test_a_reason_that_a_line_gives_twice_is_said_once(tmp_path: Path) -> None:
+    twice = (Why("tied here", (0, 1)), Why("tied here", (2, 3)), Why("tied here", (14, 15)))
+    reasons = the(judge(book(tmp_path, page()), api(reasons=twice))).reasons
+    assert [(r.message, r.place and r.place.location.row) for r in reasons] == [
+        ("tied here", 1),
+        ("tied here", 2),
+    ]
+
+
 # ------------------------------------------------------------------------------------- guards
 
 LOWERING = {

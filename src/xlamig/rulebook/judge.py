@@ -165,7 +165,7 @@ class Judge:
             fingerprint="",
             url=rule.url,
             help=_words(ruling.help or rule.help, decision),
-            reasons=tuple(self._reasons(decision, source, views)),
+            reasons=_distinct(self._reasons(decision, source, views)),
             scope=fact.scope,
             statement=" ".join(source.text[slice(*fact.statement)].split()),
             concerns=tuple(said for gather in rule.gathers if (said := gather.concern(decision.row))),
@@ -203,6 +203,15 @@ class Judge:
             and all(proof in fact.proofs for proof in fix.requires)
             and fix.when.fit(fact, row, program) == YES
         )
+
+
+def _distinct(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    """Return each sentence once per line: a reader sees no columns."""
+    by_line: dict[tuple[object, ...], Reason] = {}
+    for reason in reasons:
+        row = reason.place and reason.place.location.row
+        by_line.setdefault((reason.message, reason.filename, row), reason)
+    return tuple(by_line.values())
 
 
 def _job(rule: Rule, fact: Fact, source: SourceView, message: str) -> str:

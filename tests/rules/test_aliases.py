@@ -1,0 +1,20 @@
+"""An alias of a row is another name of the same thing, never another operator."""
+
+from __future__ import annotations
+
+import pytest
+
+from xlamig.config.settings import Settings
+from xlamig.knowledge.operators import operators
+from xlamig.rulebook import load
+
+ALIASES = sorted(load(Settings(preview=True)).interest.aliases.items())
+OPERATORS = operators("torch_xla")
+
+
+@pytest.mark.parametrize(("alias", "name"), [pair for pair in ALIASES if pair[0].startswith("torch.")])
+def test_an_alias_was_measured_as_the_name_it_stands_for(alias: str, name: str) -> None:
+    one, other = OPERATORS.get(alias), OPERATORS.get(name)
+    if one is None or other is None:
+        return
+    assert (one.status, one.aten) == (other.status, other.aten)

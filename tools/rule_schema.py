@@ -82,7 +82,7 @@ def head_schema() -> Schema:
         "match": {"type": "array", "items": _match()},
         "verdict": {"type": "array", "items": _table(_verdict(), required=["target"])},
         "fix": {"type": "array", "items": _fix()},
-        "gather": {
+        "relate": {
             "type": "array",
             "items": _table({"row": TEXT, "codes": TEXTS}, required=["row", "codes"]),
         },

@@ -89,7 +89,7 @@ CONTEXTS = (
     "loop",
     "forward",  # a method of a module, trainer or autograd.Function that runs every step
     "training-loop",  # a loop each iteration of which is a step of training
-    "hot",  # one of these two; `frequency` is then "step", or "interval" under `step % n == 0`
+    "per-step",  # one of these two; `frequency` is then "step", or "interval" under `step % n == 0`
     "worker",  # of a data loader: __getitem__, collate_fn ...
     "rank-guarded",  # only on rank 0
     "handover",  # in a function that does something on one rank, or reads or writes files: others may wait

@@ -8,7 +8,7 @@ from reading import facts_in
 from xlamig.facts import ApiUse
 
 HERE = "torch.cuda.synchronize()"
-OFTEN = {"forward", "training-loop", "hot"}
+OFTEN = {"forward", "training-loop", "per-step"}
 HEAD = """import torch, torch.distributed as dist
 from torch import nn
 from torch.utils.data import Dataset, DataLoader, IterableDataset
@@ -95,7 +95,7 @@ def test_no_step(source: str) -> None:
     ],
 )
 def test_a_forward_pass_runs_every_step(source: str) -> None:
-    assert words(source) == {"forward", "hot"}
+    assert words(source) == {"forward", "per-step"}
     assert the(source).frequency == "step"
 
 
@@ -103,7 +103,7 @@ def test_a_class_may_come_from_another_module() -> None:
     source = "from layers import B\nclass A(B):\n def loss(self): HERE"
     assert words(source, project={"layers.py": "class B: pass"}) == set()
     inherited = {"layers.py": "from torch import nn\nclass B(nn.Module): pass"}
-    assert words(source, project=inherited) == {"forward", "hot"}
+    assert words(source, project=inherited) == {"forward", "per-step"}
 
 
 @pytest.mark.parametrize(
@@ -133,22 +133,22 @@ def test_a_class_may_come_from_another_module() -> None:
 def test_a_training_loop(line: str) -> None:
     for head in ("for a in b:", "while True:"):
         source = f"{head}\n {line}\n HERE"
-        assert words(source) == {"training-loop", "hot"}
+        assert words(source) == {"training-loop", "per-step"}
         assert the(source).frequency == "step"
 
 
 def test_what_torch_made_is_an_optimizer_by_any_name() -> None:
     source = "sgd = torch.optim.SGD(p)\nfor a in b:\n sgd.step()\n HERE"
-    assert words(source) == {"training-loop", "hot"}
+    assert words(source) == {"training-loop", "per-step"}
 
 
 def test_a_function_that_a_step_calls_runs_in_it() -> None:
-    assert "hot" in words("class A(nn.Module):\n def forward(self): fit()\ndef fit(): HERE")
+    assert "per-step" in words("class A(nn.Module):\n def forward(self): fit()\ndef fit(): HERE")
 
 
 def test_what_is_inside_a_step_is_part_of_it() -> None:
     for inner in ("for c in d: HERE", "f = lambda: HERE", "def f(): HERE", "with f(): HERE"):
-        assert words(f"for a in b:\n loss.backward()\n {inner}") == {"training-loop", "hot"}
+        assert words(f"for a in b:\n loss.backward()\n {inner}") == {"training-loop", "per-step"}
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,14 @@ def mistake(folder: Path, *pages: str, tables: dict[str, str] | None = None) -> 
 @pytest.mark.parametrize(
     ("old", "new", "parts"),
     [
-        ("note", "nott", ["gather[0].row", '"nott"']),
-        ('["XLA001"]', "[]", ["gather[0].codes", "a list of codes"]),
-        ("XLA001", "XLA999", ["gather", "XLA999"]),
+        ("note", "nott", ["relate[0].row", '"nott"']),
+        ('["XLA001"]', "[]", ["relate[0].codes", "a list of codes"]),
+        ("XLA001", "XLA999", ["relate", "XLA999"]),
     ],
 )
-def test_what_is_gathered_has_to_be_there(tmp_path: Path, old: str, new: str, parts: list[str]) -> None:
-    gather = '[[gather]]\nrow = "note"\ncodes = ["XLA001"]\n'.replace(old, new)
-    rule = page(MATCH + 'table = "t"\n' + VERDICT + gather)
+def test_a_relation_names_a_key_and_codes_that_exist(tmp_path: Path, old: str, new: str, parts: list[str]) -> None:
+    relation = '[[relate]]\nrow = "note"\ncodes = ["XLA001"]\n'.replace(old, new)
+    rule = page(MATCH + 'table = "t"\n' + VERDICT + relation)
     told = mistake(tmp_path, rule, tables={"api/t.toml": '[row."torch.f"]\nnote = "x"\n'})
     assert all(part in told for part in parts)
 

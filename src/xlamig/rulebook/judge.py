@@ -168,7 +168,7 @@ class Judge:
             reasons=_distinct(self._reasons(decision, source, views)),
             scope=fact.scope,
             statement=" ".join(source.text[slice(*fact.statement)].split()),
-            concerns=tuple(said for gather in rule.gathers if (said := gather.concern(decision.row))),
+            concerns=tuple(said for relation in rule.relations if (said := relation.concern(decision.row))),
             dependency=title if together else "",
             no_action=ruling.no_action,
             job="" if together else _job(rule, fact, source, message),

@@ -178,7 +178,7 @@ def _check_codes(rule: Rule, rules: Mapping[str, Rule]) -> None:
     named = {
         "supersedes": sorted(rule.supersedes),
         "successor": [rule.successor] if rule.successor else [],
-        "gather": [code for gather in rule.gathers for code in gather.codes],
+        "relate": [code for relation in rule.relations for code in relation.codes],
     }
     for key, codes in named.items():
         for code in codes:

@@ -15,7 +15,7 @@ from xlamig.rulebook.shapes import KEYS, shapes
 from xlamig.rulebook.tables import Row, Table, Tables
 
 # What the analyser has to be told to look for: a match has to name one of these.
-SOUGHT: Mapping[str, tuple[str, ...]] = {
+INDEXED_FIELDS: Mapping[str, tuple[str, ...]] = {
     "api-use": ("name", "table", "keyword"),
     "package": ("package", "name", "table"),
     "environment": ("variable", "name", "table"),
@@ -77,7 +77,7 @@ def read_match(keys: Keys, tables: Tables) -> Match:
 
 
 def _tables(kind: str, names: object, where: Where, tables: Tables) -> list[Table]:
-    if names and "table" not in SOUGHT.get(kind, ()):
+    if names and "table" not in INDEXED_FIELDS.get(kind, ()):
         raise where.error(f"a table has no rows for facts of kind {kind}")
     folder = FOLDERS.get(kind, "api")
     known = {name: table for (place, name), table in tables.items() if place == folder}
@@ -94,7 +94,7 @@ def _tables(kind: str, names: object, where: Where, tables: Tables) -> list[Tabl
 
 
 def _sought(kind: str, keys: Keys) -> dict[str, tuple[str, ...]]:
-    fields = SOUGHT.get(kind, ())
+    fields = INDEXED_FIELDS.get(kind, ())
     sought: dict[str, tuple[str, ...]] = {}
     for field in fields:
         pattern = keys.values.get(field)

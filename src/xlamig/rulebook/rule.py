@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from xlamig.config.settings import TARGETS, Settings, Target
 from xlamig.findings import Effort, Level, Phase, Unit, rule_url
-from xlamig.rulebook.gather import GATHER_KEYS, Gather, read_gather
+from xlamig.rulebook.relations import RELATION_KEYS, Relation, read_relation
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.match import Match, read_match
 from xlamig.rulebook.page import Page, read_sections
@@ -30,7 +30,7 @@ _UNITS: tuple[Unit, ...] = get_args(Unit)
 _PHASES: tuple[Phase, ...] = get_args(Phase)
 _KEYS = (
     "code", "name", "status", "successor", "message", "help", "reason", "effort", "phase", "supersedes",
-    "guarded", "once", "together", "match", "verdict", "gather", "fix",
+    "guarded", "once", "together", "match", "verdict", "relate", "fix",
 )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ class Rule:
     matches: tuple[Match, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     fixes: tuple[FixRow, ...] = ()
-    gathers: tuple[Gather, ...] = ()
+    relations: tuple[Relation, ...] = ()
     successor: str | None = None
     arguments: frozenset[str] = frozenset()  # those that patterns look at
     together: Extent = "statement"  # where its findings are one job
@@ -128,7 +128,7 @@ def read_rule(page: Page, tables: Tables) -> Rule:
         matches,
         tuple(v for k in _each(keys, "verdict", VERDICT_KEYS) for v in read_verdicts(k, kinds, has_row)),
         tuple(read_fix(k, kinds, has_row) for k in _each(keys, "fix")),
-        tuple(read_gather(k, matches) for k in _each(keys, "gather", GATHER_KEYS)),
+        tuple(read_relation(k, matches) for k in _each(keys, "relate", RELATION_KEYS)),
         arguments=frozenset(_arguments_in(page.head)),
         together=keys.choice("together", get_args(Extent)) or "statement",
     )

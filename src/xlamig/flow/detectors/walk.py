@@ -201,11 +201,13 @@ class Walk:
         defaults = replace(place, scope=inner, context=place.context | {"default-argument"})
         self.detectors.defaults(node.params, defaults, place)
         context = under.context - _NOT_INSIDE | self.regions.of_function(node, place.scope)
-        if id(node) in self.interpretation.hot:
-            context |= {"hot"}
+        if id(node) in self.interpretation.per_step:
+            context |= {"per-step"}
         if _hands_over(self.analysis.text[node.start : node.end]):
             context |= {"handover"}
-        often = under.frequency if "hot" in under.context else "step" if "hot" in context else "unknown"
+        often = (
+            under.frequency if "per-step" in under.context else "step" if "per-step" in context else "unknown"
+        )
         self._block(
             node.body, CodeContext(inner, place.statement, (), under.guards, context, often, under.reasons)
         )

@@ -21,7 +21,7 @@ class Outcome(NamedTuple):
     the calls of functions of other modules."""
 
     recorder: Recorder
-    hot: frozenset[int]
+    per_step: frozenset[int]
     unfollowed: frozenset[str]
     calls: tuple[CallContext, ...] = ()
 
@@ -49,7 +49,7 @@ def interpret(
     machine.recorder.finish()
     return Outcome(
         machine.recorder,
-        frozenset(entry.hot),
+        frozenset(entry.per_step),
         frozenset(machine.unfollowed),
         tuple(machine.calls.project.contexts),
     )

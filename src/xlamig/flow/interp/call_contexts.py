@@ -55,7 +55,7 @@ class CallContexts:
     # ------------------------------------------------------------------ calls
 
     @property
-    def hot(self) -> set[int]:
+    def per_step(self) -> set[int]:
         """The functions that run every step, by the identity of their definitions."""
         return {node for node, ran in self._ran.items() if "step" in ran.frequencies}
 
@@ -171,7 +171,7 @@ class CallContexts:
             elif args.rest is not None and param.default is None:
                 given[param.name] = args.rest
             elif args.starred:
-                given[param.name] = self.parameters.guessed(param, function, hot=False)
+                given[param.name] = self.parameters.guessed(param, function, per_step=False)
             elif param.default is not None:
                 given[param.name] = self.parameters.default(param)
             else:
@@ -193,7 +193,7 @@ class CallContexts:
         assert isinstance(node, ir.FunctionDef)
         before = m.frequency, m.frame, m.loops, m.statement
         words = m.regions.of_function(node, owner.scope if owner else function.frame.scope)
-        m.frequency, m.loops = "step" if "hot" in words else context.frequency, []
+        m.frequency, m.loops = "step" if "per-step" in words else context.frequency, []
         m.batches += context.repeated
         where = f"{context.origin.rpartition('.')[2]}.py, line {context.row}"
         m.caller = (Why(f"{where} calls `{node.name}` with these arguments", (node.start, node.start)),)
@@ -246,12 +246,14 @@ class CallContexts:
         m = self.m
         words = m.regions.of_function(node, owner.scope if owner else frame.scope)
         known = self._ran.get(id(node))
-        hot = "hot" in words
-        if known is not None and (not hot or "step" in known.frequencies):
+        per_step = "per-step" in words
+        if known is not None and (not per_step or "step" in known.frequencies):
             return
         function = m.function(node, frame, owner)
         given = {name: _elsewhere(thing) for name, thing in known.given.items()} if known is not None else {}
-        given = given or {p.name: self.parameters.guessed(p, function, hot=hot) for p in node.params}
+        given = given or {
+            p.name: self.parameters.guessed(p, function, per_step=per_step) for p in node.params
+        }
         if known is None and owner is not None and node.params and function.kind != "static":
             own = object_of(owner, "host" if node.name == "__init__" else "device")
             given[node.params[0].name] = (
@@ -260,13 +262,13 @@ class CallContexts:
         before = m.frequency, m.frame, m.loops
         m.collating = "worker" in words and not _OF_SAMPLES.search(node.name)
         m.batches += m.collating
-        m.frequency, m.loops = "step" if hot else "unknown", []
+        m.frequency, m.loops = "step" if per_step else "unknown", []
         caller = m.regions.caller(node, owner.scope if owner else frame.scope)
         if caller and caller != m.names.module:
             name = caller.rpartition(".")[2]
             m.caller = (Why(f"`{name}.py` calls `{node.name}` every step", (node.start, node.start)),)
         ran = self._ran.setdefault(id(node), _Ran())
-        ran.results[("root", hot)] = self._run(function, given)
+        ran.results[("root", per_step)] = self._run(function, given)
         ran.frequencies.add(m.frequency)
         m.frequency, m.frame, m.loops = before
         m.batches -= m.collating

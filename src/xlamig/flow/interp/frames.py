@@ -16,7 +16,7 @@ _MANY = 1000
 STEPS = frozenset({"training", "evaluation", "decoding"})
 """The kinds of loop each iteration of which is a step."""
 
-LoopKind = Literal["training", "evaluation", "decoding", "micro", "epoch", "cut", "inner"]
+LoopKind = Literal["training", "evaluation", "decoding", "accumulation", "epoch", "graph-breaking", "plain"]
 
 
 @dataclass(slots=True, eq=False)
@@ -85,7 +85,7 @@ class Loop:
     the last call in it that steps an optimizer."""
 
     node: ir.For | ir.While
-    kind: LoopKind = "inner"
+    kind: LoopKind = "plain"
     over: str = ""
     test: AbstractValue | None = None  # of a while loop
     update: ir.Call | None = None

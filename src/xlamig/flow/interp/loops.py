@@ -134,7 +134,7 @@ class Loops:
         m.frame.env = join_env(before, first)
         for env in loop.left:
             m.frame.env = join_env(m.env, env)
-        if loop.kind in ("inner", "cut", "decoding"):
+        if loop.kind in ("plain", "graph-breaking", "decoding"):
             m.frame.env.update(self.sizes.collected(loop, iterable, before))
         self._merge_effects(effects, loop, iterable)
         m.semantics.block(node.orelse)
@@ -162,13 +162,13 @@ class Loops:
     def _kind(
         self, node: ir.For | ir.While, iterable: AbstractValue, effects: Effects, before: Env, after: Env
     ) -> LoopKind:
-        hot = self.m.frequency in ("step", "interval")
+        per_step = self.m.frequency in ("step", "interval")
         if self._few_rounds(node):
-            return "cut" if runs_graph(effects) else "inner"
+            return "graph-breaking" if runs_graph(effects) else "plain"
         if effects.happens(*_OPTIMIZER_STEPS) and effects.happens(*_TRAINS):
             return "training"
         if effects.happens(Effect.BACKWARD):
-            return "micro" if hot or self.m.loops else "training"
+            return "accumulation" if per_step or self.m.loops else "training"
         if effects.happens(Effect.STEP_LOOP):
             return "epoch"
         if (
@@ -178,7 +178,7 @@ class Loops:
             and not self._over_modules(iterable)
         ):
             return self._kind_of_inference(iterable, effects, before, after)
-        return "cut" if runs_graph(effects) else "inner"
+        return "graph-breaking" if runs_graph(effects) else "plain"
 
     def _kind_of_inference(
         self, iterable: AbstractValue, effects: Effects, before: Env, after: Env
@@ -202,7 +202,7 @@ class Loops:
 
     def _frequency(self, loop: Loop) -> Frequency:
         now = self.m.frequency
-        if loop.kind in STEPS or loop.kind == "micro":
+        if loop.kind in STEPS or loop.kind == "accumulation":
             return "step" if now != "interval" else now
         if loop.kind == "epoch" and FREQUENCIES.index(now) < FREQUENCIES.index("epoch"):
             return "epoch"
@@ -222,7 +222,7 @@ class Loops:
             self.m.effects.update(effects)
             if (
                 effects.happens(Effect.SELECT)
-                and loop.kind in ("cut", "inner")
+                and loop.kind in ("graph-breaking", "plain")
                 and self._calls_experts(loop, iterable, effects)
             ):
                 self._experts(loop)

@@ -54,20 +54,20 @@ class Parameters:
     def received(self, param: ir.Param, given: AbstractValue, function: Function) -> AbstractValue:
         """Return what a call gives a parameter; where the caller does not know, what the function says."""
         if given.kind == "unknown":
-            guessed = self.guessed(param, function, hot=False)
+            guessed = self.guessed(param, function, per_step=False)
             return guessed if guessed.kind != "unknown" or not given.place else given
         if given.kind == "tensor" and given.sure == POSSIBLE and param.annotation is not None:
             promised = self.promised(param.name, param.annotation)
             return given if promised is None or promised.kind == "tensor" else promised
         return given
 
-    def guessed(self, param: ir.Param, function: Function, hot: bool) -> AbstractValue:
+    def guessed(self, param: ir.Param, function: Function, per_step: bool) -> AbstractValue:
         """Return the value of a parameter, independent of its callers."""
         if param.kind == "*":
             return AbstractValue("sequence", element=TOP)
         if param.kind == "**":
             return AbstractValue("mapping", element=TOP)
-        forward = hot and function.owner is not None and function.owner.is_module
+        forward = per_step and function.owner is not None and function.owner.is_module
         place: Residence = "device" if forward else "either"
         name = function.node.name if isinstance(function.node, ir.FunctionDef) else ""
         first = name.startswith("forward") and param in function.node.params[1:2]

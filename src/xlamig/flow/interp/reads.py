@@ -96,7 +96,7 @@ class Reads:
         """A random choice: one makes two graphs, each compiled once; one in every iteration makes many."""
         m = self.m
         inside = thing.loop and m.loops and m.loops[-1].id == thing.loop
-        many = inside and m.loops[-1].kind in ("inner", "cut")
+        many = inside and m.loops[-1].kind in ("plain", "graph-breaking")
         if m.frequency == "step":
             m.record(
                 ChangingPath, node, LIKELY if many else POSSIBLE, thing.why, via="branch", cause="random"

@@ -156,7 +156,11 @@ class State:
         if sure <= 0:
             return None
         frequency = self.frequency
-        hot = frozenset({"hot"}) if FREQUENCIES.index(frequency) > FREQUENCIES.index("epoch") else frozenset()
+        per_step = (
+            frozenset({"per-step"})
+            if FREQUENCIES.index(frequency) > FREQUENCIES.index("epoch")
+            else frozenset()
+        )
         if self.message:
             context |= {"message"}
         where = self.frame.scope.node
@@ -173,7 +177,7 @@ class State:
             (*self.caller, *why[-4:]),
             related,
             parts or {},
-            context | hot,
+            context | per_step,
             group,
             self.taken_branches,
         )

@@ -155,7 +155,7 @@ class _Summarizer:
                 init = m.function(node, cls.frame, cls)
                 init.bound = AbstractValue("module" if info.is_module else "instance", ref=info)
                 guessed = m.calls.call_contexts.parameters.guessed
-                given = {p.name: guessed(p, init, hot=False) for p in node.params[1:] if not p.kind}
+                given = {p.name: guessed(p, init, per_step=False) for p in node.params[1:] if not p.kind}
                 m.frequency = "once"
                 m.calls.call_contexts.call(init, Args(keywords=given), None)
                 return
@@ -172,7 +172,7 @@ class _Summarizer:
         args = Args()
         for param in params:
             tensor = AbstractValue("tensor", "device", LIKELY, why=(Why(_MARK + param.name, (0, 0)),))
-            guessed = self.machine.calls.call_contexts.parameters.guessed(param, function, hot=False)
+            guessed = self.machine.calls.call_contexts.parameters.guessed(param, function, per_step=False)
             if param.kind == "*":
                 args.positional.append(tensor)
             elif param.kind == "**":

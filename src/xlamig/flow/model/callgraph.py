@@ -41,7 +41,7 @@ class _Graph:
             if isinstance(node, ir.FunctionDef):
                 name = f"{owner.name}.{node.name}" if owner is not None else node.name
                 self.found[name] = set(self._called(node.body, self.scopes.of(node), owner))
-                if "hot" in self.regions.of_function(node, scope):
+                if "per-step" in self.regions.of_function(node, scope):
                     self.found[STEP].add(f".{name}")
                 self._loops(node.body, self.scopes.of(node), owner)
             elif isinstance(node, ir.ClassDef) and owner is None:

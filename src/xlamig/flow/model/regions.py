@@ -26,9 +26,9 @@ from xlamig.knowledge import values as table
 
 ContextTags = frozenset[str]
 
-FORWARD: ContextTags = frozenset({"forward", "hot"})
-TRAINING: ContextTags = frozenset({"training-loop", "hot"})
-CALLED: ContextTags = frozenset({"hot"})
+FORWARD: ContextTags = frozenset({"forward", "per-step"})
+TRAINING: ContextTags = frozenset({"training-loop", "per-step"})
+CALLED: ContextTags = frozenset({"per-step"})
 WORKER: ContextTags = frozenset({"worker"})
 NO_CONTEXT: ContextTags = frozenset()
 

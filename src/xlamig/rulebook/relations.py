@@ -1,4 +1,4 @@
-"""`[[gather]]`: findings of other rules that a row of a table has something to say about."""
+"""`[[relate]]`: findings of other rules that a row of a table has something to say about."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from xlamig.rulebook.keys import Keys, no_such
 from xlamig.rulebook.match import Match
 from xlamig.rulebook.tables import Row
 
-GATHER_KEYS = ("row", "codes")
+RELATION_KEYS = ("row", "codes")
 
 
 @dataclass(frozen=True, slots=True)
-class Gather:
-    """`row` is the key under which a row says it; a row without it gathers nothing."""
+class Relation:
+    """`row` is the key under which a row says it; a row without it relates nothing."""
 
     row: str
     codes: tuple[str, ...]
@@ -25,7 +25,7 @@ class Gather:
         return Concern(text, self.codes) if isinstance(text, str) else None
 
 
-def read_gather(keys: Keys, matches: Iterable[Match]) -> Gather:
+def read_relation(keys: Keys, matches: Iterable[Match]) -> Relation:
     row = keys.text("row", required=True)
     known = {key for match in matches for table in match.tables for key in table.keys}
     if row not in known:
@@ -33,4 +33,4 @@ def read_gather(keys: Keys, matches: Iterable[Match]) -> Gather:
     codes = keys.texts("codes")
     if not codes:
         raise keys.where.at("codes").error("has to be a list of codes")
-    return Gather(row, codes)
+    return Relation(row, codes)

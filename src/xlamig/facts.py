@@ -84,7 +84,7 @@ class Argument:
     reasons: tuple[Why, ...] = ()
 
 
-CONTEXTS = (
+ContextTag = Literal[
     "no-grad",  # under torch.no_grad or inference_mode
     "loop",
     "forward",  # a method of a module, trainer or autograd.Function that runs every step
@@ -103,7 +103,8 @@ CONTEXTS = (
     "test-code",  # of the whole file
     "ci",  # of the whole file: it says how the project is tested, not how it is run
     "cuda-program",  # of the whole file: CUDA is named somewhere
-)
+]
+ContextTags = frozenset[ContextTag]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,7 @@ class Fact:
     parts: Mapping[str, Span] = field(default_factory=dict)
     related: tuple[Why, ...] = ()
     frequency: Frequency = "unknown"
-    context: frozenset[str] = frozenset()  # the words of CONTEXTS
+    context: ContextTags = frozenset()
     guards: tuple[Guard, ...] = ()
     confidence: Confidence = "certain"
     proofs: Mapping[str, str] = field(default_factory=dict)

@@ -29,7 +29,7 @@ def mistake(folder: Path, *pages: str, tables: dict[str, str] | None = None) -> 
         ("XLA001", "XLA999", ["relate", "XLA999"]),
     ],
 )
-def test_a_relation_names_a_key_and_codes_that_exist(tmp_path: Path, old: str, new: str, parts: list[str]) -> None:
+def test_a_relation_names_what_exists(tmp_path: Path, old: str, new: str, parts: list[str]) -> None:
     relation = '[[relate]]\nrow = "note"\ncodes = ["XLA001"]\n'.replace(old, new)
     rule = page(MATCH + 'table = "t"\n' + VERDICT + relation)
     told = mistake(tmp_path, rule, tables={"api/t.toml": '[row."torch.f"]\nnote = "x"\n'})
@@ -307,3 +307,8 @@ def test_a_head_states_once_what_its_rows_share(tmp_path: Path) -> None:
 
 def test_strategies_and_their_descriptions_agree() -> None:
     assert described.keys() == written.keys()
+
+
+def test_a_context_is_one_that_facts_have(tmp_path: Path) -> None:
+    match = MATCH + 'context = "per-stpe"\n'
+    assert '"per-step"' in mistake(tmp_path, page(match + VERDICT))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from xlamig.artifacts.native import Links, Native, may_matter
 from xlamig.artifacts.page import Page
 from xlamig.artifacts.wanted import matcher
-from xlamig.facts import Environment, Fact, Interest
+from xlamig.facts import ContextTags, Environment, Fact, Interest
 
 # A file without any of these says nothing that a rule could be about.
 _TELLING = re.compile(
@@ -32,7 +32,7 @@ def facts_of(
     text: str,
     kind: str,
     interest: Interest,
-    context: frozenset[str],
+    context: ContextTags,
     filename: str = "",
     native: tuple[Native, Links] | None = None,
 ) -> list[Fact]:
@@ -76,7 +76,7 @@ def native_of(text: str) -> Native | None:
     return scan(text)
 
 
-def setup_py_facts(text: str, context: frozenset[str]) -> list[Fact]:
+def setup_py_facts(text: str, context: ContextTags) -> list[Fact]:
     """Return the requirements of a setup.py; the rest of it is analysed like any Python file."""
     from xlamig.artifacts.packages.setuptools import read_setup_py
 

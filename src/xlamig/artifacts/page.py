@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from xlamig.facts import Environment, Span, ToolEvent, Value
+from xlamig.facts import ContextTags, Environment, Span, ToolEvent, Value
 
 NO_PARTS: Mapping[str, Span] = MappingProxyType({})
 
@@ -18,7 +18,7 @@ class Page:
 
     text: str
     kind: str
-    context: frozenset[str] = frozenset()
+    context: ContextTags = frozenset()
     optional: bool = False  # what it requires is an extra: requirements.dev.txt
 
     def fields(self, start: int, end: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.load import Failure
 from xlamig.engine.session import Session, session_for
 from xlamig.engine.units import with_units
-from xlamig.facts import ApiUse, Fact, Package, ToolEvent
+from xlamig.facts import ApiUse, ContextTag, ContextTags, Fact, Package, ToolEvent
 from xlamig.findings import FileReport, Finding, Part, RuleError, Size, SkippedFile
 from xlamig.fix.context import FixContext
 from xlamig.fix.draft import draft
@@ -147,14 +147,14 @@ _CI = frozenset(
 )
 
 
-def _context(filename: str) -> frozenset[str]:
+def _context(filename: str) -> ContextTags:
     path = PurePosixPath(filename)
     tests = {"test", "tests", "testing"}.intersection(path.parts[:-1])
     named = path.name.startswith("test_") or path.stem.endswith("_test") or path.name == "conftest.py"
-    words = {"test-code"} if tests or named else set()
+    tags: set[ContextTag] = {"test-code"} if tests or named else set()
     if _CI.intersection(path.parts):
-        words.add("ci")
-    return frozenset(words)
+        tags.add("ci")
+    return frozenset(tags)
 
 
 def _with_fixes(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from xlamig.facts import ContextTags
 from xlamig.flow.model.project import Interface, ProjectIndex
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def facts_of(
     is_package: bool,
     interest: Interest,
     interfaces: Mapping[str, Interface],
-    context: frozenset[str] = frozenset(),
+    context: ContextTags = frozenset(),
     called: Mapping[str, str] = MappingProxyType({}),
     contexts: Iterable[CallContext] = (),
 ) -> Facts:

@@ -9,10 +9,10 @@ from typing import Literal, get_args
 
 from xlamig.config.settings import TARGETS, Settings, Target
 from xlamig.findings import Effort, Level, Phase, Unit, rule_url
-from xlamig.rulebook.relations import RELATION_KEYS, Relation, read_relation
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.match import Match, read_match
 from xlamig.rulebook.page import Page, read_sections
+from xlamig.rulebook.relations import RELATION_KEYS, Relation, read_relation
 from xlamig.rulebook.rulings import LEVELS, Ruling, read_template
 from xlamig.rulebook.safety import with_safety
 from xlamig.rulebook.tables import Tables

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from xlamig import ir
-from xlamig.facts import Fact, Guard
+from xlamig.facts import ContextTags, Fact, Guard
 from xlamig.flow.detectors.event_facts import facts_of_events
 from xlamig.flow.detectors.expressions import Expressions, divisor
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
@@ -39,7 +39,7 @@ class Walk:
         module: ir.Module,
         scopes: ScopeTable,
         analysis: Analysis,
-        context: frozenset[str],
+        context: ContextTags,
         called: Mapping[str, str],
         contexts: Iterable[CallContext] = (),
     ) -> None:

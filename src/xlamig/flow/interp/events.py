@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xlamig import ir
-from xlamig.facts import Fact, HostRead, Span, Transfer, Why
+from xlamig.facts import ContextTags, Fact, HostRead, Span, Transfer, Why
 from xlamig.findings import Confidence, Frequency
 
 FREQUENCIES: tuple[Frequency, ...] = ("unknown", "once", "epoch", "interval", "step")
@@ -28,7 +28,7 @@ class Event:
     reasons: tuple[Why, ...]
     related: tuple[Why, ...]
     parts: dict[str, Span]
-    context: frozenset[str]
+    context: ContextTags
     group: int = 0  # the loop or function whose round it is part of
     arms: Mapping[int, bool] = field(default_factory=dict)  # see AbstractInterpreter
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from xlamig import ir
-from xlamig.facts import Fact, Span, Why
+from xlamig.facts import ContextTag, ContextTags, Fact, Span, Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.domain import AbstractValue, Residence
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
@@ -148,7 +148,7 @@ class State:
         why: tuple[Why, ...] = (),
         parts: dict[str, Span] | None = None,
         related: tuple[Why, ...] = (),
-        context: frozenset[str] = frozenset(),
+        context: ContextTags = frozenset(),
         at: ir.Stmt | None = None,
         **fields: object,
     ) -> Event | None:
@@ -156,13 +156,11 @@ class State:
         if sure <= 0:
             return None
         frequency = self.frequency
-        per_step = (
-            frozenset({"per-step"})
-            if FREQUENCIES.index(frequency) > FREQUENCIES.index("epoch")
-            else frozenset()
-        )
+        tags: set[ContextTag] = set(context)
+        if FREQUENCIES.index(frequency) > FREQUENCIES.index("epoch"):
+            tags.add("per-step")
         if self.message:
-            context |= {"message"}
+            tags.add("message")
         where = self.frame.scope.node
         group = self.loops[-1].id if self.loops else where.start if where is not None else 0
         if self.iteration_sources and self.iteration_sources[-1] == "batch":
@@ -177,7 +175,7 @@ class State:
             (*self.caller, *why[-4:]),
             related,
             parts or {},
-            context | per_step,
+            frozenset(tags),
             group,
             self.taken_branches,
         )

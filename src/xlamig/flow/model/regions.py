@@ -12,6 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from xlamig import ir
+from xlamig.facts import ContextTags
 from xlamig.flow.model.kinds import (
     is_module_class,
     is_of_other_library,
@@ -23,8 +24,6 @@ from xlamig.flow.model.project import Export
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.knowledge import values as table
-
-ContextTags = frozenset[str]
 
 FORWARD: ContextTags = frozenset({"forward", "per-step"})
 TRAINING: ContextTags = frozenset({"training-loop", "per-step"})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from xlamig import ir
-from xlamig.facts import Guard, Span, Why
+from xlamig.facts import ContextTag, ContextTags, Guard, Span, Why
 from xlamig.findings import Confidence, Frequency
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Block, Scope
@@ -24,7 +24,7 @@ class Surroundings(TypedDict, total=False):
     parts: Mapping[str, Span]
     related: tuple[Why, ...]
     frequency: Frequency
-    context: frozenset[str]
+    context: ContextTags
     guards: tuple[Guard, ...]
     confidence: Confidence
     proofs: Mapping[str, str]
@@ -39,7 +39,7 @@ class CodeContext:
     statement: Span
     block: Block
     guards: tuple[Guard, ...] = ()
-    context: frozenset[str] = frozenset()
+    context: ContextTags = frozenset()
     frequency: Frequency = "unknown"
     reasons: tuple[Why, ...] = ()
 
@@ -50,9 +50,9 @@ class CodeContext:
             self.scope, span, self.block, self.guards, self.context, self.frequency, self.reasons
         )
 
-    def within(self, *words: str) -> CodeContext:
-        """The same place in more of context."""
-        context = self.context.union(words)
+    def within(self, *tags: ContextTag) -> CodeContext:
+        """Return the same place with more tags of its context."""
+        context = self.context.union(tags)
         return CodeContext(
             self.scope, self.statement, self.block, self.guards, context, self.frequency, self.reasons
         )

@@ -14,11 +14,13 @@ import pytest
 
 from xlamig.cli.options import OutputFlags
 from xlamig.cli.output import Output
-from xlamig.cli.watching import watch
+from xlamig.cli.watching import file_changes, watch
 from xlamig.engine import Options
 
 SYNCHRONIZE = "import torch\n\ntorch.cuda.synchronize()\n"
 MAIN = "from xlamig.cli import script; script()"
+CHANGE = frozenset({"a change"})
+SECOND_LOOK: frozenset[str] = frozenset()
 
 
 @pytest.fixture
@@ -30,11 +32,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def shown(changes: Iterator[None], capsys: pytest.CaptureFixture[str]) -> list[str]:
+def shown(changes: Iterator[object], capsys: pytest.CaptureFixture[str]) -> list[str]:
     """Return the output after each change."""
     written: list[str] = []
 
-    def recorded() -> Iterator[None]:
+    def recorded() -> Iterator[object]:
         for change in changes:
             yield change
             captured = capsys.readouterr()
@@ -46,25 +48,52 @@ def shown(changes: Iterator[None], capsys: pytest.CaptureFixture[str]) -> list[s
 
 
 def test_shows_only_what_changed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def changes() -> Iterator[None]:
-        yield
+    def changes() -> Iterator[object]:
+        yield SECOND_LOOK
         (project / "one.py").write_text("import torch\n")
-        yield
-        yield
+        yield CHANGE
+        yield CHANGE
         (project / "three.py").write_text(SYNCHRONIZE)
-        yield
+        yield CHANGE
         (project / "two.py").unlink()
-        yield
+        yield CHANGE
         (project / "xlamig.toml").write_text("select = 1\n")
-        yield
+        yield CHANGE
 
     first, mended, same, new, gone, broken = shown(changes(), capsys)
     assert "one.py:3" in first and "two.py:3" in first and "2 problems" in first
     assert "one.py: nothing left" in mended and "two.py" not in mended and "1 problem." in mended
-    assert ".py" not in same
+    assert ".py" not in same and "1 problem." in same
     assert "three.py:3" in new and "two.py" not in new
     assert "two.py: nothing left" in gone
     assert "xlamig.toml" in broken
+
+
+def test_a_second_look_shows_what_is_new_and_else_nothing(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def changes() -> Iterator[object]:
+        yield SECOND_LOOK
+        yield SECOND_LOOK
+        (project / "one.py").write_text("import torch\n")
+        yield SECOND_LOOK
+        (project / "xlamig.toml").write_text("select = 1\n")
+        yield SECOND_LOOK
+        yield SECOND_LOOK
+
+    first, same, mended, broken, still_broken = shown(changes(), capsys)
+    assert "2 problems" in first and "1 problem." in mended and "xlamig.toml" in broken
+    assert same == still_broken == ""
+
+
+def test_looks_again_after_a_second_without_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    watchfiles = pytest.importorskip("watchfiles", reason="--watch is an extra")
+    silence = [SECOND_LOOK] * 9
+    events = [*silence, CHANGE, CHANGE, SECOND_LOOK, CHANGE, *silence]
+    monkeypatch.setattr(watchfiles, "watch", lambda *paths, **options: iter(events))
+    look, again, *rest = file_changes([Path()])
+    assert not look and not again
+    assert rest == [CHANGE, CHANGE, CHANGE, SECOND_LOOK]
 
 
 @pytest.mark.parametrize("other", ["--fix", "--diff", "--statistics", "--add-ignore"])

@@ -16,24 +16,31 @@ if TYPE_CHECKING:
     from xlamig.engine import Options
 
 _SILENCE = 200  # milliseconds without a change
+_SECOND_LOOK = 6  # silences after a change, together more than a second
 
 
 def watch(
     paths: Sequence[Path], options: Options, out: Output, output_format: str, changes: Iterable[object]
 ) -> None:
-    """Show all findings, then those of files whose findings changed, after each of `changes`."""
+    """Show all findings, then those of files whose findings changed, after each of `changes`. An empty
+    change is a second look, which shows nothing where there is nothing new."""
     from xlamig.engine import UsageError, open_workspace
 
     workspace = open_workspace(paths, options)
     before: Report | None = None
-    for _ in changes:
+    complaint = ""
+    for change in changes:
         workspace.refresh()
         try:
             report = workspace.check()
         except UsageError as error:  # a configuration that is being written
-            out.complain(f"Error: {error}")
+            if change or str(error) != complaint:
+                complaint = str(error)
+                out.complain(f"Error: {complaint}")
             continue
         changed = report if before is None else _changed_files(before, report)
+        if before is not None and not change and not changed.files:
+            continue
         before = report
 
         def text_of(name: str) -> str | None:
@@ -60,11 +67,15 @@ def _note(out: Output, report: Report, changed: Report) -> None:
 
 
 def file_changes(paths: Sequence[Path]) -> Iterator[object]:
-    """One value once the files are watched, so that no change is missed, then one whenever some changed."""
+    """One value once the files are watched, so that no change is missed, then one whenever some changed.
+
+    Where files are polled (WSL, network disks), watchfiles compares whole seconds and misses a change in
+    the second of the one before: an empty value follows each change after more than a second.
+    """
     from watchfiles import DefaultFilter, watch
 
     ignored = (*DefaultFilter.ignore_dirs, ".xlamig_cache")
-    begun = False
+    silences = -1
     for changed in watch(
         *paths,
         watch_filter=DefaultFilter(ignore_dirs=ignored),
@@ -72,6 +83,6 @@ def file_changes(paths: Sequence[Path]) -> Iterator[object]:
         rust_timeout=_SILENCE,
         raise_interrupt=True,
     ):
-        if changed or not begun:
-            begun = True
+        silences = 0 if changed else silences + 1
+        if silences in (0, _SECOND_LOOK):
             yield changed

@@ -25,7 +25,7 @@ from xlamig.engine.load import Failure, Loaded, LoadJob, imports_any, is_risky, 
 from xlamig.engine.memory import Memory
 from xlamig.engine.options import Options, UsageError, caught
 from xlamig.engine.program import ProgramIndex, once_in_program, own_packages
-from xlamig.engine.session import Session, forget_changed, session_for
+from xlamig.engine.session import Session, look_again, session_for
 from xlamig.engine.source import Source
 from xlamig.findings import Aside, FileReport, Report, RuleError, SkippedFile
 from xlamig.fix.scope import Scope
@@ -79,7 +79,7 @@ class Run:
         return found
 
     def report(self) -> Report:
-        forget_changed()
+        look_again()
         found = self.found = self.found or self.discover()
         self.reports = {
             skipped.filename: FileReport(skipped.filename, skipped=skipped) for skipped in found.skipped

@@ -9,7 +9,7 @@ from xlamig.config.select import Selection
 from xlamig.config.settings import Settings
 from xlamig.engine.cache import Cache, digest
 from xlamig.rulebook import Rulebook
-from xlamig.rulebook.load import Heads, compile_book, read_book, read_heads, stamp
+from xlamig.rulebook.load import Heads, Stamp, compile_book, read_book, read_heads, stamp
 from xlamig.rulebook.outline import Outline
 
 K = TypeVar("K")
@@ -28,7 +28,7 @@ class Session:
     def __init__(self, settings: Settings, cache: Cache) -> None:
         self.settings = settings
         self.key = repr(settings)
-        self.stamp = stamp(settings)
+        self.stamp = _stamp_of(settings)
         self._files = read_book(settings)
         self._book: Rulebook | None = None
         key = digest("outline", self._files.digest, self.key)
@@ -74,24 +74,25 @@ def _keep(memory: dict[K, V], key: K, value: V, most: int = _MOST) -> None:
 
 
 _sessions: dict[str, Session] = {}
+_stamps: dict[tuple[Path, ...], Stamp] = {}  # of books, by the user's folders, as this run found them
 
 
 def session_for(settings: Settings, cache: Cache = _NO_CACHE) -> Session:
-    """Raises RulebookError for a broken page."""
+    """The session of a book as it was when the run began. Raises RulebookError for a broken page."""
     key = repr(settings)
     session = _sessions.get(key)
-    if session is None:
+    if session is None or session.stamp != _stamp_of(settings):
         session = Session(settings, cache)
         _keep(_sessions, key, session, _MOST_SESSIONS)
     return session
 
 
-def forget_changed() -> None:
-    """Sessions whose rulebook has changed on disk are made again when asked for."""
-    now: dict[tuple[Path, ...], object] = {}  # one look at the disk for all that share their folders
-    for key, session in list(_sessions.items()):
-        folders = session.settings.rules
-        if folders not in now:
-            now[folders] = stamp(session.settings)
-        if now[folders] != session.stamp:
-            del _sessions[key]
+def _stamp_of(settings: Settings) -> Stamp:
+    if settings.rules not in _stamps:
+        _stamps[settings.rules] = stamp(settings)
+    return _stamps[settings.rules]
+
+
+def look_again() -> None:
+    """Begin a run: a rulebook that has changed on disk is read again when asked for."""
+    _stamps.clear()

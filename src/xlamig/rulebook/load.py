@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -68,15 +69,22 @@ def read_book(settings: Settings) -> Files:
     return read_folders(_folders(settings))
 
 
-def stamp(settings: Settings) -> tuple[tuple[str, int, int], ...]:
+Stamp = tuple[tuple[str, int, int], ...]
+
+
+def stamp(settings: Settings) -> Stamp:
     """Changes when a file of the book does: names, times and sizes."""
-    paths = [path for folder in _folders(settings) for path in _files(folder)]
-    found = []
-    for path in paths:
-        with suppress(OSError):  # told of when it is read
-            status = path.stat()
-            found.append((str(path), status.st_mtime_ns, status.st_size))
-    return tuple(found)
+    return tuple(sorted(found for folder in _folders(settings) for found in _stamps(os.fspath(folder))))
+
+
+def _stamps(folder: str) -> Iterator[tuple[str, int, int]]:
+    with suppress(OSError), os.scandir(folder) as entries:  # told of when it is read
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _stamps(entry.path)
+            elif entry.name.endswith((".md", ".toml")):
+                status = entry.stat()
+                yield entry.path, status.st_mtime_ns, status.st_size
 
 
 def _folders(settings: Settings) -> list[Path]:

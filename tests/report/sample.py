@@ -38,7 +38,7 @@ FINDINGS = (
         statement="torch.cuda.synchronize()",
         help="write `torch_xla.sync(wait=True)`",
         frequency="step",
-        reasons=(a_reason("this loop is a training step", _LOOP), a_reason("not measured")),
+        reasons=(a_reason("this loop is a training step", _LOOP), a_reason("seen in a run")),
         fix=a_fix(
             "safe",
             an_edit(place=_FIRST, content="import torch\nimport torch_xla"),

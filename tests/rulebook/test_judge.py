@@ -10,6 +10,7 @@ from small_books import MATCH, TEXT, VERDICT, api, arg, book, guard, judge, page
 from xlamig.facts import ToolEvent, Why
 from xlamig.findings import Finding, RuleError
 from xlamig.rulebook import Judgement, Rulebook
+from xlamig.rulebook.judge import NOT_MEASURED
 from xlamig.source.text import SourceText
 
 ONLY = MATCH + VERDICT
@@ -197,8 +198,8 @@ def test_reasons_come_in_order(tmp_path: Path) -> None:
         ("called there", "other.py", 2),
         ("or there", "gone.py", None),
         ("torch.f does it", "train.py", 1),
-        ("only runs when `torch.cuda.is_available()` holds (line 2)", "train.py", 2),
-        ("not measured", "train.py", 1),
+        ("a TPU does not run this: `torch.cuda.is_available()` is false there (line 2)", "train.py", 2),
+        (NOT_MEASURED, "train.py", 1),
     ]
 
 

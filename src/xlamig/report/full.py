@@ -60,10 +60,12 @@ def _notes(finding: Finding, context: Context) -> Iterator[tuple[str, str]]:
         yield "also", _also(finding, context)
     if finding.observed:
         yield "observed", one_line(finding.observed)
-    if finding.help:
-        yield "help", one_line(finding.help)
-    if finding.fix:
-        yield "fix", f"{one_line(finding.fix.message)} ({finding.fix.applicability})"
+    fix = finding.fix
+    written = fix is not None and fix.applicability != "display"
+    if advice := finding.help or (fix.message if fix and not written else ""):
+        yield "help", one_line(advice)
+    if fix and written:
+        yield "fix", f"{one_line(fix.message)} ({fix.applicability})"
 
 
 def _also(finding: Finding, context: Context) -> str:

@@ -18,6 +18,8 @@ _CLOSED: Mapping[Target, frozenset[GuardKind]] = {
     "torch_tpu": _OPTIONAL | {"cuda", "other-device", "xla"},
 }
 
+_NOT_THERE: frozenset[GuardKind] = frozenset({"cuda", "other-device"})  # false on every TPU
+
 _LONGEST = 60  # characters of a test that a message quotes
 
 
@@ -37,11 +39,17 @@ def policy(fact: Fact, guarded: Guarded, target: Target) -> Policy:
 def condition(message: str, guard: Guard) -> str:
     """Return the message with what has to hold for it, because short formats show no reasons."""
     if guard.kind == "optional-import":
-        return f"{message} (only with that optional import)"
-    return f"{message} (only if `{guard.text}`)" if len(guard.text) <= _LONGEST else message
+        return f"{message} (only if the optional `{guard.text}` succeeds)"
+    if len(guard.text) > _LONGEST:
+        return message
+    if guard.kind in _NOT_THERE:
+        return f"{message} (under `{guard.text}`, which is false on a TPU)"
+    return f"{message} (only if `{guard.text}`)"
 
 
 def explain(guard: Guard, row: int) -> str:
     if guard.kind == "optional-import":
-        return f"only runs when the optional `{guard.text}` succeeds (line {row})"
-    return f"only runs when `{guard.text}` holds (line {row})"
+        return f"this runs only if the optional `{guard.text}` succeeds (line {row})"
+    if guard.kind in _NOT_THERE:
+        return f"a TPU does not run this: `{guard.text}` is false there (line {row})"
+    return f"this runs only if `{guard.text}` holds (line {row})"

@@ -22,6 +22,8 @@ from xlamig.rulebook.tables import Row
 from xlamig.rulebook.templates import Template
 from xlamig.rulebook.verdict import FixRow
 
+NOT_MEASURED = "not measured: this follows from documentation and source code, not from a run"
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -187,7 +189,7 @@ class Judge:
             test = source.range(*guard.span)
             yield Reason(explain(guard, test.location.row), source.filename, test)
         if not ruling.measured:
-            yield Reason("not measured", source.filename, place)
+            yield Reason(NOT_MEASURED, source.filename, place)
 
     def _fixes(self, decision: Decision, confidence: Confidence, program: Program) -> tuple[FixRow, ...]:
         """Rows for this target, style and fact. Where the place may not run, or may not be what it

@@ -10,14 +10,12 @@ from xlamig import engine
 from xlamig.report.changes import left
 
 HEAD = "import argparse\nimport torch\nfrom torch import nn\n"
-LOOP = """def judge(net, data):
+LOOP = """def train(net, opt, data):
     net.to("cuda")
-    with torch.no_grad():
-        for x in data:
-            y = net(x.to("cuda"))
-            if len(x) < 3:
-                continue
-            out.append(y)
+    for x in data:
+        net(x.to("cuda")).sum().backward()
+        opt.step()
+        torch.cuda.synchronize()
 """
 
 
@@ -44,7 +42,7 @@ def told(code: str, rule: str) -> list[str]:
             "XLA001",
             "it runs at import, too early to select a device",
         ),
-        (LOOP, "XLA402", "`continue` ends iterations early"),
+        (LOOP, "XLA401", "the fix of `torch.cuda.synchronize()` ends the step there (XLA005)"),
     ],
 )
 def test_why_nothing_was_written(code: str, rule: str, why: str) -> None:

@@ -1,4 +1,4 @@
-"""Where a boundary goes, and where none is written because the place is a choice."""
+"""Where a boundary goes, and where none is written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 10)
 """
 
 
-def written(body: str, **settings: str) -> str:
+def written(body: str, **settings: object) -> str:
     """Return the loop `body` after `--fix`."""
     source = (HEAD + textwrap.dedent(body)).encode()
     overrides = {"select": ["XLA401", "XLA402"], **settings}
@@ -38,42 +38,6 @@ LOSS = "loss = model(x.to(device)).sum()"
 @pytest.mark.parametrize(
     "body",
     [
-        # gradients are summed over several rounds
-        f"""
-        for i, x in enumerate(loader):
-            {LOSS}
-            loss.backward()
-            if (i + 1) % 4 == 0:
-                optimizer.step()
-                optimizer.zero_grad()
-        """,
-        # several optimizers
-        f"""
-        other = torch.optim.SGD(model.parameters(), lr=0.1)
-        for x in loader:
-            {LOSS}
-            loss.backward()
-            optimizer.step()
-            other.step()
-        """,
-        # a test that the loop changes
-        f"""
-        for x in loader:
-            {LOSS}
-            loss.backward()
-            ready = len(x) > 3
-            if ready:
-                optimizer.step()
-        """,
-        # an evaluation that ends early
-        """
-        results = []
-        for x in loader:
-            y = model(x.to(device))
-            if len(x) < 3:
-                continue
-            results.append(y)
-        """,
         # there is one
         f"""
         import torch_xla
@@ -82,6 +46,30 @@ LOSS = "loss = model(x.to(device)).sum()"
             loss.backward()
             optimizer.step()
             torch_xla.sync()
+        """,
+        # on the host
+        """
+        host = nn.Linear(4, 4)
+        own = torch.optim.SGD(host.parameters(), lr=0.1)
+        for x in loader:
+            host(x).sum().backward()
+            own.step()
+        """,
+        # a library ends the step
+        """
+        import accelerate
+        accelerator = accelerate.Accelerator()
+        model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+        for x in loader:
+            accelerator.backward(model(x).sum())
+            optimizer.step()
+        """,
+        # layers of one model
+        """
+        def forward(layers, x):
+            for layer in layers:
+                x = layer(x)
+            return x
         """,
     ],
 )
@@ -153,10 +141,137 @@ def test_none_is_written(body: str) -> None:
             """,
             "results.append(y) | step_boundary()",
         ),
+        (  # an evaluation that ends early
+            """
+            results = []
+            for x in loader:
+                y = model(x.to(device))
+                if len(x) < 3:
+                    continue
+                results.append(y)
+            """,
+            "results.append(y) | step_boundary()",
+        ),
+        (  # several optimizers that step one after the other
+            f"""
+            other = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in loader:
+                {LOSS}
+                loss.backward()
+                optimizer.step()
+                {LOSS}
+                loss.backward()
+                other.step()
+                print(loss.item())
+            """,
+            "other.step() | step_boundary()",
+        ),
+        (  # a closure that is called more than once
+            f"""
+            optimizer = torch.optim.LBFGS(model.parameters())
+            for x in loader:
+                def closure():
+                    optimizer.zero_grad()
+                    {LOSS}
+                    loss.backward()
+                    return loss
+                optimizer.step(closure)
+            """,
+            "optimizer.step(closure) | step_boundary()",
+        ),
+        (  # a step in a method of another class
+            """
+            class Trainer:
+                def __init__(self, model):
+                    self.model = model
+                    self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+                def train_step(self, x):
+                    loss = self.model(x.to(device)).sum()
+                    self.optimizer.zero_grad()
+                    loss.backward()
+                    self.optimizer.step()
+                    return loss
+
+            trainer = Trainer(model)
+            for x in loader:
+                loss = trainer.train_step(x)
+                print(loss.item())
+            """,
+            "loss = trainer.train_step(x) | step_boundary()",
+        ),
     ],
 )
 def test_one_is_written(body: str, expected: str) -> None:
     assert written(body) == expected
+
+
+ACCUMULATES = f"""
+for i, x in enumerate(loader):
+    {LOSS}
+    loss.backward()
+    total += loss.item()
+    if (i + 1) % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+        print(total)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (ACCUMULATES, ["loss.backward() | step_boundary()", "optimizer.zero_grad() | step_boundary()"]),
+        (  # the second optimizer waits for its turn
+            f"""
+            other = torch.optim.SGD(model.parameters(), lr=0.1)
+            for i, x in enumerate(loader):
+                {LOSS}
+                loss.backward()
+                optimizer.step()
+                other.zero_grad()
+                if i % 5 == 0:
+                    {LOSS}
+                    loss.backward()
+                    other.step()
+                    print(loss.item())
+            """,
+            ["other.zero_grad() | step_boundary()", "other.step() | step_boundary()"],
+        ),
+        (  # a value is read between two updates
+            f"""
+            other = torch.optim.SGD(model.parameters(), lr=0.1)
+            for x in loader:
+                {LOSS}
+                loss.backward()
+                optimizer.step()
+                print(loss.item())
+                {LOSS}
+                loss.backward()
+                other.step()
+            """,
+            ["optimizer.step() | step_boundary()", "other.step() | step_boundary()"],
+        ),
+        (  # a test that the loop changes
+            f"""
+            for x in loader:
+                {LOSS}
+                loss.backward()
+                ready = len(x) > 3
+                if ready:
+                    optimizer.step()
+            """,
+            ["loss.backward() | step_boundary()", "optimizer.step() | step_boundary()"],
+        ),
+    ],
+)
+def test_one_is_written_for_each_graph(body: str, expected: list[str]) -> None:
+    assert written(body).splitlines() == expected
+
+
+def test_accumulated_gradients_stay_in_the_graph_of_the_update() -> None:
+    found = written(ACCUMULATES, **{"accumulate-in-graph": True})
+    assert found == "optimizer.zero_grad() | step_boundary()"
 
 
 def test_native_code() -> None:

@@ -78,6 +78,7 @@ KEYS = (
         "where results are kept, in the repository or your cache directory; .xlamig_cache when unset",
     ),
     Key("helper", MODULE, "module of the device helper that portable fixes call"),
+    Key("accumulate-in-graph", BOOLEAN, "fixes trace accumulated gradients and their update as one graph"),
     Key("python", PATH, "the Python, or its environment, that has torch_xla, for trace, verify and fit"),
     Key("compiler-python", PATH, "the Python that has jax and libtpu, for fit"),
     Key("torch-tpu-python", PATH, "the Python that has torch_tpu, for dryrun"),

@@ -80,6 +80,7 @@ class Settings:
     max_file_size: int = 2_000_000  # bytes
     cache_dir: Path | None = None
     helper: str = "xla_compat"  # module name of the device helper that portable fixes call
+    accumulate_in_graph: bool = False  # gradients that are summed up stay in the update's graph
     python: Path | None = None  # has torch_xla; this and the next two: an interpreter or its environment
     compiler_python: Path | None = None  # has jax and libtpu
     torch_tpu_python: Path | None = None

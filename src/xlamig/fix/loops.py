@@ -28,13 +28,12 @@ def ends_each_round(loop: Loop) -> bool:
     return not any(isinstance(n, ir.Jump) and n.kind == "continue" for n in _own_round(loop))
 
 
-def updated_by(module: ir.Module, loop: Loop, accumulates: bool) -> ir.Stmt | None:
+def updated_by(module: ir.Module, loop: Loop) -> ir.Stmt | None:
     """The statement after which the parameters are new, in every iteration that computes gradients; None
     where gradients may go on to be summed up, or where that is not plain to see."""
-    steps = [s for s in _within(loop) if isinstance(s, ir.ExprStmt) and _is_update(module, s.value)]
+    steps = [s for s in _within(loop) if isinstance(s, ir.ExprStmt) and is_update(module, s.value)]
     if not steps:
-        whole = not accumulates and ends_each_round(loop)
-        return loop.body[-1] if whole else None
+        return None
     chains = [_chain(loop, step) for step in steps]
     if any(isinstance(s, Loop) for chain in chains for _, s in chain):
         return None
@@ -118,7 +117,8 @@ def _block(owner: ir.Node, statement: ir.Stmt) -> ir.Block:
     return next((b for b in blocks if isinstance(b, tuple) and any(s is statement for s in b)), ())
 
 
-def _is_update(module: ir.Module, node: ir.Expr) -> bool:
+def is_update(module: ir.Module, node: ir.Expr) -> bool:
+    """Return whether an expression steps an optimizer, or a scaler that does."""
     match node:
         case ir.Call(func=ir.Attribute(value=owner, attr="step")):
             name = owner.attr if isinstance(owner, ir.Attribute) else getattr(owner, "id", "")

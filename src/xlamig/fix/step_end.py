@@ -30,12 +30,16 @@ def end_of_step(context: FixContext, update: ir.Stmt) -> ir.Stmt:
     index = next(i for i, s in enumerate(block) if s is update)
     end = update
     for statement in block[index + 1 :]:
-        text = context.text((statement.start, statement.end))
-        if _READS.search(text) or not _is_straight(statement):
+        if reads_value(context, statement) or not _is_straight(statement):
             break
-        if _belongs(statement, text):
+        if _belongs(statement, context.text((statement.start, statement.end))):
             end = statement
     return end
+
+
+def reads_value(context: FixContext, statement: ir.Stmt) -> bool:
+    """Return whether a statement looks as if it needs a value on the host."""
+    return _READS.search(context.text((statement.start, statement.end))) is not None
 
 
 def waits(context: FixContext, loop: Loop) -> bool:

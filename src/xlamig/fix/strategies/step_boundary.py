@@ -2,45 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from xlamig import ir
 from xlamig.facts import Fact, Span, StepBoundary
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.insertion import insert_after
-from xlamig.fix.loops import ends_each_round, loop_of, updated_by
-from xlamig.fix.step_end import end_of_step, waits
+from xlamig.fix.loops import Loop, loop_of, updated_by
+from xlamig.fix.scopes import statement_at
+from xlamig.fix.step_end import end_of_step, reads_value, waits
+from xlamig.fix.updates import Iteration
 from xlamig.fix.xla_calls import xla_statement
 from xlamig.knowledge import helpers
 
-_HELD = {
-    "accumulates": "gradients may be accumulated over iterations: you choose where a step ends",
-    "training": "xlamig cannot see an update in every iteration that computes gradients",
-    "evaluation": "`continue` ends iterations early",
-    "decoding": "`continue` ends iterations early",
-}
-
 
 def step_boundary(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """After the update of the parameters and what still belongs to the step, where each backward pass is
-    followed by it; in loops that only call a model, as the round's last statement."""
+    """Below the updates of the parameters and what still belongs to the step, and below gradients that
+    are summed up; in loops that only call a model, as the iteration's last statement."""
     if not isinstance(fact, StepBoundary):
         return None
-    if fact.optimizer not in ("plain", "none"):
-        raise FixDeclined("several optimizers step in the loop: you choose where a step ends")
     loop = loop_of(context.module, fact.parts.get("body"))
     if loop is None:
         return None
-    if fact.loop == "training":
-        if fact.optimizer == "none":
-            return None
-        if waits(context, loop):
-            raise FixDeclined("the fix of `torch.cuda.synchronize()` ends the step there (XLA005)")
-        updated = updated_by(context.module, loop, fact.accumulates)
-        at = end_of_step(context, updated) if updated else None
-    else:
-        at = loop.body[-1] if ends_each_round(loop) else None
-    if at is None:
-        raise FixDeclined(_HELD["accumulates" if fact.accumulates else fact.loop])
-    return boundary_after(fact, context, at)
+    if fact.loop != "training":
+        return boundary_after(fact, context, _last(loop))
+    if fact.optimizer not in ("plain", "several"):
+        return None
+    if waits(context, loop):
+        raise FixDeclined("the fix of `torch.cuda.synchronize()` ends the step there (XLA005)")
+    whole = updated_by(context.module, loop) if fact.optimizer == "plain" else None
+    ends = [whole] if whole else _ends(fact, context, loop)
+    return boundaries_after(fact, context, [end_of_step(context, statement) for statement in ends])
+
+
+def _ends(fact: StepBoundary, context: FixContext, loop: Loop) -> list[ir.Stmt]:
+    update = statement_at(context.module, fact.span)
+    inside = update if update is not loop else None
+    each_backward = not context.settings.accumulate_in_graph
+    reads = partial(reads_value, context)
+    return Iteration(context.module, loop, inside, reads, each_backward).ends() or [_last(loop)]
+
+
+def _last(loop: Loop) -> ir.Stmt:
+    """The last statement of the loop's body that the next one does not leave unreached."""
+    above = [s for s in loop.body if not isinstance(s, ir.Jump | ir.Return | ir.Raise)]
+    return above[-1] if above else loop.body[-1]
 
 
 def xm_barrier(fact: Fact, options: Options, context: FixContext) -> Draft | None:
@@ -62,9 +69,15 @@ def _is_xm_step(func: ir.Expr) -> bool:
 
 def boundary_after(fact: Fact, context: FixContext, statement: ir.Stmt) -> Draft | None:
     """The draft that writes a boundary below `statement`."""
-    place: Span = (statement.end, statement.end)
+    return boundaries_after(fact, context, [statement])
+
+
+def boundaries_after(fact: Fact, context: FixContext, statements: Sequence[ir.Stmt]) -> Draft | None:
+    """The draft that writes a boundary below each of `statements`."""
+    place: Span = (statements[0].end, statements[0].end)
     call = xla_statement(context, fact, helpers.BOUNDARY, "", place)
-    inserted = insert_after(context, statement, call.lines) if call else None
-    if call is None or inserted is None:
+    inserted = [insert_after(context, s, call.lines) if call else None for s in statements]
+    edits = tuple(edit for edit in inserted if edit)
+    if call is None or len(edits) < len(inserted):
         return None
-    return Draft(f"Add `{call.lines[-1].strip()}`", (*call.edits, inserted), call.creates)
+    return Draft(f"Add `{call.lines[-1].strip()}`", (*call.edits, *edits), call.creates)

@@ -92,6 +92,8 @@ class Objects:
         if name == "step":
             self.m.updated(node)
             self.m.work(owner.place or "either")
+            if node.args:  # a closure, which computes the gradients
+                self.m.effects.add(Effect.BACKWARD)
         elif name == "zero_grad":
             self.m.effects.add(Effect.ZERO_GRAD)
         return TOP

@@ -1,0 +1,81 @@
+"""Where the graphs of a training iteration end: below its updates, and below gradients left to be summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from xlamig import ir
+from xlamig.fix.loops import Loop, is_backward, is_update
+from xlamig.fix.scopes import blocks_of
+
+_OWN = (ir.FunctionDef, ir.ClassDef, ir.Lambda)
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """An iteration of `loop`. `update` is where the analyser saw the parameters change, perhaps in a callee;
+    `reads` says whether a statement needs a value on the host. Without `each_backward`, gradients that are
+    summed up stay in the graph of the update."""
+
+    module: ir.Module
+    loop: Loop
+    update: ir.Stmt | None
+    reads: Callable[[ir.Stmt], bool]
+    each_backward: bool = True
+
+    def ends(self) -> list[ir.Stmt]:
+        """Return the statements after which a boundary stands: each update or backward pass that no
+        other one certainly follows before a value is read."""
+        return list(self._ends(self.loop.body))
+
+    def _ends(self, block: ir.Block) -> Iterator[ir.Stmt]:
+        pending: ir.Stmt | None = None
+        for statement in block:
+            if self._is_event(statement):
+                pending = statement
+            elif self._updates_inside(statement):
+                if pending is not None:
+                    yield pending
+                pending = None
+                for inner in _blocks(statement):
+                    yield from self._ends(inner)
+            elif pending is not None and self.reads(statement):
+                yield pending
+                pending = None
+        if pending is not None:
+            yield pending
+
+    def _is_event(self, statement: ir.Stmt) -> bool:
+        """It updates the parameters by itself, or computes gradients and holds no update."""
+        if statement is self.update and not any(_blocks(statement)):
+            return True
+        if isinstance(statement, ir.ExprStmt) and is_update(self.module, statement.value):
+            return True
+        return self.each_backward and not self._updates_inside(statement) and _computes_gradients(statement)
+
+    def _updates_inside(self, statement: ir.Stmt) -> bool:
+        return any(
+            node is self.update or (isinstance(node, ir.ExprStmt) and is_update(self.module, node.value))
+            for node in _own_nodes(statement)
+            if node is not statement
+        )
+
+
+def _blocks(statement: ir.Stmt) -> Iterator[ir.Block]:
+    if not isinstance(statement, _OWN):
+        yield from blocks_of(statement)
+
+
+def _computes_gradients(statement: ir.Stmt) -> bool:
+    return any(is_backward(node) for node in _own_nodes(statement))
+
+
+def _own_nodes(root: ir.Node) -> Iterator[ir.Node]:
+    """`root` and what is below it, but for the bodies of functions and classes."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, _OWN):
+            yield node
+            stack.extend(ir.children(node))

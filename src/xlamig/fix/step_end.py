@@ -16,7 +16,7 @@ _BELONGS = re.compile(
     re.IGNORECASE,
 )
 _ZEROES = re.compile(r"\.zero_grad\(")
-_IN_PLACE = re.compile(r"\.(?:mul|add|copy|lerp|sub|div)_\(|\.data\b")
+_IN_PLACE = re.compile(r"\.(?:mul|add|copy|lerp|sub|div)_\(|\.data\b|\.grad\b")
 _READS = re.compile(
     r"\.(?:item|tolist|cpu|numpy|set_postfix|set_description|save|synchronize)\(|print|log|wandb|writer|\btime\b"
     r"|perf_counter|\b(?:float|int|bool|str)\(|torch\.save"

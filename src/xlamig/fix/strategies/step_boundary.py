@@ -27,7 +27,7 @@ def step_boundary(fact: Fact, options: Options, context: FixContext) -> Draft | 
         return None
     if fact.loop != "training":
         return boundary_after(fact, context, _last(loop))
-    if fact.optimizer not in ("plain", "several"):
+    if fact.optimizer == "xm":
         return None
     if waits(context, loop):
         raise FixDeclined("the fix of `torch.cuda.synchronize()` ends the step there (XLA005)")

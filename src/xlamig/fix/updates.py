@@ -1,4 +1,4 @@
-"""Where the graphs of a training iteration end: below its updates, and below gradients left to be summed up."""
+"""Where the graphs of a training iteration end: below updates, and below gradients left to be summed up."""
 
 from __future__ import annotations
 

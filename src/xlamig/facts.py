@@ -228,10 +228,10 @@ class Launch(Fact):
 
 
 Consumer = Literal[
-    "", "raise", "log", "container", "file", "text", "environment", "slice", "index", "branch", "return"
+    "", "raise", "log", "container", "file", "text", "environment", "slice", "index", "branch", "stop", "return"
 ]
 """The consumer of a value on the host: a check that raises, a log, a list or array, a file, a decoder of
-tokens, the step of an environment, a slice's bound, an index, a branch, the caller."""
+tokens, the step of an environment, a slice's bound, an index, a branch, a loop that ends, the caller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +263,7 @@ class HostRead(Fact):
     nth: Literal["only", "first", "later"] = "only"
     over: Literal["", "parameters", "state-dict", "list", "rows"] = ""
     consumer: Consumer = ""
+    indexed: str = ""  # the name of the tensor, list ... that the value indexes or slices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

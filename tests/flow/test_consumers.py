@@ -28,20 +28,23 @@ def found(text: str, **settings: Any) -> list[Finding]:
 
 
 CASES = {
-    "z.max().item()": "Read after `torch_xla.sync()`; keep sums",
+    "z.max().item()": "Read `z.max()` after `torch_xla.sync()`",
     "print(z.max().item())": "Log every few steps",
     "largest = z.max().item(); print(largest)": "Log every few steps",
-    "kept.append(z.cpu())": "before the copy, which then is a transfer only",
-    "table[0] = z.cpu().numpy()": "before the copy, which then is a transfer only",
-    "table = z.cpu(); kept.append(table)": "before the copy, which then is a transfer only",
-    "torch.save(z.cpu(), 'a')": "before the copy, which then is a transfer only",
-    "envs.step(z.cpu().numpy())": "everything the host needs in this step at once",
-    "tokenizer.batch_decode(z.cpu())": "everything the host needs in this step at once",
-    "z = z.cpu()": "if the host had the values before the step",
+    "kept.append(z.cpu())": "before the copy, so that nothing is computed twice",
+    "table[0] = z.cpu().numpy()": "before the copy, so that nothing is computed twice",
+    "table = z.cpu(); kept.append(table)": "before the copy, so that nothing is computed twice",
+    "torch.save(z.cpu(), 'a')": "before the copy, so that nothing is computed twice",
+    "envs.step(z.cpu().numpy())": "everything that the host needs in this step at once",
+    "tokenizer.batch_decode(z.cpu())": "everything that the host needs in this step at once",
+    "z = z.cpu()": "use the CPU's copy of values",
     "if z.max() > 3: raise ValueError": "Drop the check",
     "if z.max() > 3: print('large')": "Test and log every few steps",
-    "if z.max() > 3: z = z / 2": "Decide on the device",
-    "if z.max() > 3: z = z / 2; print(z.shape)": "Decide on the device",
+    "if z.max() > 3: z = z / 2": "choose on the device",
+    "if z.max() > 3: z = z / 2; print(z.shape)": "choose on the device",
+    "if z.max() > 3: break": "ends a few steps later",
+    "y = table[z.max().item()]": "If `table` is a tensor, index it",
+    "n = z.max().item(); y = table[:n]": "Compute the bound from the CPU's data",
     "assert (z > 0).all()": "Drop the check",
 }
 

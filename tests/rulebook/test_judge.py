@@ -231,6 +231,19 @@ def test_a_guard_that_the_target_need_not_enter_lowers(tmp_path: Path, target: s
     assert "`G`" in finding.reasons[-1].message
 
 
+@pytest.mark.parametrize(
+    ("kind", "help", "shown"),
+    [
+        ("cuda", "Use sync()", "Leave it as it is; if a TPU needs this work too, use sync()"),
+        ("cuda", "Delete it", "Leave it: a TPU does not run this"),
+        ("hasattr", "Use sync()", "Use sync()"),
+    ],
+)
+def test_help_leaves_code_that_a_tpu_does_not_run(tmp_path: Path, kind: str, help: str, shown: str) -> None:
+    text = page(MATCH + VERDICT, help=help)
+    assert the(judge(book(tmp_path, text), api(guards=(guard(kind),)))).help == shown
+
+
 @pytest.mark.parametrize(("target", "kind"), [("torch_xla", "xla"), ("torch_tpu", "no-xla")])
 def test_a_guard_that_the_target_enters_changes_nothing(tmp_path: Path, target: str, kind: str) -> None:
     finding = the(judge(book(tmp_path, on(target), target=target), api(guards=(guard(kind),))))

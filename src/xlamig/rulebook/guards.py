@@ -20,6 +20,7 @@ _CLOSED: Mapping[Target, frozenset[GuardKind]] = {
 
 _NOT_THERE: frozenset[GuardKind] = frozenset({"cuda", "other-device"})  # false on every TPU
 
+_REMOVALS = frozenset({"Delete", "Drop", "If", "Leave", "Omit", "Remove"})
 _LONGEST = 60  # characters of a test that a message quotes
 
 
@@ -45,6 +46,15 @@ def condition(message: str, guard: Guard) -> str:
     if guard.kind in _NOT_THERE:
         return f"{message} (under `{guard.text}`, which is false on a TPU)"
     return f"{message} (only if `{guard.text}`)"
+
+
+def advice(help: str, guard: Guard) -> str:
+    """Return what to do at a place that a TPU does not run: nothing, unless the TPU needs its work too."""
+    if not help or guard.kind not in _NOT_THERE:
+        return help
+    if help.split(maxsplit=1)[0].strip(":,") in _REMOVALS:
+        return "Leave it: a TPU does not run this"
+    return f"Leave it as it is; if a TPU needs this work too, {help[0].lower()}{help[1:]}"
 
 
 def explain(guard: Guard, row: int) -> str:

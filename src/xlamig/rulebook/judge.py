@@ -11,7 +11,7 @@ from xlamig.config.settings import Settings
 from xlamig.facts import ApiUse, Fact, ToolEvent, Why
 from xlamig.findings import CONFIDENCES, Confidence, Finding, Reason, RuleError
 from xlamig.rulebook.filter import is_shown
-from xlamig.rulebook.guards import closed_guards, condition, explain, policy
+from xlamig.rulebook.guards import advice, closed_guards, condition, explain, policy
 from xlamig.rulebook.judgement import Judgement, SourceView, Views
 from xlamig.rulebook.patterns import MAYBE, NO, YES, Fit
 from xlamig.rulebook.places import identify, once_per_place, supersede
@@ -138,6 +138,7 @@ class Judge:
         plain = _words(ruling.message or rule.message, decision)
         guards = closed_guards(fact, self.settings.target) if decision.lowered else ()
         message = condition(plain, guards[0]) if guards else plain
+        words = _words(ruling.help or rule.help, decision)
         # A call is a place of its own, with an edit of its own.
         together = rule.once == "dependency" and not isinstance(fact, ApiUse)
         title = decision.row.values.get("title", plain) if decision.row else plain
@@ -166,7 +167,7 @@ class Judge:
             ),
             fingerprint="",
             url=rule.url,
-            help=_words(ruling.help or rule.help, decision),
+            help=advice(words, guards[0]) if guards else words,
             reasons=_distinct(self._reasons(decision, source, views)),
             scope=fact.scope,
             statement=" ".join(source.text[slice(*fact.statement)].split()),

@@ -93,7 +93,7 @@ def test_names_the_call_in_the_reasons() -> None:
     facts = facts_by_module({"train": TRAIN.replace("BODY", "branch(loss)"), "lib": LIB})["lib"]
     (read,) = [fact for fact in facts if fact.kind == "host-read" and fact.confidence != "possible"]
     assert read.frequency == "step"
-    assert read.reasons[0].message == "train.py, line 10 calls `branch` with these arguments"
+    assert read.reasons[0].message == "`branch` is called in train.py, line 10"
 
 
 LOOPS = """

@@ -209,8 +209,8 @@ def test_why_is_said_with_the_places() -> None:
     """
     (read,) = [fact for fact in facts(text) if fact.kind == "host-read"]
     assert [why.message for why in read.reasons] == [
-        '`Net().to("cuda")` puts it on the device',
-        "`model(batch)` computes it on the device",
+        '`Net().to("cuda")` is on the device',
+        "`model(batch)` is computed on the device",
     ]
 
 

@@ -136,7 +136,17 @@ class Apis:
             or name.startswith(("Tensor.", "Module.", "unknown."))
         ):
             return ()
-        return (Why(f"`{spelled}` is `{name}`", (node.start, node.end)),)
+        written = self._before_alias(spelled, name)
+        return (Why(f"`{spelled}` is `{written}`", (node.start, node.end)),) if written != spelled else ()
+
+    def _before_alias(self, spelled: str, name: str) -> str:
+        """Return the name that a table's alias led to `name`: rules treat both alike, but they may be
+        different functions."""
+        last = spelled.rpartition(".")[2]
+        if name.rpartition(".")[2] == last:
+            return name
+        aliases = self.interest.aliases
+        return next((a for a, n in aliases.items() if n == name and a.rpartition(".")[2] == last), name)
 
     # ------------------------------------------------------------------ arguments
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.facts import Consumer
@@ -26,49 +27,62 @@ _BY_CALLEE: tuple[tuple[Consumer, re.Pattern[str]], ...] = (
 )  # fmt: skip
 
 
-def consumer_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Consumer:
+class Use(NamedTuple):
+    """The consumer of a value, and for an index or a slice's bound the name of what it indexes."""
+
+    consumer: Consumer = ""
+    indexed: str = ""
+
+
+def use_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Use:
     """Return what takes the value of `node` in a statement, or what takes the variable that it is put in by
-    the statements after it; "" where that is not plain."""
+    the statements after it; an empty use where that is not plain."""
     found = _in_statement(node, statement)
-    if found or not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
+    if found.consumer or not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
         return found
     target = statement.targets[0]
     if not isinstance(target, ir.Name):
-        return "container" if isinstance(target, ir.Subscript) else ""
+        return Use("container") if isinstance(target, ir.Subscript) else Use()
     for later in rest:
         for use in ir.walk(later):
             if isinstance(use, ir.Name) and use.id == target.id:
                 return _in_statement(use, later)
-    return ""
+    return Use()
 
 
-def _in_statement(node: ir.Node, statement: ir.Stmt) -> Consumer:
+def _in_statement(node: ir.Node, statement: ir.Stmt) -> Use:
+    bound = False
     for above in reversed(list(_path(statement, node))):
         match above:
             case ir.Call(func=func) if not _inside(node, func):
                 path = path_of(func) or (func.attr if isinstance(func, ir.Attribute) else "")
                 for consumer, pattern in _BY_CALLEE:
                     if pattern.search(path):
-                        return consumer
+                        return Use(consumer)
             case ir.Slice():
-                return "slice"
-            case ir.Subscript(index=index) if any(_inside(node, part) for part in index):
-                return "index"
+                bound = True
+            case ir.Subscript(value=value, index=index) if any(_inside(node, part) for part in index):
+                return Use("slice" if bound else "index", path_of(value))
             case ir.Raise() | ir.Assert():
-                return "raise"
+                return Use("raise")
             case ir.If(test=test, body=body) if _inside(node, test):
-                return _branch(body)
+                return Use(_branch(body))
+            case ir.IfExp(test=test) if _inside(node, test):
+                return Use("branch")
             case ir.While(test=test) if _inside(node, test):
-                return "branch"
+                return Use("stop")
             case ir.Return():
-                return "return"
-    return ""
+                return Use("return")
+    return Use()
 
 
 def _branch(body: ir.Block) -> Consumer:
-    """Return what a test decides on: whether something is raised, logged, or computed."""
+    """Return what a test decides on: whether something is raised or logged, a loop ends, or what is
+    computed."""
     if ends_program(body):
         return "raise"
+    if body and isinstance(body[-1], ir.Jump) and body[-1].kind == "break":
+        return "stop"
     match body:
         case [ir.ExprStmt(value=ir.Call(func=func))] if _BY_CALLEE[0][1].search(path_of(func)):
             return "log"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xlamig import ir
 from xlamig.facts import Fact, HostRead, Span
-from xlamig.flow.detectors.consumers import consumer_of
+from xlamig.flow.detectors.consumers import use_of
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.interp.events import CONFIDENCES, Event
 from xlamig.flow.model.site import CodeContext
@@ -29,5 +29,5 @@ def facts_of_events(
         fields["related"] = event.related
         fields["parts"] = event.parts
         fields["proofs"] = {**device_in_scope(place, event.node.start), **proofs.get(fields["span"], {})}
-        consumer = {"consumer": consumer_of(event.node, statement, rest)} if event.fact is HostRead else {}
-        yield event.fact(**fields, **event.fields, **consumer)
+        use = use_of(event.node, statement, rest)._asdict() if event.fact is HostRead else {}
+        yield event.fact(**fields, **event.fields, **use)

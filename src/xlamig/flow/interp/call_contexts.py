@@ -196,7 +196,7 @@ class CallContexts:
         m.frequency, m.loops = "step" if "per-step" in words else context.frequency, []
         m.batches += context.repeated
         where = f"{context.origin.rpartition('.')[2]}.py, line {context.row}"
-        m.caller = (Why(f"{where} calls `{node.name}` with these arguments", (node.start, node.start)),)
+        m.caller = (Why(f"`{node.name}` is called in {where}", (node.start, node.start)),)
         args = Args([restored(value, self._own) for value in context.positional])
         args.keywords = {name: restored(value, self._own) for name, value in context.keywords}
         known = self._ran.get(id(node))
@@ -266,7 +266,7 @@ class CallContexts:
         caller = m.regions.caller(node, owner.scope if owner else frame.scope)
         if caller and caller != m.names.module:
             name = caller.rpartition(".")[2]
-            m.caller = (Why(f"`{name}.py` calls `{node.name}` every step", (node.start, node.start)),)
+            m.caller = (Why(f"`{node.name}` is called every step in {name}.py", (node.start, node.start)),)
         ran = self._ran.setdefault(id(node), _Ran())
         ran.results[("root", per_step)] = self._run(function, given)
         ran.frequencies.add(m.frequency)

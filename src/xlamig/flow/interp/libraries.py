@@ -56,7 +56,7 @@ class Libraries:
         match word:
             case "tensor" | "scalar":
                 text = short(self.m.source(node))
-                why = Why(f"`{text}` computes it from device tensors", (node.start, node.end))
+                why = Why(f"`{text}` is computed from device tensors", (node.start, node.end))
                 loose = word == "tensor"
                 return AbstractValue(
                     "tensor", "device", sure=LIKELY, loose=loose, shape=None if loose else (), why=(why,)

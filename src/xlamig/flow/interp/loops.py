@@ -311,7 +311,7 @@ class Loops:
         active = not iterable.loop or any(loop.id == iterable.loop for loop in self.m.loops)
         if iterable.kind != "sequence" or not iterable.cause or not active or self.m.frequency != "step":
             return
-        why = Why("it sets the number of iterations", (node.iter.start, node.iter.end))
+        why = Why("this sets the number of iterations", (node.iter.start, node.iter.end))
         self.m.record(
             ChangingPath,
             node.iter,

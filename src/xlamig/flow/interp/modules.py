@@ -119,7 +119,7 @@ class Modules:
         return result.replace(why=(*module.why[-2:], self._why(node)))
 
     def _why(self, node: ir.Call) -> Why:
-        return Why(f"`{short(self.m.source(node))}` computes it on the device", (node.start, node.end))
+        return Why(f"`{short(self.m.source(node))}` is computed on the device", (node.start, node.end))
 
     def output(
         self, args: Args, node: ir.Call, sure: int, module: AbstractValue | None = None
@@ -321,7 +321,7 @@ class Modules:
         if target.place != "host":
             self.moves.moved(module, node, path)
         sure = CERTAIN if target.sure == CERTAIN and target.place == "device" else LIKELY
-        why = Why(f"`{short(self.m.source(node))}` puts it on the device", (node.start, node.end))
+        why = Why(f"`{short(self.m.source(node))}` is on the device", (node.start, node.end))
         place: Residence = "host" if target.place == "host" else "device"
         moved = module.replace(
             place=place, sure=min(module.sure, sure), why=(why,) if place == "device" else ()

@@ -297,7 +297,7 @@ class Objects:
         if target.place == "host":
             return AbstractValue("tensor", "host", sure=POSSIBLE)
         span = (node.start, node.end)
-        why = (Why("it is moved to the device here", span),)
+        why = (Why("moved to the device here", span),)
         if table.name_like("module").search(last):
             return self._a_module(node, AbstractValue("module", "device", sure=LIKELY, why=why))
         return AbstractValue("tensor", "device", sure=LIKELY, loose=True, why=why)

@@ -71,7 +71,7 @@ class OpaqueCalls:
         why: tuple[Why, ...] = ()
         if place == "device":
             text = short(self.m.source(node))
-            why = (Why(f"`{text}` computes it from device tensors", (node.start, node.end)),)
+            why = (Why(f"`{text}` is computed from device tensors", (node.start, node.end)),)
         return AbstractValue(
             "unknown", place, sure=LIKELY, trait=trait, cause=cause, why=(*lead.why[-2:], *why)
         )
@@ -103,7 +103,7 @@ class OpaqueCalls:
         if call is None:
             return thing
         text = short(self.m.source(call))
-        why = Why(f"`{text}` runs backward from it, so it is a tensor", (call.start, call.end))
+        why = Why(f"`{text}` starts the backward pass here, so this is a tensor", (call.start, call.end))
         place: Residence = thing.place or "either"
         return AbstractValue("tensor", place, sure=LIKELY, shape=(), why=(*thing.why[-2:], why))
 

@@ -24,13 +24,13 @@ from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 
 _CAUSES = {
-    "step-counter": "it counts steps",
-    "position": "it is a different number every iteration",
-    "random": "it is random",
-    "read": "it was read from a tensor",
-    "derived": "its tensor has as many elements as the values say",
-    "length": "it is the length of something that grows",
-    "batch": "each sample has its own",
+    "step-counter": "counts steps",
+    "position": "is a different number every iteration",
+    "random": "is random",
+    "read": "was read from a tensor",
+    "derived": "is the size of a tensor whose shape depends on values",
+    "length": "comes from the length of something that grows",
+    "batch": "differs from sample to sample",
 }
 
 _OVER = ("parameters", "state-dict")
@@ -139,7 +139,7 @@ class Reads:
         if self.m.frequency not in ("step", "interval") and not number.loop and not each_call:
             return False
         why = Why(
-            f"`{short(self.m.source(node))}`: {_CAUSES.get(number.cause, 'it changes')}",
+            f"`{short(self.m.source(node))}` {_CAUSES.get(number.cause, 'changes')}",
             (node.start, node.end),
         )
         self.m.record(fact, node, number.sure, (*number.why, why), cause=number.cause, **fields)

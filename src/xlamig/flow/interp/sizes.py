@@ -251,7 +251,7 @@ class Sizes:
         """Such a tensor is put on the device every step."""
         if tensor.cause != VARIED or not isinstance(tensor.ref, Made) or self.m.frequency != "step":
             return
-        why = Why("it is put on the device here every step", (node.start, node.end))
+        why = Why("the tensor is moved to the device here every step", (node.start, node.end))
         self._told(*tensor.ref, tensor.sure, (*tensor.why, why))
 
     def _told(

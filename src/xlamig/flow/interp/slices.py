@@ -31,7 +31,7 @@ class Slices:
         if _SIZE.search(self.m.source(bound)) or self._compares_size(node, bound):
             return
         growing = base.cause == "growing" or self._grows(node)
-        why = (Why("it begins shorter and grows", (node.value.start, node.value.end)),)
+        why = (Why("the tensor begins shorter and grows", (node.value.start, node.value.end)),)
         self.m.record(
             NegativeSlice,
             node,

@@ -158,7 +158,7 @@ class Tensors:
                 owner = owner.replace(cause="", ref=None, why=())
         self.m.work("device")
         span = (node.start, node.end)
-        why = Why(f"`{short(self.m.source(node))}` puts it on the device", span)
+        why = Why(f"`{short(self.m.source(node))}` is on the device", span)
         return owner.replace(
             place="device",
             sure=sure if not owner.loose else min(sure, owner.sure + 1),

@@ -102,6 +102,31 @@ def test_a_cache_that_a_module_keeps_grows() -> None:
 
 
 @pytest.mark.parametrize(
+    ("head", "joined", "grows"),
+    [
+        ("pass", "self.cache", True),
+        ("parts = {}; parts['k'] = k + 1; self.cache = {}", "parts", False),  # two parts of one step
+    ],
+)
+def test_a_value_under_a_key_grows_where_an_earlier_step_left_it(head: str, joined: str, grows: bool) -> None:
+    text = f"""
+    class Attention(nn.Module):
+        def __init__(self):
+            self.cache = {{"k": torch.zeros(1, 0, 8).cuda()}}
+        def forward(self, k):
+            {head}
+            self.cache['k'] = torch.cat([{joined}['k'], k], dim=1)
+            return self.cache['k']
+    model = Attention().cuda()
+    for batch in loader:
+        loss = model(batch.cuda()).sum()
+        loss.backward()
+        optimizer.step()
+    """
+    assert bool(said(text, "changing-shape")) == grows
+
+
+@pytest.mark.parametrize(
     ("made", "found"),
     [
         ("losses = []", ["changing-shape list: torch.stack(losses)"]),

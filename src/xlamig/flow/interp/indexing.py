@@ -65,12 +65,14 @@ class Indexing:
     def _value(self, node: ir.Subscript, base: AbstractValue, key: object) -> AbstractValue:
         """Return the value of a mapping under a key; a tensor kept there remembers it."""
         found = base.fields.get(key) if base.fields is not None and isinstance(key, str) else None
-        found = found or self.m.env.get(f"{path_of(node.value)}[{key!r}]")
+        stored = self.m.env.get(f"{path_of(node.value)}[{key!r}]")  # in this call, so not by an earlier step
+        found = found or stored
         if found is None:
             found = TOP if base.fields and isinstance(key, str) else element_of(base)
         if (
             found.kind == "tensor"
             and found.trait is None
+            and stored is None
             and self.m.frequency == "step"
             and isinstance(key, str)
         ):

@@ -228,7 +228,18 @@ class Launch(Fact):
 
 
 Consumer = Literal[
-    "", "raise", "log", "container", "file", "text", "environment", "slice", "index", "branch", "stop", "return"
+    "",
+    "raise",
+    "log",
+    "container",
+    "file",
+    "text",
+    "environment",
+    "slice",
+    "index",
+    "branch",
+    "stop",
+    "return",
 ]
 """The consumer of a value on the host: a check that raises, a log, a list or array, a file, a decoder of
 tokens, the step of an environment, a slice's bound, an index, a branch, a loop that ends, the caller."""

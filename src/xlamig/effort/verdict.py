@@ -74,11 +74,11 @@ def _judge(sites: Sequence[Site], hours: Hours, settings: EffortSettings, found:
         return "hard", f"{_codes(large)} {_needs(large)} a redesign"
     limit = _days(settings.moderate_days)
     if days > settings.hard_days:
-        return "hard", f"an estimate of more than {_days(settings.hard_days)} of work"
+        return "hard", f"more than {_days(settings.hard_days)} of code changes"
     if days > settings.moderate_days:
-        return "moderate", f"an estimate of more than {limit} of work, no redesign"
+        return "moderate", f"more than {limit} of code changes, no redesign"
     if sites:
-        return "easy", f"an estimate of up to {limit} of work, no redesign"
+        return "easy", f"up to {limit} of code changes, no redesign"
     return "ready", "no finding asks for a change"
 
 

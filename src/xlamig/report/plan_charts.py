@@ -11,7 +11,7 @@ from xlamig.effort.model import FAMILIES
 from xlamig.effort.placement import Stage
 from xlamig.findings import SEVERITIES, Report
 from xlamig.report.context import one_line
-from xlamig.report.numbers import figure, number, percent
+from xlamig.report.numbers import figure, number, percent, percentages
 from xlamig.report.plan_format import span
 
 WIDTH, LABEL, ROW, BAR = 560, 190, 24, 14
@@ -116,13 +116,16 @@ def _coverage(plan: Plan) -> Chart:
         (counts.unsafe_fixable, "warning", "fixed by --unsafe-fixes"),
         (counts.manual, "error", "by hand"),
     )
+    shares = percentages([part for part, _, _ in parts])
     pairs = [
-        (part / counts.sites, ink, f"{percent(part / counts.sites)} {words}")
-        for part, ink, words in parts
+        (part / counts.sites, ink, f"{share} {words}")
+        for (part, ink, words), share in zip(parts, shares, strict=True)
         if part
     ]
     bar = _stack_bars("sites", 0, pairs, str(counts.sites))
-    return Chart("Coverage of CUDA and PyTorch sites", (bar,), tuple((ink, said) for _, ink, said in pairs))
+    return Chart(
+        "Coverage of the uses of CUDA and PyTorch", (bar,), tuple((ink, said) for _, ink, said in pairs)
+    )
 
 
 def _file(place: int, name: str, length: float, share: str) -> Bar:

@@ -8,7 +8,7 @@ from xlamig.effort import MODEL_VERSION, Plan
 from xlamig.effort.model import FIXED_WORK
 from xlamig.effort.plan import Hours, Item, Lines, Term
 from xlamig.findings import Provenance
-from xlamig.report.numbers import between, figure, number, percent
+from xlamig.report.numbers import between, figure, number, percentages
 from xlamig.report.summary import days
 
 UNSURE = f"hours are not calibrated (model {MODEL_VERSION}): an estimate, not a promise"
@@ -94,19 +94,20 @@ def waiting(items: Sequence[Item]) -> Iterator[str]:
 
 
 def coverage(plan: Plan) -> list[str]:
-    """`87% of 412 CUDA and PyTorch sites need no change, 9% fixed by --fix, 4% by hand`."""
+    """`87% of 412 uses of CUDA and PyTorch need no change, 9% fixed by --fix, 4% by hand`."""
     counts = plan.coverage
     if not counts.sites:
         return []
-    shares = (
-        (counts.unchanged, "need no change"),
-        (counts.fixable, "fixed by --fix"),
-        (counts.unsafe_fixable, "by --fix --unsafe-fixes"),
-        (counts.manual, "by hand"),
-    )
-    first, *rest = (f"{percent(part / counts.sites)} {words}" for part, words in shares if part)
+    parts = {
+        "need no change": counts.unchanged,
+        "fixed by --fix": counts.fixable,
+        "by --fix --unsafe-fixes": counts.unsafe_fixable,
+        "by hand": counts.manual,
+    }
+    shares = zip(percentages([*parts.values()]), parts.items(), strict=True)
+    first, *rest = (f"{share} {words}" for share, (words, count) in shares if count)
     share, words = first.split(" ", 1)
-    sites = number(counts.sites, "CUDA and PyTorch site")
+    sites = f"{counts.sites:,} {'use' if counts.sites == 1 else 'uses'} of CUDA and PyTorch"
     return [", ".join((f"{share} of {sites} {words}", *rest))]
 
 
@@ -155,7 +156,7 @@ def _estimate(plan: Plan) -> Iterator[str]:
         yield from _saving_lines(hours, hours.after_unsafe_fix, "--fix --unsafe-fixes")
     if plan.fixed_high:
         fixed = between(plan.fixed_low, plan.fixed_high)
-        yield f"in no finding: {fixed} h for {FIXED_WORK[0].lower()}{FIXED_WORK[1:]}"
+        yield f"beside the findings: {fixed} h for {FIXED_WORK[0].lower()}{FIXED_WORK[1:]}"
 
 
 def _saving_lines(hours: Hours, left: float, flags: str) -> Iterator[str]:

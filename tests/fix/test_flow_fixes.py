@@ -135,7 +135,7 @@ def main():
     net.to(device)  # to the GPU
     return opt
 """
-FLAG = "torch.__future__.set_swap_module_params_on_conversion(True)"
+FLAG = "torch.__future__.set_swap_module_params_on_conversion({})"
 
 
 def test_a_module_moves_before_its_optimizer_is_built() -> None:
@@ -150,7 +150,20 @@ def test_a_module_moves_before_its_optimizer_is_built() -> None:
 
 
 def test_a_module_that_is_used_between() -> None:
-    assert fixed(MOVE.format("net.eval()"), "XLA405") == [FLAG]
+    assert fixed(MOVE.format("net.eval()"), "XLA405") == [FLAG.format(True), FLAG.format(False)]
+
+
+def test_a_module_that_is_returned_as_it_moves() -> None:
+    returned = MOVE.replace("net.to(device)  # to the GPU\n    return opt", "return net.to(device), opt")
+    assert returned != MOVE
+    assert fixed(returned.format("net.eval()"), "XLA405") == []
+
+
+def test_the_flag_of_one_move_says_nothing_of_the_next() -> None:
+    both = MOVE.format("net.eval()").replace("return opt", "return opt, main2()") + MOVE.replace(
+        "main", "main2"
+    ).format("net.eval()")
+    assert fixed(both, "XLA405").count(FLAG.format(True)) == 2
 
 
 def test_a_boundary_on_a_shared_line_stands_right_behind_the_update() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import Fact, ModuleMove
-from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.imports import after_newline, ensure_module, insert_beside, line_end, line_start
+from xlamig.fix.insertion import insert_after
 from xlamig.fix.names import names_bound, names_read
-from xlamig.fix.scopes import Function, block_of, path_to, statement_at
+from xlamig.fix.scopes import block_of, statement_at
 
 _FLAG = "set_swap_module_params_on_conversion"
 
@@ -46,29 +47,24 @@ def move_first(fact: Fact, options: Options, context: FixContext) -> Draft | Non
 
 
 def keep_parameters(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """Sets, right before the move, the flag with which a move keeps the identity of parameters."""
+    """Sets, for the move alone, the flag with which a move keeps the identity of parameters.
+
+    Left on, the flag would also make `load_state_dict` exchange parameters, which raises while a graph
+    holds them (torch 2.9: "Expected use_count of t1 to be 1").
+    """
     if not isinstance(fact, ModuleMove):
         return None
     move = statement_at(context.module, fact.span)
     torch = ensure_module(context, "torch", fact.span)
-    set_in = [n.start for n in ir.walk(context.module) if isinstance(n, ir.Attribute) and n.attr == _FLAG]
-    if move is None or torch is None or _same_owner(context, set_in, move):
+    if move is None or torch is None:
         return None
-    line = f"{torch.name}.__future__.{_FLAG}(True)"
-    above = insert_beside(context, line, move)
-    return Draft(f"Set `{line}` before the move", (*torch.edits, above)) if above else None
-
-
-def _same_owner(context: FixContext, places: list[int], statement: ir.Stmt) -> bool:
-    """One of `places` lies above the statement in its function or at module level."""
-    around = {
-        id(n) for n in path_to(context.module, statement.start, statement.end) if isinstance(n, Function)
-    }
-    return any(
-        all(id(n) in around for n in path_to(context.module, at, at + 1) if isinstance(n, Function))
-        for at in places
-        if at < statement.start
-    )
+    if isinstance(move, ir.Return):
+        raise FixDeclined("the flag for the move cannot be taken back after `return`")
+    flag = f"{torch.name}.__future__.{_FLAG}"
+    on, off = insert_beside(context, f"{flag}(True)", move), insert_after(context, move, [f"{flag}(False)"])
+    if on is None or off is None:
+        return None
+    return Draft(f"Set `{flag}(True)` for the move", (*torch.edits, on, off))
 
 
 def _moves_only(statement: ir.Stmt, module: str, context: FixContext) -> bool:

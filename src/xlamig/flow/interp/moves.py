@@ -32,6 +32,7 @@ class Moves:
         self._held: dict[object, list[tuple[str, ir.Node, str]]] = {}
         self._ties: dict[object, list[Event]] = {}
         self._moves: dict[object, tuple[AbstractValue, ir.Call, ir.Stmt, str]] = {}
+        self._kept: set[object] = set()  # modules whose move kept the parameters' identity
 
     def depends(self, module: AbstractValue, via: str, node: ir.Node, name: str = "") -> None:
         """Something holds on to the parameters of a module."""
@@ -46,6 +47,8 @@ class Moves:
             return
         if module.ref is not None:
             self._moves[identity(module)] = (module, node, self.m.statement, path)
+            if self.swaps:
+                self._kept.add(identity(module))
         for via, at, name in self._dependants(module):
             if self.swaps and via in ("optimizer", "tie", "list"):
                 continue
@@ -98,7 +101,7 @@ class Moves:
         """An optimizer is given parameters that were collected one by one."""
         module = AbstractValue("module", "host", ref=parameter.ref)
         moved = self._moves.get(identity(module))
-        if parameter.place != "host" or self.swaps:
+        if parameter.place != "host" or self.swaps or identity(module) in self._kept:
             return
         if moved is None:
             self.depends(module, "optimizer", optimizer)

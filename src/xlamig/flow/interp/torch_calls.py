@@ -114,7 +114,8 @@ class TorchCalls:
             self.reads.host(node, args.positional[0], "builtin", name, args.node(0))
             return AbstractValue("number", cause="read", sure=args.positional[0].sure)
         if name == "torch.__future__.set_swap_module_params_on_conversion":
-            self.moves.swaps = True
+            flag = args.get(0)
+            self.moves.swaps = flag is None or flag.const is not False
             return NONE
         if name.startswith("torchvision.ops.") and name.rpartition(".")[2] in table.names(
             "torch", "detection"

@@ -158,7 +158,7 @@ class Training:
     state: Mapping[str, Mark] = field(default_factory=dict)
     outputs: Mapping[str, tuple[Mark, ...] | None] = field(default_factory=dict)  # in evaluation mode
     saved: tuple[Saved, ...] = ()
-    unsaved: tuple[str, ...] = ()  # modules whose state is another after saving and loading it
+    unsaved: tuple[str, ...] = ()  # "`Net` differs": after saving and loading its state
     operations: tuple[Operation, ...] = ()
 
 

@@ -43,7 +43,7 @@ def test_a_clean_run_passes() -> None:
         ({"training": None}, "it trains"),
         ({"training": replace(TRAINED, parameters=(STILL,))}, "the parameters change"),
         ({"training": replace(TRAINED, parameters=(LOST,))}, "the parameters change"),
-        ({"training": replace(TRAINED, unsaved=("Net",))}, "the state can be saved and loaded"),
+        ({"training": replace(TRAINED, unsaved=("`Net` differs",))}, "the state can be saved and loaded"),
         ({"training": replace(TRAINED, saved=(Saved(None, True),))}, "checkpoints hold tensors of the CPU"),
     ],
 )
@@ -109,7 +109,9 @@ def test_a_program_that_never_imports_torch_xla() -> None:
 
 
 def test_each_failure_says_what_to_do() -> None:
-    failed = replace(CLEAN, steady=None, events=(FALLBACK,), training=replace(TRAINED, unsaved=("Net",)))
+    failed = replace(
+        CLEAN, steady=None, events=(FALLBACK,), training=replace(TRAINED, unsaved=("`Net` differs",))
+    )
     checks = [check for check in gate.checks(Run(Exit(3), failed), None, 0.02) if not check.passed]
     assert len(checks) == 4
     assert [check.title for check in checks if not check.advice and not check.rule] == [

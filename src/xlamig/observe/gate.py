@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xlamig.observations import HEALTHY, Check, Cost, Event, Trace, Training
 from xlamig.observe import compare
-from xlamig.observe.checks import differ, listed
+from xlamig.observe.checks import listed
 from xlamig.observe.run import Run
 
 
@@ -105,8 +105,8 @@ def _trains(training: Training) -> Iterator[Check]:
 def _saves(training: Training) -> Iterator[Check]:
     yield Check(
         "the state can be saved and loaded", not training.unsaved,
-        differ(list(training.unsaved)) if training.unsaved else "it is the same afterwards",
-        "Make every buffer a tensor that `state_dict` returns.",
+        ", ".join(training.unsaved) or "it is the same afterwards",
+        "Make every buffer a tensor that `state_dict` returns, and load while no graph holds the parameters.",
     )  # fmt: skip
     on_xla = [saved.spot for saved in training.saved if saved.on_xla]
     if training.saved:

@@ -11,6 +11,7 @@ from .fingerprint import fingerprint
 from .modules import Modules
 
 _LARGEST = 100_000_000  # parameters that are written to memory once
+_LONGEST = 200  # characters of an error
 _FINE, _COARSE = 1e-4, 2e-2  # relative errors of a float32 and of a bfloat16 gradient
 _BACKGROUND = 1e-6  # of the largest gradient
 
@@ -80,27 +81,30 @@ def holds_xla(value: Any, depth: int = 0) -> bool:
 
 
 def round_trip(modules: Modules) -> list[str]:
-    """Modules whose state is not the same after saving it, on the CPU, and loading it again."""
-    return [name for name, module in modules.roots() if not _survives(module)]
+    """Say what becomes of each module's state when it is saved, on the CPU, and loaded again, unless it
+    stays the same: "`Net` differs", "`Net` raises `...`"."""
+    found = ((name, _reload(module)) for name, module in modules.roots())
+    return [f"`{name}` {problem}" for name, problem in found if problem]
 
 
-def _survives(module: torch.nn.Module) -> bool:
+def _reload(module: torch.nn.Module) -> str:
     try:
         state = {k: v.cpu() if isinstance(v, torch.Tensor) else v for k, v in module.state_dict().items()}
         tensors = {key: value for key, value in state.items() if isinstance(value, torch.Tensor)}
         if sum(tensor.numel() for tensor in tensors.values()) > _LARGEST:
-            return True
+            return ""
         file = io.BytesIO()
         torch.save(state, file)
         file.seek(0)
         loaded = torch.load(file, map_location="cpu", weights_only=False)
         module.load_state_dict(loaded)
         after = module.state_dict()
-    except Exception:
-        return False
-    return all(
+    except Exception as error:
+        return f"raises `{type(error).__name__}: {' '.join(str(error).split())[:_LONGEST]}`"
+    same = (
         torch.equal(after[key].cpu(), value) or bool(value.isnan().any()) for key, value in tensors.items()
     )
+    return "" if all(same) else "differs"
 
 
 def perturb(parameters: list[torch.Tensor], coarse: bool) -> None:

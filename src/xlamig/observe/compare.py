@@ -64,8 +64,8 @@ def _ties(port: Training, reference: Training) -> Check:
         [f"{listed(list(group))} are one parameter in the reference and {len(group)} here" for group in lost]
         + [f"{listed(list(group))} are one parameter here only" for group in new]
     )
-    advice = "Tie them again after `model.to(device)`, which makes tied parameters two."
-    told = found or f"{len(port.ties)} groups"
+    advice = "Tie them again after `model.to(device)`, which splits a tied parameter in two."
+    told = found or f"{len(port.ties)} {'group' if len(port.ties) == 1 else 'groups'} of tied parameters"
     return Check("the same parameters are tied", not found, told, advice, "XLA406")
 
 

@@ -8,7 +8,8 @@ the schemas of its operators, everything else is inspected. A line of the table 
     "torch.median": "input, dim, keepdim * out -> tensor|tensors"
 
 positional parameters in order, after `*` those that have to be named, and the kinds of results. `...` ends
-a list of positional parameters that overloads do not agree on, or that takes any number.
+a list of positional parameters that overloads do not agree on, or that takes any number. `input!` takes
+nothing but a tensor or None, `tensors+` nothing but a list or tuple of tensors.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ import importlib
 import inspect
 import json
 import os
+import re
 import time
 import typing
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -39,6 +41,13 @@ PATH = Path(__file__).parents[1] / "src" / "xlamig" / "knowledge" / "data" / "si
 
 MODULES = (Path(__file__).parent / "signature_modules.txt").read_text("utf-8").split()
 
+_OF = r"(?:torch\.)?(?:_tensor\.)?(?:_C\.)?Tensor"
+_MANY = rf"(?:typing\.)?(?:[Ll]ist|[Tt]uple|Sequence)\[{_OF}(?:, \.\.\.)?\]"
+_FORMS = {
+    "!": re.compile(rf"{_OF}(?: \| None)?|(?:typing\.)?Optional\[{_OF}\]"),
+    "+": re.compile(rf"{_MANY}(?: \| {_MANY})*(?: \| None)?"),
+}
+
 CLASSES = {"Tensor": torch.Tensor, "Module": torch.nn.Module}  # whose methods have names of their own
 
 KINDS = ("tensor", "tensors", "number", "bool", "text", "dtype", "device", "shape", "module", "none", "other")
@@ -47,12 +56,14 @@ KINDS = ("tensor", "tensors", "number", "bool", "text", "dtype", "device", "shap
 
 @dataclass(frozen=True)
 class Overload:
-    """`open`: takes any number of positional arguments after those named."""
+    """`open`: takes any number of positional arguments after those named. `annotations` are the
+    parameters' types, by name."""
 
     positional: tuple[str, ...]
     keywords: tuple[str, ...]
     open: bool
     returns: str  # a kind, or "" where nothing says
+    annotations: Mapping[str, str]
 
 
 # ------------------------------------------------------------------------------- stubs
@@ -76,6 +87,11 @@ def of_stub(body: Iterable[ast.stmt], drop: int = 0) -> dict[str, list[Overload]
                     tuple(p.arg for p in a.kwonlyargs),
                     a.vararg is not None,
                     kind_of(ast.unparse(node.returns) if node.returns else ""),
+                    {
+                        "input" if p.arg == "self" else p.arg: ast.unparse(p.annotation)
+                        for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)
+                        if p.annotation is not None
+                    },
                 )
             )
     return found
@@ -134,6 +150,7 @@ def of_schemas(operator: str) -> list[Overload]:
                 (*(n for n, only in names if only), "out"),
                 False,
                 kind,
+                {"input" if a.name == "self" else a.name: str(a.type) for a in schema.arguments},
             )
         )
     return found
@@ -169,7 +186,12 @@ def _of_signature(signature: inspect.Signature, drop: int, returns: str | None =
         tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY),
         any(p.kind is p.VAR_POSITIONAL for p in parameters),
         kind_of(text) if returns is None else returns,
+        {p.name: _written(p.annotation) for p in parameters if p.annotation is not p.empty},
     )
+
+
+def _written(annotation: Any) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
 def of_docs(name: str, thing: Any) -> list[Overload]:
@@ -205,10 +227,20 @@ def merged(overloads: list[Overload]) -> str:
     others = dict.fromkeys(n for o in current for n in (*o.positional, *o.keywords))
     rest = [name for name in others if name not in positional and not name.startswith("_")]
     kinds = [kind for kind in KINDS if any(o.returns == kind for o in current)]
+    positional, rest = ([name + takes(name, current) for name in names] for names in (positional, rest))
     line = ", ".join([*positional, "..."] if is_open else positional)
     if rest:
         line = f"{line} * {', '.join(rest)}".lstrip()
     return f"{line} -> {'|'.join(kinds)}".lstrip() if kinds else line
+
+
+def takes(name: str, overloads: list[Overload]) -> str:
+    """Return "!" for a parameter that takes only tensors in every overload, "+" for one that takes only
+    lists of them."""
+    written = [o.annotations.get(name, "") for o in overloads if name in (*o.positional, *o.keywords)]
+    if name == "out":
+        return ""
+    return next((mark for mark, form in _FORMS.items() if all(map(form.fullmatch, written))), "")
 
 
 def _is_older(one: Overload, other: Overload) -> bool:

@@ -21,12 +21,15 @@ _PATH = Path(__file__).parent / "data" / "signatures.json"
 @dataclass(frozen=True, slots=True)
 class Signature:
     """`positional` are the names that a position stands for whichever overload is meant; others that
-    there are have to be named, or stand at a position that overloads do not agree on (`open`)."""
+    there are have to be named, or stand at a position that overloads do not agree on (`open`). `tensors`
+    take nothing but a tensor or None, `sequences` nothing but lists and tuples of tensors."""
 
     positional: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     open: bool = False
     returns: frozenset[Kind] = frozenset()  # empty where it is not known
+    tensors: frozenset[str] = frozenset()
+    sequences: frozenset[str] = frozenset()
 
 
 @cache
@@ -61,7 +64,8 @@ def provenance() -> Mapping[str, Any]:
 
 
 def _parse(line: str) -> Signature:
-    """`input, dim * out -> tensor|tensors`, with `...` at the end of positions that go on."""
+    """Return what a line says: `input!, dim * out -> tensor|tensors`, with `...` at the end of positions that
+    go on."""
     written, _, kinds = line.partition("->")
     head, _, rest = written.partition("*")
     names = _names(head)
@@ -70,11 +74,18 @@ def _parse(line: str) -> Signature:
         _names(rest),
         "..." in names,
         frozenset(kind for kind in KINDS if kind in kinds.strip().split("|")),
+        _marked(written, "!"),
+        _marked(written, "+"),
     )
 
 
 def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+    return tuple(name.strip(" !+") for name in text.split(",") if name.strip())
+
+
+def _marked(text: str, mark: str) -> frozenset[str]:
+    words = text.replace("*", ",").split(",")
+    return frozenset(word.strip()[:-1] for word in words if word.strip().endswith(mark))
 
 
 def _either(signatures: list[Signature]) -> Signature:

@@ -9,6 +9,7 @@ from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.growth import grew
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
+from xlamig.flow.interp.reads import VALUE_SIZES
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
@@ -53,6 +54,8 @@ class Assignment:
         path = path_of(target)
         self.moves.attribute(target, owner, thing, value)
         grew(m, thing, f".{target.attr}")
+        if thing.cause in ("dynamic", *VALUE_SIZES) and m.frame.scope.name.endswith(".__init__"):
+            thing = thing.replace(cause="")  # read once, and the same every step
         if thing.trait is Mark.APPENDED and m.frequency == "step":
             thing = thing.replace(trait=Mark.GROWS, loop=0)
         if path:

@@ -215,7 +215,14 @@ class Calls:
             return self.modules.attribute(owner, name)
         if name == "param_groups" and inherits(owner, "Optimizer"):
             return groups_of("device")
-        return by_convention(name)
+        return self._used_attribute(name, node) or by_convention(name)
+
+    def _used_attribute(self, name: str, node: ir.Expr) -> AbstractValue | None:
+        """Return the tensor that uses prove an attribute to be which nothing in sight assigns."""
+        path = f"self.{name}"
+        if path_of(node) != path or self.m.evidence(self.m.frame.scope).proof(path) is None:
+            return None
+        return AbstractValue("tensor", "either", sure=LIKELY)
 
     def _kept(self, thing: AbstractValue, name: str) -> AbstractValue:
         """Return the value that an object keeps from step to step; a tensor remembers where it was kept."""

@@ -16,6 +16,8 @@ from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
+_OF_PYTHON = frozenset({"bool", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
+
 
 class Decisions:
     def __init__(self, state: State, reads: Reads) -> None:
@@ -103,6 +105,12 @@ class Decisions:
             case ir.Bool(op=op, values=values) if (op == "and") == holds:
                 for value in values:
                     self.narrow(value, holds)
+            case ir.Call(func=ir.Name(id="isinstance"), args=(asked, kind)) if (
+                holds and isinstance(asked.value, ir.Name) and _are_of_python(kind.value)
+            ):
+                known = self._known(asked.value)
+                if known is not None and known.kind == "tensor" and not known.loose:
+                    self.m.put(asked.value.id, BOTTOM)
             case ir.Call():
                 subject = self._asked_for_tensor(test)
                 name = path_of(subject) if subject is not None else ""
@@ -116,3 +124,10 @@ class Decisions:
                     )
                 elif not holds and thing.kind == "tensor" and not thing.loose:
                     self.m.put(name, BOTTOM)
+
+
+def _are_of_python(node: ir.Expr) -> bool:
+    """Return whether the types that a test asks for are Python's own."""
+    if isinstance(node, ir.Sequence):
+        return all(map(_are_of_python, node.elements))
+    return isinstance(node, ir.Name) and node.id in _OF_PYTHON

@@ -54,10 +54,10 @@ class Indexing:
                 return FOREIGN
             case "text":
                 return base.replace(const=TOP.const)
+        if base.kind == "unknown" and _has_mask(index):
+            return self._read_tensor(node, _masked_base(base), index)
         if base.kind == "unknown" and base.place:
-            if all(part.kind != "tensor" or part.dtype != "bool" for part in index):
-                return base
-            return self._read_tensor(node, as_tensor(base), index)
+            return base
         if index and index[0].kind == "tensor" and index[0].scalar:
             self.reads.host(node.index[0], index[0], "number", "index")
         return TOP
@@ -152,6 +152,8 @@ class Indexing:
     ) -> None:
         index = [self.m.semantics.evaluate(part) for part in target.index]
         self._prove(target, base, index)
+        if base.kind == "unknown" and _has_mask(index):
+            base = _masked_base(base)
         if base.kind == "tensor":
             self._costs(target, base, index, "write", thing, value)
             if thing.kind == "tensor" and base.place != thing.place and thing.place == "device":
@@ -296,3 +298,13 @@ class Indexing:
             same_shape=mask.source == tensor and bool(tensor),
             parts={"mask": (part.start, part.end)},
         )
+
+
+def _has_mask(index: list[AbstractValue]) -> bool:
+    """Return whether an index is a tensor of booleans that may be on the device: only tensors take one."""
+    return any(part.kind == "tensor" and part.dtype == "bool" and part.place != "host" for part in index)
+
+
+def _masked_base(base: AbstractValue) -> AbstractValue:
+    """Return the tensor that something unknown is which a mask indexes."""
+    return as_tensor(base) if base.place else AbstractValue("tensor", "either", sure=LIKELY)

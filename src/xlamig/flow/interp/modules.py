@@ -310,7 +310,7 @@ class Modules:
         if name is None or not isinstance(name.const, str) or not isinstance(module.ref, ClassInfo):
             return
         if value is not None and value.kind == "tensor":
-            module.ref.attributes[name.const] = value.replace(trait=trait, why=())
+            module.ref.attributes[name.const] = value.replace(trait=trait, cause="", why=())
 
     def _moved(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)

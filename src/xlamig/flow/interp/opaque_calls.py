@@ -33,7 +33,6 @@ class OpaqueCalls:
     def __init__(self, state: State, reads: Reads) -> None:
         self.m = state
         self.reads = reads
-        self._backed: dict[int, dict[str, ir.Call]] = {}
 
     def result(self, node: ir.Call, args: Args, owner: AbstractValue | None = None) -> AbstractValue:
         """Return the result of a function, or of a method of `owner`, of which only the arguments are
@@ -96,27 +95,24 @@ class OpaqueCalls:
         return signatures.signature(f"Tensor.{name}") is not None
 
     def assigned(self, target: ir.Expr, thing: AbstractValue) -> AbstractValue:
-        """Something unknown whose `backward()` is called is a tensor with a gradient."""
-        if thing.kind != "unknown" or thing.place == "host":
+        """Return the value that a name gets; something unknown is a tensor if later uses prove it."""
+        if thing.kind != "unknown" or thing.place == "host" or thing.ref is not None or self.m.batches:
             return thing
-        call = self._gradients().get(path_of(target))
-        if call is None:
+        definition = target.start if isinstance(target, ir.Name) else path_of(target)
+        proof = self.m.evidence(self.m.frame.scope).proof(definition)
+        if proof is None:
             return thing
-        text = short(self.m.source(call))
-        why = Why(f"`{text}` starts the backward pass here, so this is a tensor", (call.start, call.end))
-        place: Residence = thing.place or "either"
-        return AbstractValue("tensor", place, sure=LIKELY, shape=(), why=(*thing.why[-2:], why))
-
-    def _gradients(self) -> dict[str, ir.Call]:
-        """The names whose gradients are asked for in the function, and where."""
-        scope = self.m.frame.scope.node
-        known = self._backed.get(id(scope))
-        if known is None:
-            known = self._backed[id(scope)] = {}
-            for root in (scope,) if scope is not None else self.m.analysis.module.body:
-                if ".backward(" in self.m.analysis.text[root.start : root.end]:
-                    known.update(_losses_in(root))
-        return known
+        is_loss = isinstance(proof, ir.Call) and path_of(proof.func).endswith("backward")
+        does = "starts the backward pass here, so this is a tensor" if is_loss else "takes it as a tensor"
+        why = Why(f"`{short(self.m.source(proof))}` {does}", (proof.start, proof.end))
+        return AbstractValue(
+            "tensor",
+            thing.place or "either",
+            sure=LIKELY,
+            shape=() if is_loss else None,
+            cause=thing.cause,
+            why=(*thing.why[-2:], why),
+        )
 
 
 def _given(things: list[AbstractValue]) -> Iterator[AbstractValue]:
@@ -125,34 +121,3 @@ def _given(things: list[AbstractValue]) -> Iterator[AbstractValue]:
         held = inside(thing)
         if held.kind in ("tensor", "module", "unknown") and held.place and held.sure > POSSIBLE:
             yield held
-
-
-def _losses_in(root: ir.Node) -> Iterator[tuple[str, ir.Call]]:
-    for node in ir.walk(root):
-        if isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr == "backward":
-            for name in _losses(node):
-                yield name, node
-
-
-def _losses(call: ir.Call) -> Iterator[str]:
-    """`loss` of `(loss / n).backward()`, `scaler.scale(loss).backward()`, `accelerator.backward(loss)`."""
-    assert isinstance(call.func, ir.Attribute)
-    if call.args and call.args[0].keyword is None:
-        yield from _terms(call.args[0].value)
-    else:
-        yield from _terms(call.func.value)
-
-
-def _terms(node: ir.Expr) -> Iterator[str]:
-    match node:
-        case ir.Name() | ir.Attribute():
-            yield path_of(node)
-        case ir.Binary(op="+" | "-", left=left, right=right):
-            yield from _terms(left)
-            yield from _terms(right)
-        case ir.Binary(op="*" | "/", left=left, right=right):
-            yield from _terms(right if isinstance(left, ir.Const) else left)
-        case ir.Call(args=(first, *_), func=ir.Attribute(attr="scale")):
-            yield from _terms(first.value)
-        case ir.Call(func=ir.Attribute(value=value)):
-            yield from _terms(value)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from xlamig import ir
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -27,11 +25,6 @@ from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
-_TENSORS_ONLY = re.compile(
-    r"\s*\.\s*(?:backward|detach|unsqueeze|permute|contiguous|masked_fill_?|requires_grad|device|cuda|cpu|softmax"
-    r"|expand|expand_as|new_zeros|new_ones|new_tensor|type_as|view|masked_select|index_select|index_add_"
-    r"|log_softmax|chunk|narrow|size(?=\())\b"
-)
 _OF_PYTHON = frozenset({"number", "bool", "text", "foreign"})
 _CONTAINERS = frozenset({"list", "List", "Sequence", "Iterable", "tuple", "Tuple"})
 
@@ -71,6 +64,7 @@ class Parameters:
         place: Residence = "device" if forward else "either"
         name = function.node.name if isinstance(function.node, ir.FunctionDef) else ""
         first = name.startswith("forward") and param in function.node.params[1:2]
+        evidence = self.m.evidence(function.scope)
         if param.annotation is not None:
             known = self.promised(param.name, param.annotation, place)
             if known is not None:
@@ -88,9 +82,13 @@ class Parameters:
         if forward and function.node.params[:1] != (param,):
             if param.name in ("batch_idx", "batch_nb", "batch_index"):
                 return AbstractValue("number", cause="step-counter", sure=LIKELY)
-            used = self._used_as_tensor(param.name, function)
-            return AbstractValue("tensor", place, sure=LIKELY if used or first else POSSIBLE, loose=True)
-        if self._used_as_tensor(param.name, function) and not self._is_another(param.annotation):
+            if evidence.refutes(param.start):
+                return TOP
+            proved = evidence.proof(param.start) is not None
+            return AbstractValue(
+                "tensor", place, sure=LIKELY if proved or first else POSSIBLE, loose=not proved
+            )
+        if evidence.proof(param.start) is not None and not self._is_another(param.annotation):
             return AbstractValue("tensor", place, sure=LIKELY)
         return TOP
 
@@ -110,11 +108,6 @@ class Parameters:
         if is_optimizer_name(name) and not table.name_like("setting").search(name):
             return AbstractValue("optimizer", "device", sure=LIKELY)
         return None
-
-    def _used_as_tensor(self, name: str, function: Function) -> bool:
-        node = function.node
-        text = self.m.analysis.text[node.start : node.end]
-        return re.search(rf"(?<![\w.]){re.escape(name)}{_TENSORS_ONLY.pattern}", text) is not None
 
     # ------------------------------------------------------------------ annotations
 

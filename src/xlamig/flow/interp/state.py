@@ -13,6 +13,7 @@ from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
 from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Function, Loop
 from xlamig.flow.interp.semantics import Semantics
 from xlamig.flow.model.effects import Effect, Effects
+from xlamig.flow.model.evidence import Evidence
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
@@ -57,6 +58,7 @@ class State:
         self.unfollowed: set[str] = set()  # functions that calls were no longer followed into
         self._left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
         self._sized: set[int] = set()
+        self._evidence: dict[int, Evidence] = {}
 
     # ------------------------------------------------------------------ blocks
 
@@ -217,6 +219,24 @@ class State:
 
     def source(self, node: ir.Node) -> str:
         return self.analysis.source(node)
+
+    def evidence(self, scope: Scope) -> Evidence:
+        """Return what the uses in a function prove, and those in all methods of its class; of the names bound
+        outside of functions, those in the module itself."""
+        parent = scope.parent
+        around = parent if scope.kind == "function" and parent and parent.kind == "class" else scope
+        known = self._evidence.get(id(around.node))
+        if known is None:
+            known = self._evidence[id(around.node)] = Evidence(self.names)
+            for node in around.node.body if isinstance(around.node, ir.ClassDef) else ():
+                if isinstance(node, ir.FunctionDef):
+                    known.add(node.body, node.params, self.scopes.of(node))
+            if isinstance(around.node, ir.FunctionDef):
+                known.add(around.node.body, around.node.params, around)
+            elif around.node is None:
+                known.add(self.analysis.module.body, (), around)
+            known.settle()
+        return known
 
     def enter(self, scope: Scope, parent: Frame | None, owner: ClassInfo | None) -> Frame:
         """Starts a frame; the caller puts the old one back."""

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import zlib
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,20 @@ import pytest
 from small_project import FILES, PAGE, check, codes, write
 
 from xlamig import engine
+from xlamig.artifacts.native import Links, Native
 from xlamig.config.settings import Settings
 from xlamig.engine import cache as caching
 from xlamig.engine import clean, run, session
 from xlamig.engine.analyse import analyse
-from xlamig.engine.cache import Cache, digest, remove
+from xlamig.engine.cache import Cache, digest, digest_of, remove
 from xlamig.engine.jobs import Analysed, AnalyseJob
-from xlamig.engine.load import Loaded, LoadJob, load
+from xlamig.engine.load import Failure, Loaded, LoadJob, load
 from xlamig.engine.options import Options, UsageError
+from xlamig.engine.session import session_for
+from xlamig.fix.scope import Scope
+from xlamig.flow.model.summaries import CallContext
+from xlamig.rulebook import Program
+from xlamig.source.text import SourceText
 
 
 class Worked(BaseException):
@@ -30,7 +37,7 @@ class Worked(BaseException):
 
 
 def as_in_a_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    for memory in ("_sessions", "_books", "_parsed"):
+    for memory in ("_sessions", "_books", "_files", "_parsed"):
         monkeypatch.setattr(session, memory, {})
 
 
@@ -103,6 +110,11 @@ def test_settings_and_targets_have_results_of_their_own(project: Path) -> None:
     assert check() == default
     write({"pyproject.toml": "[tool.xlamig]\nselect = ['XLA006']\n"}, project)
     assert {f.code for f in check().findings} == {"XLA006"}
+
+
+def test_a_helper_of_another_name_is_another_book() -> None:
+    one, other = (session_for(Settings(helper=name)).outline.interest for name in ("mine", "yours"))
+    assert (one.helper, other.helper) == ("mine", "yours")
 
 
 def test_another_rulebook_has_results_of_its_own(project: Path) -> None:
@@ -342,6 +354,58 @@ def test_clean_deletes_nothing_else(project: Path) -> None:
     assert not (project / ".gitignore").exists()
     assert remove(project)
     assert (project / "tools.py").exists() and not (project / "cache.sqlite").exists()
+
+
+JOB = AnalyseJob(SourceText("a.py", "x"), Path("/a.py"), "a", False, Settings(), b"tree", {})
+CHANGED: dict[str, Any] = {
+    "source": SourceText("a.py", "y"),
+    "path": Path("/b.py"),
+    "module": "b",
+    "is_package": True,
+    "settings": Settings(preview=True),
+    "tree": b"another tree",
+    "interfaces": {"b": load(LoadJob("import torch\n", "b", False, True)).interface},
+    "failure": Failure("it does not parse", 1, 1),
+    "home": Scope(Path("/"), "package."),
+    "program": Program(frozenset({"torch.compile"})),
+    "called": {"f": "step"},
+    "native": (Native(), Links(more=1)),
+    "own": frozenset({"flash_attn"}),
+    "contexts": (CallContext("b", "a.f", "step", None, (), (), True, 1),),
+    "exposes": ("`exit` in b.py",),
+    "beside": "test",
+}
+
+
+def key_of(job: AnalyseJob) -> str:
+    """The key of a job, with what a run gives for its large fields."""
+    seals = {module: digest(interface) for module, interface in job.interfaces.items()}
+    return job.key(digest(job.tree), seals, digest(job.settings))
+
+
+def test_jobs_that_differ_in_any_field_have_different_keys() -> None:
+    assert CHANGED.keys() == {field.name for field in fields(AnalyseJob)}
+    jobs = [JOB, *(replace(JOB, **{name: value}) for name, value in CHANGED.items())]
+    jobs += [replace(JOB, source=replace(JOB.source, filename="b.py"))]
+    assert len({key_of(job) for job in jobs}) == len(jobs)
+    assert key_of(replace(JOB)) == key_of(JOB)
+
+
+def test_a_key_is_the_same_in_every_process() -> None:
+    names = [f"package_{i}" for i in range(20)]
+    forward, backward = (
+        replace(JOB, own=frozenset(some), program=Program(frozenset(some), frozenset(some)))
+        for some in (names, names[::-1])
+    )
+    assert key_of(forward) == key_of(backward)
+
+
+def test_jobs_of_the_first_stage_have_different_keys() -> None:
+    job = LoadJob("x", "a", False, True)
+    changed = {"text": "y", "module": "b", "is_package": True, "needed": False, "kind": "native"}
+    assert changed.keys() == {field.name for field in fields(LoadJob)}
+    jobs = [job, *(replace(job, **{name: value}) for name, value in changed.items())]  # type: ignore[arg-type]
+    assert len({digest_of(job) for job in jobs}) == len(jobs)
 
 
 def test_a_key_depends_on_every_part_and_on_where_it_ends() -> None:

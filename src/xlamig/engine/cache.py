@@ -18,14 +18,18 @@ import sys
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import fields
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xlamig import __version__
 from xlamig.config.paths import may_keep, users_cache
 from xlamig.config.settings import Settings
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _LIMIT = 512 * 1024 * 1024
 _BATCH = 500
@@ -37,10 +41,18 @@ def digest(*parts: object) -> str:
     """A key for what `parts` say to these versions; equal parts give equal keys."""
     state = hashlib.sha256(_made_by().encode())
     for part in parts:
-        data = part if isinstance(part, bytes) else repr(part).encode("utf-8", "surrogatepass")
-        state.update(len(data).to_bytes(8, "big"))
+        kind = type(part) if isinstance(part, str | bytes) else None
+        text = part if isinstance(part, str | bytes) else repr(part)
+        data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+        state.update(f"{kind} {len(data)}\n".encode())
         state.update(data)
     return state.hexdigest()
+
+
+def digest_of(job: DataclassInstance, **instead: object) -> str:
+    """The key of a job's result: of all fields, so that none is forgotten. `instead` are digests, or texts
+    that are always the same, of fields that are large or hold sets."""
+    return digest(*(instead.get(each.name, getattr(job, each.name)) for each in fields(job)))
 
 
 @lru_cache(maxsize=1)

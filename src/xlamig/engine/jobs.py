@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from xlamig.artifacts.native import Links, Native
 from xlamig.config.settings import Settings
+from xlamig.engine.cache import digest_of
 from xlamig.engine.load import Failure
 from xlamig.findings import Aside, FileReport
 from xlamig.fix.scope import Scope
@@ -37,6 +38,20 @@ class AnalyseJob:
     contexts: tuple[CallContext, ...] = ()  # of calls by other modules
     exposes: tuple[str, ...] = ()  # what raises in its programs once they choose XLA
     beside: Aside | None = None  # what the file is, if it is not the program itself
+
+    def key(self, loaded: str, seals: Mapping[str, str], session: str) -> str:
+        """The key of the result. The key of the first stage says what the tree and the native summary are,
+        `seals` are digests of interfaces by module, `session` is one of the settings and the rules."""
+        return digest_of(
+            self,
+            source=f"{replace(self.source, text='')} {self.source.text}",
+            tree=loaded,
+            native=self.native and self.native[1],
+            settings=session,
+            interfaces=[(module, seals[module]) for module in self.interfaces],
+            program=self.program.key,
+            own=sorted(self.own),
+        )
 
 
 @dataclass(frozen=True, slots=True)

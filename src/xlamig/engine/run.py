@@ -15,7 +15,7 @@ from xlamig.config.settings import Settings
 from xlamig.engine.analyse import analyse
 from xlamig.engine.beside import files_beside
 from xlamig.engine.big_stack import on_deep_stack
-from xlamig.engine.cache import Cache, digest, folder_of
+from xlamig.engine.cache import Cache, digest_of, folder_of
 from xlamig.engine.cores import usable_cores
 from xlamig.engine.exchange import MAX_ROUNDS, Contexts, contexts_by_module, modules_named
 from xlamig.engine.homes import homes
@@ -155,11 +155,11 @@ class Run:
         for source in self.sources.values():
             kind = source.source.kind
             if kind is not None and kind != "native":
-                source.loaded, source.key = Loaded(), digest(source.source.text, kind)
+                source.loaded = Loaded()
                 continue
-            needed = source.file.name in matter
-            source.key = digest(source.source.text, source.module, source.is_package, needed, kind)
-            jobs[source.key] = _load_job(source, needed)
+            job = _load_job(source, source.file.name in matter)
+            source.key = digest_of(job)
+            jobs[source.key] = job
         known: dict[str, Loaded] = cache.get_many(jobs)
         missing = [key for key in jobs if key not in known]
         self._total, self._done = len(missing) + len(self.sources), 0
@@ -247,24 +247,7 @@ class Run:
             source = self.sources[name]
             jobs[name] = job = self.job(source, source.source, source.loaded or Loaded())
             self.exposed[name] = job.exposes
-            rules = source.session.outline.digest
-            imported = tuple(seals[module] for module in job.interfaces)
-            keys[name] = digest(
-                source.key,
-                name,
-                job.failure,
-                imported,
-                job.home,
-                job.called,
-                rules,
-                source.session.key,
-                job.program.key,
-                job.native and job.native[1],
-                sorted(job.own),
-                job.contexts,
-                job.exposes,
-                job.beside,
-            )
+            keys[name] = job.key(source.key, seals, source.session.digest)
         known: dict[str, Analysed] = cache.get_many(keys.values())
         reports = {name: known[key] for name, key in keys.items() if key in known}
         self._advance(len(reports))

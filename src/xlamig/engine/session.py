@@ -9,7 +9,7 @@ from xlamig.config.select import Selection
 from xlamig.config.settings import Settings
 from xlamig.engine.cache import Cache, digest
 from xlamig.rulebook import Rulebook
-from xlamig.rulebook.load import Heads, Stamp, compile_book, read_book, read_heads, stamp
+from xlamig.rulebook.load import Files, Heads, Stamp, compile_book, read_book, read_heads, stamp
 from xlamig.rulebook.outline import Outline
 
 K = TypeVar("K")
@@ -18,6 +18,7 @@ _NO_CACHE = Cache(None)
 _MOST = 4
 _MOST_SESSIONS = 64  # a repository may have a configuration per folder
 _books: dict[tuple[object, ...], Rulebook] = {}
+_files: dict[Stamp, Files] = {}
 _parsed: dict[str, Heads] = {}
 
 
@@ -29,7 +30,7 @@ class Session:
         self.settings = settings
         self.key = repr(settings)
         self.stamp = _stamp_of(settings)
-        self._files = read_book(settings)
+        self._files = _files_of(settings)
         self._book: Rulebook | None = None
         key = digest("outline", self._files.digest, self.key)
         outline: Outline | None = cache.get_many([key]).get(key)
@@ -37,6 +38,7 @@ class Session:
             outline = self.compile(cache).outline()
             cache.put_many({key: outline})
         self.outline = outline
+        self.digest = digest(self._files.digest, self.key)
         self.selection = Selection(settings, outline.codes)
 
     def compile(self, cache: Cache) -> Rulebook:
@@ -60,7 +62,14 @@ class Session:
     def _book_key(self) -> tuple[object, ...]:
         """Return the key of a compiled book; the rules that run are not part of it."""
         asked = self.settings
-        return self._files.digest, asked.target, asked.target_version, asked.style, asked.preview
+        return (
+            self._files.digest,
+            asked.target,
+            asked.target_version,
+            asked.style,
+            asked.preview,
+            asked.helper,
+        )
 
     @property
     def rulebook(self) -> Rulebook:
@@ -85,6 +94,14 @@ def session_for(settings: Settings, cache: Cache = _NO_CACHE) -> Session:
         session = Session(settings, cache)
         _keep(_sessions, key, session, _MOST_SESSIONS)
     return session
+
+
+def _files_of(settings: Settings) -> Files:
+    """The book on disk, read once for the settings that share it."""
+    now = _stamp_of(settings)
+    if now not in _files:
+        _keep(_files, now, read_book(settings))
+    return _files[now]
 
 
 def _stamp_of(settings: Settings) -> Stamp:

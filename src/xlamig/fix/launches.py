@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from xlamig.config.paths import read_regular
@@ -31,7 +32,7 @@ class Launches:
 
 
 def launches_in(root: Path) -> Launches:
-    found = [_launches_of_file(path, *_stamp(path)) for path in _documents(root)]
+    found = [_launches_of_file(*document) for document in _documents(root)]
     return Launches(
         frozenset().union(*(each.modules for each in found)),
         frozenset().union(*(each.scripts for each in found)),
@@ -39,16 +40,8 @@ def launches_in(root: Path) -> Launches:
 
 
 @lru_cache(maxsize=4 * _MOST_FILES)  # a process that checks again reads only what has changed
-def _launches_of_file(path: Path, time: int, size: int) -> Launches:
-    return launches_of([_text(path)])
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return 0, 0
-    return status.st_mtime_ns, status.st_size
+def _launches_of_file(path: str, time: int, size: int) -> Launches:
+    return launches_of([_text(Path(path))])
 
 
 def launches_of(texts: Iterable[str]) -> Launches:
@@ -63,19 +56,30 @@ def launches_of(texts: Iterable[str]) -> Launches:
     return Launches(frozenset(own), frozenset(scripts))
 
 
-def _documents(root: Path) -> Iterator[Path]:
-    """Documents near the top of a project, a bounded number."""
-    left = _MOST_FILES
-    for folder, folders, names in os.walk(root):
-        depth = len(Path(folder).relative_to(root).parts)
-        shown = sorted(name for name in folders if not name.startswith("."))
-        folders[:] = shown if depth < _DEPTH - 1 else []
-        for name in sorted(names):
-            if name.endswith(_SUFFIXES) or name.startswith(_NAMES):
-                yield Path(folder, name)
-                left -= 1
-                if not left:
-                    return
+def _documents(root: Path) -> Iterator[tuple[str, int, int]]:
+    """Documents near the top of a project, a bounded number: path, time and size."""
+    return islice(_documents_below(os.fspath(root), _DEPTH), _MOST_FILES)
+
+
+def _documents_below(folder: str, depth: int) -> Iterator[tuple[str, int, int]]:
+    try:
+        with os.scandir(folder) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
+    except OSError:
+        return
+    folders = []
+    for entry in entries:
+        try:
+            if entry.is_dir():
+                folders.append(entry)
+            elif entry.name.endswith(_SUFFIXES) or entry.name.startswith(_NAMES):
+                status = entry.stat()
+                yield entry.path, status.st_mtime_ns, status.st_size
+        except OSError:  # gone, or a link to nowhere
+            continue
+    for entry in folders if depth > 1 else ():
+        if not entry.name.startswith(".") and not entry.is_symlink():
+            yield from _documents_below(entry.path, depth - 1)
 
 
 def _text(path: Path) -> str:

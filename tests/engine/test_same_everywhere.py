@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 COMMAND = "import sys; from xlamig.cli import main; main()"
 ARGUMENTS = ("check", "--output-format", "json", "--isolated", "--confidence", "possible", "--unsafe-fixes")

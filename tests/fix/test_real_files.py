@@ -73,6 +73,7 @@ def plain(content: bytes, ways: frozenset[str]) -> str:
     return text.replace(MARK, "") if "comments" in ways else text
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.sampled_from(NAMES), st.frozensets(st.sampled_from(WAYS), min_size=1))
 def test_a_fix_keeps_to_the_way_a_file_is_written(name: str, ways: frozenset[str]) -> None:

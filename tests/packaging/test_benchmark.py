@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SPEED = "benchmarks.speed.packages"
 
 
+@pytest.mark.slow
 def test_speed_measures_a_folder_and_ends_with_json(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()

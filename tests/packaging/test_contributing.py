@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("src", "tests", "rules", "fixtures", "tools", "docs")
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")

@@ -45,6 +45,7 @@ def test_the_figure_of_the_fresh_ports_follows_from_their_rows() -> None:
     assert f"| 17 fresh | **estimate** | {pearson:.2f} |" in PAGE
 
 
+@pytest.mark.slow
 def test_the_bound_that_pairs_give_is_the_one_published() -> None:
     script = ROOT / "benchmarks" / "effort" / "pairs.py"
     run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.facts import NegativeSlice, Why
@@ -12,6 +13,7 @@ from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
+from xlamig.per_file import per_file
 
 _SIZE = re.compile(r"\.shape\b|\.size\(|\blen\(|\bmin\(")
 _JOINS = frozenset({"cat", "concat", "concatenate", "hstack", "vstack"})
@@ -69,7 +71,7 @@ class Slices:
             return any(_within(node, loop) for loop in self._loops())
         made = [value for path, value in joins if path == tensor] or [node.value]
         kept = _operands(made[-1]) if _joins(made[-1]) else frozenset()
-        everywhere = _assignments(self.m.analysis.module)
+        everywhere = _assignments(self.m.analysis.module) if kept else ()
         return any(path in kept and _EMPTY.fullmatch(self.m.source(value)) for path, value in everywhere)
 
     def _clamped(self, node: ir.Subscript, part: ir.Slice, bound: ir.Expr) -> str:
@@ -86,16 +88,14 @@ class Slices:
     def _function(self) -> ir.Node:
         return self.m.frame.scope.node or self.m.analysis.module
 
-    def _assigned(self) -> Iterator[tuple[str, ir.Expr]]:
+    def _assigned(self) -> tuple[tuple[str, ir.Expr], ...]:
         return _assignments(self._function())
 
     def _loops(self) -> Iterator[ir.Node]:
         return (n for n in ir.walk(self._function()) if isinstance(n, ir.For | ir.While))
 
-    def _tests(self) -> Iterator[ir.Expr]:
-        for node in ir.walk(self._function()):
-            if isinstance(node, ir.If | ir.IfExp | ir.While | ir.Assert):
-                yield node.test
+    def _tests(self) -> tuple[ir.Expr, ...]:
+        return _tests(self._function())
 
 
 def _counts_back(bound: ir.Expr) -> bool:
@@ -108,11 +108,21 @@ def _counts_back(bound: ir.Expr) -> bool:
     return False
 
 
-def _assignments(root: ir.Node) -> Iterator[tuple[str, ir.Expr]]:
-    """Yield each path that is assigned to, with the value."""
-    for node in ir.walk(root):
-        if isinstance(node, ir.Assign):
-            yield from ((path, node.value) for target in node.targets if (path := path_of(target)))
+@per_file
+@lru_cache
+def _assignments(root: ir.Node) -> tuple[tuple[str, ir.Expr], ...]:
+    """Return each path that is assigned to, with the value."""
+    assigned = (node for node in ir.walk(root) if isinstance(node, ir.Assign))
+    return tuple(
+        (path, node.value) for node in assigned for target in node.targets if (path := path_of(target))
+    )
+
+
+@per_file
+@lru_cache
+def _tests(root: ir.Node) -> tuple[ir.Expr, ...]:
+    tests = (node for node in ir.walk(root) if isinstance(node, ir.If | ir.IfExp | ir.While | ir.Assert))
+    return tuple(node.test for node in tests)
 
 
 def _operands(join: ir.Expr) -> frozenset[str]:

@@ -5,9 +5,9 @@ python tools/check_prose.py    prints every violation and exits with 1 if there 
 Rules (heads of rules/*/*.md and rows of rules/*/*.toml): a message is one sentence of at most 100
 characters, `help` is an imperative, nothing ends with a period or uses a banned phrase. Rule pages:
 no section is left as `xlamig rule new` wrote it, and "Fix safety" leaves grades to the generated
-lines. Documents (README, CONTRIBUTING, docs) and rule pages: lines of prose wrap at 100 columns, and
+lines. Documents and rule pages: lines of prose wrap at 100 columns, and
 banned phrases stay out. Code: banned phrases stay out of comments, docstrings and, in the package, of
-all other text; a docstring begins with a verb or a noun.
+all other text; a docstring begins with a verb or a noun. HTML templates: banned phrases stay out.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ SCAFFOLD = ROOT / "src/xlamig/cli/new_page.md"
 LONGEST = 100
 _HOLE = re.compile(r"\{[^{}]*\}")
 CODE = ("src", "tests", "tools", "benchmarks")
+DOCUMENTS = ("*.md", "docs/**/*.md", "benchmarks/**/*.md", "tools/*.md", "fixtures/*.md", "editors/*/*.md")
 PROGRAMS = "benchmarks/programs/sources"  # programs of others, which keep their words
 _QUOTES = ('"""', 'r"""')
 _LAYOUT = frozenset({tokenize.NL, tokenize.COMMENT})
@@ -59,6 +60,7 @@ class Violation(NamedTuple):
 
 def main() -> int:
     found = [*rules(ROOT / "rules"), *pages(ROOT / "rules"), *documents(ROOT), *code(ROOT)]
+    found += templates(ROOT / "src")
     for violation in found:
         print(violation)
     return bool(found)
@@ -129,9 +131,18 @@ def pages(folder: Path) -> Iterator[Violation]:
 
 def documents(root: Path) -> Iterator[Violation]:
     """Violations in the prose of the documents."""
-    for path in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]:
-        place = path.relative_to(root).as_posix()
-        yield from _of_lines(place, path.read_text("utf-8"))
+    for pattern in DOCUMENTS:
+        for path in sorted(root.glob(pattern)):
+            yield from _of_lines(path.relative_to(root).as_posix(), path.read_text("utf-8"))
+
+
+def templates(folder: Path) -> Iterator[Violation]:
+    """Violations in the text of HTML pages and their scripts."""
+    for path in sorted({*folder.rglob("*.jinja"), *folder.rglob("*.js")}):
+        place = path.relative_to(folder).as_posix()
+        for row, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            if (banned := _BANNED.search(line)) is not None:
+                yield Violation(f"{place}:{row}", line.strip(), f"banned phrase {banned[0]!r}")
 
 
 def _of_lines(place: str, text: str, above: int = 0) -> Iterator[Violation]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_books import MATCH, VERDICT, book, page, write
+from small_books import MATCH, VERDICT, api, book, page, reported, write
 
 from xlamig.config.settings import Settings
 from xlamig.fix.strategies import STRATEGIES as written
@@ -12,6 +12,7 @@ from xlamig.rulebook.load import find_book, load_folders
 from xlamig.rulebook.strategies import STRATEGIES as described
 
 ROW = '[row."torch.f"]\nsignature = ["a"]\ntorch_xla = { severity = "info", mechanism = "no-op" }\n'
+FROM_ROW = MATCH + 'table = "t"\n[[verdict]]\ntarget = "torch_xla"\nfrom-row = true\n'
 FIX = MATCH + VERDICT + '[[fix]]\nstrategy = "accumulate"\napplicability = "safe"\n'
 
 
@@ -163,6 +164,10 @@ def test_a_mistake_is_told_with_file_key_and_a_hint(tmp_path: Path, text: str, p
         (ROW.replace('"info"', '"inof"'), ['row."torch.f".torch_xla.severity', '"info"']),
         (ROW.replace('["a"]', '"a"'), ['row."torch.f".signature', "a list"]),
         ("[row.'torch.f'", ["TOML"]),
+        ("[row.torch.a.f]\nalternative = 'x'\n", ["row.torch:", '[row."torch.a.f"]']),
+        ("[row.torch.f]\ntorch_xla = { severity = 'info' }\n", ['[row."torch.f"]']),
+        (ROW.replace("torch_xla", "torch_xlaa"), ['row."torch.f".torch_xlaa', '"torch_xla"']),
+        (ROW.replace("signature", "signatur"), ['row."torch.f".signatur', '"signature"']),
     ],
 )
 def test_a_mistake_in_a_table(tmp_path: Path, table: str, parts: list[str]) -> None:
@@ -172,10 +177,31 @@ def test_a_mistake_in_a_table(tmp_path: Path, table: str, parts: list[str]) -> N
 
 
 def test_a_placeholder_in_a_row_is_checked_with_the_page(tmp_path: Path) -> None:
-    from_row = MATCH + 'table = "t"\n[[verdict]]\ntarget = "torch_xla"\nfrom-row = true\n'
     table = ROW.replace("no-op", 'no-op", help = "{nmae}')
-    told = mistake(tmp_path, page(from_row), tables={"api/t.toml": table})
+    told = mistake(tmp_path, page(FROM_ROW), tables={"api/t.toml": table})
     assert told.startswith("rules/api/t.toml") and "{nmae}" in told
+
+
+def test_a_row_without_quotes_may_have_tables_of_its_own(tmp_path: Path) -> None:
+    row = "[row.apex]\nsupport = { torch_xla = 'none' }\n[row.apex.since]\ntorch_xla = '1'\n"
+    assert book(tmp_path, page(), tables={"packages/t.toml": row, "api/t.toml": ROW + "tpu = true\n"}).rules
+
+
+def test_a_row_takes_the_mechanism_of_the_page(tmp_path: Path) -> None:
+    table = {"api/t.toml": ROW.replace(', mechanism = "no-op"', "")}
+    assert reported(book(tmp_path, page(FROM_ROW, mechanism="error"), tables=table), api()) == ["XLA001"]
+
+
+@pytest.mark.parametrize("key", ["severity", "mechanism"])
+def test_a_row_that_leaves_its_ruling_open_is_a_mistake(tmp_path: Path, key: str) -> None:
+    table = ROW.replace('severity = "info", ' if key == "severity" else ', mechanism = "no-op"', "")
+    told = mistake(tmp_path, page(FROM_ROW), tables={"api/t.toml": table})
+    assert f'row."torch.f".torch_xla: "{key}" is missing' in told and "XLA001" in told
+
+
+def test_a_row_that_no_match_fits_may_leave_its_ruling_open(tmp_path: Path) -> None:
+    match = FROM_ROW.replace("[[verdict]]", 'row = { as = "x" }\n[[verdict]]')
+    assert book(tmp_path, page(match), tables={"api/t.toml": ROW.replace('severity = "info", ', "")}).rules
 
 
 def test_every_page_with_a_mistake_is_told(tmp_path: Path) -> None:

@@ -45,6 +45,12 @@ class Match:
         for table in self.tables:
             yield from table.names(lambda values: self.row is None or self.row(values) != NO)
 
+    @property
+    def rows(self) -> Iterator[Row]:
+        """The written rows that can fit."""
+        for table in self.tables:
+            yield from (row for row in table.written if self.row is None or self.row(row.values) != NO)
+
     def may_fit(self, name: str) -> bool:
         """Return whether a fact of this name can fit, whatever else it says."""
         if self.name is not None and self.name(name) == NO:

@@ -132,6 +132,7 @@ def read_rule(page: Page, tables: Tables) -> Rule:
         arguments=frozenset(_arguments_in(page.head)),
         together=keys.choice("together", get_args(Extent)) or "statement",
     )
+    _check_rows(rule)
     _check_words(rule, kinds)
     return rule
 
@@ -170,6 +171,18 @@ def _read_effort(keys: Keys, code: str) -> Effort:
     unit = effort.choice("unit", _UNITS) or "site"
     group = effort.text("group") or code
     return Effort(level, unit, group, keys.choice("phase", _PHASES, required=True))
+
+
+def _check_rows(rule: Rule) -> None:
+    """Raise RulebookError for a row that leaves open what a `from-row` verdict leaves open as well."""
+    for verdict in (verdict for verdict in rule.verdicts if verdict.from_row):
+        for row in (row for match in rule.matches for row in match.rows):
+            for ruling in row.all_rulings.get(verdict.target, ()):
+                whole = ruling.over(verdict.ruling)
+                for key, value in (("severity", whole.severity), ("mechanism", whole.mechanism)):
+                    if value is None:
+                        here = row.where.at(verdict.target)
+                        raise here.error(f'"{key}" is missing, and {rule.code} does not give it')
 
 
 def _check_words(rule: Rule, kinds: set[str]) -> None:

@@ -68,9 +68,7 @@ def _except(row: Any, shared: Any) -> Any:
 
 
 def _complete(row: Any, mechanism: str) -> Any:
-    if not isinstance(row, dict) or row.get("from-row"):
-        return row
-    return {"mechanism": mechanism, **row}
+    return {"mechanism": mechanism, **row} if isinstance(row, dict) else row
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from xlamig.config.errors import did_you_mean
+from xlamig.config.errors import did_you_mean
 from xlamig.config.settings import TARGETS, Settings
 from xlamig.facts import Fact
 from xlamig.findings import Confidence
@@ -79,6 +81,7 @@ class Table:
 
 OPERATORS = "operators"  # the table that measured rows are joined with
 STACKS = ("packages", "stacks")
+_LISTS = ("signature", "alias")
 
 Tables = dict[tuple[str, str], Table]
 """By folder and name."""
@@ -87,10 +90,9 @@ Tables = dict[tuple[str, str], Table]
 def read_table(name: str, folder: str, data: object, where: Where, settings: Settings) -> Table:
     known = ("row", "foreign-methods") if (folder, name) == ("api", OPERATORS) else ("row",)
     keys = Keys(data, where, known)
-    rows = {
-        key: _read_row(key, row, where.at(f'row."{key}"'), settings)
-        for key, row in (keys.table("row") or {}).items()
-    }
+    written = keys.table("row") or {}
+    _check_names(written, folder, where)
+    rows = {key: _read_row(key, row, where.at(f'row."{key}"'), settings) for key, row in written.items()}
     if folder != "api":  # those of APIs are resolved before a fact is made
         rows |= {alias: row for row in rows.values() for alias in row.aliases}
     return Table(
@@ -101,12 +103,45 @@ def read_table(name: str, folder: str, data: object, where: Where, settings: Set
     )
 
 
+def _check_names(rows: Mapping[str, Any], folder: str, where: Where) -> None:
+    """Raise RulebookError for `[row.torch.f]`: without quotes TOML takes it for tables in a row."""
+    for name, row in rows.items():
+        tables = _tables_in(row)
+        nested = any(_tables_in(table) for table in tables.values())
+        if "." not in name and (nested or (folder == "api" and tables and len(tables) == len(row))):
+            raise where.at(f"row.{name}").error(f'write the name in quotes: [row."{_dotted(name, tables)}"]')
+
+
+def _tables_in(row: object) -> dict[str, Any]:
+    """The tables of a row, but for those of targets."""
+    items = row.items() if isinstance(row, dict) else ()
+    return {key: value for key, value in items if isinstance(value, dict) and key not in TARGETS}
+
+
+def _dotted(name: str, tables: Mapping[str, Any]) -> str:
+    """The name that was meant, down to the first table that says something itself."""
+    for key, table in tables.items():
+        inner = _tables_in(table)
+        return _dotted(f"{name}.{key}", inner if len(inner) == len(table) else {})
+    return name
+
+
+def _check_keys(keys: Keys) -> None:
+    """Raise RulebookError for a key that is nearly one with a meaning; all others are the row's own."""
+    for key, value in keys.values.items():
+        known = {dict: TARGETS, list: (*TARGETS, *_LISTS)}.get(type(value), ())
+        if key not in known and (hint := did_you_mean(key, known)):
+            raise keys.where.at(key).error(f"unknown key{hint}")
+
+
 def _read_row(name: str, data: object, where: Where, settings: Settings) -> Row:
     keys = Keys(data, where)
+    _check_keys(keys)
     signature = keys.texts("signature") if "signature" in keys.values else None
     values = dict(keys.values)
     rulings: dict[str, Ruling] = {}
     all_rulings: dict[str, tuple[Ruling, ...]] = {}
+    _check_keys(keys)
     for target in TARGETS:
         said = [(table, read_ruling(table), read_versions(table)) for table in _about(target, keys)]
         if not said:

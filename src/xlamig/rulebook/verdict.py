@@ -51,8 +51,7 @@ class Verdict:
         if not self.from_row:
             return self.ruling
         said = row.rulings.get(self.target) if row else None
-        whole = said.over(self.ruling) if said else None
-        return whole if whole and whole.severity and whole.mechanism else None
+        return said.over(self.ruling) if said else None
 
 
 @dataclass(frozen=True, slots=True)

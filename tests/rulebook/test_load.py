@@ -335,6 +335,21 @@ def test_strategies_and_their_descriptions_agree() -> None:
     assert described.keys() == written.keys()
 
 
+MEDIAN = '[[match]]\nfact = "api-use"\nname = "torch.median"\nargs = { dmi = 1 }\n'
+
+
+def test_an_argument_that_is_nearly_a_parameter_is_a_mistake(tmp_path: Path) -> None:
+    assert 'args.dmi: no such parameter; did you mean "dim"?' in mistake(tmp_path, page(MEDIAN + VERDICT))
+    own = page(MATCH + 'table = "t"\nargs = { aa = 1 }\n' + VERDICT)
+    assert '"a"' in mistake(tmp_path, own, tables={"api/t.toml": ROW})
+
+
+@pytest.mark.parametrize("more", ['"acme.f"', '"torch.fft.*"'])
+def test_a_function_that_is_not_known_may_have_any_parameter(tmp_path: Path, more: str) -> None:
+    match = MEDIAN.replace('"torch.median"', f'["torch.median", {more}]')
+    assert book(tmp_path, page(match + VERDICT)).rules
+
+
 def test_a_context_is_one_that_facts_have(tmp_path: Path) -> None:
     match = MATCH + 'context = "per-stpe"\n'
     assert '"per-step"' in mistake(tmp_path, page(match + VERDICT))

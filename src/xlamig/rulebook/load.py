@@ -20,6 +20,7 @@ from xlamig.config.settings import Settings
 from xlamig.rulebook.book import Rulebook
 from xlamig.rulebook.errors import RulebookError, Where
 from xlamig.rulebook.operators import OperatorTable
+from xlamig.rulebook.parameters import check_arguments
 from xlamig.rulebook.page import Page, read_toml, split_page
 from xlamig.rulebook.rule import Rule, read_rule
 from xlamig.rulebook.shorthand import expand
@@ -147,7 +148,9 @@ def compile_book(book: Files, settings: Settings, heads: Heads | None = None) ->
     tables["api", OPERATORS] = OperatorTable(settings.target, tables.get(("api", OPERATORS)))
     _all(add_rule, (file for file in book.files if not file.is_table))
     _all(partial(_check_codes, rules=rules), rules.values())
-    return Rulebook(rules.values(), tables, _precedence(rules), book.digest, settings)
+    compiled = Rulebook(rules.values(), tables, _precedence(rules), book.digest, settings)
+    _all(partial(check_arguments, signatures=compiled.interest.signatures), compiled.rules)
+    return compiled
 
 
 def _all(action: Callable[[T], None], items: Iterable[T]) -> None:

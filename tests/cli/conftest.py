@@ -48,6 +48,7 @@ class FakeEngine(types.ModuleType):
         self.outcome = FakeOutcome(self.report)
         self.settings = Settings()
         self.ignored = Ignored(2, 1, 0)
+        self.previewed: tuple[str, ...] = ()
         self.error: BaseException | None = None
         self.asked: dict[str, Any] = {}
 
@@ -82,6 +83,9 @@ class FakeEngine(types.ModuleType):
 
     def show_settings(self, path: Path, options: Options) -> Settings:
         return self.settings
+
+    def previews(self, path: Path, options: Options) -> tuple[str, ...]:
+        return self.previewed
 
     def clean(self, options: Options) -> int:
         self.asked = {"options": options}

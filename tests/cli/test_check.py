@@ -275,3 +275,8 @@ def test_fixable_findings_are_marked_as_asked(engine: Any, invoke: Any) -> None:
     engine.report = a_report(a_finding(fix=a_fix("unsafe")))
     assert "[*]" not in invoke("check", "--output-format", "concise").stdout
     assert "[*]" in invoke("check", "--output-format", "concise", "--unsafe-fixes").stdout
+
+
+def test_a_preview_rule_that_is_selected_without_preview_is_named(engine: Any, invoke: Any) -> None:
+    engine.previewed = ("ACME001",)
+    assert '"ACME001" selects preview rules only, and these run with --preview' in invoke("check").stderr

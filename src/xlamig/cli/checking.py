@@ -165,6 +165,8 @@ class Checking:
         settings = engine.show_settings(self.paths[0], self.options)
         if warning := unmeasured(settings):
             self.out.note(warning)
+        for selector in engine.previews(self.paths[0], self.options):
+            self.out.note(f'Warning: "{selector}" selects preview rules only, and these run with --preview')
         self.out.detail(f"Configuration: {settings.source or 'none, all defaults'}")
         self._findings(report, text_of)
         if unpredicted:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlamig.config.load import Resolver
+from xlamig.config.select import ALL, codes_of
 from xlamig.config.settings import Settings
 from xlamig.engine.cache import folder_of, remove
 from xlamig.engine.options import Options, UsageError, caught
 from xlamig.engine.run import Run
+from xlamig.engine.session import session_for
 from xlamig.findings import Applicability, Report
 from xlamig.source.decode import Undecodable
 from xlamig.source.read import read_source
@@ -32,6 +34,7 @@ __all__ = [
     "fix",
     "history",
     "open_workspace",
+    "previews",
     "provenance",
     "show_files",
     "show_settings",
@@ -140,6 +143,18 @@ def show_settings(path: Path, options: Options) -> Settings:
     """The settings that hold for `path`."""
     with caught():
         return Resolver(options.overrides, options.config, options.isolated).settings_for(path)
+
+
+def previews(path: Path, options: Options) -> tuple[str, ...]:
+    """The selectors for `path` that mean nothing but preview rules, while these are off."""
+    settings = show_settings(path, options)
+    selectors = tuple(one for one in (*settings.select, *settings.extend_select) if one.upper() != ALL)
+    if settings.preview or not selectors:
+        return ()
+    with caught():
+        outline = session_for(settings).outline
+    meant = {selector: codes_of(selector, outline.codes) for selector in selectors}
+    return tuple(selector for selector, codes in meant.items() if codes and codes <= outline.previews)
 
 
 def clean(options: Options) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import MappingProxyType
 
 from xlamig.config.errors import did_you_mean
@@ -34,11 +34,13 @@ class Rulebook(Outline):
         self.rules: tuple[Rule, ...] = tuple(sorted(rules, key=lambda rule: rule.code))
         self.by_code: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in self.rules})
         active = [rule for rule in self.rules if rule.is_active(settings)]
+        judging, previewed = frozenset(rule.code for rule in active), replace(settings, preview=True)
         interest, quiet = compile_interest(active, tables.values(), settings.helper)
         super().__init__(
             digest=digest,
             codes={rule.code: rule.name for rule in self.rules},
-            active=frozenset(rule.code for rule in active),
+            active=judging,
+            previews=frozenset(rule.code for rule in self.rules if rule.is_active(previewed)) - judging,
             interest=interest,
             quiet=quiet,
             asked={rule.code: asked for rule in active if (asked := asked_in(rule.page.head)) != UNSEEN},

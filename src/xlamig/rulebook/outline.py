@@ -13,13 +13,15 @@ from xlamig.rulebook.triggers import compile_check
 
 @dataclass(eq=False)
 class Outline:
-    """`codes` are the names of all rules by code, `active` those that judge. `asked` are, by code, the
+    """`codes` are the names of all rules by code, `active` those that judge,
+    `previews` those that judge with the setting `preview` only. `asked` are, by code, the
     names that conditions on the program speak of, `once` the rules that report once in it. `quiet` are
     methods of `interest` for which alone no file is read."""
 
     digest: str
     codes: Mapping[str, str]
     active: frozenset[str]
+    previews: frozenset[str]
     interest: Interest
     quiet: frozenset[str]
     asked: Mapping[str, Program]

@@ -10,7 +10,7 @@ import pytest
 from making import a_finding, a_report
 from xlamig.config.settings import Settings
 from xlamig.findings import Report, RuleError
-from xlamig.rulebook.load import load, load_folders
+from xlamig.rulebook.load import find_book, load, load_folders
 
 
 def test_plan_text(invoke: Any) -> None:
@@ -131,6 +131,21 @@ def test_no_new_page_under_a_bad_or_taken_name(invoke: Any, args: list[str]) -> 
     invoke("rule", "new", "XLA100", "first-rule")
     assert invoke("rule", "new", *args).exit_code == 2
     assert len(list(Path().rglob("*.md"))) == 1
+
+
+def test_a_new_page_says_what_makes_xlamig_read_it(invoke: Any) -> None:
+    setting = 'Add `rules = ["ours"]`'
+    assert setting in invoke("rule", "new", "ACME001", "my-rule", "--dir", "ours").stderr
+    Path("xlamig.toml").write_text('rules = ["ours"]\n')
+    told = invoke("rule", "new", "ACME002", "other-rule", "--dir", "ours").stderr
+    assert setting not in told and "xlamig rule test ACME002" in told
+
+
+def test_a_rule_of_ones_own_does_not_go_among_xlamigs(invoke: Any) -> None:
+    folder = find_book()
+    result = invoke("rule", "new", "ACME001", "my-rule", "--dir", str(folder))
+    assert (result.exit_code, "your own repository" in result.stderr) == (2, True)
+    assert list(folder.rglob("ACME*")) == []
 
 
 def test_a_plan_over_its_budget_fails_and_says_by_how_much(invoke: Any) -> None:

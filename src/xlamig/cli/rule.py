@@ -15,9 +15,16 @@ class _RuleGroup(LazyGroup):
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=_RuleGroup, commands_at={"show": "xlamig.cli.rule_show", "new": "xlamig.cli.rule_new"})
+_COMMANDS = {
+    "show": "xlamig.cli.rule_show",
+    "new": "xlamig.cli.rule_new",
+    "test": "xlamig.cli.rule_test",
+}
+
+
+@click.group(cls=_RuleGroup, commands_at=_COMMANDS)
 def command() -> None:
-    """Show the page of a rule, or write a new one.
+    """Show the page of a rule, write a new one, or test it.
 
     `xlamig rule XLA003` is short for `xlamig rule show XLA003`.
     """

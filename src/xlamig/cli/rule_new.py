@@ -13,6 +13,7 @@ _CODE = re.compile(r"[A-Z]{2,}\d{3}")
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _API = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _PAGE = re.compile(r"([A-Z]{2,}\d{3})-(.+)")
+_GUIDE = "https://xlamig.readthedocs.io/rule-pages/"
 _SKELETON = Path(__file__).with_name("new_page.md")
 _PROGRAMS = {
     "bad": "# run = static-only\n# why = nobody has run it yet\nimport torch\n\n${api}()  # expect: $code\n",
@@ -39,8 +40,8 @@ _PROGRAMS = {
 def command(code: str, name: str, folder: Path, fixtures: Path, api: str) -> None:
     """Write the page of a new rule and its test programs, to be filled in.
 
-    CODE is capital letters and three digits; XLA is for the rules of xlamig itself. NAME reads as
-    "allow NAME": ACME001 my-rule-name.
+    CODE is capital letters and three digits; XLA is for the rules of xlamig itself, your own have
+    other letters and belong in your repository. NAME reads as "allow NAME": ACME001 my-rule-name.
     """
     if not _CODE.fullmatch(code):
         raise click.BadParameter(f"{code!r} is not capital letters and three digits", param_hint="CODE")
@@ -48,6 +49,7 @@ def command(code: str, name: str, folder: Path, fixtures: Path, api: str) -> Non
         raise click.BadParameter(f'{name!r} is not lower-case words joined by "-"', param_hint="NAME")
     if not _API.fullmatch(api):
         raise click.BadParameter(f"{api!r} is not a dotted name", param_hint="--api")
+    _check_prefix(code, folder)
     family = folder
     for page, other, used in _pages(folder):
         if code == other or name == used:
@@ -59,7 +61,33 @@ def command(code: str, name: str, folder: Path, fixtures: Path, api: str) -> Non
     if fixtures.is_dir():
         for role, text in _PROGRAMS.items():
             _write(fixtures / code / name / f"{role}.py", text, words)
-    click.echo("Fill them in; docs/rule-pages.md explains the head of the page.", err=True)
+    click.echo(f"Fill in what was written: {_GUIDE} explains the head of the page.", err=True)
+    if not _is_read(folder):
+        click.echo(
+            f'Add `rules = ["{folder.as_posix()}"]` to [tool.xlamig] of pyproject.toml, or to xlamig.toml:'
+            " no configuration names this folder yet.",
+            err=True,
+        )
+    click.echo(f"Then run `xlamig rule test {code}`, and `xlamig check --preview --select {code}`.", err=True)
+
+
+def _check_prefix(code: str, folder: Path) -> None:
+    """Raise UsageError for a rule with letters of its own among the rules of xlamig itself."""
+    from xlamig.rulebook.load import find_book
+
+    if not code.startswith("XLA") and folder.resolve() == find_book().resolve():
+        raise click.UsageError(
+            f"{folder.as_posix()} holds the rules of xlamig itself, which begin with XLA. "
+            f"Run this in your own repository: {code} belongs to the code that it is about"
+        )
+
+
+def _is_read(folder: Path) -> bool:
+    from xlamig.config.load import Resolver
+    from xlamig.rulebook.load import find_book
+
+    read = (find_book(), *Resolver().settings_for(Path()).rules)
+    return folder.resolve() in {one.resolve() for one in read}
 
 
 def _pages(folder: Path) -> Iterator[tuple[Path, str, str]]:

@@ -20,8 +20,8 @@ from xlamig.config.settings import Settings
 from xlamig.rulebook.book import Rulebook
 from xlamig.rulebook.errors import RulebookError, Where
 from xlamig.rulebook.operators import OperatorTable
-from xlamig.rulebook.parameters import check_arguments
 from xlamig.rulebook.page import Page, read_toml, split_page
+from xlamig.rulebook.parameters import check_arguments
 from xlamig.rulebook.rule import Rule, read_rule
 from xlamig.rulebook.shorthand import expand
 from xlamig.rulebook.tables import OPERATORS, Tables, read_table

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from xlamig.config.errors import did_you_mean
-from xlamig.config.errors import did_you_mean
 from xlamig.config.settings import TARGETS, Settings
 from xlamig.facts import Fact
 from xlamig.findings import Confidence

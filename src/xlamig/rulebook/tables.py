@@ -80,7 +80,7 @@ class Table:
 
 OPERATORS = "operators"  # the table that measured rows are joined with
 STACKS = ("packages", "stacks")
-_LISTS = ("signature", "alias")
+_KNOWN = (*TARGETS, "signature", "alias")  # keys that may be lists
 
 Tables = dict[tuple[str, str], Table]
 """By folder and name."""
@@ -128,7 +128,7 @@ def _dotted(name: str, tables: Mapping[str, Any]) -> str:
 def _check_keys(keys: Keys) -> None:
     """Raise RulebookError for a key that is nearly one with a meaning; all others are the row's own."""
     for key, value in keys.values.items():
-        known = {dict: TARGETS, list: (*TARGETS, *_LISTS)}.get(type(value), ())
+        known = TARGETS if isinstance(value, dict) else _KNOWN if isinstance(value, list) else ()
         if key not in known and (hint := did_you_mean(key, known)):
             raise keys.where.at(key).error(f"unknown key{hint}")
 

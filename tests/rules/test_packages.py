@@ -30,12 +30,21 @@ def test_a_requirement_has_a_status_and_a_source(name: str) -> None:
     assert row.get("measured", "2026-11").endswith("2026-11")
 
 
+@pytest.mark.parametrize("name", REQUIRED)
+def test_a_requirement_without_support_says_why_and_what_to_do(name: str) -> None:
+    row = REQUIRED[name]
+    support = set(row["support"].values())
+    assert "none" not in support or (row["why"] and row["instead"])
+    assert "option" not in support or (row["says"] and row["instead"])
+
+
 @pytest.mark.parametrize("name", STACKS)
 def test_a_stack_says_since_when_what_changes_and_what_was_read(name: str) -> None:
     row = STACKS[name]
     assert {row["support"][target] for target in TARGETS} <= {"works", "option", "none", "unknown"}
     assert all(row["since"][target] for target in TARGETS) and row["read"]
     assert "instead" in row or all(row["changes"][target] for target in TARGETS)
+    assert all(row["how"][target] for target in TARGETS if row["support"][target] == "option")
     assert row["source"].startswith("https://")
 
 

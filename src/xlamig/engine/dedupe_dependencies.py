@@ -56,7 +56,9 @@ def _weight(finding: Finding) -> tuple[int, int, int, bool]:
 def _also(finding: Finding, best: Finding) -> str:
     """It may be required in another way there, and another part may be replaced by something else."""
     how = "also here" if finding.message == best.message else f"also here: {finding.message}"
-    return how if finding.help in ("", best.help) else f"{how}; {finding.help}"
+    if finding.help in ("", best.help):
+        return how
+    return f"{how}; {finding.help[0].lower()}{finding.help[1:]}"
 
 
 def with_concerns(reports: Mapping[str, FileReport]) -> Mapping[str, FileReport]:

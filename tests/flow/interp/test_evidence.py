@@ -124,6 +124,20 @@ def test_it_is_none_where_it_is_of_another_type() -> None:
     assert said(IN_FUNCTION.replace("USE", use)) == [READ, "host-read builtin: math.log(x)"]
 
 
+@pytest.mark.parametrize(
+    "asked", ["type(x) == torch.Tensor", "type(x) is torch.Tensor", "torch.is_tensor(x)"]
+)
+def test_it_is_a_number_after_a_tensor_was_read(asked: str) -> None:
+    text = f"""
+    def label(classes):
+        ids = torch.exp(classes)
+        x = ids[0]
+        if {asked}: x = x.item()
+        return str(x)
+    """
+    assert said(text) == ["host-read item: x.item()"]
+
+
 IN_METHOD = """
 from lib import combine
 

@@ -12,13 +12,15 @@ from xlamig.flow.detectors.event_facts import facts_of_events
 from xlamig.flow.detectors.expressions import Expressions, divisor
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.detectors.parts import RawPart, parts_of
+from xlamig.flow.detectors.views import may_make_view
 from xlamig.flow.interp import NOTHING_RUN, interpret
 from xlamig.flow.model.regions import Regions
-from xlamig.flow.model.scopes import ScopeTable, absolute
+from xlamig.flow.model.scopes import Scope, ScopeTable, absolute
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.flow.model.summaries import CallContext
 
-_NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode"})
+_INFERENCE = "torch.inference_mode"
+_NO_GRAD = frozenset({"torch.no_grad", _INFERENCE})
 _NOT_INSIDE = frozenset({"loop", "try"})  # of a function that is defined there
 
 
@@ -193,7 +195,7 @@ class Walk:
     def _function(self, node: ir.FunctionDef, place: CodeContext) -> None:
         inner, under = self.scopes.of(node), place
         for decorator in node.decorators:
-            self.detectors.decorator(decorator, place)
+            self.detectors.decorator(decorator, self._over(decorator, node.body, place, self.scopes.of(node)))
             under = self.narrowing.decorated(decorator, under)
             called = decorator.func if isinstance(decorator, ir.Call) else decorator
             if self.analysis.names.dotted(called, place.scope) in _NO_GRAD:
@@ -232,12 +234,19 @@ class Walk:
         context = place.context
         for item in node.items:
             if isinstance(item.value, ir.Call):
-                self.detectors.call(item.value, place, "with")
+                self.detectors.call(item.value, self._over(item.value, node.body, place, place.scope), "with")
                 if self.analysis.names.dotted(item.value.func, place.scope) in _NO_GRAD:
                     context |= {"no-grad"}
             else:
                 self.detectors.visit(item.value, place)
         self._block(node.body, replace(place, context=context))
+
+    def _over(self, mode: ir.Expr, body: ir.Block, place: CodeContext, scope: Scope) -> CodeContext:
+        """Return the surroundings of `inference_mode`, which say where the code in it makes no view."""
+        called = mode.func if isinstance(mode, ir.Call) else mode
+        if self.analysis.names.dotted(called, place.scope) != _INFERENCE:
+            return place
+        return place if may_make_view(body, self.analysis.names, scope) else place.within("no-view")
 
     def _try(self, node: ir.Try, place: CodeContext) -> None:
         optional = of_optional_import(node)

@@ -63,10 +63,17 @@ class Decisions:
         return self.m.env.get(node.id)
 
     def _asked_for_tensor(self, test: ir.Expr) -> ir.Expr | None:
-        """`x` of `isinstance(x, torch.Tensor)` and `torch.is_tensor(x)`."""
+        """`x` of `isinstance(x, torch.Tensor)`, `torch.is_tensor(x)` and `type(x) is torch.Tensor`."""
         match test:
             case ir.Call(func=ir.Name(id="isinstance"), args=(subject, kind)):
                 asked = self.m.names.dotted(kind.value, self.m.frame.scope) == "torch.Tensor"
+                return subject.value if asked else None
+            case ir.Compare(
+                left=ir.Call(func=ir.Name(id="type"), args=(subject,)),
+                ops=("==" | "is",),
+                comparators=(kind,),
+            ):
+                asked = self.m.names.dotted(kind, self.m.frame.scope) == "torch.Tensor"
                 return subject.value if asked else None
             case ir.Call(func=func, args=(subject,)):
                 asked = self.m.names.dotted(func, self.m.frame.scope) == "torch.is_tensor"
@@ -111,7 +118,7 @@ class Decisions:
                 known = self._known(asked.value)
                 if known is not None and known.kind == "tensor" and not known.loose:
                     self.m.put(asked.value.id, BOTTOM)
-            case ir.Call():
+            case ir.Call() | ir.Compare():
                 subject = self._asked_for_tensor(test)
                 name = path_of(subject) if subject is not None else ""
                 if subject is None or not name:

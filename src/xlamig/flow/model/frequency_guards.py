@@ -8,6 +8,7 @@ from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.knowledge import values as table
 
 _RANKS = re.compile(r"rank|main|master|primary|zero|chief", re.IGNORECASE)
 _RANK = re.compile(r"(?:^|_)rank(?:_id)?$|process_index$|_ordinal$", re.IGNORECASE)
@@ -21,11 +22,11 @@ _ON_FIRST = re.compile(r"^rank_zero_only$|^on_(?:local_)?main_process$|^(?:main|
 _ALONE = re.compile(r"dist|world|initiali[sz]ed|multi|gpu", re.IGNORECASE)  # `not distributed or rank == 0`
 _SELDOM = re.compile(
     r"^_?(?:should|do|must|time_to|is_time_to)_?(?:log|print|save|eval|report|sync|flush)"
-    r"|^_?(?:is_)?divisible(?:_by)?$|^isnan$|^isinf$"
+    r"|^_?(?:is_)?divisible(?:_by)?$"
 )
-_NEARLY_ALWAYS = re.compile(r"^isfinite$")
+_NAN_CHECKS = table.names("torch", "nan-checks")
 _MAY_BE_SELDOM = re.compile(
-    r"%|log|print|save|eval|report|sync|flush|divisible|isnan|isinf|isfinite|[!=]=\s*\d"
+    rf"%|log|print|save|eval|report|sync|flush|divisible|{'|'.join(sorted(_NAN_CHECKS))}|[!=]=\s*\d"
 )
 _COUNTER = re.compile(r"(?:^|_)(?:steps?|iter|iteration|it|batch_(?:idx|index|nb|id|i))$", re.IGNORECASE)
 _FIRST = (0, -1)  # -1 stands for a run without ranks
@@ -110,10 +111,10 @@ class FrequencyGuards:
                 return self._is_seldom(inner, scope, depth)
             case ir.Name() | ir.Attribute() | ir.Call():
                 name = path_of(test.func if isinstance(test, ir.Call) else test).rpartition(".")[2]
+                if name in _NAN_CHECKS:
+                    return name not in table.names("torch", "finite-checks")
                 if _SELDOM.search(name):
                     return True
-                if _NEARLY_ALWAYS.search(name):
-                    return False
                 value = _set_to(test, scope) if depth == 0 and isinstance(test, ir.Name) else None
                 return None if value is None else self._is_seldom(value, scope, 1)
         return None

@@ -94,14 +94,14 @@ def _run(folder: Path, source: Path) -> dict[str, Any]:
         cpu = cpu_seconds(command, folder)
         report = json.loads(output.read_text("utf-8"))
     aside = report.get("set_aside", ())
-    findings = [*_with_places(report["findings"]), *({**f, "severity": "info"} for f in aside)]
+    findings = [*with_places(report["findings"]), *({**f, "severity": "info"} for f in aside)]
     for finding in findings:
         finding.pop("fix", None)
     lines = sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
     return {"findings": findings, "lines": lines, "cpu": round(cpu, 2)}
 
 
-def _with_places(findings: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def with_places(findings: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the findings and the other places of their jobs, with the finding that names them."""
     for finding in findings:
         others = finding.pop("also", ())

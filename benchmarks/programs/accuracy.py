@@ -30,6 +30,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.checked import with_places
 from benchmarks.intervals import wilson
 from benchmarks.programs.traces import XLAMIG, keep, kept, trace
 from xlamig.observe.merge import SHOWN_BY
@@ -63,8 +64,7 @@ def check(program: Path, folder: Path) -> list[dict[str, Any]]:
     run = subprocess.run(
         [*command, "--confidence", "possible", program], cwd=folder, capture_output=True, check=True
     )
-    found: list[dict[str, Any]] = json.loads(run.stdout)["findings"]
-    return found
+    return list(with_places(json.loads(run.stdout)["findings"]))
 
 
 def programs_of(name: str) -> list[Path]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.checked import CACHE, ROOT, RUN, fingerprint
+from benchmarks.checked import CACHE, ROOT, RUN, fingerprint, with_places
 from benchmarks.zoo.inside.spans import Span
 
 OPTIONS = ("--isolated", "--no-cache", "--exit-zero", "--no-effort", "--quiet", "--confidence", "possible")
@@ -39,7 +39,8 @@ class CheckError(Exception):
 
 
 def predict(files: Iterable[str], sources: Path, store: Path = CACHE) -> Predictions:
-    """Check the files package by package, or take what this version of xlamig said before.
+    """Check the files package by package, or take what this version of xlamig said before. Each place
+    of a job predicts its own events.
 
     Raises CheckError.
     """
@@ -52,8 +53,8 @@ def predict(files: Iterable[str], sources: Path, store: Path = CACHE) -> Predict
         kept = store / "zoo" / fingerprint() / f"{package}-{known}.json"
         if not kept.is_file():
             _check(names, sources, kept)
-        for raw in json.loads(kept.read_text())["findings"]:
-            found.setdefault(raw["filename"], []).append(_prediction(raw))
+        for place in with_places(json.loads(kept.read_text())["findings"]):
+            found.setdefault(place["filename"], []).append(_prediction(place))
     return found
 
 

@@ -80,6 +80,48 @@ def test_weights_that_a_move_leaves_as_they_are(
     assert "XLA406" not in {code for *_, code in found(tmp_path, files)}
 
 
+OTHERS = """
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wte = nn.Embedding(64, 32)
+class Other(Plain):
+    pass
+"""
+EITHER_BLOCK = """
+def run(args):
+    if args.first:
+        m = FIRST()
+    else:
+        m = SECOND()
+    m.to(torch_xla.device())
+"""
+EITHER_VALUE = """
+def run(args):
+    m = FIRST() if args.first else SECOND()
+    m.to(torch_xla.device())
+"""
+
+
+@pytest.mark.parametrize("choice", [EITHER_BLOCK, EITHER_VALUE])
+@pytest.mark.parametrize(
+    ("first", "second", "codes"),
+    [("GPT", "Plain", {"XLA406"}), ("Plain", "GPT", {"XLA406"}), ("Plain", "Other", set())],
+)
+def test_a_move_of_either_of_two_models(
+    tmp_path: Path, choice: str, first: str, second: str, codes: set[str]
+) -> None:
+    tied = model(*PLAIN, "self.tie()")
+    text = f"import torch_xla{tied}{OTHERS}{choice}".replace("FIRST", first).replace("SECOND", second)
+    assert {code for *_, code in found(tmp_path, {"main.py": text})} & {"XLA406"} == codes
+
+
+def test_a_move_of_each_instance_of_a_tied_class(tmp_path: Path) -> None:
+    moves = "".join(f"def run{n}():\n    m = GPT()\n    m.to(torch_xla.device())\n" for n in "ab")
+    text = f"import torch_xla{model(*PLAIN, 'self.tie()')}{moves}"
+    assert sum(code == "XLA406" for *_, code in found(tmp_path, {"main.py": text})) == 2
+
+
 CHOSEN = """
 import sys
 import torch_xla

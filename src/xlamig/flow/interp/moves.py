@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xlamig import ir
 from xlamig.facts import ModuleMove, Why
 from xlamig.flow.interp.conventions import is_move
-from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, Ref, alternatives
 from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.state import State
@@ -24,31 +24,32 @@ _MESSAGES = {
 
 
 class Moves:
-    """Remembers by a module's identity what was made of its parameters while it was on the host."""
+    """Remembers by a module's `ref` what was made of its parameters while it was on the host."""
 
     def __init__(self, state: State) -> None:
         self.m = state
         self.swaps = False  # a flag makes moves keep the parameters' identity
-        self._held: dict[object, list[tuple[str, ir.Node, str]]] = {}
-        self._ties: dict[object, list[Event]] = {}
-        self._moves: dict[object, tuple[AbstractValue, ir.Call, ir.Stmt, str]] = {}
-        self._kept: set[object] = set()  # modules whose move kept the parameters' identity
+        self._held: dict[Ref, list[tuple[str, ir.Node, str]]] = {}
+        self._ties: dict[Ref, list[Event]] = {}
+        self._moves: dict[Ref, tuple[AbstractValue, ir.Call, ir.Stmt, str]] = {}
+        self._kept: set[Ref] = set()  # modules whose move kept the parameters' identity
 
     def depends(self, module: AbstractValue, via: str, node: ir.Node, name: str = "") -> None:
         """Something holds on to the parameters of a module."""
-        if module.place in ("host", "either") and module.ref is not None:
-            held = self._held.setdefault(identity(module), [])
-            if all(other is not node for _, other, _ in held):
-                held.append((via, node, name))
+        if module.place in ("host", "either"):
+            for ref in alternatives(module.ref):
+                held = self._held.setdefault(ref, [])
+                if all(other is not node for _, other, _ in held):
+                    held.append((via, node, name))
 
     def moved(self, module: AbstractValue, node: ir.Call, path: str) -> None:
         """A module on the host is moved to the device."""
         if module.kind != "module" or module.place not in ("host", "either"):
             return
-        if module.ref is not None:
-            self._moves[identity(module)] = (module, node, self.m.statement, path)
+        for ref in alternatives(module.ref):
+            self._moves[ref] = (module, node, self.m.statement, path)
             if self.swaps:
-                self._kept.add(identity(module))
+                self._kept.add(ref)
         for via, at, name in self._dependants(module):
             if self.swaps and via in ("optimizer", "tie", "list"):
                 continue
@@ -64,21 +65,27 @@ class Moves:
                 optimizer=name,
             )
             if via == "tie" and told is not None:
-                self._ties.setdefault(identity(module), []).append(told)
+                for ref in alternatives(module.ref):
+                    self._ties.setdefault(ref, []).append(told)
 
     def _dependants(self, module: AbstractValue) -> Iterator[tuple[str, ir.Node, str]]:
         """Yield the objects that hold the parameters of a module, or of a part that its class sets."""
         parts = [
             part
-            for cls in (module.ref.lineage() if isinstance(module.ref, ClassInfo) else ())
+            for ref in alternatives(module.ref)
+            for cls in (ref.lineage() if isinstance(ref, ClassInfo) else ())
             for part in cls.attributes.values()
             if part.kind == "module" and part.ref is not None
         ]
         for one in (module, *parts):
-            if one.trait is Mark.COPY:  # it is tied like the original, and no optimizer holds it
-                yield from (held for held in self._held.get(identity(one), ()) if held[0] == "tie")
-            else:
-                yield from self._held.pop(identity(one), ())
+            for ref in alternatives(one.ref):
+                held = self._held.get(ref, [])
+                ties = [each for each in held if each[0] == "tie"]  # of every instance of the class
+                if one.trait is Mark.COPY:  # no optimizer holds a copy
+                    yield from ties
+                elif held:
+                    self._held[ref] = ties
+                    yield from held
 
     @staticmethod
     def copied(thing: AbstractValue) -> AbstractValue:
@@ -100,8 +107,9 @@ class Moves:
     def listed(self, parameter: AbstractValue, optimizer: ir.Call) -> None:
         """An optimizer is given parameters that were collected one by one."""
         module = AbstractValue("module", "host", ref=parameter.ref)
-        moved = self._moves.get(identity(module))
-        if parameter.place != "host" or self.swaps or identity(module) in self._kept:
+        refs = alternatives(module.ref)
+        moved = next((self._moves[one] for one in refs if one in self._moves), None)
+        if parameter.place != "host" or self.swaps or refs & self._kept:
             return
         if moved is None:
             self.depends(module, "optimizer", optimizer)
@@ -148,8 +156,9 @@ class Moves:
             if module is None or module.kind != "module":
                 continue
             if module.place == "device":  # tied again, where it counts
-                for told in self._ties.pop(identity(module), ()):
-                    self.m.recorder.forget(told)
+                for ref in alternatives(module.ref):
+                    for told in self._ties.pop(ref, ()):
+                        self.m.recorder.forget(told)
             else:
                 self.depends(module.replace(place="host"), "tie", target)
 
@@ -168,7 +177,3 @@ def _is_host_value(owner: AbstractValue, value: AbstractValue) -> bool:
     """Return whether a tensor of the device is given the data of one that is made on the host."""
     on_device = owner.place == "device" and owner.sure >= LIKELY
     return on_device and value.kind == "tensor" and value.place == "host" and value.sure >= LIKELY
-
-
-def identity(module: AbstractValue) -> object:
-    return module.ref if isinstance(module.ref, int | str) else id(module.ref)

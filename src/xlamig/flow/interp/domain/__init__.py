@@ -12,7 +12,7 @@ from xlamig.flow.interp.domain.containers import (
     sequence,
     tensors_in,
 )
-from xlamig.flow.interp.domain.join import join, join_all, join_place, known_parts
+from xlamig.flow.interp.domain.join import alternatives, join, join_all, join_place, known_parts
 from xlamig.flow.interp.domain.traits import (
     Carried,
     Clock,
@@ -77,6 +77,7 @@ __all__ = [
     "Residence",
     "TorchModule",
     "Trait",
+    "alternatives",
     "as_tensor",
     "batch_of",
     "constant",

@@ -20,6 +20,7 @@ from xlamig.flow.interp.domain.values import (
     POSSIBLE,
     TOP,
     AbstractValue,
+    Alternatives,
     Cause,
     Changes,
     Kind,
@@ -34,6 +35,7 @@ _DEFINED = frozenset({"function", "class", "instance", "api"})  # nothing is kno
 _CAUSES = {cause: rank for rank, cause in enumerate(get_args(Cause))}
 _NO_CAUSE: Cause = ""
 _CHOSEN: dict[Residence, int] = {"": 0, "host": 1, "either": 2, "device": 3}
+_MAX_ALTERNATIVES = 4
 _LEAST: tuple[Kind, ...] = ("nothing", "none")
 
 
@@ -80,6 +82,8 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     cause = _worse(one.cause, other.cause)
     marked = _marked(one, other, cause)
     trait, ref = marked.trait, marked.ref if same_ref or kind == "tensor" else None
+    if kind == "module" and not same_ref:
+        ref = _either(one.ref, other.ref)
     if kind == "unknown" and ref is None:
         trait = None
     changes: Changes = {
@@ -164,6 +168,20 @@ def _marked(one: AbstractValue, other: AbstractValue, cause: Cause) -> AbstractV
         return has, text_of(value.trait), has or holds, value.loop, _position(value.ref)
 
     return max(one, other, key=rank)
+
+
+def alternatives(ref: Ref) -> Alternatives:
+    """Return the modules that a reference may stand for; none where it is unknown."""
+    if isinstance(ref, Alternatives):
+        return ref
+    return Alternatives() if ref is None or isinstance(ref, Made) else Alternatives((ref,))
+
+
+def _either(one: Ref, other: Ref) -> Alternatives | None:
+    """Return the modules of two branches; None where one is not known, or where they are many."""
+    sides = alternatives(one), alternatives(other)
+    both = Alternatives(sides[0] | sides[1])
+    return both if all(sides) and len(both) <= _MAX_ALTERNATIVES else None
 
 
 def _position(ref: Ref) -> tuple[int, int]:

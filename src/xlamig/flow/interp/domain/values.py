@@ -49,7 +49,11 @@ class Made(NamedTuple):
     operation: str
 
 
-Ref = str | int | Definition | Made | None
+class Alternatives(frozenset[str | int | Definition]):
+    """The modules that the branches of a condition give."""
+
+
+Ref = str | int | Definition | Made | Alternatives | None
 
 
 class Changes(TypedDict, total=False):
@@ -177,7 +181,7 @@ class AbstractValue:
                 inside = tuple(item.key(depth - 1) for item in self.items)
             elif self.element is not None:
                 inside = self.element.key(depth - 1)
-        ref = self.ref if isinstance(self.ref, str | int | None) else id(self.ref)
+        ref = self.ref if isinstance(self.ref, str | int | Alternatives | None) else id(self.ref)
         return (
             self.kind, self.place, self.sure, self.dtype, self.shape, self.loose, self.cause, self.loop,
             self.trait, self.source, ref, type(const), const, inside,

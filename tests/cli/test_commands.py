@@ -199,3 +199,11 @@ def test_a_plan_with_its_history(engine: Any, invoke: Any) -> None:
     engine.history = lambda paths, options, points: iter([(commit, engine.report)] * points)
     shown = invoke("plan", "--history", "--history-points", "3").stdout
     assert shown.count("2026-11-21  a1b2c3d") == 3
+
+
+@pytest.mark.parametrize("name", ["text", "markdown"])
+def test_a_history_cuts_long_subjects(engine: Any, invoke: Any, name: str) -> None:
+    commit = types.SimpleNamespace(revision="a1b2c3d", date="2026-11-21", subject="word " * 44)
+    engine.history = lambda paths, options, points: iter([(commit, engine.report)] * points)
+    shown = invoke("plan", "--history", "--output-format", name).stdout
+    assert "word ..." in shown and "word " * 20 not in shown

@@ -19,6 +19,7 @@ HOOKS = {hook["id"]: hook for hook in yaml.safe_load(MANIFEST.read_text(encoding
 SOURCES = ("src", "rules", "pyproject.toml", "README.md", "LICENSE", MANIFEST.name)
 
 FINDING = "import torch\n\ntorch.cuda.synchronize()\n"
+INFO = "import torch\n\ndef f(x: torch.Tensor):\n    return x.lgamma()\n"
 CLEAN = "import torch\n\nx = torch.zeros(2)\n"
 
 
@@ -112,6 +113,18 @@ def test_check_reports_and_leaves_the_file(repository: Repository) -> None:
     assert code == 1
     assert "XLA005" in printed
     assert file.read_text(encoding="utf-8") == FINDING
+
+
+def test_only_what_fails_the_check_is_reported(repository: Repository) -> None:
+    repository.write("train.py", FINDING + INFO)
+    code, printed = repository.run("xlamig-check")
+    assert code == 1 and "XLA005" in printed and "info" not in printed
+    repository.write("train.py", INFO)
+    code, printed = repository.run("xlamig-check")
+    assert code == 0 and "info" not in printed
+    repository.write("pyproject.toml", '[tool.xlamig]\nfail-on = "info"\n')
+    code, printed = repository.run("xlamig-check")
+    assert code == 1 and "info" in printed
 
 
 def test_files_that_are_not_python_are_checked_too(repository: Repository) -> None:

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 @click.option("--stdin-filename", metavar="NAME", help="The name of the code on stdin (path -).")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Show the settings of the path.")
-@click.option("--hook", is_flag=True, help="Run as a commit hook: print nothing if no file needs a check.")
+@click.option("--hook", is_flag=True, help="Run as a commit hook: report only what fails the check.")
 @output_options
 @click.pass_context
 def command(

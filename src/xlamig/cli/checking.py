@@ -163,6 +163,8 @@ class Checking:
         report, unpredicted = self._compare_with_trace(report)
         report = together(report)
         settings = engine.show_settings(self.paths[0], self.options)
+        if self.wanted.hook:
+            report = exits.failing(report, settings.fail_on)
         if warning := unmeasured(settings):
             self.out.note(warning)
         for selector in engine.previews(self.paths[0], self.options):

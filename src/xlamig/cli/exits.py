@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xlamig.findings import SEVERITIES, Report, Severity
+from dataclasses import replace
+
+from xlamig.findings import SEVERITIES, Finding, Report, Severity
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 UNPARSABLE = "XLA000"
@@ -11,6 +13,16 @@ UNPARSABLE = "XLA000"
 def of_report(report: Report, fail_on: Severity) -> int:
     if report.rule_errors:
         return FAILED
-    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    found = any(finding.severity in failing or finding.code == UNPARSABLE for finding in report.findings)
-    return FOUND if found else CLEAN
+    return FOUND if any(fails(finding, fail_on) for finding in report.findings) else CLEAN
+
+
+def fails(finding: Finding, fail_on: Severity) -> bool:
+    return finding.code == UNPARSABLE or SEVERITIES.index(finding.severity) <= SEVERITIES.index(fail_on)
+
+
+def failing(report: Report, fail_on: Severity) -> Report:
+    """Return the report with the findings that fail the check alone."""
+    files = (
+        replace(file, findings=tuple(f for f in file.findings if fails(f, fail_on))) for file in report.files
+    )
+    return replace(report, files=tuple(files))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from textwrap import shorten
 
 from xlamig.effort import MODEL_VERSION, Plan
 from xlamig.effort.model import FIXED_WORK
-from xlamig.effort.plan import Hours, Item, Lines, Term
+from xlamig.effort.plan import Hours, Item, Lines, Point, Term
 from xlamig.findings import Provenance
+from xlamig.report.context import one_line
 from xlamig.report.numbers import between, figure, number, percentages
 from xlamig.report.summary import days
 
 UNSURE = f"hours are not calibrated (model {MODEL_VERSION}): an estimate, not a promise"
 _SHARED = "counted under a different rule"
 _BAR = 24  # characters of the longest bar
+_SUBJECT = 60  # characters of a commit's subject
 
 
 def head(plan: Plan) -> Iterator[tuple[str, list[str]]]:
@@ -117,7 +120,12 @@ def burn_down(plan: Plan) -> Iterator[str]:
     for point in plan.history:
         bar = "#" * round(_BAR * point.hours.likely / most)
         hours = f"{span(point.hours):>12}, likely {figure(point.hours.likely):>4} h"
-        yield f"{point.date}  {point.revision}  {hours}  {bar:<{_BAR}}  {point.subject}".rstrip()
+        yield f"{point.date}  {point.revision}  {hours}  {bar:<{_BAR}}  {short_subject(point)}".rstrip()
+
+
+def short_subject(point: Point) -> str:
+    """Return the first words of a commit's subject."""
+    return shorten(one_line(point.subject), _SUBJECT, placeholder=" ...")
 
 
 def terms(plan: Plan) -> Iterator[str]:

@@ -51,7 +51,7 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
         yield from ("", "### One training step, compiled", *_list(plan_step.lines(plan.step)))
     if plan.history:
         past = [
-            (point.date, f"`{point.revision}`", words.span(point.hours), prose(point.subject))
+            (point.date, f"`{point.revision}`", words.span(point.hours), prose(words.short_subject(point)))
             for point in plan.history
         ]
         columns = ("date", "commit", "estimate", "subject")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Literal
 
 from xlamig import ir
@@ -23,11 +23,18 @@ Via = Literal["call", "reference", "import", "decorator", "assignment", "except"
 
 
 class Apis:
-    """Makes api-use facts. `own_methods` are those of the module's own classes; `consumed` collects
-    option defaults that a call was seen to use."""
+    """Makes api-use facts. `own_methods` are those of the module's own classes, `device_methods` calls
+    whose receiver the interpreter knows as a tensor on the device; `consumed` collects option defaults that
+    a call was seen to use."""
 
-    def __init__(self, analysis: Analysis, own_methods: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        analysis: Analysis,
+        own_methods: frozenset[str] = frozenset(),
+        device_methods: Container[Span] = frozenset(),
+    ) -> None:
         self.analysis = analysis
+        self.device_methods = device_methods
         self.interest = analysis.names.interest
         self.consumed: set[Span] = set()
         self.own_methods = own_methods
@@ -118,6 +125,13 @@ class Apis:
         receiver = receiver_of(func.value, func.attr, place.scope, self.analysis)
         if receiver is None:
             return None, "certain", None
+        tensor = f"Tensor.{func.attr}"
+        if (
+            receiver == "unknown"
+            and (node.start, node.end) in self.device_methods
+            and self.interest.wants(tensor)
+        ):
+            return tensor, "likely", func.value
         name = f"{receiver}.{func.attr}"
         if not self.interest.wants(name):
             return None, "certain", None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 
 from xlamig import ir
-from xlamig.facts import Fact
+from xlamig.facts import Fact, Span
 from xlamig.flow.detectors.apis import Apis, Via
 from xlamig.flow.detectors.branches import Branches
 from xlamig.flow.detectors.cuda_required import CudaRequired
@@ -30,10 +30,16 @@ def divisor(node: ir.Node, place: CodeContext) -> CodeContext:
 class Expressions:
     """Collects the facts of one module. `sites` counts calls into torch, `calls` does by part."""
 
-    def __init__(self, analysis: Analysis, narrowing: Narrowing, own_methods: frozenset[str]) -> None:
+    def __init__(
+        self,
+        analysis: Analysis,
+        narrowing: Narrowing,
+        own_methods: frozenset[str],
+        device_methods: Container[Span],
+    ) -> None:
         self.analysis = analysis
         self.narrowing = narrowing
-        self.apis = Apis(analysis, own_methods)
+        self.apis = Apis(analysis, own_methods, device_methods)
         self.devices = Devices(analysis, narrowing.guards)
         self.selections = Selections(analysis, narrowing.guards, self.devices)
         self.branches = Branches(analysis)

@@ -50,10 +50,11 @@ class Walk:
         self.analysis = analysis
         self.narrowing = Narrowing(analysis)
         self.regions = Regions(analysis, called)
-        self.detectors = Expressions(analysis, self.narrowing, scopes.methods)
         self.interpretation = NOTHING_RUN
         if analysis.has_torch:
             self.interpretation = interpret(analysis, scopes, self.regions, contexts)
+        known = self.interpretation.recorder.device_methods
+        self.detectors = Expressions(analysis, self.narrowing, scopes.methods, known)
         self._next_block = 0
         self.place = CodeContext(scopes.module, (0, 0), (), context=context)
 

@@ -45,6 +45,7 @@ _NO_RESULT = {
     "dtype": AbstractValue("dtype"),
     "device": DEVICE,
 }
+_OF_CONTAINERS = frozenset((*dir(list), *dir(dict)))
 _MOVES = frozenset({"to", "cuda", "xla", "type", "type_as"})
 
 
@@ -57,6 +58,8 @@ class Tensors:
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)
+        if owner.place == "device" and owner.sure >= LIKELY and not _is_shared(name, owner):
+            self.m.recorder.device_methods.add((node.start, node.end))
         via = table.read_by("methods", name)
         if via:
             return self._read(owner, name, via, node)
@@ -333,6 +336,12 @@ class Tensors:
         if not operands and _makes(last):
             place = self.m.default_place
         return place, lead
+
+
+def _is_shared(method: str, owner: AbstractValue) -> bool:
+    """Return whether modules have such a method as well, or containers where the tensor may be one."""
+    of_module = signatures.signature(f"Module.{method}") is not None
+    return of_module or (owner.loose and method in _OF_CONTAINERS)
 
 
 def _has_host_scalar(operands: list[AbstractValue]) -> bool:

@@ -130,6 +130,19 @@ def test_arguments_decide_between_cases(tmp_path: Path, call: dict[str, Any], st
     assert judgement.finding.message == status
 
 
+def test_a_method_always_has_its_input(tmp_path: Path) -> None:
+    case = {"status": "fallback", "when": {"input": {"absent": True}}}
+    rows = {
+        "torch.where": {"status": "conditional", "cases": [case]},
+        "Tensor.where": {"same": "torch.where"},
+    }
+    document = json.loads((tmp_path / "operators-torch_xla.json").read_text())
+    (tmp_path / "operators-torch_xla.json").write_text(json.dumps({**document, "operators": rows}))
+    found = rules(tmp_path, match('status = "fallback"') + VERDICT)
+    assert names(found) == {"torch.where"}
+    assert reported(found, api("torch.where"), api("Tensor.where")) == ["XLA001"]
+
+
 @pytest.mark.parametrize(("value", "codes"), [(2, []), (3, ["XLA001"]), (float("inf"), ["XLA001"])])
 def test_a_case_of_the_gradient_says_so(tmp_path: Path, value: float, codes: list[str]) -> None:
     found = rules(tmp_path, match('status = "conditional", backward = "fallback"') + VERDICT)

@@ -84,7 +84,7 @@ class OperatorTable(Table):
             yield values
             return
         yield {**values, self._target: measured}
-        for case in _cases(measured):
+        for case in _cases(name, measured):
             yield {**values, self._target: {**measured, **_case_values(case)}}
 
     def _written_row(self, name: str) -> Row | None:
@@ -98,16 +98,17 @@ class OperatorTable(Table):
         row = {key: value for key, value in measured.items() if key != "cases"}
         cases = tuple(
             (_condition(case["when"], where), {**values, self._target: {**row, **_case_values(case)}})
-            for case in _cases(measured)
+            for case in _cases(name, measured)
         )
         rulings = written.rulings if written else {}
         values = {**values, self._target: row}
         return Row(name, values, rulings, {}, frozenset(values), None, (), where, cases)
 
 
-def _cases(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the cases that arguments decide; others are for people."""
-    return [case for case in row.get("cases", ()) if case.get("when")]
+def _cases(name: str, row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the cases that arguments decide; others are for people. A method always has its `input`."""
+    decided = [case for case in row.get("cases", ()) if case.get("when")]
+    return [case for case in decided if not (name.startswith("Tensor.") and "input" in case["when"])]
 
 
 def _condition(when: Mapping[str, Any], where: Where) -> Callable[[Fact], bool]:

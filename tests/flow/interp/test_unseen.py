@@ -19,11 +19,14 @@ SILENT = {
     "an object": "z = Meter(x); z.item(); z.cpu()",
     "a model of tensors on the host": "z = helper(torch.ones(3)); z.item(); z.tolist()",
     "a name that reads, of nothing on the device": "import utils; utils.item(3); utils.to_np(torch.ones(3))",
+    "made for a device alone": "z = helper(3, device=x.device); z.mean().item()",
+    "made of a type alone": "z = helper(3, dtype=x.dtype); z.mean().item()",
     "a model": "z = helper(model); z = z.to(device); z.eval(); z.float()",
     "nothing of tensors": "z = helper('path', 3); z.item",
 }
 SAID = {
     "helper(x).item()": "host-read item: helper(x).item()",
+    "z = helper(3, device=x.device, dtype=x.dtype); z.mean().item()": "host-read item: z.mean().item()",
     "import utils; n = utils.item(x.sum())": "host-read item: utils.item(x.sum())",
     "from utils import tensor2numpy; n = tensor2numpy(x)": "host-read copy: tensor2numpy(x)",
     "z = helper(model, x)['loss'].mean(); z.item()": "host-read item: z.item()",

@@ -59,7 +59,7 @@ class OpaqueCalls:
             else None
         )
         if not given:
-            return TOP
+            return _made_there(args)
         place: Residence = "device" if any(t.place == "device" for t in given) else given[0].place
         if place == "host" and any(thing.place != "host" for thing in given):
             place = "either"
@@ -113,6 +113,14 @@ class OpaqueCalls:
             cause=thing.cause,
             why=(*thing.why[-2:], why),
         )
+
+
+def _made_there(args: Args) -> AbstractValue:
+    """Return what a function of another file gives for a device and a type, as torch's own factories do."""
+    device, dtype = args.keywords.get("device"), args.keywords.get("dtype")
+    if device is None or dtype is None or (device.kind, dtype.kind) != ("device", "dtype"):
+        return TOP
+    return AbstractValue("unknown", device.place, sure=min(device.sure, LIKELY), why=device.why)
 
 
 def _given(things: list[AbstractValue]) -> Iterator[AbstractValue]:

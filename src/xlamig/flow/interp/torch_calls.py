@@ -224,6 +224,7 @@ class TorchCalls:
                 self.m.prove(node, on_host=bool(held) and all(t.place == "host" for t in held))
                 return AbstractValue(word, held[0].place if held else "host")
             case "loader":
+                self.m.prove(node, divided=self._is_divided(args))
                 return AbstractValue("loader", "host", element=self._batch(args, node))
             case "parameter":
                 place = first.place if first.kind == "tensor" else ""
@@ -311,6 +312,14 @@ class TorchCalls:
                 yield from self._parameters(item)
         else:
             yield given
+
+    def _is_divided(self, args: Args) -> bool:
+        """Return whether a dataset is made with the rank of its process: each reads a part of the data."""
+        node = args.node(0, "dataset")
+        made = self.m.frame.scope.lookup(node.id) if isinstance(node, ir.Name) else []
+        nodes = [binding.value for binding in made] or [node]
+        search = table.name_like("divided").search
+        return any(isinstance(n, ir.Call) and any(search(a.keyword or "") for a in n.args) for n in nodes)
 
     def _batch(self, args: Args, node: ir.Call) -> AbstractValue | None:
         """Return the batch of a loader: the result of its collate function on samples."""

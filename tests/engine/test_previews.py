@@ -12,7 +12,8 @@ from xlamig.cli.rule_new import command
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """A folder with one preview rule, ACME001."""
-    assert CliRunner().invoke(command, ["ACME001", "own-rule", "--dir", str(tmp_path)]).exit_code == 0
+    scaffold = ["ACME001", "own-rule", "--dir", str(tmp_path), "--fixtures", str(tmp_path / "none")]
+    assert CliRunner().invoke(command, scaffold).exit_code == 0
     return tmp_path
 
 

@@ -98,6 +98,14 @@ def test_a_row_is_joined_with_what_people_wrote_of_it(tmp_path: Path) -> None:
     assert reported(found, api("Tensor.count")) == []
 
 
+def test_a_row_may_be_written_under_any_name_of_its_operator(tmp_path: Path) -> None:
+    text = page(match('status = "fallback"') + VERDICT, message="{row.instead}")
+    written = '[row."Tensor.median"]\ninstead = "torch.kthvalue"\n'
+    found = book(tmp_path, text, tables={"api/operators.toml": written})
+    messages = [j.finding.message for j in judge(found, api("torch.median"), api("Tensor.count", 5, 9))]
+    assert messages == ["torch.kthvalue", ""]
+
+
 def test_a_method_of_an_unknown_object_is_possible_at_most(tmp_path: Path) -> None:
     found = rules(tmp_path, match('status = "fallback"') + VERDICT)
     assert [j.finding.confidence for j in judge(found, api("unknown.median"))] == ["possible"]

@@ -68,7 +68,7 @@ def alternatives() -> list[Table]:
 
 def answer(name: str, tables: Sequence[Operators], alternatives: Sequence[Table]) -> Answer:
     found = {table.target: table.get(name) for table in tables}
-    names = dict.fromkeys([name, *(o.same_as for o in found.values() if o and o.same_as)])
+    names = dict.fromkeys([name, *(other for table in tables for other in table.names_of(name))])
     row = next((row for rows in alternatives for n in names if (row := _row(rows, n))), None)
     return Answer(name, found, {target: text for target in found if row and (text := _instead(row, target))})
 

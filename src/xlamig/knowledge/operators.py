@@ -132,6 +132,19 @@ class Operators:
         same: str = self._rows.get(name, {}).get("same", name)
         return same
 
+    def names_of(self, name: str) -> tuple[str, ...]:
+        """All canonical names of the operator that `name` is one of, first the one that was measured."""
+        first = self.known_as(name)
+        return (first, *self._by_name.get(first, ()))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[str]]:
+        index: dict[str, list[str]] = {}
+        for name, row in self._rows.items():
+            if "same" in row:
+                index.setdefault(row["same"], []).append(name)
+        return index
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._rows)

@@ -88,8 +88,15 @@ class OperatorTable(Table):
             yield {**values, self._target: {**measured, **_case_values(case)}}
 
     def _written_row(self, name: str) -> Row | None:
-        known_as = self._measured.known_as(name) if self._measured is not None else name
-        return self._written.get(name) or self._written.get(known_as)
+        return self._written.get(name) or self._shared.get(self._known_as(name))
+
+    @cached_property
+    def _shared(self) -> Mapping[str, Row]:
+        """The rows by the name that was measured: one may be written under any name of its operator."""
+        return {self._known_as(name): row for name, row in self._written.items()}
+
+    def _known_as(self, name: str) -> str:
+        return name if self._measured is None else self._measured.known_as(name)
 
     def _join(self, name: str, measured: Mapping[str, Any]) -> Row:
         where = Where(f"operators-{self._target}.json", name)

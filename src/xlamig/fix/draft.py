@@ -19,9 +19,8 @@ def draft(judgement: Judgement, context: FixContext) -> Fix | None:
             continue
         if not all(proof in judgement.fact.proofs for proof in row.requires):
             continue
-        strategy = STRATEGIES.get(row.strategy)
         try:
-            proposed = strategy(judgement.fact, row.options, context) if strategy else None
+            proposed = STRATEGIES[row.strategy](judgement.fact, row.options, context)
         except FixDeclined as why:
             held = held or str(why)
             continue

@@ -1,18 +1,18 @@
 """The fix strategies a page can name: what each writes, and the options it takes.
 
-`xlamig.fix.strategies` holds the functions under the same names; a test compares the two.
+`xlamig.fix.strategies` holds the functions under the same names, and compares the two when it is loaded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from xlamig.config.errors import did_you_mean
-from xlamig.rulebook.errors import Where
+from xlamig.rulebook.errors import RulebookError, Where
 from xlamig.rulebook.keys import no_such
 
 _KINDS: Mapping[str, tuple[type, ...]] = {
@@ -131,6 +131,13 @@ def writes(name: str, options: Mapping[str, Any]) -> str:
 def _code(source: str) -> str:
     """The text of a template, its placeholders as plain names."""
     return _PLACEHOLDER.sub(r"\1", source).replace("{{", "{").replace("}}", "}")
+
+
+def check_registered(written: Collection[str]) -> None:
+    """Raise RulebookError for a strategy that is described and not written, or written and not described."""
+    for name in sorted(STRATEGIES.keys() ^ set(written)):
+        file = "fix/strategies/__init__.py" if name in STRATEGIES else "rulebook/strategies.py"
+        raise RulebookError(f'src/xlamig/{file}: STRATEGIES lacks "{name}"')
 
 
 def check_strategy(name: str, options: Mapping[str, Any], where: Where) -> None:

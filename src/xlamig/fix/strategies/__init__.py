@@ -36,6 +36,7 @@ from xlamig.fix.strategies.suppression import remove_suppression
 from xlamig.fix.strategies.tensor_exponent import tensor_exponent
 from xlamig.fix.strategies.tensor_index import tensor_index
 from xlamig.fix.strategies.use_helper import use_helper
+from xlamig.rulebook.strategies import check_registered
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
@@ -76,5 +77,6 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "xm-barrier": xm_barrier,
     }
 )
+check_registered(STRATEGIES)
 
 __all__ = ["STRATEGIES"]

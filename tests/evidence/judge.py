@@ -36,6 +36,11 @@ def _errors(program: Program, attempts: list[dict[str, Any]]) -> Iterator[str]:
             yield f"{attempt['call'] or 'the program'} does not raise"
         elif not _is_claimed(error, program.raises):
             yield f"not one of the claimed errors: {_unexpected(attempt)}"
+        elif error["row"] is None:
+            yield (
+                "the error comes out of the `# call` expression, and no line of the file raises: let it call "
+                f"a function, and mark the line there with `# raises here`: {_unexpected(attempt)}"
+            )
         elif error["row"] not in allowed:
             yield f"row {error['row']} raises and is not marked: {_unexpected(attempt)}"
         else:

@@ -69,9 +69,7 @@ def test_reports_a_grade_written_by_hand(tmp_path: Path) -> None:
     page = tmp_path / "rules/device/XLA001-x.md"
     page.parent.mkdir(parents=True)
     page.write_text("+++\n+++\n# x\n\n## Fix safety\n\nShown. It changes the type.\n", "utf-8")
-    assert [violation.problem for violation in pages(tmp_path / "rules")] == [
-        "states a grade, which is generated"
-    ]
+    assert [violation.problem for violation in pages(tmp_path / "rules")] == [check_prose._GENERATED]
 
 
 def test_rule_pages_hold_it() -> None:

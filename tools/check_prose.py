@@ -46,9 +46,7 @@ _BANNED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _GRADE = re.compile(r"(?:Safe|Unsafe|Shown|Nothing is written|No fix|There is no)\b")
-_GENERATED = (
-    "which fixes there are is generated from the head: begin with why the fix is right, or what it leaves"
-)
+GENERATED = "the list of fixes is generated: begin with why the fix is right, or what it leaves"
 _OPENING = re.compile(r"^(?:What|Of|Whether)\b")
 
 
@@ -127,7 +125,7 @@ def pages(folder: Path) -> Iterator[Violation]:
         for title, section in read_sections(body).items():
             if title == SECTION and _GRADE.match(section):
                 opening = section.partition("\n")[0]
-                yield Violation(place, opening, _GENERATED)
+                yield Violation(place, opening, GENERATED)
             if title != SECTION and section in ("", scaffold.get(title)):
                 yield Violation(place, f"## {title}", "is left as `xlamig rule new` wrote it")
         yield from _of_lines(place, body, text.count("\n") - body.count("\n"))

@@ -75,14 +75,10 @@ def test_every_marked_row_has_to_raise_when_calls_are_named(tmp_path: Path) -> N
 
 def test_an_error_out_of_the_call_itself_says_where_it_has_to_come_from(tmp_path: Path) -> None:
     text = ERROR.replace("model", "# call = f()\nmodel")
-    seen = {
-        "call": "f()",
-        "error": {"type": "RuntimeError", "message": "no driver", "row": None, "traceback": ""},
-    }
-    assert (
-        "mark the line there with `# raises here`"
-        in problems(program(tmp_path, text), outcome(attempt(), seen))[0]
-    )
+    seen = attempt("f()", "RuntimeError", "no driver")
+    seen["error"]["row"] = None
+    found = problems(program(tmp_path, text), outcome(attempt(), seen))
+    assert "mark the line there with `# raises here`" in found[0]
 
 
 def test_a_clean_program_raises_nothing(tmp_path: Path) -> None:

@@ -10,7 +10,17 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from check_prose import SCAFFOLD, code, documents, of_sentence, of_source, pages, prose, rules  # noqa: E402
+from check_prose import (  # noqa: E402
+    GENERATED,
+    SCAFFOLD,
+    code,
+    documents,
+    of_sentence,
+    of_source,
+    pages,
+    prose,
+    rules,
+)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +79,7 @@ def test_reports_a_grade_written_by_hand(tmp_path: Path) -> None:
     page = tmp_path / "rules/device/XLA001-x.md"
     page.parent.mkdir(parents=True)
     page.write_text("+++\n+++\n# x\n\n## Fix safety\n\nShown. It changes the type.\n", "utf-8")
-    assert [violation.problem for violation in pages(tmp_path / "rules")] == [check_prose._GENERATED]
+    assert [violation.problem for violation in pages(tmp_path / "rules")] == [GENERATED]
 
 
 def test_rule_pages_hold_it() -> None:

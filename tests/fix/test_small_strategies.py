@@ -179,10 +179,6 @@ def test_no_row_no_fix(judgement: Any) -> None:
     assert draft(*judgement("f(fused=True)")) is None
 
 
-def test_an_unknown_strategy_is_passed_over(judgement: Any) -> None:
-    assert draft(*judgement("f(fused=True)", {"strategy": "magic"})) is None
-
-
 @pytest.mark.parametrize("row", [{"style": "native"}, {"requires": ("unknown",)}])
 def test_a_row_that_does_not_fit_gives_way(judgement: Any, row: dict[str, Any]) -> None:
     fix = draft(*judgement("f(fused=True)", {**SAFE, **row}, SHOWN))

@@ -174,3 +174,16 @@ def test_settings_of_deepspeed() -> None:
 @pytest.mark.parametrize("kind", ["yaml", "json", "shell", "dockerfile"])
 def test_what_is_nested_without_end_is_told(kind: str) -> None:
     assert [m for _, m in malformed("torch: " + "[" * 5000, kind)] == ["nested too deeply"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": 1}\n{"a": 2}\n', []),  # JSON Lines: data
+        ('{"a": 1} {"a": 2}\n', ["no valid JSON: Extra data"]),
+        ('{"a": 1,}\n', True),
+    ],
+)
+def test_a_value_per_line_is_no_broken_json(text: str, said: list[str] | bool) -> None:
+    found = [message for _, message in malformed(text, "json")]
+    assert bool(found) if said is True else found == said

@@ -61,6 +61,23 @@ def test_help_fits_what_takes_the_value(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("x ** step", "Make the exponent a tensor"),
+        ("torch.triu(x, step)", "Mask by comparison"),
+        (
+            "torch.nn.functional.layer_norm(x, (2,), eps=1e-5 * step)",
+            "Write the operation with arithmetic on tensors",
+        ),
+    ],
+)
+def test_help_fits_what_a_changing_number_configures(line: str, shown: str) -> None:
+    text = HEAD.replace("for x in", "for step, x in").replace("in loader", "in enumerate(loader)")
+    helps = [f.help for f in found(text.replace("y = model(x)", f"y = model({line})"), select=["XLA304"])]
+    assert len(helps) == 1 and shown in helps[0]
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("import torch\n@torch.inference_mode()\ndef f(buffer): buffer.zero_()\n", False),

@@ -134,12 +134,17 @@ def _span(node: yaml.Node) -> Span:
     return node.start_mark.index, node.end_mark.index
 
 
+def _has_value_per_line(text: str, error: json.JSONDecodeError) -> bool:
+    """Return whether a file that is no JSON is one of JSON Lines: a value per line, which are data."""
+    return error.msg == "Extra data" and error.pos > 0 and text[error.pos - 1] == "\n"
+
+
 def read_json(page: Page, wanted: Wanted) -> Iterator[Fact]:
     """The keys of a JSON file at its top and one below, where settings are."""
     try:
         data = json.loads(page.text)
     except json.JSONDecodeError as error:
-        if not is_template(page.text):
+        if not is_template(page.text) and not _has_value_per_line(page.text, error):
             yield page.malformed(f"no valid JSON: {error.msg}", error.pos)
         return
     except RecursionError:

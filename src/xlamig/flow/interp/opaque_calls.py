@@ -103,7 +103,7 @@ class OpaqueCalls:
         if proof is None:
             return thing
         is_loss = isinstance(proof, ir.Call) and path_of(proof.func).endswith("backward")
-        does = "starts the backward pass here, so this is a tensor" if is_loss else "takes it as a tensor"
+        does = "starts the backward pass here, so this is a tensor" if is_loss else "takes only a tensor here"
         why = Why(f"`{short(self.m.source(proof))}` {does}", (proof.start, proof.end))
         return AbstractValue(
             "tensor",

@@ -309,3 +309,26 @@ def test_what_a_step_assigns_does_not() -> None:
         "NAME", "chosen"
     )
     assert "dynamic-shape derived: self.chosen" in said(text)
+
+
+GIVEN = """
+class Net(nn.Module):
+    def forward(self, batch, other):
+        USE
+"""
+
+
+@pytest.mark.parametrize(
+    "use", ["n = float(batch['x'].sum())", "n = float(batch.x.sum()); batch.y.update(3)"]
+)
+def test_a_container_that_a_forward_pass_is_given_holds_tensors(use: str) -> None:
+    assert [
+        line for line in said(GIVEN.replace("USE", use)) if line.startswith("host-read item: float(batch")
+    ]
+
+
+@pytest.mark.parametrize(
+    "use", ["if other == 'mean': return float(other)", "for _ in range(other): n = float(other)"]
+)
+def test_a_setting_that_a_forward_pass_is_given_is_no_tensor(use: str) -> None:
+    assert said(GIVEN.replace("USE", use), sure=False) == []

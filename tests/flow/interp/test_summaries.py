@@ -20,6 +20,15 @@ def scale(x, factor: float):
     return x * float(factor)
 def host(x):
     return float(x.cpu())
+def count(index, n=None):
+    return n if n is not None else int(index.max()) + index.item()
+def mask(lengths, longest: int = 0):
+    if longest <= 0:
+        longest = lengths.item()
+    return lengths < longest
+def chosen(x, dim=None):
+    if dim is not None:
+        return x.item()
 class Meter:
     def update(self, value, n=1):
         self.total += value.item() * n
@@ -58,6 +67,8 @@ def reads(body: str) -> list[str]:
     "body",
     [
         "item(3.0); item(batch.shape[0]); helpers.host(1)",
+        "helpers.count(loss, 3); helpers.count(loss, n=batch.size(0)); helpers.mask(loss, batch.shape[1])",
+        "helpers.count(loss, extra)",
         "scale(loss, 0.5); scale(loss, batch.size(0))",
         "item(torch.ones(3)); to_image(batch)",  # the batch itself stays on the host
         "meter.update(3); meter.add(loss=0.5, step=1)",
@@ -73,6 +84,10 @@ def test_nothing_is_read(body: str) -> None:
     ("body", "expected"),
     [
         ("total = item(loss)", "item item: loss"),
+        ("helpers.count(loss)", "item helpers.count: loss"),
+        ("helpers.count(loss, None)", "item helpers.count: loss"),
+        ("helpers.mask(loss)", "item helpers.mask: loss"),
+        ("helpers.chosen(loss, dim=1)", "item helpers.chosen: loss"),
         ("helpers.item(loss.data)", "item helpers.item: loss.data"),
         ("to_image(size=4, x=loss)", "copy to_image: loss"),
         ("print(helpers.host(loss) + 1)", "copy helpers.host: loss"),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import POSSIBLE, TOP, AbstractValue, Mark, inside
+from xlamig.flow.interp.domain import NONE, POSSIBLE, TOP, AbstractValue, Mark, inside
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.portable import moved, portable, restored
@@ -93,11 +93,17 @@ class ProjectCalls:
         number: AbstractValue | None = None
         name = path_of(node.func)
         for reading in summary.reads:
+            chosen = self._argument(summary, reading.default, args) if reading.default else ()
+            given = next((thing for thing, _ in chosen), NONE)
+            if given.kind not in ("none", "unknown"):
+                continue  # the callee reads only where it is left out
             for thing, part in self._argument(summary, reading.parameter, args):
                 held = inside(thing)
                 if held.kind == "tensor" and (reading.whole or not (held.loose or held is not thing)):
                     there = f"`{reading.operation}` in {module.rpartition('.')[2]}.py, line {reading.row}"
                     told = held.with_reason(f"`{name}` reads it: {there}", (node.start, node.end))
+                    if given.kind == "unknown":
+                        told = told.replace(sure=POSSIBLE)
                     self.reads.host(part or node, told, reading.via, name, part)
                     number = AbstractValue("number", sure=held.sure, cause="read" if sureness(held) else "")
         return number

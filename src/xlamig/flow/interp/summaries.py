@@ -14,6 +14,7 @@ from xlamig.flow.interp.events import Event, Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.portable import portable
+from xlamig.flow.model.defaults import needed_default
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.summaries import FunctionSummary, Portable, Reading
@@ -134,7 +135,8 @@ class _Summarizer:
         with m.branch() as effects:
             result = m.calls.call_contexts.call(function, self._given(function, params), None)
         m.recorder.finish()
-        reads = tuple(dict.fromkeys(self._read(event) for event in m.recorder.all() if self._is_read(event)))
+        events = (event for event in m.recorder.all() if self._is_read(event))
+        reads = tuple(dict.fromkeys(self._read(event, node) for event in events))
         if Effect.WORK in effects.must and not m.waiting:
             effects.add(Effect.SETTLED)
         known = effects.known(_PUBLIC)
@@ -188,8 +190,10 @@ class _Summarizer:
             return False
         return bool(event.reasons) and event.reasons[0].message.startswith(_MARK)
 
-    def _read(self, event: Event) -> Reading:
+    def _read(self, event: Event, function: ir.FunctionDef) -> Reading:
         parameter = event.reasons[0].message.removeprefix(_MARK)
         row = self.text.count("\n", 0, event.node.start) + 1
         whole = event.fields["tensor"] == parameter
-        return Reading(parameter, whole, str(event.fields["via"]), str(event.fields["operation"]), row)
+        default = needed_default(function, event.node)
+        via, operation = str(event.fields["via"]), str(event.fields["operation"])
+        return Reading(parameter, whole, via, operation, row, default)

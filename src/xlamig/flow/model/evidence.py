@@ -37,7 +37,8 @@ class Evidence:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self.refuted: set[Definition] = set()
+        self.refuted: set[Definition] = set()  # no tensors, though perhaps containers of some
+        self.plain: set[Definition] = set()  # neither of them
         self.proofs: dict[Definition, ir.Expr] = {}
         self.entails: dict[Definition, set[Definition]] = {}
         """For each definition those that are tensors if it is one."""
@@ -64,8 +65,8 @@ class Evidence:
         return None if definition in self.refuted else self.proofs.get(definition)
 
     def refutes(self, definition: Definition) -> bool:
-        """Return whether a use shows that a definition is no tensor."""
-        return definition in self.refuted and definition not in self.proofs
+        """Return whether a use shows that a definition is no tensor, and holds none."""
+        return definition in self.plain and definition not in self.proofs
 
     def link(self, one: Definition, others: Iterable[Definition]) -> None:
         self.entails.setdefault(one, set()).update(others)
@@ -94,14 +95,14 @@ class _Uses(Reaching):
                 self._multiplied(left, right)
                 self._multiplied(right, left)
             case ir.Compare(left=left, comparators=(right,)) if is_text(right):
-                self._refute(left)
+                self._refute(left, plain=True)
             case ir.Subscript(value=owner, index=(index,)) if is_text(index):
                 self._refute(owner)
 
     # ------------------------------------------------------------------ proofs
 
     def _called(self, node: ir.Call, func: ir.Expr) -> None:
-        self._refute(func)
+        self._refute(func, plain=True)
         dotted = self.names.dotted(func, self.scope)
         if dotted is not None:
             if dotted.startswith("torch."):
@@ -110,7 +111,7 @@ class _Uses(Reaching):
             self._method_called(node, func)
         elif isinstance(func, ir.Name) and func.id == "range":
             for arg in node.args:
-                self._refute(arg.value)
+                self._refute(arg.value, plain=True)
         for attribute in asked(node):  # of a name, nothing reaches the uses that follow
             if attribute.startswith("self."):
                 self.found.refuted.add(attribute)
@@ -219,5 +220,7 @@ class _Uses(Reaching):
         elif not name.startswith("_") and not is_of_tensors(name):
             self._refute(owner)
 
-    def _refute(self, node: ir.Expr) -> None:
+    def _refute(self, node: ir.Expr, plain: bool = False) -> None:
         self.found.refuted.update(self._direct(node))
+        if plain:
+            self.found.plain.update(self._direct(node))

@@ -35,13 +35,15 @@ class Portable(NamedTuple):
 
 class Reading(NamedTuple):
     """A tensor given as `parameter` is read on the host: how, by which operation, in which row. `whole`
-    if it is the argument itself, not a part of it or what is computed from it."""
+    if it is the argument itself, not a part of it or what is computed from it. Only where the parameter
+    `default` has its default, if there is one."""
 
     parameter: str
     whole: bool
     via: str
     operation: str
     row: int
+    default: str = ""
 
 
 class FunctionSummary(NamedTuple):

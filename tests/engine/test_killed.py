@@ -56,7 +56,9 @@ def fixed(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    "number", [1, *(pytest.param(number, marks=pytest.mark.slow) for number in (2, 3, 4))]
+)
 def test_each_file_is_old_or_new(
     moment: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,8 +38,16 @@ def fix(folder: Path, rule: str) -> engine.FixOutcome:
     return engine.fix([Path("bad.py")], options, {"safe", "unsafe"}, write=True)
 
 
+CHANGES = [
+    pytest.param(windows, id="windows"),
+    pytest.param(tabs, id="tabs"),
+    pytest.param(marked, id="marked", marks=pytest.mark.slow),
+    pytest.param(no_last_newline, id="no_last_newline", marks=pytest.mark.slow),
+]
+
+
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("change", [windows, tabs, marked, no_last_newline], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_fix_keeps_to_the_file_it_changes(
     rule: str, change: Callable[[str], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,6 +111,7 @@ def comments(text: str) -> list[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_statements_that_share_a_line(name: str) -> None:
     before = together(original(name))

@@ -109,7 +109,7 @@ def test_a_long_function() -> None:
     def function(lines: int) -> str:
         return "import torch\ndef f():\n" + "".join(line.format(i, max(0, i - 1)) for i in range(lines))
 
-    assert steps(function(3000)) < 3.3 * steps(function(1000))
+    assert steps(function(1500)) < 3.3 * steps(function(500))
 
 
 def test_imports_in_a_circle() -> None:

@@ -101,12 +101,14 @@ def test_annotates_the_findings_and_fails_at_the_end(runner: Runner) -> None:
     assert runner.step("Fail on findings")[0] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inputs", [{"fail_on": "never"}, {"arguments": "--ignore\nXLA005\n"}])
 def test_passes_when_it_is_asked_to(runner: Runner, inputs: dict[str, str]) -> None:
     assert runner.step("Check", **inputs)[0] == 0
     assert runner.step("Fail on findings")[0] == 0
 
 
+@pytest.mark.slow
 def test_reports_only_what_a_pull_request_changes(runner: Runner) -> None:
     base = runner.git("rev-parse", "HEAD")
     (runner.checkout / "new.py").write_text(CODE)
@@ -116,6 +118,7 @@ def test_reports_only_what_a_pull_request_changes(runner: Runner) -> None:
     assert runner.outputs()["findings"] == "1"
 
 
+@pytest.mark.slow
 def test_checks_several_paths_with_spaces_in_their_names(runner: Runner) -> None:
     (runner.checkout / "a folder").mkdir()
     (runner.checkout / "a folder" / "a file.py").write_text(CODE)
@@ -129,6 +132,7 @@ def test_a_wrong_option_fails_the_action(runner: Runner) -> None:
     assert runner.step("Fail on findings")[0] == 2
 
 
+@pytest.mark.slow
 def test_comments_the_plan_on_the_pull_request(runner: Runner) -> None:
     code, _ = runner.step(
         "Comment the plan on the pull request", {"github.event.pull_request.number": "12"}, token="secret"

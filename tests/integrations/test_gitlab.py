@@ -31,7 +31,9 @@ def job(**inputs: str) -> dict[str, Any]:
     return found["xlamig"]  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(("fail_on", "code"), [("error", 1), ("warning", 1)])
+@pytest.mark.parametrize(
+    ("fail_on", "code"), [("error", 1), pytest.param("warning", 1, marks=pytest.mark.slow)]
+)
 def test_writes_the_code_quality_report_and_fails(tmp_path: Path, fail_on: str, code: int) -> None:
     found = job(fail_on=fail_on)
     checkout, bin = tmp_path / "checkout", tmp_path / "bin"

@@ -71,6 +71,7 @@ async def test_messages_that_make_no_sense_leave_the_server_working(root: Path) 
         assert await editor.codes("sync.py") == ["XLA005"]
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio
 async def test_a_huge_document_is_skipped_until_it_shrinks(root: Path) -> None:
     async with session(root) as editor:
@@ -80,6 +81,7 @@ async def test_a_huge_document_is_skipped_until_it_shrinks(root: Path) -> None:
         assert await editor.codes("sync.py") == ["XLA005"]
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio
 async def test_a_document_may_be_closed_and_deleted_while_it_is_checked(root: Path) -> None:
     async with session(root) as editor:
@@ -109,6 +111,7 @@ async def test_random_edits_end_with_the_diagnostics_of_a_batch_check(
     assert capsys.readouterr().out.count("same") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     [

@@ -15,6 +15,7 @@ NEOVIM = shutil.which("nvim")
 SCRIPT = Path(__file__).with_name("neovim.lua")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(NEOVIM is None, reason="Neovim is not installed")
 def test_shows_diagnostics_and_applies_fixes(tmp_path: Path) -> None:
     root = tmp_path / "project"

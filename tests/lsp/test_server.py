@@ -62,6 +62,7 @@ async def test_follows_edits_of_the_whole_text_and_of_ranges(root: Path) -> None
         assert await editor.codes("clean.py") == []
 
 
+@pytest.mark.slow
 async def test_counts_columns_as_the_client_does(root: Path) -> None:
     text = "import torch\nx = '𝔘é'; torch.cuda.synchronize()\n"
     for client, start in (("visual_studio_code", 11), ("neovim", 14)):  # UTF-16 and UTF-8
@@ -73,6 +74,7 @@ async def test_counts_columns_as_the_client_does(root: Path) -> None:
             assert await editor.codes("sync.py") == []
 
 
+@pytest.mark.slow
 async def test_a_form_feed_is_part_of_its_line(root: Path) -> None:
     async with session(root) as editor:
         await editor.open("sync.py", "import torch\n\f\nx = '\u2028'\ntorch.cuda.synchronize()\n")
@@ -81,6 +83,7 @@ async def test_a_form_feed_is_part_of_its_line(root: Path) -> None:
         assert await editor.codes("sync.py") == []
 
 
+@pytest.mark.slow
 async def test_publishes_every_file_of_the_workspace_when_asked_to(root: Path) -> None:
     async with session(root, diagnosticScope="workspace") as editor:
         await editor.open("clean.py")
@@ -89,6 +92,7 @@ async def test_publishes_every_file_of_the_workspace_when_asked_to(root: Path) -
         assert editor.client.diagnostics[editor.uri("train.py")]
 
 
+@pytest.mark.slow
 async def test_a_long_check_shows_its_progress(root: Path) -> None:
     for number in range(20):
         (root / f"module{number}.py").write_text(SYNCHRONIZE)
@@ -152,6 +156,7 @@ def edits_or_nothing(action: types.CodeAction) -> list[object]:
     return [*(action.edit.changes or ()), *(action.edit.document_changes or ())]
 
 
+@pytest.mark.slow
 async def test_gives_the_edit_at_once_to_a_client_that_cannot_resolve(root: Path) -> None:
     async with session(root, "emacs") as editor:
         await editor.open("sync.py")
@@ -159,6 +164,7 @@ async def test_gives_the_edit_at_once_to_a_client_that_cannot_resolve(root: Path
         assert action.edit is not None
 
 
+@pytest.mark.slow
 async def test_shows_what_a_step_costs_above_its_loop_when_asked_to(root: Path) -> None:
     document = types.CodeLensParams(types.TextDocumentIdentifier((root / "train.py").as_uri()))
     async with session(root, codeLens=True) as editor:
@@ -172,6 +178,7 @@ async def test_shows_what_a_step_costs_above_its_loop_when_asked_to(root: Path) 
         assert not await editor.client.text_document_code_lens_async(document)
 
 
+@pytest.mark.slow
 async def test_a_saved_configuration_holds_at_once(root: Path) -> None:
     async with session(root) as editor:
         await editor.open("sync.py")
@@ -182,6 +189,7 @@ async def test_a_saved_configuration_holds_at_once(root: Path) -> None:
         assert await editor.codes("sync.py") == []
 
 
+@pytest.mark.slow
 async def test_settings_of_the_editor_hold_when_they_change(root: Path) -> None:
     async with session(root, settings={"ignore": ["XLA005"]}) as editor:
         await editor.open("sync.py")
@@ -192,6 +200,7 @@ async def test_settings_of_the_editor_hold_when_they_change(root: Path) -> None:
         assert await editor.codes("sync.py") == ["XLA005"]
 
 
+@pytest.mark.slow
 async def test_a_broken_configuration_is_reported_and_survived(root: Path) -> None:
     async with session(root) as editor:
         await editor.open("sync.py")
@@ -206,6 +215,7 @@ async def test_a_broken_configuration_is_reported_and_survived(root: Path) -> No
         assert await editor.codes("sync.py") == ["XLA005"]
 
 
+@pytest.mark.slow
 async def test_checks_an_open_notebook_cell_by_cell(root: Path) -> None:
     cells = ["import torch\n", "# text", "torch.cuda.synchronize()\n"]
     saved = [{"cell_type": "code", "source": cell} for cell in cells]

@@ -79,6 +79,7 @@ async def test_pages_findings_to_the_end(root: Path) -> None:
         assert [(f["filename"], f["row"]) for f in one["findings"]] == [("train.py", 9)]
 
 
+@pytest.mark.slow
 async def test_sees_a_file_that_changed_between_calls(root: Path) -> None:
     async with agent(root) as client:
         assert (await ask(client, "check", path="train.py", code="XLA005"))["total"] == 0
@@ -86,6 +87,7 @@ async def test_sees_a_file_that_changed_between_calls(root: Path) -> None:
         assert (await ask(client, "check", path="train.py", code="XLA005"))["total"] == 1
 
 
+@pytest.mark.slow
 async def test_explains_a_rule_and_suggests_the_nearest(root: Path) -> None:
     async with agent(root) as client:
         page = await ask(client, "explain", rule="XLA101")
@@ -93,6 +95,7 @@ async def test_explains_a_rule_and_suggests_the_nearest(root: Path) -> None:
         assert "XLA101" in await refusal(client, "explain", rule="XLA1O1")
 
 
+@pytest.mark.slow
 async def test_answers_about_operators_and_takes_no_options(root: Path) -> None:
     async with agent(root) as client:
         assert "torch.median" in (await ask(client, "ops", names=["torch.median"]))["output"]
@@ -100,6 +103,7 @@ async def test_answers_about_operators_and_takes_no_options(root: Path) -> None:
         assert "empty" in await refusal(client, "ops", names=[])
 
 
+@pytest.mark.slow
 async def test_plans_tasks_that_stand_alone(root: Path) -> None:
     async with agent(root) as client:
         plan = await ask(client, "plan", limit=2)
@@ -110,6 +114,7 @@ async def test_plans_tasks_that_stand_alone(root: Path) -> None:
             assert task["proof"] == f"xlamig check --select {task['code']} ."
 
 
+@pytest.mark.slow
 async def test_shows_a_diff_and_writes_nothing_without_leave(root: Path) -> None:
     async with agent(root) as client:
         shown = await ask(client, "fix", path="sync.py")
@@ -150,6 +155,7 @@ async def test_stays_inside_its_roots(root: Path) -> None:
     assert (root.parent / "outside.py").read_text() == "import torch\ntorch.cuda.synchronize()\n"
 
 
+@pytest.mark.slow
 async def test_a_wrong_argument_is_an_answer(root: Path) -> None:
     async with agent(root) as client:
         assert await refusal(client, "check", severity="fatal")

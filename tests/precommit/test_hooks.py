@@ -84,6 +84,7 @@ def test_there_are_two_hooks() -> None:
     assert set(HOOKS) == {"xlamig-check", "xlamig-fix"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hook", HOOKS)
 def test_clean_files_pass(repository: Repository, hook: str) -> None:
     repository.write("train.py", CLEAN)
@@ -92,6 +93,7 @@ def test_clean_files_pass(repository: Repository, hook: str) -> None:
     assert "XLA0" not in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hook", HOOKS)
 def test_a_commit_of_other_files_passes_quietly(repository: Repository, hook: str) -> None:
     repository.write("train.py", FINDING)
@@ -100,6 +102,7 @@ def test_a_commit_of_other_files_passes_quietly(repository: Repository, hook: st
     assert repository.run(hook) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hook", HOOKS)
 def test_an_excluded_file_passes_quietly_though_named(repository: Repository, hook: str) -> None:
     file = repository.write("vendored/train.py", FINDING)
@@ -145,6 +148,7 @@ def test_files_that_are_not_python_are_checked_too(repository: Repository) -> No
     assert {name: code for code, name in found} == expected
 
 
+@pytest.mark.slow
 def test_files_that_say_nothing_about_gpus_pass(repository: Repository) -> None:
     repository.write("requirements.txt", "numpy\n")
     repository.write("deploy.yaml", "replicas: 3\n")

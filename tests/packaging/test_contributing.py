@@ -22,6 +22,7 @@ HEAD = {
     "help": "Remove it",
     "reason": "the sanitizer watches the launches of CUDA kernels",
 }
+FIX = '[[fix]]\nstrategy = "write-value"\nvalue = "None"\napplicability = "unsafe"\n'
 FILLED = {
     "What it does": "Reports the call.",
     "Why it matters on a TPU": "The call raises, because a TPU host has no NVIDIA driver.",
@@ -46,8 +47,13 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(checkout: Path, *command: str, code: int = 0) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(checkout / "src"), "PYTEST_ADDOPTS": "-p no:cacheprovider"}
+def run(checkout: Path, *command: str, code: int = 0, **variables: str) -> str:
+    environment = {
+        **os.environ,
+        **variables,
+        "PYTHONPATH": str(checkout / "src"),
+        "PYTEST_ADDOPTS": "-p no:cacheprovider",
+    }
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=checkout, env=environment, capture_output=True, text=True
     )
@@ -56,8 +62,8 @@ def run(checkout: Path, *command: str, code: int = 0) -> str:
 
 
 def check(checkout: Path, text: str) -> None:
-    """Run every pytest command of a recipe."""
-    commands = re.findall(r"`(?:\w+=1 )?pytest ([^`]+)`", text)
+    """Run the pytest command of a recipe that needs no torch."""
+    commands = re.findall(r"`pytest ([^`]+)`", " ".join(text.split()))
     (line,) = [command for command in commands if "not evidence" in command]
     tests = line.split(" -m ")[0].split()
     chosen = re.findall(r"-k (\w+)", line)
@@ -97,6 +103,7 @@ def test_a_rule(checkout: Path) -> None:
     (page,) = (checkout / "rules").glob(f"*/{code}-*.md")
     assert f"{page.relative_to(checkout)}: " in run(checkout, "tools.check_prose", code=1)
     fill(page)
+    assert "no other" in run(checkout, "xlamig", "rule", "test", code)
     check(checkout, text)
     run(checkout, "tools.check_prose")
 
@@ -114,7 +121,7 @@ def test_an_operator(checkout: Path) -> None:
 def test_a_fix_strategy(checkout: Path) -> None:
     text = recipe("A fix strategy")
     write_blocks(checkout, text)
-    function, described = re.findall(r"`(\"write-none\": [^`]+)`", " ".join(text.split()))
+    function, described = re.findall(r"`(\"write-value\": [^`]+)`", " ".join(text.split()))
     for path, line in {
         "src/xlamig/fix/strategies/__init__.py": function,
         "src/xlamig/rulebook/strategies.py": described,
@@ -124,7 +131,14 @@ def test_a_fix_strategy(checkout: Path) -> None:
             re.sub(r'(?m)^(?=        "xm-barrier")', f"        {line}\n", file.read_text("utf-8"))
         )
     registry = checkout / "src/xlamig/fix/strategies/__init__.py"
-    imported = "from xlamig.fix.strategies.write_none import write_none\n"
+    imported = "from xlamig.fix.strategies.write_value import write_value\n"
     registry.write_text(registry.read_text("utf-8").replace("\nSTRATEGIES:", f"{imported}\nSTRATEGIES:"))
     run(checkout, "tools.rule_schema")
     check(checkout, text)
+    run(checkout, "xlamig", "rule", "new", "XLA017", "a-rule", "--api", "torch.cuda.f")
+    (page,) = (checkout / "rules").glob("*/XLA017-*.md")
+    page.write_text(page.read_text("utf-8").replace("+++\n\n#", f"{FIX}+++\n\n#"), "utf-8")
+    update = re.search(r"`(XLAMIG_UPDATE_FIXED)=1 pytest ([^`]+)`", " ".join(text.split()))
+    assert update is not None
+    run(checkout, "pytest", "-q", *update[2].split(), **{update[1]: "1"})
+    assert "\nNone  # expect" in (checkout / "fixtures/XLA017/a-rule/fixed.py").read_text("utf-8")

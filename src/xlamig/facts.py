@@ -48,6 +48,10 @@ class Why:
     span: Span | None = None
     filename: str = ""
 
+    def of(self, filename: str) -> Why:
+        """The same link, seen from another file than its own."""
+        return self if self.filename else Why(self.message, self.span, filename)
+
 
 Scalar = str | int | float | bool | None
 

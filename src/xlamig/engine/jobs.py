@@ -13,7 +13,8 @@ from xlamig.engine.load import Failure
 from xlamig.findings import Aside, FileReport
 from xlamig.fix.scope import Scope
 from xlamig.flow import Interface
-from xlamig.flow.model.summaries import CallContext
+from xlamig.flow.interp.program import ModuleText
+from xlamig.flow.interp.visits import Visit
 from xlamig.rulebook.program import UNSEEN, Program
 from xlamig.source.text import SourceText
 
@@ -35,20 +36,22 @@ class AnalyseJob:
     called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
     native: tuple[Native, Links] | None = None  # of a C++ or CUDA source
     own: frozenset[str] = frozenset()  # packages that the program itself is
-    contexts: tuple[CallContext, ...] = ()  # of calls by other modules
+    texts: Mapping[str, ModuleText] = field(default_factory=dict)  # of modules whose functions may be run
+    visit: Visit | None = None  # what other modules run of this one
     exposes: tuple[str, ...] = ()  # what raises in its programs once they choose XLA
     beside: Aside | None = None  # what the file is, if it is not the program itself
 
     def key(self, loaded: str, seals: Mapping[str, str], session: str) -> str:
         """The key of the result. The key of the first stage says what the tree and the native summary are,
-        `seals` are digests of interfaces by module, `session` is one of the settings and the rules."""
+        `seals` are digests of the interfaces that names of the module may mean, `session` is one of the settings and the rules."""
         return digest_of(
             self,
             source=f"{replace(self.source, text='')} {self.source.text}",
             tree=loaded,
             native=self.native and self.native[1],
             settings=session,
-            interfaces=[(module, seals[module]) for module in self.interfaces],
+            interfaces=sorted(seals.items()),
+            texts="",  # those that count are told apart with the result
             program=self.program.key,
             own=sorted(self.own),
         )
@@ -56,7 +59,8 @@ class AnalyseJob:
 
 @dataclass(frozen=True, slots=True)
 class Analysed:
-    """A file's report, and its calls of functions of other modules."""
+    """A file's report, and what is found out about each module that ran."""
 
     report: FileReport
-    calls: tuple[CallContext, ...] = ()
+    visits: Mapping[str, Visit] = field(default_factory=dict)
+    entered: tuple[str, ...] = ()  # the modules whose functions it ran

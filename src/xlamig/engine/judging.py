@@ -52,7 +52,9 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
                 job.interfaces,
                 context,
                 job.called,
-                job.contexts,
+                job.texts,
+                job.visit,
+                job.source.filename,
             )
             facts = found.facts
             if job.path.name == "setup.py":
@@ -80,7 +82,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
         unsure,
         aside,
     )
-    return Analysed(report, found.calls)
+    return Analysed(report, dict(found.visits), tuple(found.visits))
 
 
 def _outside(facts: list[Fact], functions: Sequence[ir.Node]) -> list[Fact]:

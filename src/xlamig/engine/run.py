@@ -15,9 +15,9 @@ from xlamig.config.settings import Settings
 from xlamig.engine.analyse import analyse
 from xlamig.engine.beside import files_beside
 from xlamig.engine.big_stack import on_deep_stack
-from xlamig.engine.cache import Cache, digest_of, folder_of
+from xlamig.engine.cache import Cache, digest, digest_of, folder_of
 from xlamig.engine.cores import usable_cores
-from xlamig.engine.exchange import MAX_ROUNDS, Contexts, contexts_by_module, modules_named
+from xlamig.engine.exchange import MAX_ROUNDS, modules_named, visits_by_module
 from xlamig.engine.homes import homes
 from xlamig.engine.isolation import Lost, Work, run_all
 from xlamig.engine.jobs import Analysed, AnalyseJob
@@ -29,7 +29,9 @@ from xlamig.engine.session import Session, look_again, session_for
 from xlamig.engine.source import Source
 from xlamig.findings import Aside, FileReport, Report, RuleError, SkippedFile
 from xlamig.fix.scope import Scope
-from xlamig.flow import ProjectIndex
+from xlamig.flow import Interface, ProjectIndex
+from xlamig.flow.interp.program import ModuleText
+from xlamig.flow.interp.visits import NO_VISIT, Visit, relocated
 from xlamig.rulebook import Program
 from xlamig.source.decode import Undecodable
 from xlamig.source.files import Discovery, SourceFile, discover, too_large
@@ -57,7 +59,9 @@ class Run:
     sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
     exposed: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by file, before any fix
     own: frozenset[str] = frozenset()  # the packages at the top of the paths
-    contexts: Mapping[str, Contexts] = field(default_factory=dict)  # by module
+    visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
+    _by_module: dict[str, Source] = field(default_factory=dict)
+    _own: dict[str, Visit] = field(default_factory=dict)  # what each module is found to do alone
     beside: Mapping[str, Aside] = field(default_factory=dict)  # by file, of those beside the program
     _total: int = 0
     _done: int = 0
@@ -186,8 +190,9 @@ class Run:
         )
         for source in self.sources.values():
             self.note_sinks(source, source.loaded or Loaded())
+        self._by_module = {s.module: s for s in self.sources.values() if s.loaded and s.loaded.interface}
         interfaces = {
-            s.module: s.loaded.interface for s in self.sources.values() if s.loaded and s.loaded.interface
+            name: s.loaded.interface for name, s in self._by_module.items() if s.loaded and s.loaded.interface
         }
         self.index = self.memory.index_of(interfaces) if self.memory else ProjectIndex(interfaces)
 
@@ -228,34 +233,56 @@ class Run:
 
     def _told_more(self, found: Mapping[str, Analysed]) -> list[str]:
         """The files whose functions are called otherwise than when they were analysed."""
-        before = self.contexts
-        calls = (call for analysed in found.values() for call in analysed.calls)
-        self.contexts = contexts_by_module(calls, self.index)
+        before = self.visits
+        visits = {self.sources[name].module: analysed.visits for name, analysed in found.items()}
+        for module, about in visits.items():
+            self._own.setdefault(module, about.get(module, NO_VISIT))  # of the first round
+        self.visits = visits_by_module(visits, self._own)
         return [
             name
             for name, source in self.sources.items()
             if source.loaded
             and source.loaded.interface
-            and self.contexts.get(source.module) != before.get(source.module)
+            and self.visits.get(source.module) != before.get(source.module)
         ]
 
     def _round(self, names: Iterable[str], cache: Cache) -> dict[str, Analysed]:
         jobs: dict[str, AnalyseJob] = {}
         keys: dict[str, str] = {}
-        seals = {s.module: s.loaded.seal for s in self.sources.values() if s.loaded}
         for name in names:
             source = self.sources[name]
             jobs[name] = job = self.job(source, source.source, source.loaded or Loaded())
             self.exposed[name] = job.exposes
+            seals = self._seals(source)
             keys[name] = job.key(source.key, seals, source.session.digest)
-        known: dict[str, Analysed] = cache.get_many(keys.values())
-        reports = {name: known[key] for name, key in keys.items() if key in known}
+        known: dict[str, tuple[Analysed, str]] = cache.get_many(keys.values())
+        reports = {
+            name: known[key][0]
+            for name, key in keys.items()
+            if key in known and known[key][1] == self._seal(known[key][0].entered)
+        }
         self._advance(len(reports))
         missing = [name for name in jobs if name not in reports]
         jobs.update(self._with_trees(missing, cache))
         fresh = self._run_jobs({name: jobs[name] for name in missing}, cache)
-        cache.put_many({keys[name]: made for name, made in fresh.items() if made.report.skipped is None})
+        cache.put_many(
+            {
+                keys[name]: (made, self._seal(made.entered))
+                for name, made in fresh.items()
+                if made.report.skipped is None
+            }
+        )
         return {**reports, **fresh}
+
+    def _seal(self, entered: Iterable[str]) -> str:
+        """The digest of modules whose functions an analysis ran, and of what they import."""
+        parts: list[object] = []
+        for module in entered:
+            source = self._by_module.get(module)
+            if source is None:
+                return ""
+            parts.append((module, source.key, sorted(self._seals(source).items())))
+        return digest(*parts)
 
     def _run_jobs(self, jobs: Mapping[str, AnalyseJob], cache: Cache) -> dict[str, Analysed]:
         if jobs:
@@ -276,9 +303,11 @@ class Run:
         """Reports on files as they are now, when the program has changed."""
         jobs = {name: self.job(self.sources[name], *text) for name, text in texts.items()}
         same = [name for name, (text, _) in texts.items() if text is self.sources[name].source]
+        reach = {module for name in texts for module in self._reach(self.sources[name])}
         cache = self._open_cache([source.file for source in self.sources.values()])
         try:
-            jobs.update(self._with_trees(same, cache))
+            self._read_trees([*map(self.sources.__getitem__, same), *self._named(reach)], cache)
+            jobs = {name: self.job(self.sources[name], *text) for name, text in texts.items()}
             self._total, self._done = len(jobs), 0
             return {name: made.report for name, made in self._run_jobs(jobs, cache).items()}
         finally:
@@ -286,25 +315,49 @@ class Run:
 
     def _with_trees(self, names: Sequence[str], cache: Cache) -> Mapping[str, AnalyseJob]:
         """The jobs of known modules whose report is to be made again, with their trees."""
-        bare = [
-            source
-            for source in (self.sources[name] for name in names)
-            if source.loaded and source.loaded.interface and source.loaded.tree is None
-        ]
+        sources = [self.sources[name] for name in names]
+        reach = {module for source in sources for module in self._reach(source)}
+        if not self._read_trees([*sources, *self._named(reach)], cache):
+            return {}
+        return {s.file.name: self.job(s, s.source, s.loaded or Loaded()) for s in sources}
+
+    def _read_trees(self, sources: Iterable[Source], cache: Cache) -> bool:
+        """Read trees that are not at hand; return whether there were any."""
+        bare = [s for s in sources if s.loaded and s.loaded.interface and s.loaded.tree is None]
         trees = cache.get_many(_tree(source.key) for source in bare)
-        jobs: dict[str, AnalyseJob] = {}
         for source in bare:
             tree = trees.get(_tree(source.key)) or on_deep_stack(load, _load_job(source, needed=True)).tree
-            loaded = replace(source.loaded or Loaded(), tree=tree)
-            source.loaded = loaded
-            jobs[source.file.name] = self.job(source, source.source, loaded)
-        return jobs
+            source.loaded = replace(source.loaded or Loaded(), tree=tree)
+        return bool(bare)
+
+    def _named(self, modules: Iterable[str]) -> Iterable[Source]:
+        return map(self._by_module.__getitem__, modules)
+
+    def _reach(self, source: Source) -> tuple[str, ...]:
+        """The modules whose functions the analysis of a file may run."""
+        if source.loaded is None or source.loaded.interface is None:
+            return ()
+        also = modules_named(self.visits.get(source.module, NO_VISIT), self.index)
+        return self.index.called_from(source.loaded.interface.module, also)
+
+    def _seals(self, source: Source) -> Mapping[str, str]:
+        """The digests of the interfaces that can change what a module means, by module."""
+        if source.loaded is None or source.loaded.interface is None:
+            return {}
+        also = modules_named(self.visits.get(source.module, NO_VISIT), self.index)
+        needed = self.index.needed_by(source.loaded.interface, also)
+        found = ((module, self._by_module[module].loaded) for module in needed)
+        return {module: loaded.seal for module, loaded in found if loaded is not None}
 
     def job(self, source: Source, text: SourceText, loaded: Loaded) -> AnalyseJob:
         """The second stage's job for a source, or for a changed text of it."""
-        contexts = self.contexts.get(source.module, ())
-        also = modules_named(contexts, self.index)
-        needed = self.index.needed_by(loaded.interface, also) if loaded.interface else {}
+        also = modules_named(self.visits.get(source.module, NO_VISIT), self.index)
+        needed: Mapping[str, Interface] = {}
+        texts: dict[str, ModuleText] = {}
+        if loaded.interface:
+            reach = self.index.called_from(source.module, also)
+            needed = self.index.needed_by(loaded.interface, reach)
+            texts = {module: there for module in reach if (there := self._text(module)) is not None}
         return AnalyseJob(
             text.for_reading(),
             source.file.path,
@@ -319,10 +372,26 @@ class Run:
             self.index.called_in_steps.get(source.module, {}),
             (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,
             self.own & source.session.outline.packages,
-            contexts,
+            texts,
+            self._visit(source, text),
             self.exposes(source),
             self.beside.get(source.file.name),
         )
+
+    def _visit(self, source: Source, text: SourceText) -> Visit | None:
+        """What other modules run of a source, or of a changed text of it."""
+        visit = self.visits.get(source.module)
+        if visit is None or text is source.source:
+            return visit
+        return relocated(visit, source.source.for_reading().text, text.for_reading().text)
+
+    def _text(self, module: str) -> ModuleText | None:
+        """A module as others run it; None if its tree is not at hand."""
+        source = self._by_module.get(module)
+        if source is None or source.loaded is None or source.loaded.tree is None:
+            return None
+        text = source.source.for_reading().text
+        return ModuleText(source.file.name, text, source.is_package, source.loaded.tree)
 
     def note_sinks(self, source: Source, loaded: Loaded) -> None:
         """A file, new or changed; what tests do is no part of a program."""

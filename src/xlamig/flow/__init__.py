@@ -5,7 +5,7 @@ The detectors are imported when a module is analysed: a run that finds nothing c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from xlamig import ir
     from xlamig.facts import Fact, Interest
     from xlamig.flow.detectors.parts import RawPart, RawSize
-    from xlamig.flow.model.summaries import CallContext
+    from xlamig.flow.interp.program import ModuleText
+    from xlamig.flow.interp.visits import Visit
 
 __all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary_of"]
 
@@ -30,15 +31,15 @@ class Summary(NamedTuple):
 
 class Facts(NamedTuple):
     """A module's facts in source order, how many uses of torch's API were seen, what the module is made
-    of, the functions that there were too many calls of to follow each, and the calls of functions of
-    other modules."""
+    of, the functions that there were too many calls of to follow each, and what is found out about
+    each module that ran."""
 
     facts: list[Fact]
     sites: int
     parts: tuple[RawPart, ...] = ()
     sizes: tuple[RawSize, ...] = ()
     unfollowed: tuple[str, ...] = ()
-    calls: tuple[CallContext, ...] = ()
+    visits: Mapping[str, Visit] = MappingProxyType({})
 
 
 def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Summary:
@@ -60,14 +61,16 @@ def facts_of(
     interfaces: Mapping[str, Interface],
     context: ContextTags = frozenset(),
     called: Mapping[str, str] = MappingProxyType({}),
-    contexts: Iterable[CallContext] = (),
+    texts: Mapping[str, ModuleText] = MappingProxyType({}),
+    visit: Visit | None = None,
+    filename: str = "",
 ) -> Facts:
     """The facts of one module, in source order.
 
     `name` is the module's identity (see ProjectIndex), `interfaces` are those of the project modules it may
     reach, `context` holds for every place ("test-code"), `called` are the functions that steps of
-    other modules call (see ProjectIndex.called_in_steps), `contexts` are the calls of this module's
-    functions by other modules.
+    other modules call (see ProjectIndex.called_in_steps), `texts` are modules whose functions may be run,
+    `visit` is what other modules run of this one.
     """
     from xlamig.flow.detectors.parts import sizes_of
     from xlamig.flow.detectors.walk import Walk
@@ -82,10 +85,10 @@ def facts_of(
     values = Values(names, text)
     values.options.update(command_line_options(module, scopes, values))
     torch = has_torch(text) or any(interface.torch for interface in interfaces.values())
-    analysis = Analysis(module, text, names, values, torch)
+    analysis = Analysis(module, text, names, values, torch, filename)
     if "cuda" in text:
         context |= {"cuda-program"}
-    walk = Walk(module, scopes, analysis, context, called, contexts)
+    walk = Walk(module, scopes, analysis, context, called, texts, visit)
     facts = sorted(walk.run(), key=lambda fact: (fact.span, fact.kind))
     sizes = sizes_of(module, text) if "torch" in text else ()
-    return Facts(facts, walk.sites, walk.parts, sizes, walk.unfollowed, walk.interpretation.calls)
+    return Facts(facts, walk.sites, walk.parts, sizes, walk.unfollowed, walk.interpretation.visits)

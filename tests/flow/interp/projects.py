@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
 from textwrap import dedent
 
-from xlamig.engine.exchange import MAX_ROUNDS, contexts_by_module
+from xlamig.engine.exchange import MAX_ROUNDS, visits_by_module
 from xlamig.facts import Fact, Interest
 from xlamig.flow import Facts, ProjectIndex, facts_of, summary_of
+from xlamig.flow.interp.program import ModuleText
+from xlamig.flow.interp.visits import NO_VISIT, Visit
 from xlamig.syntax import module_from_text
 
 from .said import KINDS
@@ -20,8 +23,13 @@ def facts_by_module(texts: Mapping[str, str], rounds: int = MAX_ROUNDS) -> dict[
         name: summary_of(modules[name], text, name, False).interface for name, text in texts.items()
     }
     index = ProjectIndex(interfaces)
+    trees = {
+        name: ModuleText(f"{name}.py", text, False, pickle.dumps(modules[name]))
+        for name, text in texts.items()
+    }
     found: dict[str, Facts] = {}
-    contexts: Mapping[str, object] = {}
+    visits: Mapping[str, Visit] = {}
+    own: Mapping[str, Visit] = {}
     for _ in range(rounds):
         for name, text in texts.items():
             found[name] = facts_of(
@@ -32,11 +40,14 @@ def facts_by_module(texts: Mapping[str, str], rounds: int = MAX_ROUNDS) -> dict[
                 Interest(),
                 interfaces,
                 called=index.called_in_steps.get(name, {}),
-                contexts=contexts.get(name, ()),  # type: ignore[arg-type]
+                texts={other: tree for other, tree in trees.items() if other != name},
+                visit=visits.get(name),
             )
-        before = contexts
-        contexts = contexts_by_module((call for facts in found.values() for call in facts.calls), index)
-        if contexts == before:
+        before = visits
+        about = {name: facts.visits for name, facts in found.items()}
+        own = own or {name: visits.get(name, NO_VISIT) for name, visits in about.items()}
+        visits = visits_by_module(about, own)
+        if visits == before:
             break
     return {name: [f for f in facts.facts if f.kind in KINDS] for name, facts in found.items()}
 

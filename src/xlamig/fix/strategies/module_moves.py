@@ -18,7 +18,8 @@ def move_first(fact: Fact, options: Options, context: FixContext) -> Draft | Non
     if not isinstance(fact, ModuleMove) or fact.via != "optimizer" or not fact.related:
         return None
     move = statement_at(context.module, fact.span)
-    built = statement_at(context.module, fact.related[0].span) if fact.related[0].span else None
+    told = fact.related[0]
+    built = statement_at(context.module, told.span) if told.span and not told.filename else None
     block = block_of(context.module, move) if move else None
     if move is None or built is None or block is None or not any(s is built for s in block):
         return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from xlamig import ir
 from xlamig.facts import ContextTags, Fact, Guard
@@ -14,10 +15,11 @@ from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of
 from xlamig.flow.detectors.parts import RawPart, parts_of
 from xlamig.flow.detectors.views import may_make_view
 from xlamig.flow.interp import NOTHING_RUN, interpret
+from xlamig.flow.interp.program import ModuleText
+from xlamig.flow.interp.visits import NO_VISIT, Visit
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, absolute
 from xlamig.flow.model.site import Analysis, CodeContext
-from xlamig.flow.model.summaries import CallContext
 
 _INFERENCE = "torch.inference_mode"
 _NO_GRAD = frozenset({"torch.no_grad", _INFERENCE})
@@ -43,7 +45,8 @@ class Walk:
         analysis: Analysis,
         context: ContextTags,
         called: Mapping[str, str],
-        contexts: Iterable[CallContext] = (),
+        texts: Mapping[str, ModuleText] = MappingProxyType({}),
+        visit: Visit | None = None,
     ) -> None:
         self.module = module
         self.scopes = scopes
@@ -51,8 +54,9 @@ class Walk:
         self.narrowing = Narrowing(analysis)
         self.regions = Regions(analysis, called)
         self.interpretation = NOTHING_RUN
-        if analysis.has_torch:
-            self.interpretation = interpret(analysis, scopes, self.regions, contexts)
+        if analysis.has_torch or visit is not None:
+            given = visit or NO_VISIT
+            self.interpretation = interpret(analysis, scopes, self.regions, texts, given)
         known = self.interpretation.recorder.device_methods
         self.detectors = Expressions(analysis, self.narrowing, scopes.methods, known)
         self._next_block = 0

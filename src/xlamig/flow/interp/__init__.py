@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
+from xlamig import ir
 from xlamig.flow.interp.events import Event, Recorder
 from xlamig.flow.interp.interpreter import AbstractInterpreter
+from xlamig.flow.interp.program import ModulesRun, ModuleText, restore_attributes
+from xlamig.flow.interp.visits import NO_VISIT, Visit, adopt
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import ScopeTable
 from xlamig.flow.model.site import Analysis
-from xlamig.flow.model.summaries import CallContext
 
 __all__ = ["Event", "Outcome", "interpret"]
 
@@ -18,38 +21,49 @@ __all__ = ["Event", "Outcome", "interpret"]
 class Outcome(NamedTuple):
     """Events by statement, the functions that run every step (by the identity of their
     definitions), the functions that calls were not followed into because there was too much to run, and
-    the calls of functions of other modules."""
+    what is found out about each module that ran."""
 
     recorder: Recorder
     per_step: frozenset[int]
     unfollowed: frozenset[str]
-    calls: tuple[CallContext, ...] = ()
+    visits: Mapping[str, Visit] = MappingProxyType({})
 
 
 NOTHING_RUN = Outcome(Recorder(), frozenset(), frozenset())
 
 
 def interpret(
-    analysis: Analysis, scopes: ScopeTable, regions: Regions, contexts: Iterable[CallContext] = ()
+    analysis: Analysis,
+    scopes: ScopeTable,
+    regions: Regions,
+    texts: Mapping[str, ModuleText] = MappingProxyType({}),
+    visit: Visit = NO_VISIT,
 ) -> Outcome:
-    """Run the module, then each function that nothing has called, then what other modules call.
+    """Run the module, then each function that nothing has called.
 
-    Constructors come first: what they are given is what their classes' other methods work on.
+    `texts` are modules whose functions may be run, `visit` is what other modules run
+    of this one.
     """
-    machine = AbstractInterpreter(analysis, scopes, regions)
+    program = ModulesRun(texts, analysis.names.project)
+    machine = AbstractInterpreter(analysis, scopes, regions, program)
+    program.machines[analysis.names.module] = machine
     entry = machine.calls.call_contexts
     machine.block(analysis.module.body)
-    given = sorted(contexts, key=lambda context: not context.callee.endswith(".__init__"))
-    made = [context for context in given if context.callee.endswith(".__init__")]
-    for context in made:
-        entry.called_from_outside(context)
-    entry.roots()
-    for context in given[len(made) :]:
-        entry.called_from_outside(context)
+    program.note_reached()
+    restore_attributes(program, visit)
+    entry.roots({start: frozenset(often) for start, often in visit.reached})
+    visits = program.visits()
+    adopt(visit, machine.recorder, analysis.module)
     machine.recorder.finish()
     return Outcome(
         machine.recorder,
-        frozenset(entry.per_step),
+        frozenset(entry.per_step).union(map(id, _functions(analysis.module, frozenset(visit.per_step)))),
         frozenset(machine.unfollowed),
-        tuple(machine.calls.project.contexts),
+        visits,
     )
+
+
+def _functions(module: ir.Module, starts: frozenset[int]) -> Iterator[ir.Node]:
+    """The functions that start at these offsets."""
+    nodes = ir.walk(module) if starts else iter(())
+    return (node for node in nodes if isinstance(node, ir.FunctionDef) and node.start in starts)

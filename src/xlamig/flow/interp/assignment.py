@@ -62,9 +62,4 @@ class Assignment:
             m.put(path, thing)
         m.effects.assigned.add(target.attr)
         if owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo):
-            owner.ref.assigned.add(target.attr)
-            known = owner.ref.attributes.get(target.attr)
-            both = thing if known is None else join(known, thing)
-            owner.ref.attributes[target.attr] = both
-            if known is None or known.kind != both.kind or known.trait != both.trait:
-                owner.ref.version += 1
+            m.hold(owner.ref, target.attr, thing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,12 +11,10 @@ from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, join, join_all
-from xlamig.flow.interp.frames import ClassInfo, Frame, Function, class_of, function_of, object_of
+from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
 from xlamig.flow.interp.parameters import Parameters
-from xlamig.flow.interp.portable import restored
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
-from xlamig.flow.model.summaries import CallContext
 
 _OF_SAMPLES = re.compile(r"^__(?!call)|init")  # what workers run that makes no batches
 _MAX_DEPTH = 24
@@ -26,8 +25,9 @@ _MAX_GUESSED = 4  # where nothing calls what calls it: there the arguments are g
 
 @dataclass(slots=True)
 class _Ran:
-    """The results of calls of a function, by their arguments."""
+    """The results of calls of a function, by their arguments; `start` is the offset of its definition."""
 
+    start: int
     results: dict[Any, tuple[AbstractValue, Effects]] = field(default_factory=dict)
     frequencies: set[str] = field(default_factory=set)
     given: dict[str, AbstractValue] = field(default_factory=dict)  # in the last call
@@ -38,8 +38,8 @@ class CallContexts:
         self.m = state
         self.parameters = Parameters(state)
         self._ran: dict[int, _Ran] = {}
-        self._running: list[int] = []
-        self._keys: list[tuple[int, Any]] = []  # of the calls that run
+        self._running = state.program.running
+        self._keys = state.program.keys
         self._found: dict[int, tuple[ir.FunctionDef, Frame, ClassInfo | None]] = {}
 
     def annotated(self, annotation: ir.Expr) -> AbstractValue | None:
@@ -59,13 +59,32 @@ class CallContexts:
         """The functions that run every step, by the identity of their definitions."""
         return {node for node, ran in self._ran.items() if "step" in ran.frequencies}
 
+    @property
+    def per_step_starts(self) -> Iterator[int]:
+        """Where the functions start that run in every step."""
+        return (ran.start for ran in self._ran.values() if "step" in ran.frequencies)
+
+    def reached(self) -> dict[int, frozenset[str]]:
+        """Return how often the functions run that have run so far, by where they start."""
+        return {ran.start: frozenset(ran.frequencies) for ran in self._ran.values() if ran.frequencies}
+
+    def construct(self, info: ClassInfo) -> None:
+        """Run a constructor that has not run: it assigns attributes."""
+        node = info.methods["__init__"]
+        if id(node) not in self._ran:
+            self._root(node, info.frame, info)
+
     def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
         """Return the value of a call of a function of the module."""
         m = self.m
+        if function.frame.home != m.names.module:
+            result, effects = m.program.run(m.names.module, function, args, node)
+            self._happens(effects, node)
+            return result
         if isinstance(function.node, ir.Lambda):
             return self._lambda(function, args)
         given = self._bound(function, args)
-        ran = self._ran.setdefault(id(function.node), _Ran())
+        ran = self._ran.setdefault(id(function.node), _Ran(function.node.start))
         version = function.owner.version if function.owner is not None else 0
         state = (m.frequency, m.first_pass, m.synced, m.repeating, m.batching, version)
         key = (*state, tuple(thing.key() for thing in given.values()))
@@ -180,67 +199,22 @@ class CallContexts:
                 given[param.name] = self.parameters.received(param, given[param.name], function)
         return given
 
-    # ------------------------------------------------------------------ calls from other modules
-
-    def called_from_outside(self, context: CallContext) -> None:
-        """Runs a function with what a caller in another module knows of its arguments."""
-        found = self._reached(context)
-        if found is None:
-            return
-        function, owner = found
-        m = self.m
-        node = function.node
-        assert isinstance(node, ir.FunctionDef)
-        before = m.frequency, m.frame, m.loops, m.statement
-        words = m.regions.of_function(node, owner.scope if owner else function.frame.scope)
-        m.frequency, m.loops = "step" if "per-step" in words else context.frequency, []
-        m.batches += context.repeated
-        where = f"{context.origin.rpartition('.')[2]}.py, line {context.row}"
-        m.caller = (Why(f"`{node.name}` is called in {where}", (node.start, node.start)),)
-        args = Args([restored(value, self._own) for value in context.positional])
-        args.keywords = {name: restored(value, self._own) for name, value in context.keywords}
-        known = self._ran.get(id(node))
-        self.call(function, args, None)
-        if known is None:
-            self._ran.pop(id(node), None)  # it still runs as a root, with arguments that nobody tells
-        m.frequency, m.frame, m.loops, m.statement = before
-        m.batches -= context.repeated
-        m.caller = ()
-
-    def _own(self, dotted: str) -> AbstractValue | None:
-        """The class or function of this module that another module names so."""
-        module, _, name = dotted.rpartition(".")
-        return self.m.frame.module.env.get(name) if module == self.m.names.module else None
-
-    def _reached(self, context: CallContext) -> tuple[Function, ClassInfo | None] | None:
-        """The function or method of this module that a context is of, bound to its object."""
-        first, _, name = context.callee.partition(".")
-        thing = self.m.frame.module.env.get(first)
-        if thing is None:
-            return None
-        if thing.kind == "function" and not name:
-            function = function_of(thing)
-            return (function, None) if isinstance(function.node, ir.FunctionDef) else None
-        if thing.kind != "class" or not name:
-            return None
-        place = restored(context.receiver).place if context.receiver is not None else ""
-        method = self.m.semantics.method_of(object_of(class_of(thing), place), name)
-        if method is None or not isinstance(method.node, ir.FunctionDef):
-            return None
-        if method.kind == "class":
-            method.bound = thing
-        return method, method.owner
-
     # ------------------------------------------------------------------ roots
 
-    def roots(self) -> None:
-        """Runs what no caller reached, and every step what is known to run every step."""
+    def roots(self, reached: Mapping[int, frozenset[str]]) -> None:
+        """Runs what no caller reached, and every step what is known to run every step;
+        `reached` is what other modules run, with how often."""
         ran = 0
         while ran < len(self._found):  # running one may define others
             waiting = list(self._found.values())[ran:]
             ran = len(self._found)
             for node, frame, owner in sorted(waiting, key=lambda found: found[0].name != "__init__"):
-                self._root(node, frame, owner)
+                often = reached.get(node.start, frozenset())
+                if not often or ("step" not in often and self._is_per_step(node, frame, owner)):
+                    self._root(node, frame, owner)
+
+    def _is_per_step(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None) -> bool:
+        return "per-step" in self.m.regions.of_function(node, owner.scope if owner else frame.scope)
 
     def _root(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None) -> None:
         m = self.m
@@ -267,7 +241,7 @@ class CallContexts:
         if caller and caller != m.names.module:
             name = caller.rpartition(".")[2]
             m.caller = (Why(f"`{node.name}` is called every step in {name}.py", (node.start, node.start)),)
-        ran = self._ran.setdefault(id(node), _Ran())
+        ran = self._ran.setdefault(id(node), _Ran(node.start))
         ran.results[("root", per_step)] = self._run(function, given)
         ran.frequencies.add(m.frequency)
         m.frequency, m.frame, m.loops = before

@@ -8,6 +8,7 @@ from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.conventions import by_convention, is_logger
 from xlamig.flow.interp.costs import Costs
+from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
@@ -167,8 +168,7 @@ class Calls:
             made = made.replace(fields=self._fields(info, args) or None)
         return made
 
-    @staticmethod
-    def _fields(info: ClassInfo, args: Args) -> dict[str, AbstractValue]:
+    def _fields(self, info: ClassInfo, args: Args) -> dict[str, AbstractValue]:
         """A dataclass keeps its arguments under the names of its fields."""
         fields = [
             s.target.id
@@ -180,6 +180,8 @@ class Calls:
             positional = positional * len(fields)
         given = dict(zip(fields, positional, strict=False))
         given.update((name, thing) for name, thing in args.keywords.items() if name in fields)
+        if info.frame.home != self.m.names.module:
+            given = {name: named(thing, self.m.filename) for name, thing in given.items()}
         known = info.attributes
         if any(name not in known or known[name].key() != thing.key() for name, thing in given.items()):
             info.version += 1
@@ -205,7 +207,7 @@ class Calls:
                 return self._kept(owner.fields[name], name)
             for cls in owner.ref.lineage():
                 if name in cls.attributes:
-                    return self._kept(placed(cls.attributes[name], owner), name)
+                    return self._kept(placed(self.m.held_by(cls, name), owner), name)
             method = self.method_of(owner, name)
             if method is not None:
                 if method.kind == "property":
@@ -233,7 +235,7 @@ class Calls:
     def static_member(self, info: ClassInfo, name: str) -> AbstractValue:
         for cls in info.lineage():
             if name in cls.attributes:
-                return cls.attributes[name]
+                return self.m.held_by(cls, name)
             if name in cls.methods:
                 return AbstractValue("function", ref=self.m.function(cls.methods[name], cls.frame, cls))
         return TOP
@@ -273,6 +275,9 @@ class Calls:
             if export.kind == "device":
                 return AbstractValue("device", "host" if export.value == "cpu" else "device", sure=LIKELY)
             if export.kind != "name":
+                defined = self.m.program.defined(dotted, self.m.names.module)
+                if defined is not None:
+                    return defined
                 return AbstractValue("unknown", ref=dotted, sure=1)
         return AbstractValue("api", ref=self.m.names.canonical(dotted))
 

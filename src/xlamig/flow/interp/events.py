@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from xlamig import ir
 from xlamig.facts import ContextTags, Fact, HostRead, Span, Transfer, Why
@@ -17,10 +17,10 @@ CONFIDENCES: dict[int, Confidence] = {3: "certain", 2: "likely", 1: "possible"}
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A fact to be, of the statement whose `id` is `statement`."""
+    """A fact to be, of a statement."""
 
     fact: type[Fact]
-    statement: int
+    statement: ir.Stmt
     node: ir.Node
     fields: dict[str, Any]
     sure: int
@@ -48,15 +48,17 @@ class Recorder:
 
     def prove(self, node: ir.Node, told: Mapping[str, str]) -> None:
         """Record a proof about a node; one that holds every time is a proof that a fix may rely on."""
-        span = node.start, node.end
+        self.prove_span((node.start, node.end), told)
+
+    def prove_span(self, span: Span, told: Mapping[str, str]) -> None:
         known = self.proofs.get(span)
         same = told if known is None else {k: v for k, v in known.items() if told.get(k) == v}
         self.proofs[span] = dict(same)
 
     def add(self, event: Event) -> None:
-        found = self.by_statement.setdefault(event.statement, {})
+        found = self.by_statement.setdefault(id(event.statement), {})
         old = found.get(event.key)
-        if old is None or _weight(event) > _weight(old):
+        if old is None or weight(event) > weight(old):
             found[event.key] = event
 
     def all(self) -> Iterator[Event]:
@@ -69,7 +71,7 @@ class Recorder:
 
     def forget(self, event: Event) -> None:
         """Takes back what turned out otherwise."""
-        found = self.by_statement.get(event.statement, {})
+        found = self.by_statement.get(id(event.statement), {})
         if found.get(event.key) is event:
             del found[event.key]
 
@@ -102,7 +104,7 @@ class Recorder:
         return groups.values()
 
     def _change(self, event: Event, **fields: Any) -> None:
-        self.by_statement[event.statement][event.key] = replace(event, fields={**event.fields, **fields})
+        self.by_statement[id(event.statement)][event.key] = replace(event, fields={**event.fields, **fields})
 
 
 def _both(one: Event, other: Event) -> bool:
@@ -110,5 +112,12 @@ def _both(one: Event, other: Event) -> bool:
     return all(other.arms.get(at, taken) is taken for at, taken in one.arms.items())
 
 
-def _weight(event: Event) -> tuple[int, int]:
+class _Weighed(Protocol):
+    @property
+    def frequency(self) -> Frequency: ...
+    @property
+    def sure(self) -> int: ...
+
+
+def weight(event: _Weighed) -> tuple[int, int]:
     return FREQUENCIES.index(event.frequency), event.sure

@@ -34,6 +34,15 @@ class ClassInfo(Definition):
     is_module: bool = False
     version: int = 0  # grows when an attribute becomes something else
 
+    def hold(self, name: str, thing: AbstractValue) -> None:
+        """Let the objects of the class hold a value."""
+        self.assigned.add(name)
+        known = self.attributes.get(name)
+        both = thing if known is None else join(known, thing)
+        self.attributes[name] = both
+        if known is None or known.kind != both.kind or known.trait != both.trait:
+            self.version += 1
+
     def lineage(self) -> list[ClassInfo]:
         """The class and the ones above it, nearest first."""
         found: list[ClassInfo] = []
@@ -70,6 +79,12 @@ class Frame:
     yielded: AbstractValue | None = None
     yields: bool = False  # of a generator
     paths: set[str] = field(default_factory=set)  # the dotted ones among the names so far
+    name: str = ""  # of a module
+
+    @property
+    def home(self) -> str:
+        """The name of the module that the frame is of."""
+        return self.module.name
 
     @property
     def module(self) -> Frame:
@@ -89,12 +104,13 @@ class Loop:
     over: str = ""
     test: AbstractValue | None = None  # of a while loop
     update: ir.Call | None = None
+    base: int = 0  # of the module, see State
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)
 
     @property
     def id(self) -> int:
-        return self.node.start + 1
+        return self.base + self.node.start + 1
 
 
 def copy_env(env: Env) -> Env:

@@ -15,7 +15,7 @@ from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.reads import Reads
-from xlamig.flow.interp.semantics import Leaves
+from xlamig.flow.interp.semantics import Leaves, Program
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.statements import Statements
@@ -27,10 +27,13 @@ from xlamig.flow.model.site import Analysis
 class AbstractInterpreter(State):
     """The state of a run together with its semantics, made of the transfer functions."""
 
-    def __init__(self, analysis: Analysis, scopes: ScopeTable, regions: Regions) -> None:
-        super().__init__(analysis, scopes, regions)
+    def __init__(
+        self, analysis: Analysis, scopes: ScopeTable, regions: Regions, program: Program | None = None
+    ) -> None:
+        super().__init__(analysis, scopes, regions, program)
         self.semantics = self
         reads, sizes, moves = Reads(self), Sizes(self), Moves(self)
+        self.moves = moves
         self.calls = Calls(self, reads, sizes, moves)
         self.evaluator = Evaluator(self, reads, sizes)
         self.definitions = Definitions(self, self.calls.call_contexts)

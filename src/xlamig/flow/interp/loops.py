@@ -101,7 +101,7 @@ class Loops:
         m = self.m
         before = copy_env(m.env)
         brief, m.first_pass = m.first_pass, True
-        loop = Loop(node, over=over(iterable, whole=True))
+        loop = Loop(node, over=over(iterable, whole=True), base=m.base)
         with m.branch() as effects:
             first = self._round(loop, start)
         m.first_pass = brief

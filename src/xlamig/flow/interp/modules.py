@@ -57,8 +57,6 @@ class Modules:
         if isinstance(module.ref, str) and module.ref.endswith("#parameter") and self._makes(args, node):
             return TOP
         m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
-        if of_project(module):
-            self.project.send(f"{module.ref}.forward", module, args, node)
         forward = m.semantics.method_of(module, "forward") or m.semantics.method_of(module, "__call__")
         if forward is not None:
             m.forwards += 1

@@ -29,7 +29,7 @@ class Moves:
     def __init__(self, state: State) -> None:
         self.m = state
         self.swaps = False  # a flag makes moves keep the parameters' identity
-        self._held: dict[Ref, list[tuple[str, ir.Node, str]]] = {}
+        self._held: dict[Ref, list[tuple[str, ir.Node, str, str]]] = {}  # with the file
         self._ties: dict[Ref, list[Event]] = {}
         self._moves: dict[Ref, tuple[AbstractValue, ir.Call, ir.Stmt, str]] = {}
         self._kept: set[Ref] = set()  # modules whose move kept the parameters' identity
@@ -39,8 +39,12 @@ class Moves:
         if module.place in ("host", "either"):
             for ref in alternatives(module.ref):
                 held = self._held.setdefault(ref, [])
-                if all(other is not node for _, other, _ in held):
-                    held.append((via, node, name))
+                if all(other is not node for _, other, _, _ in held):
+                    held.append((via, node, name, self.m.filename))
+
+    def share(self, other: Moves) -> None:
+        """Remember together with another module of the program."""
+        self._held, self._ties, self._moves, self._kept = other._held, other._ties, other._moves, other._kept
 
     def moved(self, module: AbstractValue, node: ir.Call, path: str) -> None:
         """A module on the host is moved to the device."""
@@ -50,16 +54,17 @@ class Moves:
             self._moves[ref] = (module, node, self.m.statement, path)
             if self.swaps:
                 self._kept.add(ref)
-        for via, at, name in self._dependants(module):
+        for via, at, name, filename in self._dependants(module):
             if self.swaps and via in ("optimizer", "tie", "list"):
                 continue
-            span = (at.start, at.end)
+            where = "" if filename == self.m.filename else filename
+            why = Why(_MESSAGES[via], (at.start, at.end), where)
             told = self.m.record(
                 ModuleMove,
                 node,
                 min(module.sure, LIKELY) if via != "optimizer" else module.sure,
-                (*module.why, Why(_MESSAGES[via], span)),
-                related=(Why(_MESSAGES[via], span),),
+                (*module.why, why),
+                related=(why,),
                 via=via,
                 module=path,
                 optimizer=name,
@@ -68,7 +73,7 @@ class Moves:
                 for ref in alternatives(module.ref):
                     self._ties.setdefault(ref, []).append(told)
 
-    def _dependants(self, module: AbstractValue) -> Iterator[tuple[str, ir.Node, str]]:
+    def _dependants(self, module: AbstractValue) -> Iterator[tuple[str, ir.Node, str, str]]:
         """Yield the objects that hold the parameters of a module, or of a part that its class sets."""
         parts = [
             part
@@ -158,7 +163,8 @@ class Moves:
             if module.place == "device":  # tied again, where it counts
                 for ref in alternatives(module.ref):
                     for told in self._ties.pop(ref, ()):
-                        self.m.recorder.forget(told)
+                        home = self.m.program.home_of(told.statement) or self.m
+                        home.recorder.forget(told)
             else:
                 self.depends(module.replace(place="host"), "tie", target)
 

@@ -78,9 +78,9 @@ def _tag(thing: AbstractValue) -> str:
 def _reference(thing: AbstractValue, names: Names) -> str:
     match thing.ref:
         case ClassInfo(node=node, scope=scope) if scope.parent is not None and scope.parent.kind == "module":
-            return f"{names.module}.{node.name}"
+            return f"{thing.ref.frame.home}.{node.name}"
         case Function(node=node, owner=None, scope=scope) if scope.parent and scope.parent.kind == "module":
-            return f"{names.module}.{getattr(node, 'name', '')}".rstrip(".")
+            return f"{thing.ref.frame.home}.{getattr(node, 'name', '')}".rstrip(".")
         case str(name) if thing.kind == "unknown" or of_project(thing):
             place = names.project.locate(name, names.module)
             return f"{place[0]}.{place[1].removesuffix('.__init__')}" if place is not None else name

@@ -1,7 +1,7 @@
 """Calls of functions, methods and classes that other modules of the project define.
 
-The caller learns from the callee's summary what the call does and returns; the callee learns from a call
-context what it is given.
+Where the function is at hand it is run (see program). Else the caller learns from its summary what the call
+does and returns.
 """
 
 from __future__ import annotations
@@ -13,25 +13,22 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import NONE, POSSIBLE, TOP, AbstractValue, Mark, inside
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
-from xlamig.flow.interp.portable import moved, portable, restored
+from xlamig.flow.interp.portable import moved, restored
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, effects_of
 from xlamig.flow.model.scopes import path_of
-from xlamig.flow.model.summaries import CallContext, FunctionSummary, Portable
+from xlamig.flow.model.summaries import FunctionSummary
 
 _UPDATES = frozenset({Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP, Effect.BACKWARD})
 _ON_DEVICE = frozenset({Effect.READ, Effect.WORK, Effect.MODEL_CALL})
 """The effects of a function only if its arguments are on the device."""
-_MAX_ARGUMENTS = 24
-_MAX_CONTEXTS = 400  # of one module
 
 
 class ProjectCalls:
     def __init__(self, state: State, reads: Reads, opaque: OpaqueCalls, libraries: Libraries) -> None:
         self.m = state
         self.reads, self.opaque, self.libraries = reads, opaque, libraries
-        self.contexts: dict[CallContext, None] = {}
 
     # ------------------------------------------------------------------ what the caller learns
 
@@ -39,7 +36,6 @@ class ProjectCalls:
         """The result of calling a function or class of another module."""
         names = self.m.names
         export = names.project.resolve(dotted, names.module)
-        self.send(dotted, None, args, node)
         if export is not None and export.kind == "class":
             made = self.libraries.made(dotted, node)
             if made is not None:
@@ -56,7 +52,6 @@ class ProjectCalls:
         """The result of a method of an object whose class another module defines; None if nothing is known
         of it. `owner.ref` is the class's dotted name."""
         dotted = f"{owner.ref}.{name}"
-        self.send(dotted, owner, args, node)
         names = self.m.names
         found = names.project.summary(dotted, names.module)
         return self._apply(*found, args, node) if found is not None else None
@@ -139,34 +134,3 @@ class ProjectCalls:
         for keyword, thing in args.keywords.items():
             if keyword not in names:
                 yield thing, args.node(-1, keyword)
-
-    # ------------------------------------------------------------------ what the callee learns
-
-    def send(self, dotted: str, owner: AbstractValue | None, args: Args, node: ir.Call) -> None:
-        """Remembers the context of a call for the module that has the function."""
-        if args.starred or len(args.all) > _MAX_ARGUMENTS or len(self.contexts) >= _MAX_CONTEXTS:
-            return
-        m = self.m
-        receiver = self._portable(owner) if owner is not None else None
-        positional = tuple(self._portable(thing) for thing in args.positional)
-        keywords = tuple((name, self._portable(thing)) for name, thing in sorted(args.keywords.items()))
-        if not any(map(_tells, (*positional, *(value for _, value in keywords)))):
-            return
-        row = m.analysis.text.count("\n", 0, node.start) + 1
-        context = CallContext(
-            m.names.module, dotted, m.frequency, receiver, positional, keywords, m.batching, row
-        )
-        self.contexts[context] = None
-
-    def _portable(self, thing: AbstractValue) -> Portable:
-        return portable(thing, self.m.names)
-
-
-def _tells(value: Portable, depth: int = 3) -> bool:
-    """Return whether a callee would not guess an argument without being told."""
-    if value.kind in ("tensor", "module", "optimizer", "loader", "dataset", "scheduler", "scaler"):
-        return bool(value.place or value.cause)
-    if value.kind in ("unknown", "number"):
-        return bool(value.ref or value.cause)
-    parts = (*(value.items or ()), *((value.element,) if value.element is not None else ()))
-    return bool(depth) and any(_tells(part, depth - 1) for part in parts)

@@ -8,10 +8,71 @@ from typing import Protocol
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.events import Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
+from xlamig.flow.model.effects import Effects
+from xlamig.flow.model.scopes import Scope
 
 Leaves = bool
 """True if a block never gets to its end."""
+
+
+class Home(Protocol):
+    """A module that runs, as others see it."""
+
+    recorder: Recorder
+    filename: str
+
+    def source(self, node: ir.Node) -> str: ...
+
+
+class Program(Protocol):
+    """The modules that one analysis runs. `running` are the functions that run, by the identity of their
+    definitions, `keys` the calls."""
+
+    running: list[int]
+    keys: list[tuple[int, object]]
+
+    def defined(self, dotted: str, origin: str) -> AbstractValue | None:
+        """Return the function or class of another module that module `origin` calls `dotted`."""
+
+    def run(
+        self, origin: str, function: Function, args: Args, node: ir.Call | None
+    ) -> tuple[AbstractValue, Effects]:
+        """Run a function of another module, called by `origin`; return its result and its effects."""
+
+    def scope(self, module: str, node: ir.FunctionDef) -> Scope:
+        """Return the scope of a function of another module."""
+
+    def home(self, module: str) -> Home: ...
+
+    def home_of(self, statement: ir.Stmt) -> Home | None:
+        """Return the module that a statement is of."""
+
+
+class Alone:
+    """A program of one module, which does not ask for others."""
+
+    def __init__(self) -> None:
+        self.running: list[int] = []
+        self.keys: list[tuple[int, object]] = []
+
+    def defined(self, dotted: str, origin: str) -> AbstractValue | None:
+        return None
+
+    def run(
+        self, origin: str, function: Function, args: Args, node: ir.Call | None
+    ) -> tuple[AbstractValue, Effects]:
+        raise NotImplementedError
+
+    def scope(self, module: str, node: ir.FunctionDef) -> Scope:
+        raise NotImplementedError
+
+    def home(self, module: str) -> Home:
+        raise NotImplementedError
+
+    def home_of(self, statement: ir.Stmt) -> Home | None:
+        return None
 
 
 class Semantics(Protocol):

@@ -265,6 +265,6 @@ class Sizes:
             at=statement,
             via="batch",
             operation=operation,
-            tensor=short(self.m.source(made)),
+            tensor=short((self.m.program.home_of(statement) or self.m).source(made)),
             cause="batch",
         )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from zlib import crc32
 
 from xlamig import ir
 from xlamig.facts import ContextTag, ContextTags, Fact, Span, Why
 from xlamig.findings import Frequency
+from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.domain import AbstractValue, Residence
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
 from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Function, Loop
-from xlamig.flow.interp.semantics import Semantics
+from xlamig.flow.interp.semantics import Alone, Program, Semantics
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.evidence import Evidence
 from xlamig.flow.model.frequency_guards import FrequencyGuards
@@ -25,18 +28,24 @@ _AT_LEAST = 4000
 
 class State:
     """The state of a run. `effects` collects what the current function or branch does; `semantics` runs
-    the parts of the program that a transfer function needs the values of."""
+    the parts of the program that a transfer function needs the values of, `program` those of other
+    modules; `base` sets the loops of a module apart from those of others."""
 
     semantics: Semantics
 
-    def __init__(self, analysis: Analysis, scopes: ScopeTable, regions: Regions) -> None:
+    def __init__(
+        self, analysis: Analysis, scopes: ScopeTable, regions: Regions, program: Program | None = None
+    ) -> None:
         self.analysis = analysis
         self.names = analysis.names
         self.scopes = scopes
         self.regions = regions
         self.frequency_guards = FrequencyGuards(analysis.text)
         self.recorder = Recorder()
-        self.frame = Frame(scopes.module)
+        self.program = program or Alone()
+        self.filename = analysis.filename
+        self.base = crc32(self.names.module.encode()) << 32
+        self.top = self.frame = Frame(scopes.module, name=self.names.module)
         self.frequency: Frequency = "once"
         self.effects = Effects()
         self.loops: list[Loop] = []
@@ -56,7 +65,7 @@ class State:
         self.default_place: Residence = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
         self.unfollowed: set[str] = set()  # functions that calls were no longer followed into
-        self._left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
+        self.left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
         self._sized: set[int] = set()
         self._evidence: dict[int, Evidence] = {}
 
@@ -69,12 +78,12 @@ class State:
     def start_statement(self, node: ir.Stmt) -> None:
         """Make a statement the current one, and count it."""
         self.statement = node
-        self._left -= 1
+        self.left -= 1
 
     @property
     def exhausted(self) -> bool:
         """Return whether so much was run that calls are no longer followed."""
-        return self._left < 0
+        return self.left < 0
 
     @property
     def repeating(self) -> bool:
@@ -90,7 +99,7 @@ class State:
         """Each function that is found adds to what may be run."""
         if id(body) not in self._sized:
             self._sized.add(id(body))
-            self._left += _PER_STATEMENT * len(body)
+            self.left += _PER_STATEMENT * len(body)
 
     @contextmanager
     def branch(self) -> Iterator[Effects]:
@@ -134,6 +143,17 @@ class State:
         for path in [p for p in self.frame.paths if p.startswith(start)]:
             self.env.pop(path, None)
 
+    def hold(self, info: ClassInfo, name: str, thing: AbstractValue) -> None:
+        """Let the objects of a class hold a value."""
+        if info.frame.home != self.names.module:
+            thing = named(thing, self.filename)
+        info.hold(name, thing)
+
+    def held_by(self, info: ClassInfo, name: str) -> AbstractValue:
+        """Return what the objects of a class hold, as this module sees it."""
+        home, thing = info.frame.home, info.attributes[name]
+        return thing if home == self.names.module else named(thing, self.program.home(home).filename)
+
     def put(self, path: str, thing: AbstractValue) -> None:
         """Remembers what a name or a path of attributes holds."""
         self.env[path] = thing
@@ -169,7 +189,7 @@ class State:
             group = -group  # several tensors at one place
         event = Event(
             fact,
-            id(at or self.statement),
+            at or self.statement,
             node,
             fields,
             sure,
@@ -182,7 +202,14 @@ class State:
             self.taken_branches,
         )
         assert sure in CONFIDENCES
-        self.recorder.add(event)
+        home = self.program.home_of(at) if at is not None else None
+        if home is None or home.recorder is self.recorder:
+            self.recorder.add(event)
+            return event
+        reasons = tuple(why.of(self.filename) for why in event.reasons)
+        related = tuple(why.of(self.filename) for why in related)
+        event = replace(event, reasons=reasons, related=related, arms={})
+        home.recorder.add(event)
         return event
 
     def prove(self, node: ir.Node, **told: bool) -> None:
@@ -201,12 +228,14 @@ class State:
         """Record an optimizer step: in the loops around it, a step's boundary belongs after the call."""
         self.effects.repeat(effect)
         for loop in self.loops:
-            if loop.node.start <= node.start < loop.node.end:
+            if loop.base == self.base and loop.node.start <= node.start < loop.node.end:
                 loop.update = node
 
     def function(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> Function:
         """Return the function that a definition makes."""
-        made = Function(node, self.scopes.of(node), frame, owner)
+        home = frame.home
+        scope = self.scopes.of(node) if home == self.names.module else self.program.scope(home, node)
+        made = Function(node, scope, frame, owner)
         for decorator in node.decorators:
             match path_of(decorator).rpartition(".")[2]:
                 case "staticmethod":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from xlamig.flow.model.absolute_imports import AbsoluteImports
 from xlamig.flow.model.summaries import FunctionSummary
 
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
+_MAX_CALLED = 40  # modules that the analysis of one runs functions of
 
 
 class Export(NamedTuple):
@@ -243,6 +245,18 @@ class ProjectIndex:
                 reached.add(module)
                 waiting.extend(self._reexported(module))
         return {module: self._interfaces[module] for module in sorted(reached)}
+
+    def called_from(self, module: str, also: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the modules whose functions a run of `module` may call, the nearest first: what it
+        imports, `also`, and what these import."""
+        reached = {module: None}
+        waiting = deque((*self._imported(self._interfaces[module]), *also))
+        while waiting and len(reached) <= _MAX_CALLED:
+            one = waiting.popleft()
+            if one not in reached:
+                reached[one] = None
+                waiting += self._imported(self._interfaces[one])
+        return tuple(reached)[1:]
 
     def reached_from(self, modules: Iterable[str]) -> frozenset[str]:
         """The modules, all they import, directly or through others, and the packages these are in."""

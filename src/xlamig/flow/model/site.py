@@ -93,6 +93,7 @@ class Analysis:
     names: Names
     values: Values
     has_torch: bool
+    filename: str = ""
     receivers: dict[tuple[Scope, str, str], str | None] = field(default_factory=dict)
 
     def source(self, node: ir.Node) -> str:

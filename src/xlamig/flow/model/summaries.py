@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xlamig.facts import Scalar
-from xlamig.findings import Frequency
 from xlamig.flow.model.effects import KnownEffects
 
 
@@ -56,21 +55,3 @@ class FunctionSummary(NamedTuple):
     reads: tuple[Reading, ...] = ()
     effects: KnownEffects = KnownEffects()
     result: Portable | None = None
-
-
-class CallContext(NamedTuple):
-    """One call of a function of another module, with what the caller knows.
-
-    `callee` is the function's dotted name as module `origin` sees it; of a method the class and the name,
-    of a class itself its constructor. `receiver` is the object a method is called on, `repeated` tells
-    that the call runs for each batch, `row` is where it stands in `filename`.
-    """
-
-    origin: str
-    callee: str
-    frequency: Frequency
-    receiver: Portable | None
-    positional: tuple[Portable, ...]
-    keywords: tuple[tuple[str, Portable], ...]
-    repeated: bool
-    row: int

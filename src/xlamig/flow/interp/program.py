@@ -1,0 +1,236 @@
+"""The modules that one analysis runs: the one it is of, and those whose functions that one calls.
+
+A call of another module's function is run there, with the caller's values: what it returns, does and
+assigns comes back as from a function of the caller's own module. What is found out on the way about the
+other module is handed to that module's own analysis (see visits).
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from xlamig import ir
+from xlamig.facts import Interest, Why
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.crossing import named
+from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.events import Recorder
+from xlamig.flow.interp.frames import ClassInfo, Function
+from xlamig.flow.interp.interpreter import AbstractInterpreter
+from xlamig.flow.interp.portable import portable, restored
+from xlamig.flow.interp.visits import Visit, sent, sent_proofs
+from xlamig.flow.model.effects import Effects
+from xlamig.flow.model.names import Names
+from xlamig.flow.model.project import ProjectIndex
+from xlamig.flow.model.regions import Regions
+from xlamig.flow.model.scopes import Scope, ScopeTable
+from xlamig.flow.model.site import Analysis
+from xlamig.flow.model.summaries import Portable
+from xlamig.flow.model.values import Values
+
+_PASSED = (
+    "frequency", "first_pass", "synced", "forwards", "device_op_count", "waiting", "message", "logging",
+    "caller", "comprehension_depth", "collating", "batches", "iteration_sources", "default_place", "loops",
+    "left",
+)  # fmt: skip
+_RETURNED = ("device_op_count", "waiting", "default_place", "left")
+
+
+_KEPT = 48  # modules that stay in memory from one analysis to the next
+
+
+class ModuleText(NamedTuple):
+    """A module that functions may be run in; `tree` is its pickled IR."""
+
+    filename: str
+    text: str
+    is_package: bool
+    tree: bytes
+
+
+class ModulesRun:
+    """The `Program` that runs other modules; the first of `machines` is that of the module it is for."""
+
+    def __init__(self, texts: Mapping[str, ModuleText], index: ProjectIndex) -> None:
+        self.texts = texts
+        self.index = index
+        self.machines: dict[str, AbstractInterpreter] = {}
+        self.running: list[int] = []  # functions, by the identity of their definitions
+        self.keys: list[tuple[int, object]] = []  # of the calls that run
+        self.reached: dict[str, dict[int, frozenset[str]]] = {}  # by module, see Visit
+        self._statements: dict[str, frozenset[int]] = {}  # by module, their identities
+
+    @property
+    def main(self) -> AbstractInterpreter:
+        return next(iter(self.machines.values()))
+
+    # ------------------------------------------------------------------ definitions
+
+    def defined(self, dotted: str, origin: str) -> AbstractValue | None:
+        """Return the function or class of another module that module `origin` calls `dotted`."""
+        place = self.index.locate(dotted, origin)
+        if place is None:
+            return None
+        module, path = place
+        return self.value(module, path.removesuffix(".__init__"))
+
+    def value(self, module: str, name: str) -> AbstractValue | None:
+        """Return a function or class of a module."""
+        machine = self._machine(module)
+        value = machine.top.env.get(name) if machine is not None else None
+        return value if value is not None and value.kind in ("function", "class") else None
+
+    def dotted(self, name: str) -> AbstractValue | None:
+        """Return the function or class with this full name."""
+        module, _, last = name.rpartition(".")
+        return self.value(module, last)
+
+    def _machine(self, module: str) -> AbstractInterpreter | None:
+        """Return what runs a module; its own statements are run first."""
+        known = self.machines.get(module)
+        source = self.texts.get(module)
+        if known is not None or source is None:
+            return known
+        tree, scopes = _read(source, module)
+        names = Names(Interest(), self.index, module)
+        analysis = Analysis(tree, source.text, names, Values(names, source.text), True, source.filename)
+        machine = self.machines[module] = AbstractInterpreter(analysis, scopes, Regions(analysis), self)
+        machine.moves.share(self.main.moves)
+        machine.block(statement for statement in tree.body if not _of_script(statement, source.text))
+        machine.recorder = Recorder()  # the module's own analysis says that
+        return machine
+
+    def scope(self, module: str, node: ir.FunctionDef) -> Scope:
+        return self.machines[module].scopes.of(node)
+
+    def home(self, module: str) -> AbstractInterpreter:
+        return self.machines[module]
+
+    def home_of(self, statement: ir.Stmt) -> AbstractInterpreter | None:
+        for module, machine in self.machines.items():
+            if module not in self._statements:
+                nodes = ir.walk(machine.analysis.module) if len(self.machines) > 1 else ()
+                self._statements[module] = frozenset(id(n) for n in nodes if isinstance(n, ir.Stmt))
+            if id(statement) in self._statements[module]:
+                return machine
+        return None
+
+    # ------------------------------------------------------------------ calls
+
+    def run(
+        self, origin: str, function: Function, args: Args, node: ir.Call | None
+    ) -> tuple[AbstractValue, Effects]:
+        caller, home = self.machines[origin], self.machines[function.frame.home]
+        if function.owner is not None and getattr(function.node, "name", "") != "__init__":
+            self._construct(function.owner)
+        given = Args(
+            [named(value, caller.filename) for value in args.positional],
+            {name: named(value, caller.filename) for name, value in args.keywords.items()},
+            starred=args.starred,
+            rest=named(args.rest, caller.filename) if args.rest is not None else None,
+        )
+        if function.bound is not None:
+            function = replace(function, bound=named(function.bound, caller.filename))
+        with visited(home, caller), home.branch() as effects:
+            home.caller = _caller(caller, function, node)
+            result = home.calls.call_contexts.call(function, given, None)
+        caller.unfollowed |= home.unfollowed
+        return named(result, home.filename), effects
+
+    def _construct(self, info: ClassInfo) -> None:
+        """Run the constructor of a class that nothing has made an object of: it assigns attributes."""
+        for cls in info.lineage():
+            if "__init__" in cls.methods:
+                self.machines[cls.frame.home].calls.call_contexts.construct(cls)
+                return
+
+    # ------------------------------------------------------------------ what is handed on
+
+    def note_reached(self) -> None:
+        """Remember what runs so far: it is what the module's own statements run."""
+        for module, machine in self.machines.items():
+            self.reached[module] = machine.calls.call_contexts.reached()
+
+    def visits(self) -> dict[str, Visit]:
+        """Return what this analysis found out about each module."""
+        found: dict[str, Visit] = {}
+        for module, machine in self.machines.items():
+            reached = self.reached.get(module, {}) if machine is not self.main else {}
+            found[module] = Visit(
+                sent(machine.recorder),
+                sent_proofs(machine.recorder),
+                tuple(sorted(machine.calls.call_contexts.per_step_starts)),
+                tuple((start, tuple(sorted(often))) for start, often in sorted(reached.items())),
+                tuple(_attributes(machine)),
+                tuple(sorted(machine.recorder.device_methods)),
+            )
+        return found
+
+
+@lru_cache(maxsize=_KEPT)
+def _read(source: ModuleText, module: str) -> tuple[ir.Module, ScopeTable]:
+    tree: ir.Module = pickle.loads(source.tree)
+    return tree, ScopeTable(tree, source.text, module, source.is_package)
+
+
+def _of_script(statement: ir.Stmt, text: str) -> bool:
+    """Whether a statement runs only where its module is the script: an import does without."""
+    if not isinstance(statement, ir.If):
+        return False
+    return "__name__" in text[statement.test.start : statement.test.end]
+
+
+def _attributes(machine: AbstractInterpreter) -> Iterator[tuple[str, str, Portable]]:
+    """What the objects hold that a run made of a module's classes."""
+    for name, value in sorted(machine.top.env.items()):
+        info = value.ref
+        if not isinstance(info, ClassInfo) or value.kind != "class" or info.frame is not machine.top:
+            continue
+        for attribute in sorted(info.assigned & info.attributes.keys()):
+            held = portable(info.attributes[attribute], machine.names)
+            if held.kind != "unknown" or held.place or held.ref:
+                yield name, attribute, held
+
+
+def restore_attributes(program: ModulesRun, visit: Visit) -> None:
+    """Let the classes of a module hold what the objects hold that other modules make of them."""
+    for name, attribute, held in visit.attributes:
+        known = program.main.top.env.get(name)
+        if known is not None and isinstance(known.ref, ClassInfo):
+            known.ref.hold(attribute, restored(held, program.dotted))
+
+
+def _caller(caller: AbstractInterpreter, function: Function, node: ir.Call | None) -> tuple[Why, ...]:
+    """The reason that a call from another module is, for what happens in the function."""
+    if node is None or not isinstance(function.node, ir.FunctionDef):
+        return tuple(why if why.filename else why.of(caller.filename) for why in caller.caller)
+    name, at = function.node.name, function.node.start
+    row = caller.analysis.text.count("\n", 0, node.start) + 1
+    where = f"{caller.names.module.rpartition('.')[2]}.py, line {row}"
+    return (Why(f"`{name}` is called in {where}", (at, at)),)
+
+
+class visited:
+    """While a function runs, its module goes on where its caller stands."""
+
+    def __init__(self, home: AbstractInterpreter, caller: AbstractInterpreter) -> None:
+        self.home = home
+        self.caller = caller
+
+    def __enter__(self) -> None:
+        home = self.home
+        self.before = {name: getattr(home, name) for name in _PASSED}
+        self.arms, home.taken_branches = home.taken_branches, {}
+        for name in _PASSED:
+            setattr(home, name, getattr(self.caller, name))
+
+    def __exit__(self, *_: object) -> None:
+        for name in _RETURNED:
+            setattr(self.caller, name, getattr(self.home, name))
+        for name, value in self.before.items():
+            setattr(self.home, name, value)
+        self.home.taken_branches = self.arms

@@ -1,0 +1,219 @@
+"""What the analysis of one module finds out about functions of another: plain data between analyses."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping
+from difflib import SequenceMatcher
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from xlamig import ir
+from xlamig.facts import Fact, Span, Why
+from xlamig.findings import Frequency
+from xlamig.flow.interp.events import Event, Recorder, weight
+from xlamig.flow.model.summaries import Portable
+
+Spot = tuple[str, int, int]
+"""A node of a module: its type and its offsets."""
+
+
+class SentEvent(NamedTuple):
+    """An event, with spots in place of nodes."""
+
+    fact: type[Fact]
+    statement: Spot
+    node: Spot
+    fields: tuple[tuple[str, Any], ...]
+    sure: int
+    frequency: Frequency
+    reasons: tuple[Why, ...]
+    related: tuple[Why, ...]
+    parts: tuple[tuple[str, Span], ...]
+    context: tuple[str, ...]
+    group: int
+    arms: tuple[tuple[int, bool], ...]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return self.fact.__name__, self.node, dict(self.fields).get("via")
+
+
+class Visit(NamedTuple):
+    """What calls from other modules do in a module.
+
+    `per_step` are the functions that run in every step, by where they start; `reached` are those that the body
+    of another module runs, with how often; `attributes` are class, name and value of what objects hold.
+    """
+
+    events: tuple[SentEvent, ...] = ()
+    proofs: tuple[tuple[Span, tuple[tuple[str, str], ...]], ...] = ()
+    per_step: tuple[int, ...] = ()
+    reached: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    attributes: tuple[tuple[str, str, Portable], ...] = ()
+    device_methods: tuple[Span, ...] = ()  # see Recorder
+
+
+NO_VISIT = Visit()
+_NOT_SEEN = (-1, 0)
+_MAX_VALUES = 8  # of one attribute
+
+
+def sent(recorder: Recorder) -> tuple[SentEvent, ...]:
+    """Return the events of a recorder, in the order of the text."""
+    return tuple(sorted(map(_sent, recorder.all()), key=lambda event: (event.node, repr(event))))
+
+
+def sent_proofs(recorder: Recorder) -> tuple[tuple[Span, tuple[tuple[str, str], ...]], ...]:
+    return tuple((span, tuple(sorted(told.items()))) for span, told in sorted(recorder.proofs.items()))
+
+
+def _sent(event: Event) -> SentEvent:
+    return SentEvent(
+        event.fact,
+        _spot(event.statement),
+        _spot(event.node),
+        tuple(sorted(event.fields.items())),
+        event.sure,
+        event.frequency,
+        event.reasons,
+        event.related,
+        tuple(sorted(event.parts.items())),
+        tuple(sorted(event.context)),
+        event.group,
+        tuple(sorted(event.arms.items())),
+    )
+
+
+def _spot(node: ir.Node) -> Spot:
+    return type(node).__name__, node.start, node.end
+
+
+def adopt(visit: Visit, recorder: Recorder, module: ir.Module) -> None:
+    """Add what other analyses found out about a module to what its own did."""
+    recorder.device_methods.update(visit.device_methods)
+    if not visit.events:
+        return
+    nodes = {_spot(node): node for node in ir.walk(module)}
+    for event in visit.events:
+        statement = nodes.get(event.statement)
+        if not isinstance(statement, ir.Stmt):
+            continue
+        recorder.add(
+            Event(
+                event.fact,
+                statement,
+                nodes.get(event.node, statement),
+                dict(event.fields),
+                event.sure,
+                event.frequency,
+                event.reasons,
+                event.related,
+                dict(event.parts),
+                frozenset(event.context),
+                event.group,
+                dict(event.arms),
+            )
+        )
+    for span, told in visit.proofs:
+        recorder.prove_span(span, dict(told))
+
+
+def news(visit: Visit, own: Visit) -> Visit:
+    """Return what a visit adds to what a module's own analysis found out; all of it where that will not run
+    all functions again."""
+    if visit.reached:
+        return visit
+    known = {event.key: weight(event) for event in own.events}
+    proved = {span: set(told) for span, told in own.proofs}
+    return Visit(
+        tuple(event for event in visit.events if weight(event) > known.get(event.key, _NOT_SEEN)),
+        tuple((span, told) for span, told in visit.proofs if not proved.get(span, set()).issubset(told)),
+        tuple(start for start in visit.per_step if start not in own.per_step),
+        visit.reached,
+        tuple(held for held in visit.attributes if held not in own.attributes),
+        tuple(span for span in visit.device_methods if span not in own.device_methods),
+    )
+
+
+def relocated(visit: Visit, old: str, new: str) -> Visit:
+    """Return the same for another text of the module; what stands in changed lines is left out."""
+    moved = _moves(old, new)
+
+    def spot(found: Spot) -> Spot | None:
+        span = moved(found[1], found[2])
+        return (found[0], *span) if span is not None else None
+
+    events = []
+    for event in visit.events:
+        statement, node = spot(event.statement), spot(event.node)
+        if statement is not None and node is not None:
+            spans = ((name, moved(*span)) for name, span in event.parts)
+            parts = tuple((name, span) for name, span in spans if span is not None)
+            events.append(event._replace(statement=statement, node=node, parts=parts))
+    proofs = ((moved(*span), told) for span, told in visit.proofs)
+    starts = ((moved(start, start), often) for start, often in visit.reached)
+    return Visit(
+        tuple(events),
+        tuple((span, told) for span, told in proofs if span is not None),
+        tuple(span[0] for start in visit.per_step if (span := moved(start, start)) is not None),
+        tuple((span[0], often) for span, often in starts if span is not None),
+        visit.attributes,
+        tuple(span for old in visit.device_methods if (span := moved(*old)) is not None),
+    )
+
+
+def _moves(old: str, new: str) -> Callable[[int, int], Span | None]:
+    """Return a function from a span of the old text to that of the new; None where its ends changed."""
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    starts, others = [0, *accumulate(map(len, before))], [0, *accumulate(map(len, after))]
+    rows: dict[int, int] = {}
+    for a, b, size in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+        rows.update((a + i, b + i) for i in range(size))
+
+    def at(offset: int) -> int | None:
+        row = bisect_right(starts, offset) - 1
+        return others[rows[row]] + offset - starts[row] if row in rows else None
+
+    def moved(start: int, end: int) -> Span | None:
+        first, last = at(start), at(end)
+        return (first, last) if first is not None and last is not None else None
+
+    return moved
+
+
+def joined(visits: Iterable[Visit]) -> Visit:
+    """Return what several analyses found out about one module as one; their order does not matter."""
+    events: dict[tuple[Any, ...], SentEvent] = {}
+    proofs: dict[Span, Mapping[str, str]] = {}
+    per_step: set[int] = set()
+    reached: dict[int, set[str]] = {}
+    held: dict[tuple[str, str], set[Portable]] = {}
+    device_methods: set[Span] = set()
+    for visit in visits:
+        for event in visit.events:
+            old = events.get(event.key)
+            if old is None or _preference(event) > _preference(old):
+                events[event.key] = event
+        for span, told in visit.proofs:
+            known = proofs.get(span)
+            new = dict(told)
+            proofs[span] = new if known is None else {k: v for k, v in known.items() if new.get(k) == v}
+        per_step.update(visit.per_step)
+        device_methods.update(visit.device_methods)
+        for start, frequencies in visit.reached:
+            reached.setdefault(start, set()).update(frequencies)
+        for name, attribute, value in visit.attributes:
+            held.setdefault((name, attribute), set()).add(value)
+    return Visit(
+        tuple(events[key] for key in sorted(events, key=repr)),
+        tuple((span, tuple(sorted(told.items()))) for span, told in sorted(proofs.items())),
+        tuple(sorted(per_step)),
+        tuple((start, tuple(sorted(found))) for start, found in sorted(reached.items())),
+        tuple((*key, value) for key in sorted(held) for value in sorted(held[key], key=repr)[:_MAX_VALUES]),
+        tuple(sorted(device_methods)),
+    )
+
+
+def _preference(event: SentEvent) -> tuple[Any, ...]:
+    return *weight(event), repr(event)

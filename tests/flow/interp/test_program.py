@@ -1,0 +1,96 @@
+"""Calls of other modules' functions are run with the caller's values."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+from .projects import said_of
+
+TRAINER = dedent("""
+    class Trainer:
+        def __init__(self, model, optimizer):
+            self.model = model
+            self.optimizer = optimizer
+
+        def step(self, batch):
+            loss = self.model(batch).mean()
+            loss.backward()
+            self.optimizer.step()
+            return loss
+
+        def report(self):
+            return self.last.item()
+""")
+TRAIN = dedent("""
+    import torch
+    from lib import Trainer
+
+    model = torch.nn.Linear(2, 2).to("cuda")
+    trainer = Trainer(model, torch.optim.SGD(model.parameters()))
+    for batch in torch.utils.data.DataLoader([]):
+        loss = trainer.step(batch.to("cuda"))
+        if loss > 1:
+            print("big")
+""")
+BASE = dedent("""
+    import torch
+    from torch import nn
+
+    class Base(nn.Module):
+        def forward(self, x):
+            return self.compute(x)
+""")
+
+
+def test_what_a_method_of_another_module_returns_comes_back() -> None:
+    assert "host-read truth: loss > 1" in said_of("train", train=TRAIN, lib=TRAINER)
+
+
+def test_what_a_function_returns_depends_on_its_arguments() -> None:
+    host = TRAIN.replace('.to("cuda")', "")
+    assert "host-read truth: loss > 1" not in said_of("train", train=host, lib=TRAINER)
+
+
+def test_a_method_that_a_base_class_of_another_module_calls_gets_its_arguments() -> None:
+    child = """
+        from base import Base
+
+        class Child(Base):
+            def compute(self, x):
+                return x.sum().item()
+
+        model = Child().to("cuda")
+        for step in range(10):
+            model(step_input.to("cuda"))
+        """
+    assert "host-read item: x.sum().item()" in said_of("child", child=child, base=BASE)
+
+
+def test_a_base_class_of_another_module_is_silent_for_host_numbers() -> None:
+    child = """
+        from base import Base
+
+        class Child(Base):
+            def compute(self, x):
+                return int(len(self.names))
+        """
+    assert said_of("child", child=child, base=BASE) == []
+
+
+def test_modules_that_import_each_other_end() -> None:
+    one = "import torch\nimport two\ndef f(x):\n    return two.g(x)\nf(torch.ones(1).to('cuda'))\n"
+    two = "import torch\nimport one\ndef g(x):\n    return one.f(x)\n"
+    assert said_of("one", one=one, two=two) == []
+
+
+def test_mutual_recursion_over_modules_still_reads() -> None:
+    one = "import torch\nimport two\ndef f(x):\n    return two.g(x)\nf(torch.ones(1).to('cuda'))\n"
+    two = "import torch\nimport one\ndef g(x):\n    x.item()\n    return one.f(x)\n"
+    assert "host-read item: x.item()" in said_of("two", one=one, two=two)
+
+
+def test_what_only_a_script_runs_is_not_run_by_an_import() -> None:
+    lib = "import torch\ndef f(x):\n    return x.item()\n"
+    lib += "if __name__ == '__main__':\n    f(torch.ones(1).to('cuda'))\n"
+    train = "import torch\nfrom lib import f\nf(torch.ones(1))\n"
+    assert said_of("train", train=train, lib=lib) == []

@@ -10,6 +10,7 @@ from typing import Any
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.crossing import tells
 from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, join, join_all
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
 from xlamig.flow.interp.parameters import Parameters
@@ -78,6 +79,8 @@ class CallContexts:
         """Return the value of a call of a function of the module."""
         m = self.m
         if function.frame.home != m.names.module:
+            if node is not None and m.frequency == "unknown" and not any(map(tells, _given(function, args))):
+                return m.semantics.call_summarized(function, args, node)
             result, effects = m.program.run(m.names.module, function, args, node)
             self._happens(effects, node)
             return result
@@ -248,6 +251,13 @@ class CallContexts:
         m.batches -= m.collating
         m.collating = False
         m.caller = ()
+
+
+def _given(function: Function, args: Args) -> Iterator[AbstractValue]:
+    """Yield the arguments of a call, and the object of a method unless it is being made."""
+    yield from args.all
+    if function.bound is not None and getattr(function.node, "name", "") != "__init__":
+        yield function.bound
 
 
 def _elsewhere(thing: AbstractValue) -> AbstractValue:

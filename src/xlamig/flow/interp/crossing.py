@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.domain import POSSIBLE, AbstractValue
 
 _MAX_DEPTH = 3  # of the parts of a value
+_TELLING = frozenset(
+    {"tensor", "module", "optimizer", "loader", "dataset", "scheduler", "scaler", "device", "text"}
+)
+
+
+def tells(value: AbstractValue, depth: int = _MAX_DEPTH) -> bool:
+    """Return whether an argument tells a callee more than it guesses: a residence, why a value changes."""
+    if value.cause or (value.kind in _TELLING and value.place and value.sure > POSSIBLE):
+        return True
+    if not depth:
+        return False
+    parts = value.items or (value.fields or {}).values()
+    return any(tells(part, depth - 1) for part in parts) or (
+        value.element is not None and tells(value.element, depth - 1)
+    )
 
 
 def named(value: AbstractValue, filename: str, depth: int = _MAX_DEPTH) -> AbstractValue:
@@ -14,10 +29,10 @@ def named(value: AbstractValue, filename: str, depth: int = _MAX_DEPTH) -> Abstr
     changes: dict[str, Any] = {}
     if any(not why.filename for why in value.why):
         changes["why"] = tuple(why if why.filename else why.of(filename) for why in value.why)
-    if depth and isinstance(value.items, tuple):
+    if depth and value.items is not None:
         changes["items"] = tuple(named(item, filename, depth - 1) for item in value.items)
-    elif depth and isinstance(value.items, dict):
-        changes["items"] = {key: named(item, filename, depth - 1) for key, item in value.items.items()}
+    elif depth and value.fields is not None:
+        changes["fields"] = {key: named(item, filename, depth - 1) for key, item in value.fields.items()}
     elif depth and value.element is not None:
         changes["element"] = named(value.element, filename, depth - 1)
     return value.replace(**changes) if changes else value

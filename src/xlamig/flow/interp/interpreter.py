@@ -95,6 +95,9 @@ class AbstractInterpreter(State):
     def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
         return self.calls.call_contexts.call(function, args, node)
 
+    def call_summarized(self, function: Function, args: Args, node: ir.Call) -> AbstractValue:
+        return self.calls.project.call_summarized(function, args, node)
+
     def reach(self, callee: AbstractValue, node: ir.Call, args: Args) -> AbstractValue:
         return self.calls.reach(callee, node, args)
 

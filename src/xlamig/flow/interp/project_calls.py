@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import NONE, POSSIBLE, TOP, AbstractValue, Mark, inside
+from xlamig.flow.interp.frames import Function
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.portable import moved, restored
@@ -43,6 +44,16 @@ class ProjectCalls:
             if self.m.regions.makes_module(export):
                 return self.m.semantics.make_module(dotted, args, node)
             return AbstractValue("unknown", ref=dotted, sure=POSSIBLE, trait=Mark.INSTANCE)
+        return self._summarized(dotted, args, node)
+
+    def call_summarized(self, function: Function, args: Args, node: ir.Call) -> AbstractValue:
+        """The result of calling a function that another module defines, without running it."""
+        owner = f"{function.owner.node.name}." if function.owner is not None else ""
+        name = getattr(function.node, "name", "")
+        return self._summarized(f"{function.frame.home}.{owner}{name}", args, node)
+
+    def _summarized(self, dotted: str, args: Args, node: ir.Call) -> AbstractValue:
+        names = self.m.names
         found = names.project.summary(dotted, names.module)
         if found is None:
             return self.m.semantics.call_unknown(node, args)

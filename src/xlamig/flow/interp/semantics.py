@@ -132,6 +132,9 @@ class Semantics(Protocol):
     def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
         """Run a function of the module."""
 
+    def call_summarized(self, function: Function, args: Args, node: ir.Call) -> AbstractValue:
+        """Return what a function of another module gives by its summary, without running it."""
+
     def reach(self, callee: AbstractValue, node: ir.Call, args: Args) -> AbstractValue:
         """Call any value."""
 

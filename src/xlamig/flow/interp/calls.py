@@ -250,10 +250,15 @@ class Calls:
                 method = self.m.function(cls.methods[name], cls.frame, cls)
                 if method.kind == "class":
                     method.bound = AbstractValue("class", ref=info)
-                return self.call_contexts.call(method, args, node)
-        if name.startswith("from_"):
-            return AbstractValue("module" if info.is_module else "instance", "host", sure=LIKELY, ref=info)
-        return TOP
+                result = self.call_contexts.call(method, args, node)
+                return self._made_by(info, name) if result.kind == "unknown" else result
+        return self._made_by(info, name)
+
+    def _made_by(self, info: ClassInfo, name: str) -> AbstractValue:
+        """Return the object that `Net.from_pretrained(path)` makes, where running it tells nothing."""
+        if not name.startswith("from_"):
+            return TOP
+        return AbstractValue("module" if info.is_module else "instance", "host", sure=LIKELY, ref=info)
 
     def _super(self) -> AbstractValue:
         own = self.m.env.get("self")

@@ -19,13 +19,12 @@ class AbsoluteImports(NamedTuple):
 
 
 def absolute_imports(module: ir.Module) -> AbsoluteImports:
-    return AbsoluteImports(
-        _names(module.body), _names(ir.walk(module)), tuple(sorted(set(_relative(module))))
-    )
+    every = [node for node in ir.statements(module) if isinstance(node, ir.Import | ir.ImportFrom)]
+    return AbsoluteImports(_names(module.body), _names(every), tuple(sorted(set(_relative(every)))))
 
 
-def _relative(module: ir.Module) -> Iterator[str]:
-    for node in ir.walk(module):
+def _relative(nodes: Iterable[ir.Node]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ir.ImportFrom) and node.level:
             start = "." * node.level + node.module
             yield start

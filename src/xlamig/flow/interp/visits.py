@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from xlamig import ir
-from xlamig.facts import Fact, Span, Why
+from xlamig.facts import ContextTag, Fact, Span, Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.events import Event, Recorder, weight
 from xlamig.flow.model.summaries import Portable
@@ -30,7 +30,7 @@ class SentEvent(NamedTuple):
     reasons: tuple[Why, ...]
     related: tuple[Why, ...]
     parts: tuple[tuple[str, Span], ...]
-    context: tuple[str, ...]
+    context: tuple[ContextTag, ...]
     group: int
     arms: tuple[tuple[int, bool], ...]
 
@@ -42,7 +42,7 @@ class SentEvent(NamedTuple):
 class Visit(NamedTuple):
     """What calls from other modules do in a module.
 
-    `per_step` are the functions that run in every step, by where they start; `reached` are those that the body
+    `per_step` are the functions that run every step, by where they start; `reached` are those that the body
     of another module runs, with how often; `attributes` are class, name and value of what objects hold.
     """
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from .projects import said_of
+import pytest
+
+from .projects import facts_by_module, said_of
 
 TRAINER = dedent("""
     class Trainer:
@@ -94,3 +96,27 @@ def test_what_only_a_script_runs_is_not_run_by_an_import() -> None:
     lib += "if __name__ == '__main__':\n    f(torch.ones(1).to('cuda'))\n"
     train = "import torch\nfrom lib import f\nf(torch.ones(1))\n"
     assert said_of("train", train=train, lib=lib) == []
+
+
+LIBRARY = """
+    import torch
+
+    def make(size, where):
+        table = torch.zeros(size, device=where)
+        if table.sum() > 0:
+            print("filled")
+        return table
+    """
+
+
+@pytest.mark.parametrize(("argument", "is_followed"), [("4, None", False), ("4, 'cuda'", True)])
+def test_follows_calls_of_unused_code_only_with_arguments_that_tell(argument: str, is_followed: bool) -> None:
+    unused = f"""
+        from library import make
+
+        def build():
+            return make({argument})
+        """
+    texts = {"unused": dedent(unused), "library": dedent(LIBRARY)}
+    reasons = [why.message for fact in facts_by_module(texts)["library"] for why in fact.reasons]
+    assert ("unused.py, line 5 calls `make` with these arguments" in reasons) is is_followed

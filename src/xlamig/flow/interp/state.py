@@ -44,7 +44,7 @@ class State:
         self.recorder = Recorder()
         self.program = program or Alone()
         self.filename = analysis.filename
-        self.base = crc32(self.names.module.encode()) << 32
+        self.base = crc32(self.names.module.encode("utf-8", "surrogatepass")) << 32
         self.top = self.frame = Frame(scopes.module, name=self.names.module)
         self.frequency: Frequency = "once"
         self.effects = Effects()

@@ -119,4 +119,4 @@ def test_follows_calls_of_unused_code_only_with_arguments_that_tell(argument: st
         """
     texts = {"unused": dedent(unused), "library": dedent(LIBRARY)}
     reasons = [why.message for fact in facts_by_module(texts)["library"] for why in fact.reasons]
-    assert ("unused.py, line 5 calls `make` with these arguments" in reasons) is is_followed
+    assert ("`make` is called in unused.py, line 5" in reasons) is is_followed

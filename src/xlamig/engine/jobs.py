@@ -43,7 +43,8 @@ class AnalyseJob:
 
     def key(self, loaded: str, seals: Mapping[str, str], session: str) -> str:
         """The key of the result. The key of the first stage says what the tree and the native summary are,
-        `seals` are digests of the interfaces that names of the module may mean, `session` is one of the settings and the rules."""
+        `seals` are digests of the interfaces that names of the module may mean, `session` is one of the
+        settings and the rules."""
         return digest_of(
             self,
             source=f"{replace(self.source, text='')} {self.source.text}",

@@ -159,7 +159,7 @@ def relocated(visit: Visit, old: str, new: str) -> Visit:
         tuple(span[0] for start in visit.per_step if (span := moved(start, start)) is not None),
         tuple((span[0], often) for span, often in starts if span is not None),
         visit.attributes,
-        tuple(span for old in visit.device_methods if (span := moved(*old)) is not None),
+        tuple(span for place in visit.device_methods if (span := moved(*place)) is not None),
     )
 
 

@@ -64,7 +64,6 @@ class Parameters:
         place: Residence = "device" if forward else "either"
         name = function.node.name if isinstance(function.node, ir.FunctionDef) else ""
         first = name.startswith("forward") and param in function.node.params[1:2]
-        evidence = self.m.evidence(function.scope)
         if param.annotation is not None:
             known = self.promised(param.name, param.annotation, place)
             if known is not None:
@@ -79,6 +78,7 @@ class Parameters:
         named = self._by_name(param.name)
         if named is not None:
             return named
+        evidence = self.m.evidence(function.scope)
         if forward and function.node.params[:1] != (param,):
             if param.name in ("batch_idx", "batch_nb", "batch_index"):
                 return AbstractValue("number", cause="step-counter", sure=LIKELY)

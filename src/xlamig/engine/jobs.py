@@ -52,7 +52,7 @@ class AnalyseJob:
             native=self.native and self.native[1],
             settings=session,
             interfaces=sorted(seals.items()),
-            texts="",  # those that count are told apart with the result
+            texts="",  # the result lists those that it depends on
             program=self.program.key,
             own=sorted(self.own),
         )

@@ -379,7 +379,7 @@ class Run:
         )
 
     def _visit(self, source: Source, text: SourceText) -> Visit | None:
-        """What other modules run of a source, or of a changed text of it."""
+        """Return what other modules run of a source, or of a changed text of it."""
         visit = self.visits.get(source.module)
         if visit is None or text is source.source:
             return visit

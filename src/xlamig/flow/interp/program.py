@@ -178,14 +178,14 @@ def _read(source: ModuleText, module: str) -> tuple[ir.Module, ScopeTable]:
 
 
 def _of_script(statement: ir.Stmt, text: str) -> bool:
-    """Whether a statement runs only where its module is the script: an import does without."""
+    """Return whether a statement runs only where its module is the script, not on import."""
     if not isinstance(statement, ir.If):
         return False
     return "__name__" in text[statement.test.start : statement.test.end]
 
 
 def _attributes(machine: AbstractInterpreter) -> Iterator[tuple[str, str, Portable]]:
-    """What the objects hold that a run made of a module's classes."""
+    """Yield the attributes of the objects that a run made of a module's classes."""
     for name, value in sorted(machine.top.env.items()):
         info = value.ref
         if not isinstance(info, ClassInfo) or value.kind != "class" or info.frame is not machine.top:

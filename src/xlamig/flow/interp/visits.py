@@ -1,4 +1,4 @@
-"""What the analysis of one module finds out about functions of another: plain data between analyses."""
+"""Plain data between analyses: the findings of one module's analysis about the functions of another."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SentEvent(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """What calls from other modules do in a module.
+    """The effects that calls from other modules have in a module.
 
     `per_step` are the functions that run every step, by where they start; `reached` are those that the body
     of another module runs, with how often; `attributes` are class, name and value of what objects hold.

@@ -2,10 +2,10 @@
 
 For each repository, given as a checkout or a bare Git directory: every changed file compiles, the
 helper's import resolves from each import path that resolved the file's own imports of the project before,
-fixes settle, and a second run changes nothing. `--runs` names a manifest, a JSON list of objects
-`repository`, `command` and optionally `cwd`, `env`, `limit`, `compare`: the command has to end as it did
-before the fixes, with the same output unless `compare` is false. Nothing outside a temporary folder is
-written.
+fixes settle, and a second run changes nothing. A repository that cannot be read counts as not safe.
+`--runs` names a manifest, a JSON list of objects `repository`, `command` and optionally `cwd`, `env`,
+`limit`, `compare`: the command has to end as it did before the fixes, with the same output unless
+`compare` is false. Nothing outside a temporary folder is written.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from benchmarks.mirror import MissingMirror, check_out
+
 XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
 HELPER = "xla_compat"
 SUFFIXES = (".py", ".ipynb", ".md", ".sh", ".toml", ".cfg", ".txt", ".yml", ".yaml", "Makefile")
@@ -45,13 +47,16 @@ class Row:
     unresolved: int = 0  # changed files whose import of the helper does not resolve
     unsettled: int = 0
     again: int = 0  # files that a second run changes
+    examined: bool = True
     seconds: float = 0
     runs: str = ""
     notes: list[str] = field(default_factory=list)
 
     @property
     def is_safe(self) -> bool:
-        return not (self.broken or self.unresolved or self.unsettled or self.again or "differs" in self.runs)
+        return self.examined and not (
+            self.broken or self.unresolved or self.unsettled or self.again or "differs" in self.runs
+        )
 
 
 def copy(repository: Path, to: Path) -> None:
@@ -59,16 +64,7 @@ def copy(repository: Path, to: Path) -> None:
     if (repository / ".git").is_dir():
         shutil.copytree(repository, to, symlinks=True, ignore=shutil.ignore_patterns(".git"))
     else:
-        to.mkdir(parents=True)
-        git = ["git", "-C", str(repository)]
-        listing = subprocess.run(
-            [*git, "ls-tree", "-r", "-z", "--name-only", "HEAD"], check=True, capture_output=True
-        ).stdout
-        names = [name for name in listing.decode().split("\0") if name.endswith(SUFFIXES)]
-        content = subprocess.run(
-            [*git, "archive", "HEAD", "--", *names], check=True, capture_output=True
-        ).stdout
-        subprocess.run(["tar", "-x", "-C", str(to)], input=content, check=True)
+        check_out(repository, "HEAD", to, [f"*{suffix}" for suffix in SUFFIXES])
     for command in (["init", "-q"], ["add", "-A", "-f"], ["commit", "-qm", "before", "--no-verify"]):
         subprocess.run(
             ["git", "-C", str(to), "-c", "user.name=x", "-c", "user.email=x@x", *command],
@@ -242,7 +238,7 @@ def outcome(root: Path, run: Mapping[str, Any]) -> object:
 
 
 def table(rows: list[Row]) -> str:
-    names = [f.name for f in fields(Row) if f.name != "notes"]
+    names = [f.name for f in fields(Row) if f.name not in ("examined", "notes")]
     lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
     lines += ["| " + " | ".join(str(getattr(row, name)) for name in names) + " |" for row in rows]
     return "\n".join(lines)
@@ -260,8 +256,8 @@ def main() -> int:
         name = repository.parent.name if repository.name == "repo" else repository.name
         try:
             row = examine(repository, options.limit, runs.get(name.replace("+", "/")))
-        except (subprocess.SubprocessError, OSError) as error:
-            row = Row(name.replace("+", "/"), notes=[f"not examined: {error}"])
+        except (subprocess.SubprocessError, OSError, MissingMirror) as error:
+            row = Row(name.replace("+", "/"), examined=False, notes=[f"not examined: {error}"])
         rows.append(row)
         print(table([row]).splitlines()[-1], *row.notes, sep="\n  ", flush=True)
     print(table(rows))

@@ -134,3 +134,44 @@ def answer(model, ids):
 def test_the_cache_of_transformers_generate(base: str, given: str, grows: bool) -> None:
     found = said(GENERATE.replace("BASE", base).replace("GIVEN", given), "changing")
     assert [fact.partition(":")[0] for fact in found] == ["changing-shape generate"] * grows
+
+
+OWN_LOOP = """
+from transformers import DynamicCache, StaticCache
+
+def answer(model, given, ids):
+    past = FIRST
+    for i in range(9):
+        out = model(ids.to("xla"), past_key_values=past)
+        NEXT
+        ids = out.logits[:, -1:].argmax(-1)
+"""
+CALL = 'model(ids.to("xla"), past_key_values=past)'
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "grows"),
+    [
+        ("None", "past = out.past_key_values", True),
+        ("DynamicCache()", "pass", True),
+        ("DynamicCache()", "past = out.past_key_values", True),
+        ("StaticCache(4)", "pass", False),
+        ("StaticCache(4)", "past = out.past_key_values", False),
+        ("None", "pass", False),
+        ("given", "pass", False),
+    ],
+)
+def test_a_cache_that_a_decoding_loop_gives_back(first: str, then: str, grows: bool) -> None:
+    found = said(OWN_LOOP.replace("FIRST", first).replace("NEXT", then), "changing-shape")
+    assert [fact for fact in found if " generate:" in fact] == [f"changing-shape generate: {CALL}"] * grows
+
+
+def test_a_prefix_in_training_is_no_growing_cache() -> None:
+    code = """
+    def train(model, loader, optimizer):
+        for ids in loader:
+            prefix = model.prefix(ids.to("xla"))
+            model(ids.to("xla"), past_key_values=prefix).loss.backward()
+            optimizer.step()
+    """
+    assert said(code, "changing-shape") == []

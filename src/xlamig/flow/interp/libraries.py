@@ -32,6 +32,7 @@ class Libraries:
     def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
         self.m = state
         self.reads, self.sizes = reads, sizes
+        self._fixed_caches: set[int] = set()  # calls that were given a cache of a fixed size
 
     def made(self, name: str, node: ir.Call) -> AbstractValue | None:
         """Return the instance that a class of this canonical name, or a method such as `from_pretrained`,
@@ -76,8 +77,7 @@ class Libraries:
             case "position":
                 text = short(self.m.source(node))
                 why = Why(f"`{text}` grows with the tokens so far", (node.start, node.end))
-                decodes = any(loop.kind == "decoding" for loop in self.m.loops)
-                sure = LIKELY if decodes else POSSIBLE  # a model that trains starts with an empty cache
+                sure = LIKELY if self._decodes() else POSSIBLE  # it is empty in training
                 return AbstractValue("number", cause="position", sure=sure, why=(why,))
             case "number":
                 return NUMBER
@@ -111,6 +111,22 @@ class Libraries:
         if not self._has_own_generate():  # with arguments of the same names
             operation = f"{self._receiver(node)}.generate"
             self.m.record(ChangingShape, node, LIKELY, via="generate", operation=operation, cause="length")
+
+    def fed_back(self, args: Args, node: ir.Call) -> None:
+        """`model(ids, past_key_values=past)` of a decoding loop: a cache that the model made grows."""
+        given = [args.keywords[name] for name in table.names("generate", "caches") if name in args.keywords]
+        if any(one.trait == LibraryObject("cache") for one in given):  # the model returns it, too
+            self._fixed_caches.add(node.start)
+        grown = any(
+            one.trait == LibraryObject("growing-cache") or (one.kind == "tensor" and one.place == "device")
+            for one in given
+        )
+        if grown and node.start not in self._fixed_caches and self._decodes():
+            operation = short(self.m.source(node.func))
+            self.m.record(ChangingShape, node, LIKELY, via="generate", operation=operation, cause="length")
+
+    def _decodes(self) -> bool:
+        return any(loop.kind == "decoding" for loop in self.m.loops)
 
     def _has_own_generate(self) -> bool:
         """Return whether a class of the project has a decoding loop, and not that of a base in

@@ -124,6 +124,7 @@ class Modules:
     ) -> AbstractValue:
         """Return the output of a module of unknown type."""
         self.m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
+        self.libraries.fed_back(args, node)
         place = self._place(args, module)
         self.m.work(place)
         why = (*(module.why[-2:] if module is not None else ()), self._why(node)) if place != "host" else ()

@@ -56,6 +56,7 @@ PROVES = {
         "if isinstance(x, list):\n        return x\n    else:\n        torch.exp(x)"
     ),
     "a default for None before the use": "if x is None:\n        x = torch.ones(2)\n    torch.exp(x)",
+    "a use in a nested function": "def inner(y):\n        return torch.exp(x) + y\n    return inner",
     "a walrus": "if (z := x[1:, None]) is not None:\n        torch.exp(z)",
 }
 PROVES_NOTHING = {

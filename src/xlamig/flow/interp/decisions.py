@@ -125,7 +125,7 @@ class Decisions:
                     return
                 thing = self.m.semantics.evaluate(subject)
                 if holds and thing.kind == "unknown":
-                    sure = thing.sure if thing.place else POSSIBLE
+                    sure = thing.sure if thing.place else LIKELY
                     self.m.put(
                         name, AbstractValue("tensor", thing.place or "either", sure=sure, why=thing.why)
                     )

@@ -91,13 +91,23 @@ class Reaching:
                 self.expression(target)
                 self.expression(value)
                 self._assign(target, ir.Binary(node.start, node.end, node.op, target, value))
-            case ir.FunctionDef(name=name) | ir.ClassDef(name=name):
+            case ir.FunctionDef():
+                self.bind(node.name, node.start)
+                self._nested(node)
+            case ir.ClassDef(name=name):
                 self.bind(name, node.start)
             case ir.Import(names=names) | ir.ImportFrom(names=names):
                 for alias in names:
                     self.bind(alias.asname or alias.name.partition(".")[0], alias.start)
             case _:
                 self._children(node)
+
+    def _nested(self, node: ir.FunctionDef) -> None:
+        """Visit a function inside: its uses of names around it are uses of what reaches its definition."""
+        before = dict(self._reaching)
+        self._forget(param.name for param in node.params)
+        self.block(node.body)
+        self._reaching = before
 
     def _children(self, node: ir.Node) -> None:
         for child in ir.children(node):

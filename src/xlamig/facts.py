@@ -160,12 +160,13 @@ class DeviceChoice(Fact):
     rank, or any given to torch.cuda.set_device, stands for a GPU; "selection": an availability test
     picks between CUDA and `fallback`; "move": under such a test a tensor or module is moved, with no
     other branch; "test": where a tensor or device is on CUDA, or not on the CPU (`device` is "cpu"), real
-    work is done, and `fallback` elsewhere; "accelerator": torch.accelerator or get_device_module picks.
+    work is done, and `fallback` elsewhere; "accelerator": torch.accelerator or get_device_module picks;
+    "flag": a name keeps whether CUDA is there, and decides several placements.
     """
 
     kind: ClassVar[str] = "device-choice"
 
-    via: Literal["literal", "index", "selection", "move", "test", "accelerator"]
+    via: Literal["literal", "index", "selection", "move", "test", "accelerator", "flag"]
     device: str  # "cuda", "cuda:0", "cuda:*", "xla", "tpu"
     position: str = ""  # to, cuda, factory, torch.device, set_device, option, default, setting ...; of a
     # test: if, ternary, assert, lookup, option

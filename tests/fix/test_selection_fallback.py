@@ -51,7 +51,7 @@ def fixed(code: str) -> list[str]:
         (
             f"def f(x, a):\n    use = a.gpu and {AVAILABLE}\n    if use:\n        x, y = x.cuda(), x.cuda()",
             [
-                'if use or a.gpu and default_device().type == "xla":',
+                'use = a.gpu and default_device().type != "cpu"',
                 "x, y = x.to(default_device()), x.to(default_device())",
             ],
         ),

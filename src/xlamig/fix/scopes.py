@@ -197,7 +197,7 @@ def holds_a_device(module: ir.Module, name: str, place: tuple[int, int], known: 
                 return False
             case ir.Bool() if _mentions(node, name):
                 return False
-            case ir.Assign() if any(_dotted_name(target) == name for target in node.targets):
+            case ir.Assign() if any(dotted_name(target) == name for target in node.targets):
                 return False
     functions = [node for node in path if isinstance(node, ir.FunctionDef) and bindings(node, name)]
     owner = functions[-1] if functions else module
@@ -208,12 +208,13 @@ def holds_a_device(module: ir.Module, name: str, place: tuple[int, int], known: 
 
 
 def _mentions(root: ir.Node, name: str) -> bool:
-    return any(_dotted_name(node) == name for node in ir.walk(root))
+    return any(dotted_name(node) == name for node in ir.walk(root))
 
 
-def _dotted_name(node: ir.Node) -> str:
+def dotted_name(node: ir.Node) -> str:
+    """ "a.b" for a name and its attributes; "" for other expressions."""
     if isinstance(node, ir.Attribute):
-        return f"{_dotted_name(node.value)}.{node.attr}"
+        return f"{dotted_name(node.value)}.{node.attr}"
     return node.id if isinstance(node, ir.Name) else ""
 
 
@@ -222,9 +223,9 @@ def _values(owner: ir.Node, name: str) -> Iterator[ir.Expr]:
         match node:
             case ir.Param(name=bound, default=ir.Expr() as value) if bound == name:
                 yield value
-            case ir.Assign(value=value) if any(_dotted_name(target) == name for target in node.targets):
+            case ir.Assign(value=value) if any(dotted_name(target) == name for target in node.targets):
                 yield value
-            case ir.AnnAssign(target=target, value=ir.Expr() as value) if _dotted_name(target) == name:
+            case ir.AnnAssign(target=target, value=ir.Expr() as value) if dotted_name(target) == name:
                 yield value
 
 

@@ -55,6 +55,10 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "device-argument": StrategyInfo(
             "passes the program's device as {argument}", {"argument": _TEXT}, (("argument",),)
         ),
+        "device-flag": StrategyInfo(
+            "asks for any accelerator where a name keeps whether CUDA is there, and moves what it decides",
+            {"trusting": _FLAG},
+        ),
         "device-literal": StrategyInfo("writes the program's device instead of the literal"),
         "device-move": StrategyInfo("makes the move under the test go to the XLA device too"),
         "device-of-rank": StrategyInfo("writes the XLA device where there is one, the rank's GPU elsewhere"),

@@ -14,6 +14,7 @@ from xlamig.fix.strategies.checkpointing import rename_where_passed
 from xlamig.fix.strategies.copies import copy_from_device
 from xlamig.fix.strategies.cuda_method import cuda_method
 from xlamig.fix.strategies.device_argument import device_argument
+from xlamig.fix.strategies.device_flag import device_flag
 from xlamig.fix.strategies.device_literal import device_literal
 from xlamig.fix.strategies.device_move import device_move
 from xlamig.fix.strategies.device_of_rank import device_of_rank
@@ -46,6 +47,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "copy-from-device": copy_from_device,
         "cuda-method": cuda_method,
         "device-argument": device_argument,
+        "device-flag": device_flag,
         "device-literal": device_literal,
         "device-move": device_move,
         "device-of-rank": device_of_rank,

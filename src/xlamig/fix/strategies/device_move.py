@@ -9,6 +9,7 @@ from xlamig.facts import DeviceChoice, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.device import device_expression
 from xlamig.fix.scopes import statement_at
+from xlamig.fix.strategies.device_flag import decided_by_flag
 
 
 def device_move(fact: Fact, options: Options, context: FixContext) -> Draft | None:
@@ -16,6 +17,8 @@ def device_move(fact: Fact, options: Options, context: FixContext) -> Draft | No
     but for what else it asks."""
     if not isinstance(fact, DeviceChoice) or fact.via != "move" or "availability" not in fact.parts:
         return None
+    if whole := decided_by_flag(fact, context):
+        return whole
     node = statement_at(context.module, fact.parts["statement"])
     calls = list(_moves(node)) if isinstance(node, ir.If) else []
     if not isinstance(node, ir.If) or not calls:

@@ -7,6 +7,7 @@ from xlamig.facts import DeviceChoice, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.device import device_expression, index_of, is_default_device
 from xlamig.fix.scopes import Function, bindings, path_to, reads
+from xlamig.fix.strategies.device_flag import decided_by_flag
 from xlamig.fix.strategies.device_literal import device_text, replace_by_device
 
 _EXPRESSIONS = {"ternary", "and"}
@@ -21,6 +22,8 @@ def device_selection(fact: Fact, options: Options, context: FixContext) -> Draft
         return None
     if "availability" not in fact.parts or fact.result not in ("device", "string"):
         return None  # what else is asked for has to stay asked for
+    if whole := decided_by_flag(fact, context):
+        return whole
     if fact.form == "word":
         return _word(fact, context)
     if "fallback" in fact.parts and (

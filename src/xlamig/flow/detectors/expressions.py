@@ -12,6 +12,7 @@ from xlamig.flow.detectors.apis import Apis, Via
 from xlamig.flow.detectors.branches import Branches
 from xlamig.flow.detectors.cuda_required import CudaRequired
 from xlamig.flow.detectors.devices import Devices
+from xlamig.flow.detectors.flags import Flags
 from xlamig.flow.detectors.narrowing import Narrowing
 from xlamig.flow.detectors.parts import owner_of
 from xlamig.flow.detectors.selection import Selections
@@ -43,6 +44,7 @@ class Expressions:
         self.devices = Devices(analysis, narrowing.guards)
         self.selections = Selections(analysis, narrowing.guards, self.devices)
         self.branches = Branches(analysis)
+        self.flags = Flags(analysis, self.selections)
         self.cuda_required = CudaRequired(analysis, narrowing.guards, self.selections)
         self.backends = Backends(analysis)
         self.packages = Packages(analysis)

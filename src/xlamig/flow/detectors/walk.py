@@ -174,6 +174,7 @@ class Walk:
         for target in targets:
             if value is not None:
                 self.detectors.add(self.detectors.devices.in_assignment(target, value, place))
+                self.detectors.add(self.detectors.flags.in_assignment(target, value, place))
                 self.detectors.add(self.detectors.backends.in_assignment(target, value, place))
             self.detectors.add(self.detectors.variables.assigned(target, value, place))
             if value is not None and isinstance(target, ir.Subscript):

@@ -100,6 +100,8 @@ class Values:
         """`"nccl" if use_gpu else "gloo"`: it may be the GPU's, unless availability of CUDA decides
         or the other is for XLA."""
         arms = [self.of(arm, scope, depth + 1) for arm in (node.body, node.orelse)]
+        if [arm.value for arm in (node.body, node.orelse) if isinstance(arm, ir.Const)] == [True, False]:
+            return self.of(node.test, scope, depth + 1)
         decided = self.of(node.test, scope, depth + 1).value.kind == "cuda-test"
         if decided or any(known.value.value in ("xla", "tpu") for known in arms):
             return self._unknown(node)

@@ -1,0 +1,86 @@
+"""`use_cuda = torch.cuda.is_available()` asks for any accelerator, and what it guards is placed there."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from xlamig import ir
+from xlamig.facts import DeviceChoice, Fact, Span
+from xlamig.fix.context import Draft, Expression, FixContext, FixDeclined, Options
+from xlamig.fix.device import device_expression
+from xlamig.fix.flags import Flag, flag_named, flag_of, guarded_by, is_harmless, uses_of
+from xlamig.fix.placements import Placements, placed_below
+
+
+def device_flag(fact: Fact, options: Options, context: FixContext) -> Draft | None:
+    """The decision and all that depends on it, or nothing. Option `trusting`: also where the flag is passed
+    on, or guards something that needs CUDA, which is then reported."""
+    if not isinstance(fact, DeviceChoice) or fact.via != "flag":
+        return None
+    flag = flag_of(context.module, fact.span)
+    return _draft(flag, fact, context, bool(options.get("trusting"))) if flag else None
+
+
+def decided_by_flag(fact: DeviceChoice, context: FixContext) -> Draft | None:
+    """Return the fix of the flag that decides a selection or a move, if a flag does and the fix is proven."""
+    asked = fact.parts.get("availability")
+    flag = flag_of(context.module, asked) if asked else None
+    if flag is None and asked is not None:
+        flag = flag_named(context.module, context.text(asked))
+    if flag is None or flag.assignment.start <= fact.span[0] < flag.assignment.end:
+        return None
+    try:
+        return _draft(flag, fact, context, trusting=False)
+    except FixDeclined:
+        return None
+
+
+def _draft(flag: Flag, fact: Fact, context: FixContext, trusting: bool) -> Draft | None:
+    placements = Placements(context, partial(_device, context, fact), trusting)
+    roots: dict[int, ir.Node] = {}
+    for use in uses_of(context.module, flag):
+        guarded = guarded_by(context.module, use)
+        if guarded is not None:
+            roots[id(guarded)] = guarded
+        elif not trusting and not is_harmless(context.module, use):
+            raise FixDeclined(f"`{flag.path}` is passed on")
+    outer = [root for root in roots.values() if not any(_holds(other, root) for other in roots.values())]
+    if flag.pure and len([root for root in outer if any(placed_below(root))]) < 2 and not trusting:
+        kinds = [root for root in outer if isinstance(root, ir.IfExp) and _is_plain(root)]
+        if len(kinds) == len([root for root in outer if any(placed_below(root))]):
+            return None  # a single selection is replaced where it stands
+    for root in outer:
+        placements.rewrite(root, partial(_test, context, flag))
+    if not placements.count:
+        return None
+    device = _device(context, fact, (flag.decision.start, flag.decision.end), "")
+    asked = f'{device.text}.type {"==" if flag.negated else "!="} "cpu"'
+    decision = context.edit(flag.decision.start, flag.decision.end, asked)
+    message = f"Use `{asked}`, and place on any device what `{flag.path}` decides"
+    edits = (*device.edits, *placements.edits, decision)
+    return Draft(message, tuple(dict.fromkeys(edits)), device.creates)
+
+
+def _test(context: FixContext, flag: Flag, node: ir.IfExp) -> str | None:
+    """How to write the test of a selection once the flag knows every accelerator."""
+    text = context.text((node.test.start, node.test.end))
+    names = [inner for inner in ir.walk(node.test) if context.text((inner.start, inner.end)) == flag.path]
+    if not names:
+        return None
+    return "" if flag.pure and text in (flag.path, f"not {flag.path}") else text
+
+
+def _is_plain(node: ir.IfExp) -> bool:
+    arms = (node.body, node.orelse)
+    return all(isinstance(arm, ir.Const | ir.Call) for arm in arms)
+
+
+def _holds(outer: ir.Node, inner: ir.Node) -> bool:
+    return outer is not inner and outer.start <= inner.start and inner.end <= outer.end
+
+
+def _device(context: FixContext, fact: Fact, place: Span, index: str) -> Expression:
+    found = device_expression(context, fact, place, index, from_scope=False)
+    if found is None:
+        raise FixDeclined("no device can be written here")
+    return found

@@ -1,0 +1,43 @@
+"""Names that say whether CUDA is there, and decide more than one placement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.facts import DeviceChoice
+from xlamig.flow.detectors.selection import Selections
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.site import Analysis, CodeContext
+
+_PLACES = re.compile(r"\.cuda\b|[\"']cuda")
+
+
+class Flags:
+    """Makes device-choice facts for `use_cuda = torch.cuda.is_available() and ...`."""
+
+    def __init__(self, analysis: Analysis, selections: Selections) -> None:
+        self.analysis = analysis
+        self.selections = selections
+
+    def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
+        path = path_of(target)
+        if not path or not self.selections.asks_for_cuda(value, place) or self._decides_little(path):
+            return
+        calls = (node for node in ir.walk(value) if isinstance(node, ir.Call))
+        call = next((node for node in calls if path_of(node.func).endswith("is_available")), None)
+        if call is not None:
+            fields = place.fields(call)
+            fields["parts"] = {"target": (target.start, target.end)}
+            yield DeviceChoice(**fields, via="flag", device="cuda", form="name", fallback="cpu")
+
+    def _decides_little(self, path: str) -> bool:
+        """A single selection is reported where it stands."""
+        return sum(self._is_guarded(node, path) for node in ir.walk(self.analysis.module)) < 2
+
+    def _is_guarded(self, node: ir.Node, path: str) -> bool:
+        if not isinstance(node, ir.If | ir.IfExp):
+            return False
+        tested = any(path_of(n) == path for n in ir.walk(node.test) if isinstance(n, ir.Name | ir.Attribute))
+        return tested and _PLACES.search(self.analysis.source(node)) is not None

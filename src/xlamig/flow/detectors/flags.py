@@ -23,7 +23,7 @@ class Flags:
 
     def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
         path = path_of(target)
-        if not path or not self.selections.asks_for_cuda(value, place) or self._decides_little(path):
+        if not path or not self.selections.asks_for_cuda(value, place) or self._decides_little(path, value):
             return
         calls = (node for node in ir.walk(value) if isinstance(node, ir.Call))
         call = next((node for node in calls if path_of(node.func).endswith("is_available")), None)
@@ -32,9 +32,11 @@ class Flags:
             fields["parts"] = {"target": (target.start, target.end)}
             yield DeviceChoice(**fields, via="flag", device="cuda", form="name", fallback="cpu")
 
-    def _decides_little(self, path: str) -> bool:
-        """A single selection is reported where it stands."""
-        return sum(self._is_guarded(node, path) for node in ir.walk(self.analysis.module)) < 2
+    def _decides_little(self, path: str, value: ir.Expr) -> bool:
+        """A single selection is reported where it stands; a statement, if the flag asks only for CUDA."""
+        guarded = [node for node in ir.walk(self.analysis.module) if self._is_guarded(node, path)]
+        statements = isinstance(value, ir.Bool) and any(isinstance(node, ir.If) for node in guarded)
+        return len(guarded) < 2 and not statements
 
     def _is_guarded(self, node: ir.Node, path: str) -> bool:
         if not isinstance(node, ir.If | ir.IfExp):

@@ -206,7 +206,7 @@ class Apis:
         shown = repr(value) if known.value.kind == "constant" else f"`{value}`"
         unless = "" if known.sure else " unless it is set otherwise"
         why = Why(f"`{self.analysis.source(node)}` is {shown}{unless}", (node.start, node.end))
-        return (why, *(Why("its default is written here", place) for place in known.defaults[:1]))
+        return (why, *(Why("the default is written here", place) for place in known.defaults[:1]))
 
     def _spelled(self, node: ir.Expr) -> str:
         """The callee's text, a long receiver left out: "(...).cuda"."""

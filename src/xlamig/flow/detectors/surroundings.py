@@ -165,7 +165,7 @@ class Variables:
         if not self.interest.wants_variable(name):
             return
         fields = place.fields(node)
-        why = Why(f"{access}s the environment variable {name}", (key.start, key.end))
+        why = Why(f"this line {access}s the environment variable {name}", (key.start, key.end))
         fields["reasons"] = (*place.reasons, why)
         known = None if value is None else self.analysis.values.of(value, place.scope).value
         yield Environment(**fields, variable=name, access=access, value=known)

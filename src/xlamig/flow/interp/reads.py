@@ -111,7 +111,7 @@ class Reads:
         node, statement, _ = end.ref
         if end.trait.works > start.trait.works and end.trait.waiting:
             begin = start.ref.node
-            why = Why("the time is taken from here", (begin.start, begin.end))
+            why = Why("the first reading of the clock", (begin.start, begin.end))
             self.m.record(Timing, node, LIKELY, (why,), at=statement, clock=short(self.m.source(node)))
 
     def formatted(self, part: ir.Node, thing: AbstractValue, operation: str, node: ir.Node) -> None:

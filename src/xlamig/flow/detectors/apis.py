@@ -204,6 +204,8 @@ class Apis:
             return ()
         value = known.value.value
         shown = repr(value) if known.value.kind == "constant" else f"`{value}`"
+        if shown == self.analysis.source(node):
+            return ()  # `inf` is inf
         unless = "" if known.sure else " unless it is set otherwise"
         why = Why(f"`{self.analysis.source(node)}` is {shown}{unless}", (node.start, node.end))
         return (why, *(Why("the default is written here", place) for place in known.defaults[:1]))

@@ -15,7 +15,7 @@ from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 
 _MESSAGES = {
-    "optimizer": "the optimizer is built here, from the parameters of before",
+    "optimizer": "the optimizer is created here, with the parameters before the move",
     "tie": "the weights are tied here",
     "hook": "the hook is set here",
     "attribute": "the attribute is set here",

@@ -28,6 +28,7 @@ from xlamig.flow.interp.domain.shapes import broadcast
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import LASTING, VARIED, joined, times
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.known import short
 
 _FOLD: dict[str, Callable[[float, float], float]] = {
     "+": operator.add,
@@ -144,7 +145,8 @@ class Operators:
     def _of_tensors(self, op: str, left: AbstractValue, right: AbstractValue, node: ir.Node) -> AbstractValue:
         one, other = (left, right) if left.kind == "tensor" else (right, left)
         if op == "**" and other.kind == "number":
-            self.reads.changing(node, other, ChangingConstant, via="attribute", operation="**", tensor="")
+            text = short(self.m.source(getattr(node, "right" if other is right else "left", node)))
+            self.reads.changing(node, other, ChangingConstant, via="attribute", operation="**", number=text)
         if other.kind != "tensor":
             self.m.work(one.place)
             known = other.kind in ("number", "bool", "none")

@@ -24,7 +24,7 @@ from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 
 _CAUSES = {
-    "step-counter": "counts steps",
+    "step-counter": "is different every step",
     "position": "is a different number every iteration",
     "random": "is random",
     "read": "was read from a tensor",
@@ -139,7 +139,7 @@ class Reads:
         if self.m.frequency not in ("step", "interval") and not number.loop and not each_call:
             return False
         why = Why(
-            f"`{short(self.m.source(node))}` {_CAUSES.get(number.cause, 'changes')}",
+            f"`{fields.get('number') or short(self.m.source(node))}` {_CAUSES.get(number.cause, 'changes')}",
             (node.start, node.end),
         )
         self.m.record(fact, node, number.sure, (*number.why, why), cause=number.cause, **fields)

@@ -107,7 +107,7 @@ def read_notebook(data: bytes, filename: str) -> NotebookText:
     except UnicodeDecodeError as error:
         raise NotANotebook(f"byte 0x{data[error.start]:02x} is not utf-8", Location(1, 1)) from None
     except json.JSONDecodeError as error:
-        raise NotANotebook(f"no valid JSON: {error.msg}", Location(error.lineno, error.colno)) from None
+        raise NotANotebook(f"invalid JSON ({error.msg})", Location(error.lineno, error.colno)) from None
     except (NotJson, RecursionError):
         raise NotANotebook("no notebook: it has no list of cells", Location(1, 1)) from None
     if not _speaks_python(document):

@@ -65,7 +65,7 @@ def _amount(kernels: int, native: Native) -> str:
     if native.device_lines:
         parts.append(f"{native.device_lines} lines of device code")
     features = in_words(native.features) if kernels else ""
-    return ", ".join([*parts, features] if features else parts) or "code that calls CUDA"
+    return ", ".join([*parts, features] if features else parts) or "C++ code that calls CUDA"
 
 
 def _list_first(names: list[str], most: int = 3) -> str:
@@ -74,13 +74,11 @@ def _list_first(names: list[str], most: int = 3) -> str:
 
 
 def _related_places(kernels: list[Found], native: Native, links: Links) -> Iterator[Why]:
-    launched = {launch.kernel for launch in native.launches}
     for kernel in kernels[:_MOST]:
-        where = "launched in this file" if kernel.name in launched else "not launched in this file"
         lines = f", {kernel.lines} lines" if kernel.lines else ""
-        yield Why(f"kernel `{kernel.name}`{lines}, {where}", kernel.span)
+        yield Why(f"kernel `{kernel.name}`{lines}", kernel.span)
     for bound in links.operators[:_MOST]:
-        yield Why(f"reached from Python as `{bound.operator}`, bound in {bound.filename}")
+        yield Why(f"Python calls it as `{bound.operator}`, which {bound.filename} defines")
     for user in links.users:
         yield Why(f"`{user.operator}` is called in {user.filename}, line {user.row}")
     if links.more:

@@ -94,7 +94,7 @@ def _read_pipfile_lock(page: Page) -> Iterator[Fact]:
     try:
         data = json.loads(page.text)
     except json.JSONDecodeError as error:
-        yield page.malformed(f"no valid JSON: {error.msg}", error.pos)
+        yield page.malformed(f"invalid JSON ({error.msg})", error.pos)
         return
     except RecursionError:
         yield page.malformed("nested too deeply", 0)

@@ -145,7 +145,7 @@ def read_json(page: Page, wanted: Wanted) -> Iterator[Fact]:
         data = json.loads(page.text)
     except json.JSONDecodeError as error:
         if not is_template(page.text) and not _has_value_per_line(page.text, error):
-            yield page.malformed(f"no valid JSON: {error.msg}", error.pos)
+            yield page.malformed(f"invalid JSON ({error.msg})", error.pos)
         return
     except RecursionError:
         yield page.malformed("nested too deeply", 0)

@@ -211,10 +211,11 @@ class Apis:
         return (why, *(Why("the default is written here", place) for place in known.defaults[:1]))
 
     def _spelled(self, node: ir.Expr) -> str:
-        """The callee's text, a long receiver left out: "(...).cuda"."""
+        """The callee's text: of a long name its last two parts, a long receiver left out: "(...).cuda"."""
         text = " ".join(self.analysis.source(node).split())
-        short_enough = len(text) <= _LONG or (path_of(node) == text and text.count(".") == 1)
-        if short_enough or not isinstance(node, ir.Attribute):
+        if len(text) <= _LONG or not isinstance(node, ir.Attribute):
             return short(text)
+        if path_of(node) == text:
+            return ".".join(text.split(".")[-2:])
         tail = re.search(r"\.\w+(?:\([^()]{0,12}\)\.\w+)*$", text)
         return f"(...){tail[0]}" if tail and len(tail[0]) <= _LONG else f"(...).{node.attr}"

@@ -3,11 +3,11 @@
 python tools/check_prose.py    prints every violation and exits with 1 if there is one
 
 Rules (heads of rules/*/*.md and rows of rules/*/*.toml): a message is one sentence of at most 100
-characters, `help` is an imperative, nothing ends with a period or uses a banned phrase. Rule pages:
-no section is left as `xlamig rule new` wrote it, and "Fix safety" leaves grades to the generated
-lines. Documents and rule pages: lines of prose wrap at 100 columns, and
-banned phrases stay out. Code: banned phrases stay out of comments, docstrings and, in the package, of
-all other text; a docstring begins with a verb or a noun. HTML templates: banned phrases stay out.
+characters, `help` and its like begin with a verb (VERBS: add yours), nothing ends with a period or uses
+a banned phrase. Rule pages: no section is left as `xlamig rule new` wrote it, and "Fix safety" leaves
+grades to the generated lines. Documents and rule pages: lines of prose wrap at 100 columns, and banned
+phrases stay out. Code: banned phrases stay out of comments, docstrings and, in the package, of all
+other text; a docstring begins with a verb or a noun. HTML templates: banned phrases stay out.
 """
 
 from __future__ import annotations
@@ -38,7 +38,21 @@ _LAYOUT = frozenset({tokenize.NL, tokenize.COMMENT})
 _STATEMENT_STARTS = frozenset({tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})
 _CODE = re.compile(r"`[^`]*`")
 _LINK = re.compile(r"\]\([^)]*\)|https?://\S+")
-_SENTENCE = {"message", "help", "reason", "title"}
+_MESSAGES = {"message", "says"}
+_ADVICE = {"help", "instead", "changes", "advice"}
+_SENTENCE = {*_MESSAGES, *_ADVICE, "reason", "title", "why"}
+_VERBS = """Add Apply Ask Assign Build Cache Calibrate Call Cast Catch Check Choose Clip Clone Compare
+Compile Compute Configure Convert Copy Correct Count Create Decode Define Delete Detach Disable
+Divide Do Draw Drop Enable End Exchange Expand Expect Export Fill Find Fix Gather Generate Give
+Import Index Initialize Insert Install Iterate Keep Leave Let Limit Load Log Make Mask Move Multiply
+Name Omit Open Pad Pass Permute Place Pool Port Prefer Print Profile Put Quantize Quote Raise Read
+Rely Remove Rename Replace Report Request Require Reserve Reshape Restore Return Reuse Rewrite Roll
+Round Run Sample Save Scale Select Send Serve Set Shard Share Shift Skip Sort Specify Split Stack
+Start Stop Store Sum Suppress Switch Take Test Tie Train Transform Try Turn Update Upgrade Use
+Voxelize Wait Work Wrap Write"""
+VERBS = frozenset(_VERBS.split())
+_CONDITIONS = frozenset({"After", "For", "If", "On", "To"})  # and then the verb
+_NO_CHANGE = "Nothing to change"
 _BANNED = re.compile(
     r"""\banother\b[^.]{0,40}\bin\ each\b | \b(?:in|to)\ each\ (?:step|round)\b | \ba?\ rounds?\ of\b
     | \barms?\b | \b(?:is|are|was|were)\ told\b | \banew\b | \bwithout\ (?:a|any)\ message\b
@@ -85,7 +99,7 @@ def rules(folder: Path) -> Iterator[Violation]:
 def _sentences(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for name, inner in value.items():
-            yield from _sentences(inner, name)
+            yield from _sentences(inner, key if key in _ADVICE else name)
     elif isinstance(value, list):
         for inner in value:
             yield from _sentences(inner, key)
@@ -100,14 +114,20 @@ def of_sentence(key: str, sentence: str) -> Iterator[str]:
         yield f"banned phrase {banned[0]!r}"
     if _OPENING.match(sentence):
         yield "opens with a word that hides the actor"
-    if sentence.endswith(".") and not sentence.endswith("..."):
+    if sentence.endswith(".") and not sentence.endswith("...") and key != "advice":
         yield "ends with a period"
-    if key == "message" and len(_HOLE.sub("", sentence)) > LONGEST:
+    if key in _MESSAGES and len(_HOLE.sub("", sentence)) > LONGEST:
         yield f"longer than {LONGEST} characters"
-    if key in {"message", "help"} and sentence[:1].islower():
+    if key in {*_MESSAGES, *_ADVICE} and sentence[:1].islower():
         yield "begins in lower case"
-    if key == "help" and sentence.startswith("`"):
-        yield "is no imperative"
+    if key in _ADVICE and not _is_imperative(sentence):
+        yield "is no imperative: it begins with none of VERBS"
+
+
+def _is_imperative(sentence: str) -> bool:
+    first = sentence.split(maxsplit=1)[0].rstrip(",:;") if sentence else ""
+    filled = first.startswith("{")  # by a row, whose text is checked itself
+    return filled or first in VERBS or first in _CONDITIONS or sentence.startswith(_NO_CHANGE)
 
 
 def pages(folder: Path) -> Iterator[Violation]:

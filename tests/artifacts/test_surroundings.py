@@ -180,7 +180,7 @@ def test_what_is_nested_without_end_is_told(kind: str) -> None:
     ("text", "said"),
     [
         ('{"a": 1}\n{"a": 2}\n', []),  # JSON Lines: data
-        ('{"a": 1} {"a": 2}\n', ["no valid JSON: Extra data"]),
+        ('{"a": 1} {"a": 2}\n', ["invalid JSON (Extra data)"]),
         ('{"a": 1,}\n', True),
     ],
 )

@@ -141,8 +141,9 @@ def test_a_new_page_says_what_makes_xlamig_read_it(invoke: Any) -> None:
     assert setting not in told and "xlamig rule test ACME002" in told
 
 
-def test_a_rule_of_ones_own_does_not_go_among_xlamigs(invoke: Any) -> None:
-    folder = find_book()
+@pytest.mark.parametrize("below", ["", "device"])
+def test_a_rule_of_ones_own_does_not_go_among_xlamigs(invoke: Any, below: str) -> None:
+    folder = find_book() / below
     result = invoke("rule", "new", "ACME001", "my-rule", "--dir", str(folder))
     assert (result.exit_code, "your own repository" in result.stderr) == (2, True)
     assert list(folder.rglob("ACME*")) == []

@@ -66,3 +66,10 @@ def test_a_rule_without_an_example_is_not_called_tested(invoke: Invoke) -> None:
     Path(BAD).unlink()
     result = invoke("rule", "test", "ACME001")
     assert (result.exit_code, '"## Example" has no code' in result.stdout) == (1, True)
+
+
+def test_a_misspelled_name_of_torch_is_named(invoke: Invoke) -> None:
+    warning = "is it `torch.cuda.synchronize`?"
+    assert warning in invoke("rule", "new", "ACME002", "b", "--api", "torch.cuda.synchronise").output
+    assert warning in invoke("rule", "test", "ACME002").output
+    assert "Warning" not in invoke("rule", "test", "ACME001").output

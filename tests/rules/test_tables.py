@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from xlamig.config.settings import TARGETS, Settings
 from xlamig.knowledge.operators import operators
 from xlamig.rulebook import load
+from xlamig.rulebook.parameters import misspelled
 from xlamig.rulebook.rule import Rule
 
 BOOK = load(Settings(preview=True))
@@ -26,20 +25,30 @@ def test_advice_is_about_an_operator_that_was_measured(name: str) -> None:
         pytest.fail(f"rules/api/operators.toml: {name} was not measured; near: {sorted(near)}", pytrace=False)
 
 
-def reported_by(rule: Rule) -> Iterator[tuple[str, str]]:
-    """Yield name and target of every row that the rule takes its verdict from."""
-    for row in (row for match in rule.matches if match.kind == "api-use" for row in match.rows):
-        for verdict in rule.verdicts:
-            if verdict.from_row and verdict.target in row.all_rulings:
-                yield from ((name, verdict.target) for name in (row.name, *row.aliases))
+def rows_of(rule: Rule) -> set[tuple[str, str]]:
+    """Return name and target of every row that the rule takes its verdict from."""
+    rows = [row for match in rule.matches if match.kind == "api-use" for row in match.rows]
+    targets = {verdict.target for verdict in rule.verdicts if verdict.from_row}
+    return {
+        (name, target)
+        for row in rows
+        for target in targets & row.all_rulings.keys()
+        for name in (row.name, *row.aliases)
+    }
 
 
-def test_a_name_is_a_row_of_one_rule_only() -> None:
-    codes: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for rule in BOOK.rules:
-        for key in reported_by(rule):
-            codes[key].add(rule.code)
-    twice = {name: sorted(by) for (name, _), by in codes.items() if len(by) > 1}
-    lines = [f"{name} is a row of {' and '.join(by)}: keep one, or let one supersede" for name, by in twice.items()]
+ROWS = {rule.code: rows for rule in BOOK.rules if (rows := rows_of(rule))}
+
+
+@pytest.mark.parametrize("code", ROWS)
+def test_a_row_is_reported_by_one_rule(code: str) -> None:
+    twice = {name: other for other in ROWS if other != code for name, _ in ROWS[code] & ROWS[other]}
+    lines = [f"{name} is a row of {code} and of {other}: keep one" for name, other in sorted(twice.items())]
     if lines:
+        pytest.fail("\n".join(lines), pytrace=False)
+
+
+@pytest.mark.parametrize("rule", BOOK.rules, ids=lambda rule: rule.code)
+def test_names_are_spelled_as_torch_spells_them(rule: Rule) -> None:
+    if lines := list(misspelled(rule)):
         pytest.fail("\n".join(lines), pytrace=False)

@@ -43,6 +43,8 @@ def command(code: str, name: str, folder: Path, fixtures: Path, api: str) -> Non
     CODE is capital letters and three digits; XLA is for the rules of xlamig itself, your own have
     other letters and belong in your repository. NAME reads as "allow NAME": ACME001 my-rule-name.
     """
+    from xlamig.rulebook.parameters import nearly
+
     if not _CODE.fullmatch(code):
         raise click.BadParameter(f"{code!r} is not capital letters and three digits", param_hint="CODE")
     if not _NAME.fullmatch(name):
@@ -50,6 +52,8 @@ def command(code: str, name: str, folder: Path, fixtures: Path, api: str) -> Non
     if not _API.fullmatch(api):
         raise click.BadParameter(f"{api!r} is not a dotted name", param_hint="--api")
     _check_prefix(code, folder)
+    if near := nearly(api):
+        click.echo(f"Warning: torch has no `{api}`, as far as xlamig knows; is it `{near}`?", err=True)
     family = folder
     for page, other, used in _pages(folder):
         if code == other or name == used:
@@ -75,7 +79,7 @@ def _check_prefix(code: str, folder: Path) -> None:
     """Raise UsageError for a rule with letters of its own among the rules of xlamig itself."""
     from xlamig.rulebook.load import find_book
 
-    if not code.startswith("XLA") and folder.resolve() == find_book().resolve():
+    if not code.startswith("XLA") and folder.resolve().is_relative_to(find_book().resolve()):
         raise click.UsageError(
             f"{folder.as_posix()} holds the rules of xlamig itself, which begin with XLA. "
             f"Run this in your own repository: {code} belongs to the code that it is about"
@@ -87,7 +91,7 @@ def _is_read(folder: Path) -> bool:
     from xlamig.rulebook.load import find_book
 
     read = (find_book(), *Resolver().settings_for(Path()).rules)
-    return folder.resolve() in {one.resolve() for one in read}
+    return any(folder.resolve().is_relative_to(one.resolve()) for one in read)
 
 
 def _pages(folder: Path) -> Iterator[tuple[Path, str, str]]:

@@ -45,6 +45,11 @@ def signature(name: str) -> Signature | None:
     return _either(found) if found else None
 
 
+def names() -> tuple[str, ...]:
+    """Return every canonical name whose signature is known."""
+    return tuple(_lines())
+
+
 def parameters(name: str) -> tuple[str, ...] | None:
     """The positional parameters of a canonical name, in order. None where the name is not known."""
     known = signature(name)

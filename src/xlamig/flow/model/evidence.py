@@ -103,7 +103,7 @@ class _Uses(Reaching):
 
     def _called(self, node: ir.Call, func: ir.Expr) -> None:
         self._refute(func, plain=True)
-        dotted = self.names.dotted(func, self.scope)
+        dotted = None if self._is_of_parameter(func) else self.names.dotted(func, self.scope)
         if dotted is not None:
             if dotted.startswith("torch."):
                 self._prove_arguments(node, signatures.signature(dotted))
@@ -112,12 +112,19 @@ class _Uses(Reaching):
         elif isinstance(func, ir.Name) and func.id == "range":
             for arg in node.args:
                 self._refute(arg.value, plain=True)
-        for attribute in asked(node):  # of a name, nothing reaches the uses that follow
-            if attribute.startswith("self."):
-                self.found.refuted.add(attribute)
-        if dotted is None and self._is_layer(func):
+        if isinstance(func, ir.Name) or dotted == "torch.is_tensor":
+            for attribute in asked(node):  # of a name, nothing reaches the uses that follow
+                if attribute.startswith("self."):
+                    self.found.refuted.add(attribute)
+        if dotted is None and node.args and self._is_layer(func):
             for arg in node.args:
                 self._prove(arg.value, node)
+
+    def _is_of_parameter(self, node: ir.Expr) -> bool:
+        """Return whether a path begins with a parameter, and so is no name of a module."""
+        while isinstance(node, ir.Attribute):
+            node = node.value
+        return isinstance(node, ir.Name) and not self.params.isdisjoint(self.definitions(node.id))
 
     def _method_called(self, node: ir.Call, func: ir.Attribute) -> None:
         if func.attr in ("backward", "manual_backward"):

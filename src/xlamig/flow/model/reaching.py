@@ -124,7 +124,7 @@ class Reaching:
         ends: list[Ends] = []
         for body, holds in ((node.body, True), (node.orelse, False)):
             self._reaching = dict(before)
-            if _hides(node.test, holds):
+            if names and _hides(node.test, holds):
                 self._forget(names)
             ends.append(self.block(body))
             branches.append(None if ends[-1] else self._reaching)
@@ -203,9 +203,20 @@ class Reaching:
 
     def expression(self, node: ir.Expr) -> None:
         """Visit an expression and those in it."""
-        if isinstance(node, ir.Const | ir.Name):
+        kind = type(node)  # the three most frequent ones first
+        if kind is ir.Name or kind is ir.Const:
             return
         self.visit(node)
+        if isinstance(node, ir.Attribute):
+            self.expression(node.value)
+        elif isinstance(node, ir.Call):
+            self.expression(node.func)
+            for arg in node.args:
+                self.expression(arg.value)
+        else:
+            self._compound(node)
+
+    def _compound(self, node: ir.Expr) -> None:
         match node:
             case ir.Bool(values=values):
                 before = self._reaching

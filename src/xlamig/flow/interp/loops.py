@@ -88,6 +88,8 @@ class Loops:
             return thing.replace(items=tuple(self._counted(item, loop) for item in thing.items))
         if thing.trait is not Mark.COUNTER:
             return thing
+        if self.m.first_pass:  # the loop's kind is not known yet
+            return thing.replace(loop=loop.id)
         cause = _CAUSES.get(loop.kind, "")
         if cause and not self._runs_graph(loop):
             return thing.replace(cause=cause, loop=loop.id, trait=None, sure=POSSIBLE)
@@ -246,6 +248,9 @@ class Loops:
         if both.kind == "tensor":
             return _marked(both, Carried(name), loop.id)
         if both.kind == "number" and old.kind == "number":
+            if new.loop == loop.id:  # `previous = step`
+                new = self._counted(new, loop)
+                both = join(old, new)
             counts = (
                 isinstance(old.const, int | float) and new.const is not MISSING and old.const != new.const
             )

@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     Mark,
     Residence,
     TorchModule,
+    join,
     placed,
     sequence,
 )
@@ -269,6 +270,7 @@ class Modules:
             "load_state_dict",
             "zero_grad",
         ):
+            self._add_part(module, name, args, node)
             return module if name == "append" else NONE
         if name in ("register_buffer", "register_parameter"):
             self._registered(module, args, Mark.BUFFER if name == "register_buffer" else Mark.PARAMETER)
@@ -290,6 +292,19 @@ class Modules:
             self.m.updated(node)
             return NONE
         return None
+
+    def _add_part(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> None:
+        """`layers.append(Block())`: the list holds one more."""
+        is_list = isinstance(module.trait, TorchModule) and module.trait.name == "ModuleList"
+        if not is_list or name not in ("append", "insert", "extend") or not args.positional:
+            return
+        new = args.positional[-1] if name != "extend" else self.m.semantics.iterate(args.positional[0])
+        element = join(module.element, new) if module.element is not None else new
+        if element.kind == "module" and isinstance(node.func, ir.Attribute):
+            changed = module.replace(element=element)
+            self.m.put(path_of(node.func.value), changed)
+            if isinstance(node.func.value, ir.Attribute):
+                self.m.semantics.set_attribute(node.func.value, changed, None)
 
     def _hooked(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> None:
         """A hook runs every step, with the module and what goes in and out."""

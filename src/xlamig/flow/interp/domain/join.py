@@ -205,7 +205,8 @@ def _join_parts(one: AbstractValue, other: AbstractValue) -> Changes:
     if one.items is other.items and one.fields is other.fields and one.element is other.element:
         return {"items": one.items, "fields": one.fields, "element": one.element}
     if one.kind not in (*_CONTAINERS, "instance"):
-        element = join(one.element, other.element) if one.element and other.element else None
+        known = [value.element for value in (one, other) if value.element is not None]
+        element = join_all(known) if len(known) == 2 or (known and one.kind == "module") else None
         return {"items": one.items if one.items == other.items else None, "fields": None, "element": element}
     if one.items is not None and other.items is not None and len(one.items) == len(other.items):
         pairs = zip(one.items, other.items, strict=True)

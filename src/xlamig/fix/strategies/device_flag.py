@@ -45,10 +45,8 @@ def _draft(flag: Flag, fact: Fact, context: FixContext, trusting: bool) -> Draft
         elif not trusting and not is_harmless(context.module, use):
             raise FixDeclined(f"`{flag.path}` is passed on")
     outer = [root for root in roots.values() if not any(_holds(other, root) for other in roots.values())]
-    if flag.pure and len([root for root in outer if any(placed_below(root))]) < 2 and not trusting:
-        kinds = [root for root in outer if isinstance(root, ir.IfExp) and _is_plain(root)]
-        if len(kinds) == len([root for root in outer if any(placed_below(root))]):
-            return None  # a single selection is replaced where it stands
+    if flag.pure and not trusting and _is_one_selection(outer):
+        return None  # it is replaced where it stands
     for root in outer:
         placements.rewrite(root, partial(_test, context, flag))
     if not placements.count:
@@ -70,9 +68,12 @@ def _test(context: FixContext, flag: Flag, node: ir.IfExp) -> str | None:
     return "" if flag.pure and text in (flag.path, f"not {flag.path}") else text
 
 
-def _is_plain(node: ir.IfExp) -> bool:
-    arms = (node.body, node.orelse)
-    return all(isinstance(arm, ir.Const | ir.Call) for arm in arms)
+def _is_one_selection(guarded: list[ir.Node]) -> bool:
+    """Return whether all that the flag places is one `"cuda" if flag else "cpu"`."""
+    placed = [node for node in guarded if any(placed_below(node))]
+    if len(placed) != 1 or not isinstance(placed[0], ir.IfExp):
+        return False
+    return all(isinstance(arm, ir.Const | ir.Call) for arm in (placed[0].body, placed[0].orelse))
 
 
 def _holds(outer: ir.Node, inner: ir.Node) -> bool:

@@ -140,7 +140,6 @@ def _read_row(name: str, data: object, where: Where, settings: Settings) -> Row:
     values = dict(keys.values)
     rulings: dict[str, Ruling] = {}
     all_rulings: dict[str, tuple[Ruling, ...]] = {}
-    _check_keys(keys)
     for target in TARGETS:
         said = [(table, read_ruling(table), read_versions(table)) for table in _about(target, keys)]
         if not said:

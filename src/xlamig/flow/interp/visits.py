@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from xlamig import ir
-from xlamig.facts import ContextTag, Fact, Span, Why
+from xlamig.facts import ContextTag, Fact, Span, StepBoundary, Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.events import Event, Recorder, weight
 from xlamig.flow.model.summaries import Portable
@@ -137,8 +137,10 @@ def news(visit: Visit, own: Visit) -> Visit:
 
 
 def relocated(visit: Visit, old: str, new: str) -> Visit:
-    """Return the same for another text of the module; what stands in changed lines is left out."""
-    moved = _moves(old, new)
+    """Return the same for another text of the module. Left out are what stands in changed lines, and missing
+    step boundaries where a line was added below: it may be one."""
+    rows = _kept_rows(old, new)
+    moved, added_below = _moves(old, new, rows), _additions(new, rows)
 
     def spot(found: Spot) -> Spot | None:
         span = moved(found[1], found[2])
@@ -147,7 +149,8 @@ def relocated(visit: Visit, old: str, new: str) -> Visit:
     events = []
     for event in visit.events:
         statement, node = spot(event.statement), spot(event.node)
-        if statement is not None and node is not None:
+        overtaken = event.fact is StepBoundary and node is not None and added_below(node[1])
+        if statement is not None and node is not None and not overtaken:
             spans = ((name, moved(*span)) for name, span in event.parts)
             parts = tuple((name, span) for name, span in spans if span is not None)
             events.append(event._replace(statement=statement, node=node, parts=parts))
@@ -163,13 +166,20 @@ def relocated(visit: Visit, old: str, new: str) -> Visit:
     )
 
 
-def _moves(old: str, new: str) -> Callable[[int, int], Span | None]:
-    """Return a function from a span of the old text to that of the new; None where its ends changed."""
+def _kept_rows(old: str, new: str) -> Mapping[int, int]:
+    """Return where the lines of the old text stand in the new."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    starts, others = [0, *accumulate(map(len, before))], [0, *accumulate(map(len, after))]
-    rows: dict[int, int] = {}
-    for a, b, size in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
-        rows.update((a + i, b + i) for i in range(size))
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    return {a + i: b + i for a, b, size in blocks for i in range(size)}
+
+
+def _starts(text: str) -> list[int]:
+    return [0, *accumulate(map(len, text.splitlines(keepends=True)))]
+
+
+def _moves(old: str, new: str, rows: Mapping[int, int]) -> Callable[[int, int], Span | None]:
+    """Return a function from a span of the old text to that of the new; None where its ends changed."""
+    starts, others = _starts(old), _starts(new)
 
     def at(offset: int) -> int | None:
         row = bisect_right(starts, offset) - 1
@@ -180,6 +190,19 @@ def _moves(old: str, new: str) -> Callable[[int, int], Span | None]:
         return (first, last) if first is not None and last is not None else None
 
     return moved
+
+
+def _additions(new: str, rows: Mapping[int, int]) -> Callable[[int], bool]:
+    """Return whether the top-level statement around an offset of the new text has a new line below it."""
+    starts, lines, kept = _starts(new), new.splitlines(), frozenset(rows.values())
+    tops = [row for row, line in enumerate(lines) if line[:1].strip()]
+
+    def added_below(offset: int) -> bool:
+        row = bisect_right(starts, offset) - 1
+        end = next((top for top in tops if top > row), len(lines))
+        return any(below not in kept for below in range(row + 1, end))
+
+    return added_below
 
 
 def joined(visits: Iterable[Visit]) -> Visit:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.mirror import MissingMirror, check_out
+from xlamig.fix.loop import RESTLESS
 
 XLAMIG = [sys.executable, "-c", "from xlamig.cli import main; main()"]
 HELPER = "xla_compat"
@@ -101,7 +102,7 @@ def examine(repository: Path, limit: float, run: Mapping[str, Any] | None) -> Ro
         started = time.monotonic()
         said = fix(root, limit)
         row.seconds = round(time.monotonic() - started, 1)
-        row.unsettled = said.count("do not settle")
+        row.unsettled = said.count(RESTLESS)
         if "Error" in said or "Traceback" in said:
             row.notes.append(said.strip().splitlines()[-1])
         for path in changed(root):

@@ -184,3 +184,24 @@ def test_a_package_of_the_same_name_as_a_folder_of_the_importer(
     }
     assert fix(tmp_path, files, monkeypatch) == {"app/xla_compat.py"}
     assert "from app.xla_compat import" in reads(tmp_path, "app/net.py")
+
+
+def test_one_helper_for_packages_of_one_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The root would do for all but `layers`, which is imported by a name in a text."""
+    files = {
+        "tools/__init__.py": "",
+        "tools/pick.py": LIBRARY,
+        "tools/other.py": LIBRARY,
+        "layers/__init__.py": "",
+        "layers/net.py": f"from tools import pick\n{LIBRARY}",
+        "layers/loss.py": f"from tools import pick\n{LIBRARY}",
+        "config/__init__.py": "",
+        "config/all.py": "",
+        "train.py": f"from tools import pick, other\nimport config.all\n{SCRIPT}",
+        "example.py": f"import config.all\n{SCRIPT}",
+        "sample.py": f"import config.all\n{SCRIPT}",
+    }
+    made = fix(tmp_path, files, monkeypatch)
+    assert len(made) == 1
+    starts(tmp_path, "example.py")
+    starts(tmp_path, "train.py")

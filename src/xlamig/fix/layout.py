@@ -54,7 +54,8 @@ class Layout:
         reached = {path: self._scopes(path, ways) for path, ways in self._ways().items()}
         users = {path: scopes for path, scopes in reached.items() if self.files[path].uses_torch and scopes}
         chosen = list(self._cover(users))
-        kept = [scope for scope, count in chosen if self._deserves_helper(scope, count, len(chosen))]
+        worth = [scope for scope, count in chosen if self._deserves_helper(scope, count, len(chosen))]
+        kept = list(self._one_per_root(worth))
         return {
             path: next(scope for scope in kept if scope in scopes)
             for path, scopes in reached.items()
@@ -69,6 +70,15 @@ class Layout:
             scope = max(counts, key=lambda one: self._worth(one, counts[one]))
             yield scope, counts[scope]
             left = {path: scopes for path, scopes in left.items() if scope not in scopes}
+
+    def _one_per_root(self, scopes: Iterable[Scope]) -> Iterator[Scope]:
+        """Yield the first scope of each import root, and those that have a helper."""
+        roots: set[Path] = set()
+        for scope in scopes:
+            root = scope.folder.parent if scope.package else scope.folder
+            if root not in roots or self._has_helper(scope):
+                yield scope
+            roots.add(root)
 
     def _worth(self, scope: Scope, count: int) -> tuple[object, ...]:
         return self._has_helper(scope), count, self._is_package(scope), -len(scope.folder.parts), scope

@@ -16,6 +16,7 @@ from xlamig.fix.soundness import parse
 from xlamig.source.kinds import Kind
 from xlamig.source.text import SourceText
 
+RESTLESS = "fixes undo each other"
 ROUNDS = 50
 Holds = Callable[[str], bool]
 
@@ -106,7 +107,7 @@ def _problem(broken: set[str], restless: set[str]) -> str | None:
     if broken:
         parts.append(f"a fix would break the file and was left out: {', '.join(sorted(broken))}")
     if restless:
-        parts.append(f"fixes undo each other and were left out: {', '.join(sorted(restless))}")
+        parts.append(f"{RESTLESS} and were left out: {', '.join(sorted(restless))}")
     return "; ".join(parts) or None
 
 

@@ -1,4 +1,4 @@
-"""What callers in other files find out about a file, after a fix has changed its text."""
+"""Events that callers in other files find in a file, after a fix has changed its text."""
 
 from __future__ import annotations
 

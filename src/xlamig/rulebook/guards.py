@@ -40,7 +40,7 @@ def policy(fact: Fact, guarded: Guarded, target: Target) -> Policy:
 def condition(message: str, guard: Guard) -> str:
     """Return the message with what has to hold for it, because short formats show no reasons."""
     if guard.kind == "optional-import":
-        return f"{message} (only if the optional `{guard.text}` succeeds)"
+        return f"{message} (only if an optional import succeeds)"
     if len(guard.text) > _LONGEST:
         return message
     if guard.kind in _NOT_THERE:
@@ -59,7 +59,7 @@ def advice(help: str, guard: Guard) -> str:
 
 def explain(guard: Guard, row: int) -> str:
     if guard.kind == "optional-import":
-        return f"this runs only if the optional `{guard.text}` succeeds (line {row})"
+        return f"this runs only if the import in line {row} succeeds"
     if guard.kind in _NOT_THERE:
         return f"a TPU does not run this: `{guard.text}` is false there (line {row})"
     return f"this runs only if `{guard.text}` holds (line {row})"

@@ -1,8 +1,11 @@
-"""Measure whether the time of an analysis grows in step with the length of a module.
+"""Measure whether the time of a check grows in step with a program.
 
-For generated modules of several kinds and lengths: CPU microseconds per line of parsing and of the
-analysis after it. Constant columns mean linear growth; the last column is the longest against the
-shortest.
+    python -m benchmarks.speed.scaling                                  # all kinds, up to 100,000 lines
+    python -m benchmarks.speed.scaling --kinds findings files --lines 5000 20000
+
+For generated programs of several kinds and sizes, most with a finding or a fix in nearly each line: CPU
+microseconds per line of the whole check, in one process without a cache. The last column is the longest
+program against the shortest; above `--most` the command fails.
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
-from xlamig import syntax
-from xlamig.facts import Interest
-from xlamig.flow import facts_of, summary_of
+from xlamig import engine
+from xlamig.engine import Options
 
 TORCH = "import torch\nfrom torch import nn\n"
 
@@ -73,46 +78,108 @@ def calls(lines: int) -> str:
     return f"{TORCH}def g(x):\n    return x.relu()\n{body}"
 
 
-FORMS: tuple[Callable[[int], str], ...] = (
-    straight,
-    branches,
-    loops,
-    nested,
-    chain,
-    recursive,
-    classes,
-    calls,
-)
+def findings(lines: int) -> str:
+    return TORCH + "y = torch.ones(2).cuda()\n" * lines
 
 
-def cost(text: str) -> tuple[float, float]:
-    """CPU seconds of parsing and of the analysis."""
-    begin = time.process_time()
-    module = syntax.module_from_text(text)
-    parsed = time.process_time()
-    summary_of(module, text, "generated", False)
-    facts_of(module, text, "generated", False, Interest(), {})
-    return parsed - begin, time.process_time() - parsed
+def names(lines: int) -> str:
+    return TORCH + "".join(f"x{i} = torch.ones({i}).cuda()\n" for i in range(lines))
 
 
-def main() -> None:
+def imports(lines: int) -> str:
+    one = "from torch import cuda as c{0}\nc{0}.synchronize()\n"
+    return TORCH + "".join(one.format(i) for i in range(lines // 2))
+
+
+def depth(lines: int) -> str:
+    """Branches twelve deep with a finding in each, one after the other."""
+    nest = "".join(
+        f"{' ' * depth}if n > {depth}:\n{' ' * (depth + 1)}x = x.cuda()\n" for depth in range(1, 13)
+    )
+    return f"{TORCH}def f(x, n):\n{nest * (lines // 24)}"
+
+
+def training(lines: int) -> str:
+    """Functions with a training loop that reads its loss."""
+    one = """def train{}(model, loader, optimizer):
+    for images, labels in loader:
+        loss = model(images.cuda(), labels.cuda())
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+"""
+    return TORCH + "".join(one.format(i) for i in range(lines // 6))
+
+
+def suppressed(lines: int) -> str:
+    return TORCH + "torch.cuda.synchronize()  # xlamig: ignore[XLA005]\n" * lines
+
+
+Files = Mapping[str, str]
+
+
+def one_file(form: Callable[[int], str]) -> Callable[[int], Files]:
+    return lambda lines: {"train.py": form(lines)}
+
+
+def files(lines: int) -> Files:
+    """Files of five lines that import one another: 20,000 for 100,000 lines."""
+    body = "import torch\nfrom pack.m{0} import g{0}\n\ndef g{1}(x):\n    return g{0}(x.cuda())\n"
+    return {f"pack/m{i}.py": body.format(max(i - 1, 0), i) for i in range(lines // 5)}
+
+
+FORMS = (
+    straight, branches, loops, nested, chain, recursive, classes, calls,
+    findings, names, imports, depth, training, suppressed,
+)  # fmt: skip
+KINDS: dict[str, Callable[[int], Files]] = {form.__name__: one_file(form) for form in FORMS}
+KINDS["files"] = files
+KINDS["fixes"] = one_file(findings)
+
+
+def cost(kind: str, lines: int) -> tuple[float, int]:
+    """CPU seconds of a check, for "fixes" of fixing, and the number of findings."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in KINDS[kind](lines).items():
+            path = Path(folder, name)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        options = Options({"max-file-size": 1_000_000_000}, isolated=True, cache=False, jobs=1)
+        begin = time.process_time()
+        if kind == "fixes":
+            report = engine.fix([Path(folder)], options, {"safe", "unsafe"}, write=False).before
+        else:
+            report = engine.check([Path(folder)], options)
+        spent = time.process_time() - begin
+    if report.skipped or report.rule_errors:
+        raise SystemExit(f"{kind}: {(*report.skipped, *report.rule_errors)[:3]}")
+    return spent, sum(len(file.findings) for file in report.files)
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--lines", type=int, nargs="+", default=[1_000, 10_000, 100_000])
-    options = parser.parse_args()
-    gc.disable()  # the command collects garbage seldom, too
-    cost(straight(200))  # what is loaded once
-    lengths = ", ".join(f"{lines:,}" for lines in options.lines)
-    print(f"microseconds per line of {lengths} lines: parse | analysis")
-    growth = {}
-    for form in FORMS:
-        costs = [[1e6 * part / lines for part in cost(form(lines))] for lines in options.lines]
-        growth[form.__name__] = round(costs[-1][1] / costs[0][1], 2)
-        parsing, analysis = (" ".join(f"{c[i]:7.1f}" for c in costs) for i in (0, 1))
-        print(f"{form.__name__:10} {parsing} | {analysis}   x {growth[form.__name__]}", flush=True)
-    print(json.dumps({"lines": options.lines, "growth": growth}))
+    parser.add_argument("--lines", type=int, nargs="+", default=[5_000, 20_000, 100_000])
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND")
+    parser.add_argument("--most", type=float, default=1.5, help="growth that fails (default: 1.5)")
+    asked = parser.parse_args()
+    gc.set_threshold(1_000_000, 10, 50)  # as the command does
+    cost("findings", 200)  # what is loaded once
+    print(f"CPU microseconds per line of {', '.join(f'{lines:,}' for lines in asked.lines)} lines")
+    growth: dict[str, float] = {}
+    for kind in asked.kinds:
+        spent, found = zip(*(cost(kind, lines) for lines in asked.lines), strict=True)
+        per_line = [1e6 * seconds / lines for seconds, lines in zip(spent, asked.lines, strict=True)]
+        growth[kind] = round(per_line[-1] / per_line[0], 2)
+        columns = " ".join(f"{each:8.1f}" for each in per_line)
+        print(f"{kind:10} {columns}   x {growth[kind]:.2f}, {found[-1]:,} findings", flush=True)
+    print(json.dumps({"lines": asked.lines, "growth": growth}))
+    over = [kind for kind, times in growth.items() if times > asked.most]
+    if over:
+        print(f"more than x {asked.most}: {', '.join(over)}")
+    return 1 if over else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

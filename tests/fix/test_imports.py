@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from types import FrameType
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -154,3 +157,28 @@ def test_one_line_is_added_and_asking_again_adds_none(parts: list[str], newline:
         after.replace(f"{newline}import torch_xla", "", 1) == text
     )
     assert ask(after, "torch_xla") == (Imported("torch_xla"), after)
+
+
+def test_the_fixes_of_a_file_look_for_its_imports_once() -> None:
+    def calls(count: int) -> int:
+        """How many functions of `fix` are entered for as many uses as lines."""
+        text = "import os\nimport m.n\n" + "".join(f"a{i}\n" for i in range(1000, 1000 + count))
+        page = FixContext(SourceText("a.py", text), module_from_text(text), Settings())
+        entered = 0
+
+        def note(frame: FrameType, event: str, _: object) -> None:
+            nonlocal entered
+            entered += event == "call" and "/fix/" in frame.f_code.co_filename
+
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            for i in range(count):
+                at = text.index(f"a{1000 + i}")
+                assert ensure_name(page, "helper", "f", (at, at + 5))
+                assert ensure_module(page, "m", (at, at + 5))
+        finally:
+            sys.setprofile(before)
+        return entered
+
+    assert calls(200) < 2.2 * calls(100)

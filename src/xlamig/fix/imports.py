@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -31,19 +32,18 @@ class Imported:
 def ensure_module(context: FixContext, module: str, use: tuple[int, int]) -> Imported | None:
     """`import module` for a use at this span; None when the name means something else there."""
     top = module.partition(".")[0]
-    for statement in _imports(context.module):
+    for statement, alias in _imports_by_name(context.module).get(module, ()):
         if not _precedes(context, statement, use):
             continue
-        for alias in statement.names:
-            if isinstance(statement, ir.ImportFrom):
-                bound = alias.asname or alias.name
-                if f"{statement.module}.{alias.name}" == module and len(bindings(context.module, bound)) == 1:
-                    return Imported(bound)
-                continue
-            if alias.name == module and alias.asname:
-                return Imported(alias.asname) if _means(context, alias.asname, module, use) else None
-            if alias.asname is None and (alias.name == module or alias.name.startswith(f"{module}.")):
-                return Imported(module) if _means(context, top, module, use) else None
+        if isinstance(statement, ir.ImportFrom):
+            bound = alias.asname or alias.name
+            if len(bindings(context.module, bound)) == 1:
+                return Imported(bound)
+            continue
+        if alias.asname is None:
+            return Imported(module) if _means(context, top, module, use) else None
+        if alias.name == module:
+            return Imported(alias.asname) if _means(context, alias.asname, module, use) else None
     if not _means(context, top, module, use):
         return None
     edit = insert_import(context, f"import {module}", use)
@@ -149,6 +149,23 @@ def _imports(module: ir.Module) -> tuple[ImportStmt, ...]:
     return tuple(statement for statement in module.body if isinstance(statement, ImportStmt))
 
 
+@per_file
+@lru_cache(maxsize=4)
+def _imports_by_name(module: ir.Module) -> dict[str, list[tuple[ImportStmt, ir.Alias]]]:
+    """The imports at module level by what they import, `import a.b` also as one of `a`."""
+    found: dict[str, list[tuple[ImportStmt, ir.Alias]]] = {}
+    for statement in _imports(module):
+        for alias in statement.names:
+            name = alias.name
+            if isinstance(statement, ir.ImportFrom):
+                found.setdefault(f"{statement.module}.{name}", []).append((statement, alias))
+                continue
+            while name:
+                found.setdefault(name, []).append((statement, alias))
+                name = name.rpartition(".")[0]
+    return found
+
+
 def line_start(text: str, offset: int) -> int:
     return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
 
@@ -211,24 +228,35 @@ def _same_function(context: FixContext, node: ir.Node, use: tuple[int, int]) -> 
 
 def _precedes(context: FixContext, statement: ir.Stmt, use: tuple[int, int]) -> bool:
     """The statement has run when the code at this span does."""
-    path = path_to(context.module, *use)
-    return statement.end <= use[0] or any(isinstance(n, ir.FunctionDef | ir.Lambda) for n in path)
+    return statement.end <= use[0] or _in_function(context, use)
+
+
+def _in_function(context: FixContext, use: tuple[int, int]) -> bool:
+    return any(isinstance(n, ir.FunctionDef | ir.Lambda) for n in path_to(context.module, *use))
 
 
 def header_end(context: FixContext, use: tuple[int, int]) -> int | None:
     """Where the line of the last import ends that stands above the first definition and has run when
     `use` does. What a program sets in the environment before it imports torch stays ahead of it."""
-    last: ir.Stmt | None = None
+    ends = _header(context.module, context.source.text)
+    count = len(ends) if _in_function(context, use) else bisect_right(ends, use[0])
+    return ends[count - 1] if count else None
+
+
+@per_file
+@lru_cache(maxsize=4)  # each fix of a file asks again
+def _header(module: ir.Module, text: str) -> list[int]:
+    """Where the lines end that are to stay above a new import, in order."""
+    ends: list[int] = []
     torch_imported = False
-    for statement in context.module.body:
-        if isinstance(statement, _HEADER_ENDS) or not _precedes(context, statement, use):
+    for index, statement in enumerate(module.body):
+        if isinstance(statement, _HEADER_ENDS):
             break
         is_import = isinstance(statement, ImportStmt) and not _is_future(statement)
-        if is_import or (not torch_imported and _writes_environment(context, statement)):
-            line = _last_on_line(context, statement)
-            last = line if _precedes(context, line, use) else last
+        if is_import or (not torch_imported and _writes_environment(text, statement)):
+            ends.append(_end_of_line(module.body, index, text))
         torch_imported |= isinstance(statement, ImportStmt) and _imports_torch(statement)
-    return last.end if last else None
+    return ends
 
 
 def _imports_torch(statement: ImportStmt) -> bool:
@@ -236,12 +264,12 @@ def _imports_torch(statement: ImportStmt) -> bool:
     return any(name.partition(".")[0] == "torch" for name in names)
 
 
-def _writes_environment(context: FixContext, statement: ir.Stmt) -> bool:
+def _writes_environment(text: str, statement: ir.Stmt) -> bool:
     """It assigns, deletes or updates environment variables; to read them is not enough."""
-    return any(_is_environment_write(context, node) for node in ir.walk(statement))
+    return any(_is_environment_write(text, node) for node in ir.walk(statement))
 
 
-def _is_environment_write(context: FixContext, node: ir.Node) -> bool:
+def _is_environment_write(text: str, node: ir.Node) -> bool:
     if isinstance(node, ir.Assign | ir.Delete):
         targets = [t.value for t in node.targets if isinstance(t, ir.Subscript)]
     elif isinstance(node, ir.AugAssign):
@@ -252,19 +280,18 @@ def _is_environment_write(context: FixContext, node: ir.Node) -> bool:
         targets = [node.func.value] if node.func.attr in _ENVIRONMENT_METHODS else []
     else:
         return False
-    return any(context.text((t.start, t.end)).endswith("environ") for t in targets)
+    return any(text[t.start : t.end].endswith("environ") for t in targets)
 
 
 def _is_future(statement: ir.Stmt) -> bool:
     return isinstance(statement, ir.ImportFrom) and statement.module == "__future__"
 
 
-def _last_on_line(context: FixContext, statement: ir.Stmt) -> ir.Stmt:
-    body = context.module.body
-    index = next(i for i, s in enumerate(body) if s is statement)
-    while index + 1 < len(body) and joined(context.source.text, body[index].end, body[index + 1].start):
+def _end_of_line(body: ir.Block, index: int, text: str) -> int:
+    """Where the last statement ends that shares its line with this one."""
+    while index + 1 < len(body) and joined(text, body[index].end, body[index + 1].start):
         index += 1
-    return body[index]
+    return body[index].end
 
 
 def _shares_line(context: FixContext, at: int) -> bool:

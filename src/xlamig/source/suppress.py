@@ -7,6 +7,7 @@ import re
 import tokenize
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -24,6 +25,9 @@ _OURS = re.compile(r"(?:#|//|/\*)\s*xlamig:\s*(ignore-file|ignore)(?![\w-])(?:\s
 _THEIRS = re.compile(r"(?:#|//|/\*)\s*noqa\s*:\s*([A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)(?!\w)", re.IGNORECASE)
 _BARE = re.compile(r"(?:#|//|/\*)\s*noqa\b()(?!\s*:)", re.IGNORECASE)
 _WORD = re.compile(r"[^\s,]+")
+
+
+FILE = -1  # in place of a row; 0 is none
 
 
 class Code(NamedTuple):
@@ -60,9 +64,6 @@ class Suppression:
     def bare(self) -> bool:
         return self.kind == "noqa" and not self.codes
 
-    def covers(self, first: int, last: int) -> bool:
-        return self.kind == "ignore-file" or (first <= self.rows[1] and self.rows[0] <= last)
-
 
 class Use(NamedTuple):
     """One code of one suppression: the unit that is used or not."""
@@ -71,7 +72,7 @@ class Use(NamedTuple):
     code: Code
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Suppressions:
     """The suppressions of a file's comments, in file order. `guessed`: the text does not tokenize."""
 
@@ -83,7 +84,7 @@ class Suppressions:
     def blanket(self) -> tuple[Suppression, ...]:
         return tuple(entry for entry in self.entries if entry.blanket)
 
-    @property
+    @cached_property
     def uses(self) -> tuple[Use, ...]:
         """Everything that could be used."""
         return tuple(Use(entry, code) for entry in self.entries for code in entry.codes)
@@ -95,12 +96,22 @@ class Suppressions:
         does not silence what is said of the loop; guessed rows are no logical lines, and any will do.
         """
         last = row_end if self.guessed else row_start
-        hits = [use for use in self.uses if use.suppression.covers(row_start, last)]
-        hits = [use for use in hits if use.code.means(code, name)]
-        for entry in self.entries:
-            if entry.bare and entry.covers(row_start, last):
-                hits.append(Use(entry, Code("", *entry.span)))
+        rows = (FILE, *range(row_start, last + 1))
+        numbers = sorted({number for row in rows for number in self._by_row.get(row, ())})
+        near = [self.entries[number] for number in numbers]
+        hits = [Use(entry, use) for entry in near for use in entry.codes if use.means(code, name)]
+        hits += [Use(entry, Code("", *entry.span)) for entry in near if entry.bare]
         return max(hits, key=_closeness, default=None)
+
+    @cached_property
+    def _by_row(self) -> dict[int, list[int]]:
+        """The numbers of the entries that cover a row."""
+        found: dict[int, list[int]] = {}
+        for number, entry in enumerate(self.entries):
+            first, last = (FILE, FILE) if entry.kind == "ignore-file" else entry.rows
+            for row in range(first, last + 1):
+                found.setdefault(row, []).append(number)
+        return found
 
     def unused(self, used: Collection[Use]) -> tuple[Use, ...]:
         return tuple(use for use in self.uses if use not in used)

@@ -40,7 +40,7 @@ _PASSED = (
 _RETURNED = ("device_op_count", "waiting", "default_place", "left")
 
 
-_KEPT = 48  # modules that stay in memory from one analysis to the next
+_KEPT = 96  # modules that stay in memory from one analysis to the next
 
 
 class ModuleText(NamedTuple):
@@ -100,7 +100,9 @@ class ModulesRun:
         analysis = Analysis(tree, source.text, names, Values(names, source.text), True, source.filename)
         machine = self.machines[module] = AbstractInterpreter(analysis, scopes, Regions(analysis), self)
         machine.moves.share(self.main.moves)
+        machine.frequency = "unknown"  # an import passes constants around: see `tells`
         machine.block(statement for statement in tree.body if not _of_script(statement, source.text))
+        machine.frequency = "once"
         machine.recorder = Recorder()  # the module's own analysis says that
         return machine
 

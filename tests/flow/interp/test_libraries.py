@@ -17,6 +17,7 @@ SILENT = {
     "a gathered tensor that is not read": ACCELERATE + "z = Accelerator().gather(x).mean()",
     "pictures of the host": PICTURES + "save_image(torch.zeros(3, 4, 4), 'a.png')",
     "a grid that is kept": PICTURES + "kept.append(make_grid(x))",
+    "a length in another unit": "import pint\nq = pint.Quantity(3, 'm').to('cm'); float(q.magnitude)",
     "text": TOKENIZER + "t = AutoTokenizer.from_pretrained('a'); t.decode([1, 2])",
 }
 SAID = {
@@ -31,6 +32,9 @@ SAID = {
     PICTURES + "save_image(x, 'a.png')": "host-read copy: save_image(x, 'a.png')",
     PICTURES + "save_image([x, loss], 'a.png')": "host-read copy: save_image([x, loss], 'a.png')",
     PICTURES + "wandb.log({'a': wandb.Image(make_grid(x))})": "host-read copy: wandb.Image(make_grid(x))",
+    TOKENIZER + "b = AutoTokenizer.from_pretrained('a')(y).to(x.device); b.input_ids.sum().item()": (
+        "host-read item: b.input_ids.sum().item()"
+    ),
     "tokenizer.batch_decode(x)": "host-read copy: tokenizer.batch_decode(x)",
     "self_like.tokenizer.decode(x[0])": "host-read copy: self_like.tokenizer.decode(x[0])",
 }

@@ -64,6 +64,8 @@ def destination(name: str, args: Args) -> AbstractValue | None:
     if given.kind == "device":
         return given
     if given.kind == "text":
+        if isinstance(given.const, str) and not given.place:
+            return None  # the name of no device: a unit, a format
         return AbstractValue("device", given.place or "device", sure=CERTAIN if given.place else LIKELY)
     if given.kind == "none":
         return None

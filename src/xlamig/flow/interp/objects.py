@@ -195,6 +195,8 @@ class Objects:
             self._format(args, node, name)
         if name == "item":
             return NUMBER
+        if name == "to" and destination(name, args) is not None:  # only tensors, or a batch, move
+            return self._of_unknown(TOP, name, args, node)
         return FOREIGN
 
     def _of_unknown(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:

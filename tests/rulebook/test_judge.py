@@ -236,7 +236,17 @@ def test_a_guard_that_the_target_need_not_enter_lowers(tmp_path: Path, target: s
     [
         ("cuda", "Use sync()", "Leave it as it is; if a TPU needs this work too, use sync()"),
         ("cuda", "Delete it", "Leave it: a TPU does not run this"),
-        ("hasattr", "Use sync()", "Use sync()"),
+        ("no-xla", "Use sync()", "Leave it as it is; if a TPU needs this work too, use sync()"),
+        ("no-xla", "Drop it", "Leave it: a TPU does not run this"),
+        ("hasattr", "Use sync()", "Leave it if the code without it is right; otherwise use sync()"),
+        ("package", "Drop it", "Leave it if the code without this package is right; otherwise drop it"),
+        (
+            "optional-import",
+            "Use sync()",
+            "Leave it if the code without this import is right; otherwise use sync()",
+        ),
+        ("package", "If it is used, drop it", "If it is used, drop it"),
+        ("version", "Use sync()", "Use sync()"),
     ],
 )
 def test_help_leaves_code_that_a_tpu_does_not_run(tmp_path: Path, kind: str, help: str, shown: str) -> None:

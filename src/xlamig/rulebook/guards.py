@@ -7,6 +7,7 @@ from typing import Literal
 
 from xlamig.config.settings import Target
 from xlamig.facts import Fact, Guard, GuardKind
+from xlamig.findings import Severity
 from xlamig.rulebook.rule import Guarded
 
 Policy = Literal["plain", "lower", "silent"]
@@ -16,6 +17,13 @@ _OPTIONAL: frozenset[GuardKind] = frozenset({"optional-import", "package", "hasa
 _CLOSED: Mapping[Target, frozenset[GuardKind]] = {
     "torch_xla": _OPTIONAL | {"cuda", "other-device", "no-xla"},
     "torch_tpu": _OPTIONAL | {"cuda", "other-device", "xla"},
+}
+
+_OTHER_TARGET: Mapping[Target, GuardKind] = {"torch_xla": "no-xla", "torch_tpu": "xla"}
+_OTHER_CODE: Mapping[GuardKind, str] = {
+    "optional-import": "the code without this import",
+    "package": "the code without this package",
+    "hasattr": "the code without it",
 }
 
 _NOT_THERE: frozenset[GuardKind] = frozenset({"cuda", "other-device"})  # false on every TPU
@@ -48,13 +56,24 @@ def condition(message: str, guard: Guard) -> str:
     return f"{message} (only if `{guard.text}`)"
 
 
-def advice(help: str, guard: Guard) -> str:
-    """Return what to do at a place that a TPU does not run: nothing, unless the TPU needs its work too."""
-    if not help or guard.kind not in _NOT_THERE:
+def advice(help: str, guard: Guard, target: Target, severity: Severity | None) -> str:
+    """Return what to do at a place that a TPU does not run, or need not: nothing, unless it needs that
+    work. A finding that is only a hint without the guard too stays one."""
+    if not help:
         return help
-    if help.split(maxsplit=1)[0].strip(":,") in _REMOVALS:
+    away = guard.kind in _NOT_THERE or guard.kind == _OTHER_TARGET[target]
+    removes = help.split(maxsplit=1)[0].strip(":,") in _REMOVALS
+    if away and removes:
         return "Leave it: a TPU does not run this"
-    return f"Leave it as it is; if a TPU needs this work too, {help[0].lower()}{help[1:]}"
+    if away:
+        return f"Leave it as it is; if a TPU needs this work too, {_continued(help)}"
+    if severity == "info" or guard.kind not in _OTHER_CODE or help.startswith(("If ", "Leave ")):
+        return help
+    return f"Leave it if {_OTHER_CODE[guard.kind]} is right; otherwise {_continued(help)}"
+
+
+def _continued(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
 
 
 def explain(guard: Guard, row: int) -> str:

@@ -167,7 +167,7 @@ class Judge:
             ),
             fingerprint="",
             url=rule.url,
-            help=advice(words, guards[0]) if guards else words,
+            help=advice(words, guards[0], self.settings.target, ruling.severity) if guards else words,
             reasons=_distinct(self._reasons(decision, source, views)),
             scope=fact.scope,
             statement=" ".join(source.text[slice(*fact.statement)].split()),

@@ -202,3 +202,53 @@ def test_a_loop_that_decodes_in_some_training_steps_is_one_of_decoding() -> None
 def test_a_loop_of_model_calls_in_each_training_step_is_no_loop_of_steps() -> None:
     kinds = [f.loop for f in facts(SAMPLES.replace("WHEN", "True")) if f.kind == "step-boundary"]
     assert kinds == ["training"]
+
+
+INNER = """
+from elsewhere import Recommender
+class Encoders(Recommender):
+    def __init__(self, count):
+        super().__init__()
+        self.count = count
+        self.encoder = self.layers(8)
+    def NAME(self, x):
+        x = torch.relu(x)
+        total = None
+        for k in range(self.count):
+            part = torch.exp(self.encoder(x * k))
+            total = part if total is None else total + part
+        return total
+    def loss(self, x):
+        return self.NAME(x).sum()
+"""
+
+
+def test_a_loop_in_a_forward_is_no_loop_of_steps() -> None:
+    assert boundaries(INNER.replace("NAME", "forward")) == []
+    assert boundaries(INNER.replace("NAME", "sample")) == ["decoding none"]
+
+
+@pytest.mark.parametrize(
+    ("test", "frequency"),
+    [
+        ("i % 100 == 99 and broken > 0", "interval"),
+        ("i > 3 and i % 100 == 99 and broken > 0", "interval"),
+        ("i % 100 != 0 or broken > 0", "interval"),
+        ("i % 100 != 99 and broken > 0", "step"),
+        ("i % 100 == 99 or broken > 0", "step"),
+        ("broken > 0 and i % 100 == 99", "step"),
+    ],
+)
+def test_the_second_test_of_a_chain_runs_as_often_as_the_first_lets_it(test: str, frequency: str) -> None:
+    text = f"""
+    model = nn.Linear(8, 8).cuda()
+    broken = torch.zeros((), device="cuda")
+    for i, (x, y) in enumerate(torch.utils.data.DataLoader(data)):
+        loss = model(x.cuda()).sum()
+        broken += loss.isnan()
+        loss.backward()
+        optimizer.step()
+        if {test}:
+            pass
+    """
+    assert [f.frequency for f in facts(text) if f.kind == "host-read"] == [frequency]

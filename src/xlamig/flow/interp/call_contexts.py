@@ -142,8 +142,12 @@ class CallContexts:
         frame.yields = "yield" in m.source(function.node)
         self._running.append(id(function.node))
         loops, m.loops = m.loops, list(m.loops)
+        # Whoever calls it, and even if the file does not show that its class is a module.
+        forward = function.owner is not None and function.node.name == "forward"
+        m.forwards += forward
         with m.branch() as effects:
             leaves = m.semantics.block(function.node.body)
+        m.forwards -= forward
         m.loops = loops
         self._running.pop()
         m.frame, m.statement, m.synced = outer, statement, synced

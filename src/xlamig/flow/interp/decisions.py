@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from xlamig import ir
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -14,6 +16,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.scopes import path_of
 
 _OF_PYTHON = frozenset({"bool", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
@@ -31,13 +34,29 @@ class Decisions:
                 self.truth(operand, word)
                 return BOOL
             case ir.Bool(op=op, values=values):
-                return join_all([self.truth(value, word if i == 0 else op) for i, value in enumerate(values)])
+                return join_all(tuple(self._chain(op, values, word)))
         thing = self.m.semantics.evaluate(node)
         if thing.kind == "tensor" and not (isinstance(node, ir.Compare) and len(node.ops) > 1):
             if thing.loose and isinstance(node, ir.Name | ir.Attribute):  # whether a container is empty
                 thing = thing.replace(sure=POSSIBLE)
             self.reads.host(node, thing, "nan-check" if thing.trait is Mark.NAN else "truth", word)
         return thing
+
+    def _chain(self, op: str, values: Sequence[ir.Expr], word: str) -> Iterator[AbstractValue]:
+        """Evaluate `a and b`: in `i % 100 == 0 and broken` the second test runs in some steps only."""
+        first, *rest = values
+        yield self.truth(first, word)
+        if not rest:
+            return
+        often = self.m.frequency
+        with self.m.branch() as way, self.m.lowers_frequency(first, op == "and"):
+            seldom = self.m.frequency != often
+            found = list(self._chain(op, rest, op))
+        if seldom:
+            self.m.join_effects(way, Effects())
+        else:
+            self.m.effects.update(way)
+        yield from found
 
     def decided(self, test: ir.Expr) -> bool | None:
         """Return the outcome of a test, if the abstract values decide it."""

@@ -52,7 +52,9 @@ def _finding(finding: Finding, context: Context) -> Iterator[str]:
 
 
 def _notes(finding: Finding, context: Context) -> Iterator[tuple[str, str]]:
-    how = (_HARM[finding.mechanism], _OFTEN[finding.frequency], finding.confidence)
+    hint = finding.mechanism == "api-surface" and finding.severity == "info"
+    harm = "may need a different API" if hint else _HARM[finding.mechanism]
+    how = (harm, _OFTEN[finding.frequency], finding.confidence)
     yield finding.severity, ", ".join(word for word in how if word)
     for reason in finding.reasons:
         yield "because", _reason(reason, finding)

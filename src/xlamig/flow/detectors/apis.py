@@ -141,6 +141,7 @@ class Apis:
         return name, "certain", func.value
 
     def _spelling(self, node: ir.Expr, name: str) -> tuple[Why, ...]:
+        """Return the reason for a name that the code does not show: `o(...)` is `torchdiffeq.odeint`."""
         spelled = path_of(node)
         if (
             not spelled
@@ -148,19 +149,15 @@ class Apis:
             or not self.interest.wants(name)  # only a keyword of it matters
             or "." not in name
             or name.startswith(("Tensor.", "Module.", "unknown."))
+            or self._ends_in(name, spelled.rpartition(".")[2])
         ):
             return ()
-        written = self._before_alias(spelled, name)
-        return (Why(f"`{spelled}` is `{written}`", (node.start, node.end)),) if written != spelled else ()
+        return (Why(f"`{spelled}` is `{name}`", (node.start, node.end)),)
 
-    def _before_alias(self, spelled: str, name: str) -> str:
-        """Return the name that a table's alias led to `name`: rules treat both alike, but they may be
-        different functions."""
-        last = spelled.rpartition(".")[2]
-        if name.rpartition(".")[2] == last:
-            return name
-        aliases = self.interest.aliases
-        return next((a for a, n in aliases.items() if n == name and a.rpartition(".")[2] == last), name)
+    def _ends_in(self, name: str, last: str) -> bool:
+        """Return whether the name, or one that a table's alias led from, ends so: `nn.LSTM` says enough."""
+        names = (name, *(alias for alias, canonical in self.interest.aliases.items() if canonical == name))
+        return any(one.rpartition(".")[2] == last for one in names)
 
     # ------------------------------------------------------------------ arguments
 

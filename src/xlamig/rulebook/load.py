@@ -74,8 +74,10 @@ Stamp = tuple[tuple[str, int, int], ...]
 
 
 def stamp(settings: Settings) -> Stamp:
-    """Changes when a file of the book does: names, times and sizes."""
-    return tuple(sorted(found for folder in _folders(settings) for found in _stamps(os.fspath(folder))))
+    """Changes when a file of the book does: names, times and sizes. A missing folder counts, too."""
+    folders = [os.fspath(folder) for folder in _folders(settings)]
+    files = sorted(found for folder in folders for found in _stamps(folder))
+    return *((folder, 0, 0) for folder in folders), *files
 
 
 def _stamps(folder: str) -> Iterator[tuple[str, int, int]]:

@@ -67,7 +67,7 @@ class Costs:
         node: ir.Call,
     ) -> None:
         rest = args.all if owner is not None else args.all[1:]
-        via = ""
+        via, sure = "", sureness(first)
         if plain in table.names("torch", "nonzero") or (plain == "where" and not rest):
             via = "nonzero"
         elif plain in table.names("torch", "unique"):
@@ -77,7 +77,7 @@ class Costs:
         elif plain == "masked_scatter":
             via = "masked-scatter"
         elif plain == "repeat_interleave" and rest and rest[0].kind == "tensor" and sureness(rest[0]):
-            via = "repeat"
+            via, sure = "repeat", min(sure, sureness(rest[0]))  # a number of repeats is static
         if not via:
             return
         at = node.func.value if owner is not None and isinstance(node.func, ir.Attribute) else args.node(0)
@@ -86,7 +86,7 @@ class Costs:
         self.m.record(
             DynamicShape,
             node,
-            sureness(first),
+            sure,
             first.why,
             via=via,
             operation=name,

@@ -58,7 +58,7 @@ def _also(finding: Finding, best: Finding) -> str:
     how = "also here" if finding.message == best.message else f"also here: {finding.message}"
     if finding.help in ("", best.help):
         return how
-    return f"{how}; {finding.help[0].lower()}{finding.help[1:]}"
+    return f"{how}, with other help: {finding.help}"
 
 
 def with_concerns(reports: Mapping[str, FileReport]) -> Mapping[str, FileReport]:

@@ -252,3 +252,35 @@ def test_the_second_test_of_a_chain_runs_as_often_as_the_first_lets_it(test: str
             pass
     """
     assert [f.frequency for f in facts(text) if f.kind == "host-read"] == [frequency]
+
+
+REPEATS = """
+class Net(nn.Module):
+    def forward(self, x, counts):
+        out = prepare(x)
+        ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "confidence"),
+    [
+        ("x.repeat_interleave(counts, dim=1)", "possible"),  # a number, for all that is known
+        ("x.repeat_interleave((x > 0).sum(0), dim=1)", "likely"),
+    ],
+)
+def test_repeats_are_dynamic_only_as_far_as_the_count_is_a_tensor(line: str, confidence: str) -> None:
+    found = facts(REPEATS.replace("...", f"return {line}"))
+    assert [f.confidence for f in found if f.kind == "dynamic-shape"] == [confidence]
+
+
+@pytest.mark.parametrize(("key", "confidence"), [("num_frames", "possible"), ("frames", "likely")])
+def test_a_count_in_a_mapping_of_unknown_origin_is_hardly_a_tensor(key: str, confidence: str) -> None:
+    text = f"""
+    from elsewhere import Model
+    model = Model().cuda()
+    for x in torch.utils.data.DataLoader(data):
+        out = model(x.cuda())
+        range(out["{key}"])
+    """
+    assert [f.confidence for f in facts(text) if f.kind == "host-read"] == [confidence]

@@ -130,7 +130,8 @@ class Builtins:
         self.m.prove(node, two_scalars=alike and all(t.scalar for t in tensors))
         if tensors:
             surest = max(tensors, key=sureness)
-            self.reads.host(node, surest, "builtin", name)
+            position = next(i for i, thing in enumerate(things) if thing is surest)
+            self.reads.host(node, surest, "builtin", name, _written(args.node(position)))
             return tensors[0] if name != "sorted" else AbstractValue("sequence", element=tensors[0])
         if name == "sorted" and first.kind == "mapping":
             return AbstractValue("sequence", element=TEXT)
@@ -226,3 +227,8 @@ class Builtins:
 
 def _rounds(thing: AbstractValue) -> Cause:
     return thing.cause if thing.kind == "sequence" else ""
+
+
+def _written(node: ir.Expr | None) -> ir.Expr | None:
+    """Return the expression of a value, of values that are written as a list that of the first."""
+    return node.elements[0] if isinstance(node, ir.Sequence) and node.elements else node

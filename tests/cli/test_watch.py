@@ -7,14 +7,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from xlamig.cli.options import OutputFlags
 from xlamig.cli.output import Output
-from xlamig.cli.watching import file_changes, watch
+from xlamig.cli.watching import file_changes, interrupts, watch
 from xlamig.engine import Options
 
 SYNCHRONIZE = "import torch\n\ntorch.cuda.synchronize()\n"
@@ -91,9 +93,19 @@ def test_looks_again_after_a_second_without_changes(monkeypatch: pytest.MonkeyPa
     silence = [SECOND_LOOK] * 9
     events = [*silence, CHANGE, CHANGE, SECOND_LOOK, CHANGE, *silence]
     monkeypatch.setattr(watchfiles, "watch", lambda *paths, **options: iter(events))
-    look, again, *rest = file_changes([Path()])
+    look, again, *rest = file_changes([Path()], Event())
     assert not look and not again
     assert rest == [CHANGE, CHANGE, CHANGE, SECOND_LOOK]
+
+
+def test_ctrl_c_ends_it_where_the_exception_is_dropped(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles", reason="--watch is an extra")
+    with interrupts() as stop:
+        with suppress(KeyboardInterrupt):  # as Python does in a destructor
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            list(file_changes([tmp_path], stop))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize("other", ["--fix", "--diff", "--statistics", "--add-ignore"])

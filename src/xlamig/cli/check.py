@@ -130,9 +130,10 @@ def _watch(paths: Sequence[Path], options: Options, out: Output, flags: Mapping[
         raise click.UsageError("--watch only reports: it needs files, and no other task.")
     with needs("watch", "watchfiles"):
         import watchfiles  # noqa: F401
-    from xlamig.cli.watching import file_changes, watch
+    from xlamig.cli.watching import file_changes, interrupts, watch
 
     try:
-        watch(paths, options, out, flags["output_format"], file_changes(paths))
+        with interrupts() as stop:
+            watch(paths, options, out, flags["output_format"], file_changes(paths, stop))
     except KeyboardInterrupt:
         raise click.Abort from None

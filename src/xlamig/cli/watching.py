@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from xlamig.cli.output import Output
@@ -66,11 +70,30 @@ def _note(out: Output, report: Report, changed: Report) -> None:
     out.note(f"{number(len(report.findings), 'problem')}. Watching for changes; Ctrl-C ends it.")
 
 
-def file_changes(paths: Sequence[Path]) -> Iterator[object]:
+@contextmanager
+def interrupts() -> Iterator[Event]:
+    """Yield an event that Ctrl-C sets, beside raising KeyboardInterrupt: Python drops what is raised in a
+    destructor."""
+    asked = Event()
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        asked.set()
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def file_changes(paths: Sequence[Path], stop: Event) -> Iterator[object]:
     """One value once the files are watched, so that no change is missed, then one whenever some changed.
 
     Where files are polled (WSL, network disks), watchfiles compares whole seconds and misses a change in
     the second of the one before: an empty value follows each change after more than a second.
+
+    Raises KeyboardInterrupt when `stop` is set.
     """
     from watchfiles import DefaultFilter, watch
 
@@ -82,7 +105,10 @@ def file_changes(paths: Sequence[Path]) -> Iterator[object]:
         yield_on_timeout=True,
         rust_timeout=_SILENCE,
         raise_interrupt=True,
+        stop_event=stop,
     ):
         silences = 0 if changed else silences + 1
         if silences in (0, _SECOND_LOOK):
             yield changed
+    if stop.is_set():
+        raise KeyboardInterrupt

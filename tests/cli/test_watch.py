@@ -98,7 +98,15 @@ def test_looks_again_after_a_second_without_changes(monkeypatch: pytest.MonkeyPa
     assert rest == [CHANGE, CHANGE, CHANGE, SECOND_LOOK]
 
 
-def test_ctrl_c_ends_it_where_the_exception_is_dropped(tmp_path: Path) -> None:
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C as in a terminal: what a script starts with `&` ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_it_where_the_exception_is_dropped(tmp_path: Path, ctrl_c: None) -> None:
     pytest.importorskip("watchfiles", reason="--watch is an extra")
     with interrupts() as stop:
         with suppress(KeyboardInterrupt):  # as Python does in a destructor
@@ -108,6 +116,13 @@ def test_ctrl_c_ends_it_where_the_exception_is_dropped(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_ctrl_c_stays_ignored(ctrl_c: None) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with interrupts() as stop:
+        signal.raise_signal(signal.SIGINT)
+    assert not stop.is_set()
+
+
 @pytest.mark.parametrize("other", ["--fix", "--diff", "--statistics", "--add-ignore"])
 def test_does_nothing_else_besides(project: Path, invoke: Any, other: str) -> None:
     result = invoke("check", "--watch", other, ".")
@@ -115,7 +130,7 @@ def test_does_nothing_else_besides(project: Path, invoke: Any, other: str) -> No
     assert "--watch only reports" in result.stderr
 
 
-def test_watches_real_files_until_it_is_interrupted(project: Path) -> None:
+def test_watches_real_files_until_it_is_interrupted(project: Path, ctrl_c: None) -> None:
     pytest.importorskip("watchfiles", reason="--watch is an extra")
     process = subprocess.Popen(
         [sys.executable, "-c", MAIN, "check", "--watch", "--output-format", "concise", "."],

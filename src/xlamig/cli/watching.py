@@ -73,8 +73,11 @@ def _note(out: Output, report: Report, changed: Report) -> None:
 @contextmanager
 def interrupts() -> Iterator[Event]:
     """Yield an event that Ctrl-C sets, beside raising KeyboardInterrupt: Python drops what is raised in a
-    destructor."""
+    destructor. A process that was started to ignore Ctrl-C goes on ignoring it."""
     asked = Event()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield asked
+        return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         asked.set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xlamig import ir
 from xlamig.facts import Span
@@ -11,7 +11,7 @@ from xlamig.fix.names import names_bound, names_read
 from xlamig.fix.scopes import bindings, path_to
 
 Loop = ir.For | ir.While
-_OWN = (ir.FunctionDef, ir.ClassDef, ir.Lambda)
+OWN_BODIES = (ir.FunctionDef, ir.ClassDef, ir.Lambda)
 _SCHEDULER = re.compile(r"sched|warmup|plateau|(?:^|_)lr_", re.IGNORECASE)
 _SCHEDULES = re.compile(r"Scheduler|LR$|Plateau|Warm")
 
@@ -82,17 +82,17 @@ def _is_setting(test: ir.Expr, changing: set[str]) -> bool:
 
 
 def _within(loop: Loop) -> Iterator[ir.Stmt]:
-    for node in _own_nodes(loop, _OWN):
-        if isinstance(node, ir.Stmt) and node is not loop:
-            yield node
+    return (node for node in own_nodes(loop.body) if isinstance(node, ir.Stmt))
 
 
 def _own_round(loop: Loop) -> Iterator[ir.Node]:
-    return _own_nodes(loop, (*_OWN, ir.For, ir.While))
+    return own_nodes(loop.body, (*OWN_BODIES, ir.For, ir.While))
 
 
-def _own_nodes(root: Loop, opaque: tuple[type, ...]) -> Iterator[ir.Node]:
-    stack: list[ir.Node] = list(root.body)
+def own_nodes(roots: Iterable[ir.Node], opaque: tuple[type, ...] = OWN_BODIES) -> Iterator[ir.Node]:
+    """Yield `roots` and what is below them, in order, but nothing below an `opaque` node: by default the
+    bodies of functions and classes, which run elsewhere."""
+    stack = list(roots)
     while stack:
         node = stack.pop(0)
         yield node

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from xlamig import ir
-from xlamig.fix.loops import Loop, is_backward, is_update
+from xlamig.fix.loops import OWN_BODIES, Loop, is_backward, is_update, own_nodes
 from xlamig.fix.scopes import blocks_of
-
-_OWN = (ir.FunctionDef, ir.ClassDef, ir.Lambda)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +55,15 @@ class Iteration:
     def _updates_inside(self, statement: ir.Stmt) -> bool:
         return any(
             node is self.update or (isinstance(node, ir.ExprStmt) and is_update(self.module, node.value))
-            for node in _own_nodes(statement)
+            for node in own_nodes((statement,))
             if node is not statement
         )
 
 
 def _blocks(statement: ir.Stmt) -> Iterator[ir.Block]:
-    if not isinstance(statement, _OWN):
+    if not isinstance(statement, OWN_BODIES):
         yield from blocks_of(statement)
 
 
 def _computes_gradients(statement: ir.Stmt) -> bool:
-    return any(is_backward(node) for node in _own_nodes(statement))
-
-
-def _own_nodes(root: ir.Node) -> Iterator[ir.Node]:
-    """`root` and what is below it, but for the bodies of functions and classes."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, _OWN):
-            yield node
-            stack.extend(ir.children(node))
+    return any(is_backward(node) for node in own_nodes((statement,)))

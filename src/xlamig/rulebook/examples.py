@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xlamig.config.errors import did_you_mean
 from xlamig.config.settings import TARGETS, Target
-from xlamig.rulebook.page import Page, read_sections
+from xlamig.rulebook.page import CODE, Page, read_sections
 
 EXAMPLE, INSTEAD = "Example", "Use instead"
 _FILES: Mapping[str, str] = {  # by the language of a block; the first that a section has counts
@@ -20,8 +20,7 @@ _FILES: Mapping[str, str] = {  # by the language of a block; the first that a se
     "cuda": "example.cu",
 }
 _BLOCK = re.compile(r"^```([\w-]+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_CODE = r"[A-Z]{2,}\d{3}"
-_MARK = re.compile(rf"(?:#|//) expect(?:\[(\w+)\])?: ({_CODE}(?:, {_CODE})*)")
+_MARK = re.compile(rf"(?:#|//) expect(?:\[(\w+)\])?: ({CODE}(?:, {CODE})*)")
 
 
 class Example(NamedTuple):

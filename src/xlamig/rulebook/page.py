@@ -11,6 +11,7 @@ from typing import Any
 
 from xlamig.rulebook.errors import Where
 
+CODE = r"[A-Z]{2,}\d{3}"  # of a rule, also of one's own
 SECTIONS = (
     "What it does",
     "Why it matters on a TPU",

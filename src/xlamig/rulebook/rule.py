@@ -11,7 +11,7 @@ from xlamig.config.settings import TARGETS, Settings, Target
 from xlamig.findings import Effort, Level, Phase, Unit, rule_url
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.match import Match, read_match
-from xlamig.rulebook.page import Page, read_sections
+from xlamig.rulebook.page import CODE, Page, read_sections
 from xlamig.rulebook.relations import RELATION_KEYS, Relation, read_relation
 from xlamig.rulebook.rulings import LEVELS, Ruling, read_template
 from xlamig.rulebook.safety import with_safety
@@ -24,7 +24,7 @@ Once = Literal["program", "dependency"]
 Extent = Literal["statement", "function", "class", "file", "program"]
 Guarded = Literal["lower", "silent", "ignore"]
 
-_CODE = re.compile(r"[A-Z]{2,}\d{3}")
+_CODE = re.compile(CODE)
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _UNITS: tuple[Unit, ...] = get_args(Unit)
 _PHASES: tuple[Phase, ...] = get_args(Phase)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -337,25 +337,26 @@ class Run:
         """The modules whose functions the analysis of a file may run."""
         if source.loaded is None or source.loaded.interface is None:
             return ()
-        also = modules_named(self.visits.get(source.module, NO_VISIT), self.index)
-        return self.index.called_from(source.loaded.interface.module, also)
+        return self.index.called_from(source.module, self._modules_held(source))
+
+    def _modules_held(self, source: Source) -> Iterator[str]:
+        """The modules of the objects that the classes of a file hold, as its callers found."""
+        return modules_named(self.visits.get(source.module, NO_VISIT), self.index)
 
     def _seals(self, source: Source) -> Mapping[str, str]:
         """The digests of the interfaces that can change what a module means, by module."""
         if source.loaded is None or source.loaded.interface is None:
             return {}
-        also = modules_named(self.visits.get(source.module, NO_VISIT), self.index)
-        needed = self.index.needed_by(source.loaded.interface, also)
+        needed = self.index.needed_by(source.loaded.interface, self._modules_held(source))
         found = ((module, self._by_module[module].loaded) for module in needed)
         return {module: loaded.seal for module, loaded in found if loaded is not None}
 
     def job(self, source: Source, text: SourceText, loaded: Loaded) -> AnalyseJob:
         """The second stage's job for a source, or for a changed text of it."""
-        also = modules_named(self.visits.get(source.module, NO_VISIT), self.index)
         needed: Mapping[str, Interface] = {}
         texts: dict[str, ModuleText] = {}
         if loaded.interface:
-            reach = self.index.called_from(source.module, also)
+            reach = self._reach(source)
             needed = self.index.needed_by(loaded.interface, reach)
             texts = {module: there for module in reach if (there := self._text(module)) is not None}
         return AnalyseJob(

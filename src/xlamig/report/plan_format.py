@@ -110,7 +110,7 @@ def coverage(plan: Plan) -> list[str]:
     shares = zip(percentages([*parts.values()]), parts.items(), strict=True)
     first, *rest = (f"{share} {words}" for share, (words, count) in shares if count)
     share, words = first.split(" ", 1)
-    sites = f"{counts.sites:,} {'use' if counts.sites == 1 else 'uses'} of CUDA and PyTorch"
+    sites = f"{number(counts.sites, 'use')} of CUDA and PyTorch"
     return [", ".join((f"{share} of {sites} {words}", *rest))]
 
 

@@ -65,9 +65,9 @@ class Placements:
 
     def _selection(self, node: ir.IfExp, test: str) -> bool:
         """`"cuda" if flag else "cpu"`, also in `torch.device(...)`."""
-        arms = [arm.value if isinstance(arm, ir.Const) else None for arm in (node.body, node.orelse)]
-        cuda = next((arm for arm in arms if isinstance(arm, str) and _CUDA.fullmatch(arm)), None)
-        if cuda is None or "cpu" not in arms:
+        values = [side.value if isinstance(side, ir.Const) else None for side in (node.body, node.orelse)]
+        cuda = next((value for value in values if isinstance(value, str) and _CUDA.fullmatch(value)), None)
+        if cuda is None or "cpu" not in values:
             return False
         call = self._device_call(node)
         index = index_of(cuda)
@@ -78,7 +78,7 @@ class Placements:
         text = device if call else device_text(device, index)
         if test:
             host = f'{self.context.text((call.func.start, call.func.end))}("cpu")' if call else '"cpu"'
-            text = f"{text} if {test} else {host}" if arms[1] == "cpu" else f"{host} if {test} else {text}"
+            text = f"{text} if {test} else {host}" if values[1] == "cpu" else f"{host} if {test} else {text}"
         self._edit(place, text)
         return True
 
@@ -144,9 +144,9 @@ class Placements:
 
     def _type_selection(self, node: ir.IfExp) -> bool:
         """`torch.cuda.FloatTensor if flag else torch.FloatTensor`."""
-        arms = [dotted_name(arm).removeprefix("torch.") for arm in (node.body, node.orelse)]
-        name = next((arm.removeprefix("cuda.") for arm in arms if arm.startswith("cuda.")), "")
-        if name not in _TYPES or not {*arms} <= {f"cuda.{name}", name, "Tensor"}:
+        types = [dotted_name(side).removeprefix("torch.") for side in (node.body, node.orelse)]
+        name = next((type_.removeprefix("cuda.") for type_ in types if type_.startswith("cuda.")), "")
+        if name not in _TYPES or not {*types} <= {f"cuda.{name}", name, "Tensor"}:
             return False
         self._type(node, name)
         return True

@@ -73,7 +73,7 @@ def _is_one_selection(guarded: list[ir.Node]) -> bool:
     placed = [node for node in guarded if any(placed_below(node))]
     if len(placed) != 1 or not isinstance(placed[0], ir.IfExp):
         return False
-    return all(isinstance(arm, ir.Const | ir.Call) for arm in (placed[0].body, placed[0].orelse))
+    return all(isinstance(side, ir.Const | ir.Call) for side in (placed[0].body, placed[0].orelse))
 
 
 def _holds(outer: ir.Node, inner: ir.Node) -> bool:

@@ -226,7 +226,7 @@ class visited:
     def __enter__(self) -> None:
         home = self.home
         self.before = {name: getattr(home, name) for name in _PASSED}
-        self.arms, home.taken_branches = home.taken_branches, {}
+        self.branches, home.taken_branches = home.taken_branches, {}
         for name in _PASSED:
             setattr(home, name, getattr(self.caller, name))
 
@@ -235,4 +235,4 @@ class visited:
             setattr(self.caller, name, getattr(self.home, name))
         for name, value in self.before.items():
             setattr(self.home, name, value)
-        self.home.taken_branches = self.arms
+        self.home.taken_branches = self.branches

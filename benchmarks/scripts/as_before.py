@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -36,7 +37,10 @@ def compared(bench: Bench, script: Script) -> dict[str, Any]:
     before = bench.run(script, folder, xla=False)
     if before.code != 0:
         return {**result, "verdict": "fails as it is", "why": last_line(before)}
-    bench.fix(folder)
+    try:
+        bench.fix(folder)
+    except subprocess.CalledProcessError as error:
+        return {**result, "verdict": "not fixed", "why": error.stderr.decode().strip().splitlines()[-1]}
     changed = sum(sources.get(path) != text for path, text in contents(folder).items())
     after = bench.run(script, folder, xla=False)
     same = (after.code, after.losses) == (before.code, before.losses)

@@ -117,3 +117,42 @@ def test_a_file_that_cannot_be_written_is_a_problem_and_the_rest_is_fixed(
     assert (tmp_path / "a.py").read_text() == text
     assert [file.filename for file in outcome.files] == ["b.py"]
     assert [f.filename for f in outcome.after.findings] == ["a.py"]
+
+
+MOVED_ELSEWHERE = {
+    "main.py": """import torch
+from torch import nn
+from trainer import Trainer
+
+net = nn.Linear(4, 4)
+Trainer(net, torch.optim.SGD(net.parameters(), 0.1))
+""",
+    "trainer.py": """import torch
+
+
+class Trainer:
+    def __init__(self, net, optimizer):
+        self.net, self.optimizer = net, optimizer
+        self.prepare()
+
+    def prepare(self):
+        self.net.to("xla")
+""",
+}
+
+
+def test_a_fix_beside_what_a_caller_elsewhere_finds_settles(tmp_path: Path) -> None:
+    write(MOVED_ELSEWHERE, tmp_path)
+    outcome = fix(select=["XLA405"])
+    assert not outcome.problems and outcome.files[0].applied == {"XLA405": 1}
+    assert not fix(select=["XLA405"]).files
+
+
+def test_a_flag_of_another_move_is_none_of_this_one(tmp_path: Path) -> None:
+    flag = "        torch.__future__.set_swap_module_params_on_conversion({})\n"
+    elsewhere = (
+        MOVED_ELSEWHERE["trainer.py"] + f"\n    def other(self):\n{flag.format(True)}{flag.format(False)}"
+    )
+    write({**MOVED_ELSEWHERE, "trainer.py": elsewhere}, tmp_path)
+    outcome = fix(select=["XLA405"])
+    assert not outcome.problems and outcome.files[0].applied == {"XLA405": 1}

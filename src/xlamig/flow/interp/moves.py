@@ -11,6 +11,7 @@ from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, Ref, alternat
 from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.swapping import KEPT
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 
@@ -55,7 +56,7 @@ class Moves:
             if self.swaps:
                 self._kept.add(ref)
         for via, at, name, filename in self._dependants(module):
-            if self.swaps and via in ("optimizer", "tie", "list"):
+            if self.swaps and via in KEPT:
                 continue
             where = "" if filename == self.m.filename else filename
             why = Why(_MESSAGES[via], (at.start, at.end), where)

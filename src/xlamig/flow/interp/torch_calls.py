@@ -37,6 +37,7 @@ from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.swapping import FLAG
 from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
@@ -113,7 +114,7 @@ class TorchCalls:
         if name.startswith("math.") and args.positional and args.positional[0].kind == "tensor":
             self.reads.host(node, args.positional[0], "builtin", name, args.node(0))
             return AbstractValue("number", cause="read", sure=args.positional[0].sure)
-        if name == "torch.__future__.set_swap_module_params_on_conversion":
+        if name == f"torch.__future__.{FLAG}":
             flag = args.get(0)
             self.moves.swaps = flag is None or flag.const is not False
             return NONE

@@ -9,9 +9,10 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from xlamig import ir
-from xlamig.facts import ContextTag, Fact, Span, StepBoundary, Why
+from xlamig.facts import ContextTag, Fact, ModuleMove, Span, StepBoundary, Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.events import Event, Recorder, weight
+from xlamig.flow.interp.swapping import KEPT, swapping_spans
 from xlamig.flow.model.summaries import Portable
 
 Spot = tuple[str, int, int]
@@ -95,9 +96,10 @@ def adopt(visit: Visit, recorder: Recorder, module: ir.Module) -> None:
     if not visit.events:
         return
     nodes = {_spot(node): node for node in ir.walk(module)}
+    swapping = tuple(swapping_spans(nodes.values()))
     for event in visit.events:
         statement = nodes.get(event.statement)
-        if not isinstance(statement, ir.Stmt):
+        if not isinstance(statement, ir.Stmt) or _is_kept(event, swapping):
             continue
         recorder.add(
             Event(
@@ -117,6 +119,12 @@ def adopt(visit: Visit, recorder: Recorder, module: ir.Module) -> None:
         )
     for span, told in visit.proofs:
         recorder.prove_span(span, dict(told))
+
+
+def _is_kept(event: SentEvent, swapping: Iterable[Span]) -> bool:
+    """Return whether an event is a move that keeps its parameters in the text as it is now."""
+    moves = event.fact is ModuleMove and dict(event.fields)["via"] in KEPT
+    return moves and any(start < event.node[1] < end for start, end in swapping)
 
 
 def news(visit: Visit, own: Visit) -> Visit:

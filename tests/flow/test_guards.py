@@ -226,3 +226,16 @@ def test_a_guard_says_what_holds_and_where_it_stands(test: str, text: str) -> No
 )
 def test_what_a_tpu_host_does_not_reach(source: str, kinds: list[str]) -> None:
     assert guards(f"import torch\n{source.replace('HERE', HERE)}") == [" ".join(kinds)]
+
+
+@pytest.mark.parametrize(
+    ("test", "text"),
+    [
+        ('d.type != "cuda"', 'd.type == "cuda"'),
+        ("(d.type) != 'cuda'", "not (d.type) != 'cuda'"),
+        (f"not {CUDA}", CUDA),
+    ],
+)
+def test_the_guard_of_an_else_is_the_opposite_test(test: str, text: str) -> None:
+    (fact,) = facts_in(f"import torch\nif {test}: pass\nelse: {HERE}", ApiUse)
+    assert [guard.text for guard in fact.guards] == [text]

@@ -277,7 +277,6 @@ def test_on_every_rank(source: str) -> None:
         ("if rank == 0: HERE", "`if rank == 0`"),
         ("if 0 == rank: HERE", "`if 0 == rank`"),
         ("if not rank: HERE", "`if not rank`"),
-        ("if args.local_rank in (-1, 0): HERE", "`if args.local_rank in (-1, 0)`"),
         ("if dist.get_rank() == 0 and x: HERE", "`if dist.get_rank() == 0 and x`"),
         ("if rank < 1: HERE", "`if rank < 1`"),
         ("if rank <= 0: HERE", "`if rank <= 0`"),
@@ -303,6 +302,20 @@ def test_on_the_first_rank(source: str, text: str) -> None:
     assert "rank-guarded" in words(source)
     reasons = [why for why in the(source).reasons if "rank" in why.message]
     assert [why.message for why in reasons] == [f"only on rank 0: {text}"]
+
+
+@pytest.mark.parametrize(
+    ("test", "where"),
+    [
+        ("args.local_rank in (-1, 0)", "on rank 0 or without distributed training"),
+        ("local_rank == -1", "without distributed training"),
+        ("rank == 0", "on rank 0"),
+    ],
+)
+def test_minus_one_is_the_rank_of_a_run_without_ranks(test: str, where: str) -> None:
+    source = f"if {test}: HERE"
+    assert "rank-guarded" in words(source)
+    assert f"only {where}: `if {test}`" in [why.message for why in the(source).reasons]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ def _one_of(found: list[Finding]) -> tuple[Finding, Finding]:
     others = [f for f in found if f is not best]
     reasons = tuple(Reason(_also(f, best), f.filename, f.place) for f in others[:_MOST_PLACES])
     if len(others) > _MOST_PLACES:
-        left = f"and at {len(others) - _MOST_PLACES} more places"
+        count = len(others) - _MOST_PLACES
+        left = f"and at {count} more place{'s' * (count > 1)}"
         reasons = (*reasons, Reason(left, best.filename, best.place))
     return best, replace(best, reasons=(*best.reasons, *reasons))
 
@@ -58,7 +59,7 @@ def _also(finding: Finding, best: Finding) -> str:
     how = "also here" if finding.message == best.message else f"also here: {finding.message}"
     if finding.help in ("", best.help):
         return how
-    return f"{how}, with other help: {finding.help}"
+    return f"{how}; for this place: {finding.help}"
 
 
 def with_concerns(reports: Mapping[str, FileReport]) -> Mapping[str, FileReport]:
@@ -84,5 +85,6 @@ def _with_concerns(finding: Finding, by_code: Mapping[str, list[Finding]]) -> Fi
     for concern in finding.concerns:
         found = [other for code in concern.codes for other in by_code.get(code, ())]
         for other in found[:_MOST_CONCERNED]:
-            reasons.append(Reason(f"{concern.text} ({other.code})", other.filename, other.place))
+            message = f"{other.code} is reported here too: {concern.text}"
+            reasons.append(Reason(message, other.filename, other.place))
     return finding if len(reasons) == len(finding.reasons) else replace(finding, reasons=tuple(reasons))

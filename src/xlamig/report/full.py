@@ -21,7 +21,7 @@ _OFTEN: dict[Frequency, str] = {
 
 _MOST_FILES = 5
 _HARM: dict[Mechanism, str] = {
-    "error": "raises",
+    "error": "fails",
     "wrong-result": "silently wrong",
     "recompile": "recompiles",
     "host-sync": "the host waits for the device",

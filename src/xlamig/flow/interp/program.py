@@ -210,10 +210,9 @@ def _caller(caller: AbstractInterpreter, function: Function, node: ir.Call | Non
     """The reason that a call from another module is, for what happens in the function."""
     if node is None or not isinstance(function.node, ir.FunctionDef):
         return tuple(why if why.filename else why.of(caller.filename) for why in caller.caller)
-    name, at = function.node.name, function.node.start
     row = caller.analysis.text.count("\n", 0, node.start) + 1
     where = f"{caller.names.module.rpartition('.')[2]}.py, line {row}"
-    return (Why(f"`{name}` is called in {where}", (at, at)),)
+    return (Why(f"`{function.node.name}` is called in {where}"),)
 
 
 class visited:

@@ -30,6 +30,8 @@ _MAY_BE_SELDOM = re.compile(
 )
 _COUNTER = re.compile(r"(?:^|_)(?:steps?|iter|iteration|it|batch_(?:idx|index|nb|id|i))$", re.IGNORECASE)
 _FIRST = (0, -1)  # -1 stands for a run without ranks
+_NO_RANK = re.compile(r"-\s*1\b")
+_RANK_0 = re.compile(r"(?<![\w.])0\b")
 
 
 class FrequencyGuards:
@@ -45,7 +47,8 @@ class FrequencyGuards:
         if self._is_first(test, scope) is not holds:
             return ()
         said = short(self.text[test.start : test.end])
-        return (Why(f"only on rank 0: {'' if holds else 'past '}`if {said}`", (test.start, test.end)),)
+        where = f"{'' if holds else 'past '}`if {said}`"
+        return (Why(f"only {_among_ranks(said)}: {where}", (test.start, test.end)),)
 
     def of_decorator(self, node: ir.Expr) -> tuple[Why, ...]:
         """`@rank_zero_only`, `@accelerator.on_main_process`"""
@@ -118,6 +121,14 @@ class FrequencyGuards:
                 value = _set_to(test, scope) if depth == 0 and isinstance(test, ir.Name) else None
                 return None if value is None else self._is_seldom(value, scope, 1)
         return None
+
+
+def _among_ranks(test: str) -> str:
+    """Return where a test for the first rank holds; -1 stands for a run without ranks."""
+    alone = "without distributed training"
+    if not _NO_RANK.search(test):
+        return "on rank 0"
+    return f"on rank 0 or {alone}" if _RANK_0.search(test) else alone
 
 
 def _set_to(name: ir.Name, scope: Scope) -> ir.Expr | None:

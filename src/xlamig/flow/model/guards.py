@@ -31,6 +31,7 @@ _GPU_MEMBER = re.compile(r"\.(?:MULTI_GPU|CUDA|GPU|NCCL)$")
 _AVAILABLE = re.compile(
     r"^_?(?:is|has|have|use)_\w+_(?:available|installed)$|^_?HAS_\w+$|_AVAILABLE$|_available$"
 )
+_OPPOSITES = {"==": "!=", "!=": "==", "is": "is not", "is not": "is", "in": "not in", "not in": "in"}
 
 
 class Guards:
@@ -73,7 +74,16 @@ class Guards:
         kind = self._kind(test, scope, holds)
         if kind is not None:
             text = short(self.text[test.start : test.end])
-            yield Guard(kind, text if holds else f"not {text}", (test.start, test.end))
+            yield Guard(kind, text if holds else self._opposite(test, text), (test.start, test.end))
+
+    def _opposite(self, test: ir.Expr, text: str) -> str:
+        """Return the source of a test's opposite: `a == b` for `a != b`, `not a` for `a`."""
+        match test:
+            case ir.Compare(left=left, ops=(op,), comparators=(right,)) if op in _OPPOSITES:
+                parts = [self.text[part.start : part.end] for part in (left, right)]
+                if short(f" {op} ".join(parts)) == text:
+                    return short(f" {_OPPOSITES[op]} ".join(parts))
+        return f"not {text}"
 
     def _kind(self, test: ir.Expr, scope: Scope, holds: bool) -> GuardKind | None:
         known = self.values.of(test, scope)

@@ -10,7 +10,6 @@ from xlamig.findings import CONFIDENCES, SEVERITIES, FileReport, Finding, Reason
 from xlamig.rulebook.rulings import LEVELS
 
 _MOST_PLACES = 5
-_MOST_CONCERNED = 2  # of each concern
 
 
 def once_per_dependency(reports: Mapping[str, FileReport]) -> Mapping[str, FileReport]:
@@ -84,7 +83,9 @@ def _with_concerns(finding: Finding, by_code: Mapping[str, list[Finding]]) -> Fi
     reasons = list(finding.reasons)
     for concern in finding.concerns:
         found = [other for code in concern.codes for other in by_code.get(code, ())]
-        for other in found[:_MOST_CONCERNED]:
-            message = f"{other.code} is reported here too: {concern.text}"
-            reasons.append(Reason(message, other.filename, other.place))
+        if found:
+            first, more = found[0], len(found) - 1
+            places = f" and at {more} more place{'s' * (more > 1)}" if more else ""
+            message = f"{first.code} is reported here{places}: {concern.text}"
+            reasons.append(Reason(message, first.filename, first.place))
     return finding if len(reasons) == len(finding.reasons) else replace(finding, reasons=tuple(reasons))

@@ -72,17 +72,27 @@ def _notes(finding: Finding, context: Context) -> Iterator[tuple[str, str]]:
 
 def _also(finding: Finding, context: Context) -> str:
     """Return the other places of the job: `3 more places: lines 4, 5, model.py:7`."""
-    rows: dict[str, list[str]] = {}
+    rows: dict[str, list[int]] = {}
     for other in finding.also:
-        rows.setdefault(other.filename, []).append(str(other.place.location.row))
-    here = rows.pop(finding.filename, [])
-    places = [", ".join(dict.fromkeys(here))] if here else []
-    places += [f"{one_line(name)}:{','.join(dict.fromkeys(found))}" for name, found in rows.items()]
+        found = rows.setdefault(other.filename, [])
+        if (row := other.place.location.row) not in found:
+            found.append(row)
+    places = list(_lines(rows.pop(finding.filename, []), finding.place.location.row))
+    places += [f"{one_line(name)}:{','.join(map(str, found))}" for name, found in rows.items()]
     most = len(places) if context.every else _MOST_FILES
     left = len(places) - most
     shown = ", ".join(places[:most])
     shown += f" and {number(left, 'more file')}, which --all names" if left > 0 else ""
-    return f"{number(len(finding.also), 'more place')}: {'line ' if here else ''}{shown}"
+    return f"{number(len(finding.also), 'more place')}: {shown}"
+
+
+def _lines(rows: list[int], shown: int) -> Iterator[str]:
+    """Yield the rows of the file itself in words; `shown` is the row above them."""
+    if shown in rows:
+        yield "this line"
+    others = [str(row) for row in rows if row != shown]
+    if others:
+        yield f"line{'s' * (len(others) > 1)} {', '.join(others)}"
 
 
 def _reason(reason: Reason, finding: Finding) -> str:

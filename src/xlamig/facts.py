@@ -286,7 +286,8 @@ class HostRead(Fact):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DynamicShape(Fact):
     """The shape of a result on the device depends on values. `mask` is the source text of the mask or
-    size; `same_shape`: a mask computed from the very tensor it is used on."""
+    size; `same_shape`: a mask computed from the very tensor it is used on. The `operation` of a
+    mask-write is "+" for `x[m] += v`."""
 
     kind: ClassVar[str] = "dynamic-shape"
 

@@ -200,7 +200,7 @@ class Apis:
         if not named or known.value.kind not in _TOLD:
             return ()
         value = known.value.value
-        shown = repr(value) if known.value.kind == "constant" else f"`{value}`"
+        shown = short(repr(value)) if known.value.kind == "constant" else f"`{value}`"
         if shown == self.analysis.source(node):
             return ()  # `inf` is inf
         unless = "" if known.sure else " unless it is set otherwise"

@@ -158,7 +158,7 @@ class Indexing:
         if base.kind == "unknown" and _has_mask(index):
             base = _masked_base(base)
         if base.kind == "tensor":
-            self._costs(target, base, index, "write", thing, value)
+            self._costs(target, base, index, "write", thing, value, operator)
             if thing.kind == "tensor" and base.place != thing.place and thing.place == "device":
                 name = path_of(target.value)
                 if name and base.place == "":
@@ -202,6 +202,7 @@ class Indexing:
         access: str,
         thing: AbstractValue | None = None,
         value: ir.Expr | None = None,
+        operator: str = "",
     ) -> bool:
         """Records what the index costs; whether the shape depends on values."""
         masked = False
@@ -210,7 +211,7 @@ class Indexing:
                 masked |= self._slice(part, found, node, base, access)
             elif found.kind == "tensor" and found.dtype == "bool":
                 masked |= min(sureness(base), sureness(found)) > POSSIBLE
-                self._masked(node, part, base, found, access, thing, value)
+                self._masked(node, part, base, found, access, thing, value, operator)
             elif found.kind == "tensor" and found.scalar:
                 self._read_number(part, found, base, "index")
             elif found.kind == "tensor" and found.cause == "dynamic" and not masked:
@@ -276,6 +277,7 @@ class Indexing:
         access: str,
         thing: AbstractValue | None,
         value: ir.Expr | None,
+        operator: str,
     ) -> None:
         sure = min(sureness(base) or POSSIBLE, sureness(mask)) if sureness(base) else 0
         tensor = self.m.source(node.value)
@@ -294,7 +296,7 @@ class Indexing:
             sure,
             mask.why or base.why,
             via=f"mask-{access}",
-            operation="[]",
+            operation=operator or "[]",
             tensor=short(tensor),
             mask=short(self.m.source(part)),
             value=written,

@@ -269,6 +269,45 @@ def test_one_is_written_for_each_graph(body: str, expected: list[str]) -> None:
     assert written(body).splitlines() == expected
 
 
+METHOD = """
+from elsewhere import Base
+
+class Net({base}):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 4).to(device)
+
+    {decorator}
+    def sample(self, x, count):
+        x = x.to(device)
+        for _ in range(count):
+            x = self.net(x)
+        return x
+
+{call}
+"""
+SAMPLES = "x = self.net(x) | step_boundary()"
+
+
+@pytest.mark.parametrize("base", ["nn.Module", "Base"])
+def test_a_method_that_a_forward_elsewhere_may_call_gets_none(base: str) -> None:
+    assert written(METHOD.format(base=base, decorator="", call="")) == ""
+
+
+@pytest.mark.parametrize(
+    ("base", "decorator", "call"),
+    [
+        ("nn.Module", "@torch.no_grad()", ""),
+        ("Base", "@torch.inference_mode()", ""),
+        ("nn.Module", "", "Net().sample(torch.ones(4), 100)"),
+        ("Base", "", "def main():\n    return Net().sample(torch.ones(4), 100)"),
+        ("object", "", ""),
+    ],
+)
+def test_a_method_that_samples_gets_one(base: str, decorator: str, call: str) -> None:
+    assert written(METHOD.format(base=base, decorator=decorator, call=call)) == SAMPLES
+
+
 def test_accumulated_gradients_stay_in_the_graph_of_the_update() -> None:
     found = written(ACCUMULATES, **{"accumulate-in-graph": True})
     assert found == "optimizer.zero_grad() | step_boundary()"

@@ -249,7 +249,9 @@ class CallContexts:
             name = caller.rpartition(".")[2]
             m.caller = (Why(f"`{node.name}` is called every step in {name}.py", (node.start, node.start)),)
         ran = self._ran.setdefault(id(node), _Ran(node.start))
+        m.callers_known = owner is None or not owner.may_be_module
         ran.results[("root", per_step)] = self._run(function, given)
+        m.callers_known = True
         ran.frequencies.add(m.frequency)
         m.frequency, m.frame, m.loops = before
         m.batches -= m.collating

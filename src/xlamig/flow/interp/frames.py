@@ -13,6 +13,7 @@ Env = dict[str, AbstractValue]
 """Names and dotted paths ("self.model") to what they hold."""
 
 _MANY = 1000
+_PLAIN_BASES = frozenset({"object", "abc.ABC"})
 STEPS = frozenset({"training", "evaluation", "decoding"})
 """The kinds of loop each iteration of which is a step."""
 
@@ -33,6 +34,11 @@ class ClassInfo(Definition):
     methods: dict[str, ir.FunctionDef] = field(default_factory=dict)
     is_module: bool = False
     version: int = 0  # grows when an attribute becomes something else
+
+    @property
+    def may_be_module(self) -> bool:
+        """Return whether the class is a module, or has a base that was not read."""
+        return any(cls.is_module or cls.outside - _PLAIN_BASES for cls in self.lineage())
 
     def hold(self, name: str, thing: AbstractValue) -> None:
         """Let the objects of the class hold a value."""

@@ -363,6 +363,8 @@ class Loops:
             optimizer = "several" if Effect.OPTIMIZER_STEP in effects.repeated else "plain"
         node = loop.node
         header = self._header(loop)
+        if m.callers_known or iterable.kind in ("loader", "dataset") or Effect.BATCH in must:
+            m.prove(header, inference=True)
         ends = loop.kind == "training" and boundary in ("none", "read")
         at = loop.update if ends and loop.update is not None else header
         in_loop = Why("each iteration of this loop is a step", (header.start, header.end))

@@ -34,8 +34,8 @@ from xlamig.flow.model.values import Values
 
 _PASSED = (
     "frequency", "first_pass", "synced", "forwards", "device_op_count", "waiting", "message", "logging",
-    "caller", "comprehension_depth", "collating", "batches", "iteration_sources", "default_place", "loops",
-    "left",
+    "caller", "callers_known", "comprehension_depth", "collating", "batches", "iteration_sources", "loops",
+    "default_place", "left",
 )  # fmt: skip
 _RETURNED = ("device_op_count", "waiting", "default_place", "left")
 

@@ -52,6 +52,7 @@ class State:
         self.first_pass = False  # each loop is run once
         self.synced = False
         self.forwards = 0  # forward passes that run
+        self.callers_known = True  # False in a method of what may be a module, if nothing here calls it
         self.device_op_count = 0  # device operations met so far
         self.waiting = False  # device work is queued that nothing has waited for
         self.message = False  # inside what is raised or asserted

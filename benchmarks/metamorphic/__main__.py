@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from benchmarks.metamorphic.rewrites import MAIN, Rewritten, rewrites
+from benchmarks.metamorphic.program import MAIN, Program, Rewritten
+from benchmarks.metamorphic.rewrites import KINDS, rewrites
 from xlamig import engine
 from xlamig.engine import Options
 
@@ -20,8 +21,10 @@ Finding = tuple[int, str]
 
 
 @lru_cache(maxsize=4)
-def _of_program(text: str) -> Counter[Finding]:
-    return Counter({(row, code): n for (_, row, code), n in findings({MAIN: text}).items()})
+def _of_program(text: str) -> tuple[Counter[Finding], list[int]]:
+    """What is found in a program as it is, by statement, and the statement of each line."""
+    rows = Program(text).statement_rows
+    return Counter({(rows[row], code): n for (_, row, code), n in findings({MAIN: text}).items()}), rows
 
 
 def findings(files: dict[str, str], folder: str = "") -> Counter[tuple[str, int, str]]:
@@ -42,15 +45,17 @@ def findings(files: dict[str, str], folder: str = "") -> Counter[tuple[str, int,
 
 
 def difference(text: str, rewritten: Rewritten) -> tuple[Counter[Finding], Counter[Finding]]:
-    """The findings that a rewrite loses and those it adds, by the line they have in the program."""
-    before = _of_program(text)
+    """The findings that a rewrite loses and those it adds, by the first line of the statement before."""
+    before, statements = _of_program(text)
     after: Counter[Finding] = Counter()
     for (name, row, code), count in findings(rewritten.files, rewritten.folder).items():
-        after[(rewritten.rows.get((name, row), 0), code)] += count
+        after[(statements[rewritten.rows.get((name, row), 0)], code)] += count
     return before - after, after - before
 
 
 def programs(folders: list[Path]) -> Iterator[tuple[Path, str]]:
+    """Each program that Python can read, once."""
+    seen: set[str] = set()
     for folder in folders:
         for path in sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]:
             text = path.read_text()
@@ -58,19 +63,34 @@ def programs(folders: list[Path]) -> Iterator[tuple[Path, str]]:
                 ast.parse(text)
             except SyntaxError:
                 continue
-            yield path, text
+            if text not in seen:
+                yield path, text
+            seen.add(text)
 
 
 _Case = tuple[Path, str, Rewritten]
+_PER_PROGRAM = 2
 
 
-def _sampled(cases: list[_Case], count: int, chance: random.Random) -> list[_Case]:
-    """The same number of each kind of rewrite, in their order."""
-    kinds: dict[str, list[int]] = {}
-    for i, (_, _, made) in enumerate(cases):
-        kinds.setdefault(made.kind, []).append(i)
-    chosen = (chance.sample(found, min(count, len(found))) for found in kinds.values())
-    return [cases[i] for i in sorted(i for found in chosen for i in found)]
+def cases(folders: list[Path]) -> Iterator[_Case]:
+    return ((path, text, made) for path, text in programs(folders) for made in rewrites(text))
+
+
+def sampled(folders: list[Path], count: int, chance: random.Random) -> Iterator[_Case]:
+    """The same number of each kind of rewrite, and at most two of one program."""
+    found = list(programs(folders))
+    chance.shuffle(found)
+    missing = Counter(dict.fromkeys(KINDS, count))
+    for path, text in found:
+        if not missing:
+            return
+        by_kind: dict[str, list[Rewritten]] = {}
+        for made in rewrites(text):
+            by_kind.setdefault(made.kind, []).append(made)
+        for kind, all_made in by_kind.items():
+            for made in chance.sample(all_made, min(_PER_PROGRAM, missing[kind], len(all_made))):
+                yield path, text, made
+                missing -= Counter([kind])
 
 
 def main() -> None:
@@ -79,21 +99,26 @@ def main() -> None:
     parser.add_argument(
         "--sample", type=int, default=0, help="rewrites of each kind, drawn at random; 0: all"
     )
+    parser.add_argument("--kind", action="append", choices=KINDS, help="only rewrites of this kind")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quiet", action="store_true", help="print the totals only")
     options = parser.parse_args()
-    todo = [(path, text, made) for path, text in programs(options.folders) for made in rewrites(text)]
-    if options.sample:
-        todo = _sampled(todo, options.sample, random.Random(options.seed))
+    chance = random.Random(options.seed)
+    todo = sampled(options.folders, options.sample, chance) if options.sample else cases(options.folders)
     tried: Counter[str] = Counter()
     different: Counter[str] = Counter()
     for path, text, made in todo:
+        if made.kind not in (options.kind or KINDS):
+            continue
         lost, added = difference(text, made)
         tried[made.kind] += 1
         if lost or added:
             different[made.kind] += 1
             if not options.quiet:
-                print(f"{path} {made.kind} ({made.what}): lost {sorted(lost)}, added {sorted(added)}")
+                print(
+                    f"{path} {made.kind} ({made.what}): lost {sorted(lost)}, added {sorted(added)}",
+                    flush=True,
+                )
     for kind, count in sorted(tried.items()):
         print(f"{kind:10} {count:5} rewrites, {different[kind]:4} different")
     print(f"{'all':10} {sum(tried.values()):5} rewrites, {sum(different.values()):4} different")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from benchmarks.metamorphic.__main__ import difference
-from benchmarks.metamorphic.rewrites import HELPERS, MAIN, rewrites
+from benchmarks.metamorphic.files import HELPERS
+from benchmarks.metamorphic.program import MAIN, Program, Rewritten, same_but_for_names
+from benchmarks.metamorphic.rewrites import KINDS, rewrites
 
 PROGRAM = dedent(
     """
@@ -37,11 +41,134 @@ PROGRAM = dedent(
     train(net, torch.optim.SGD(net.parameters(), 0.1), [torch.ones(2, 2)] * 9)
     """
 ).lstrip()
-KINDS = {"branches", "variable", "import", "split", "start"}
+# Runs anywhere; each rewrite has to print the same.
+PLAIN = '''\
+"""A program of plain Python."""
+from __future__ import annotations
+
+import itertools
+import math as maths
+from collections import Counter, deque
+
+
+def scaled(values, factor=2):
+    # doubles by default
+    total = 0
+    for value in values:
+        total += value * factor
+    average = total / len(values)
+    return total, average
+
+
+def report(label, number=1,
+           unit="s"):
+    text = f"{label}: {number!r:>{number % 7 + 3}} {unit}"
+    print(text)
+
+
+class Meter:
+    def __init__(self, window):
+        self.window = window
+        self.seen = deque(maxlen=window)
+
+    def update(self, value, weight=1):
+        if value is None:
+            return self
+        elif value < 0:
+            value = -value
+            sign = -1
+        else:
+            sign = 1
+        with open("log.txt", "a") as log:
+            log.write(str(value))
+            written = value * weight
+        self.seen.append(sign * written)
+        pairs = [first + second for first, second in itertools.pairwise(self.seen)]
+        last = pairs[-1] if pairs else 0
+        self.last = last
+        return self
+
+    def mean(self):
+        if self.seen:
+            result = sum(self.seen) / len(self.seen)
+            for item in self.seen:
+                result += maths.sqrt(abs(item))
+        else:
+            result = 0.0
+        return result
+
+
+def main(count):
+    meter = Meter(3)
+    best = None
+    for index in range(count):
+        try:
+            number = (index - 2) ** 2 - 3
+            meter.update(number, weight=index)
+        except ValueError as err:
+            print(err)
+        current = meter.mean()
+        if best is None or current > best:
+            best = current
+        total, average = scaled(
+            [number, index],
+            factor=3,
+        )
+        counts = Counter([total, average])
+        print(index, best, counts.most_common(1), meter.last)
+    report("best", round(best, 3))
+    step = lambda x: x + best
+    print(step(1) if count > 3 else step(2))
+    return best
+
+
+if __name__ == "__main__":
+    main(6)
+'''
 
 
 def test_every_kind_of_rewrite_applies() -> None:
-    assert {made.kind for made in rewrites(PROGRAM)} == KINDS
+    assert {made.kind for made in rewrites(PLAIN)} == set(KINDS)
+
+
+def _output(files: dict[str, str], folder: Path) -> str:
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    run = subprocess.run(
+        [sys.executable, "-S", MAIN], cwd=folder, capture_output=True, text=True, check=False
+    )
+    return run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_rewritten_program_does_the_same(kind: str, tmp_path: Path) -> None:
+    expected = _output({MAIN: PLAIN}, tmp_path)
+    assert expected.startswith("0 0.0") and "Error" not in expected
+    for made in rewrites(PLAIN):
+        if made.kind == kind:
+            assert made.files[MAIN] != PLAIN or made.folder
+            assert _output(made.files, tmp_path) == expected, made.what
+
+
+@pytest.mark.parametrize(
+    "new", ["x_ = 1\nprint(x)\n", "x_ = 1\nprint(x_.x_)\n", "x_ = 1\nprint(end=x_)\n", "x_ = 1\n"]
+)
+def test_tells_another_program_from_a_renamed_one(new: str) -> None:
+    assert not same_but_for_names(Program("x = 1\nprint(x.x)\n"), new, {"x_": "x"})
+
+
+def test_a_function_that_reads_an_unbound_name_is_not_extracted() -> None:
+    text = "def f(a):\n    if a:\n        b = a\n    print(a, b)\n"
+    assert [made.what for made in _of_kind(text, "helper")] == ["lines 3-3 of f"]
+
+
+def test_a_function_with_two_returns_is_not_inlined() -> None:
+    text = "def f(a):\n    if a:\n        return 1\n    return 2\n\n\nx = f(1)\n"
+    assert _of_kind(text, "inlined") == []
+
+
+def _of_kind(text: str, kind: str) -> list[Rewritten]:
+    return [made for made in rewrites(text) if made.kind == kind]
 
 
 def test_a_rewritten_program_is_one() -> None:
@@ -59,7 +186,7 @@ def test_rows_name_the_same_statement() -> None:
 
 
 def test_branches_change_places() -> None:
-    (made,) = [made for made in rewrites(PROGRAM) if made.kind == "branches"]
+    (made,) = _of_kind(PROGRAM, "branches")
     new = made.files[MAIN].split("\n")
     assert new[4:8] == [
         "    if not (verbose):",
@@ -71,7 +198,7 @@ def test_branches_change_places() -> None:
 
 
 def test_functions_move_and_are_imported() -> None:
-    (made,) = [made for made in rewrites(PROGRAM) if made.kind == "split"]
+    (made,) = _of_kind(PROGRAM, "split")
     assert made.files[MAIN].startswith("from moved_helpers import read, train\n")
     assert "def train" in made.files[HELPERS] and "def train" not in made.files[MAIN]
 

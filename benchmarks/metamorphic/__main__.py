@@ -45,12 +45,23 @@ def findings(files: dict[str, str], folder: str = "") -> Counter[tuple[str, int,
 
 
 def difference(text: str, rewritten: Rewritten) -> tuple[Counter[Finding], Counter[Finding]]:
-    """The findings that a rewrite loses and those it adds, by the first line of the statement before."""
+    """The findings that a rewrite loses and those it adds, by the first line of the statement before.
+
+    What is reported at a call may be reported in the function that it calls once the call is gone, and
+    the other way round."""
     before, statements = _of_program(text)
     after: Counter[Finding] = Counter()
     for (name, row, code), count in findings(rewritten.files, rewritten.folder).items():
         after[(statements[rewritten.rows.get((name, row), 0)], code)] += count
-    return before - after, after - before
+    lost, added = before - after, after - before
+    call, moved = rewritten.call, {statements[row] for row in rewritten.moved}
+    for row, code in list(lost.elements()):
+        others = moved if row == call else {call} if row in moved else set()
+        for other in others:
+            if added[other, code] and lost[row, code]:
+                added[other, code] -= 1
+                lost[row, code] -= 1
+    return +lost, +added
 
 
 def programs(folders: list[Path]) -> Iterator[tuple[Path, str]]:

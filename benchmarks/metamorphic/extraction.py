@@ -160,7 +160,7 @@ def _extracted(program: Program, top: ast.stmt, function: Function, run: _Run) -
             called,
             *lines[rows[-1] :],
         ]
-        yield rewritten(kind, what, {MAIN: new})
+        yield rewritten(kind, what, {MAIN: new})._replace(moved=rows)
 
 
 def _definition(

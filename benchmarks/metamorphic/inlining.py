@@ -120,7 +120,8 @@ def _inlined(program: Program, function: ast.FunctionDef, found: _Call) -> Rewri
         *_ending(program, found.statement, result, indent),
         *(line for line in lines[end:] if line.row not in away),
     ]
-    return rewritten("inlined", f"{function.name} at line {start}", {MAIN: new})
+    made = rewritten("inlined", f"{function.name} at line {start}", {MAIN: new})
+    return made._replace(call=start, moved=span(function))
 
 
 def _arguments(program: Program, function: ast.FunctionDef, found: _Call) -> Iterator[tuple[str, str]]:

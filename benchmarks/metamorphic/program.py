@@ -35,6 +35,8 @@ class Rewritten(NamedTuple):
     files: dict[str, str]
     rows: dict[tuple[str, int], int]
     folder: str = ""  # that holds the files, seen from where xlamig is started
+    call: int = 0  # the line before of the call that stands for the moved lines, 0 for a new one
+    moved: range = range(0)
 
 
 class Line(NamedTuple):

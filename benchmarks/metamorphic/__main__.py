@@ -22,7 +22,7 @@ Finding = tuple[int, str]
 
 @lru_cache(maxsize=4)
 def _of_program(text: str) -> tuple[Counter[Finding], list[int]]:
-    """What is found in a program as it is, by statement, and the statement of each line."""
+    """Return the findings of a program by statement, and the statement of each line."""
     rows = Program(text).statement_rows
     return Counter({(rows[row], code): n for (_, row, code), n in findings({MAIN: text}).items()}), rows
 

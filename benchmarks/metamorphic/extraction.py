@@ -32,7 +32,7 @@ _FIXED = (
     ast.Match,
 )  # fmt: skip
 _FRAME = {"super", "locals", "vars", "dir", "eval", "exec", "__class__"}
-"""What means something else in another function."""
+"""These names mean something else in another function."""
 _MOST = 3  # extractions per function
 
 

@@ -1,0 +1,128 @@
+"""The fields that all facts share, and the values that facts hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from xlamig.findings import Confidence, Frequency
+
+Span = tuple[int, int]
+"""(start, end) offsets in code points of the decoded text, end exclusive."""
+
+
+GuardKind = Literal[
+    "cuda",  # only where CUDA is: is_available(), x.is_cuda, device.type == "cuda"
+    "other-device",  # an mps, xpu, npu ... branch
+    "xla",  # only where torch_xla is
+    "no-xla",  # only where torch_xla is not
+    "optional-import",  # try: import ... except ImportError
+    "package",  # is_x_available(), find_spec(...)
+    "hasattr",
+    "version",
+    "never",  # a condition that is constantly false
+    "type-checking",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition that has to hold for the place to run. `text` is its source, shortened."""
+
+    kind: GuardKind
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """A link in the chain of reasons; `filename` is "" for the fact's own file."""
+
+    message: str
+    span: Span | None = None
+    filename: str = ""
+
+    def of(self, filename: str) -> Why:
+        """The same link, seen from another file than its own."""
+        return self if self.filename else Why(self.message, self.span, filename)
+
+
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The abstract value of an argument.
+
+    constant  `value` is the Python constant, also one found through a name or default
+    pattern   a string known in part: "cuda:*" for f"cuda:{rank}"
+    device    a torch.device or a lambda to it: `value` is "cuda", "cuda:0", "cuda:*", "cpu" ...
+    api       a torch name: `value` is "torch.float16"
+    cuda-test true only where CUDA is in use, like `device.type == "cuda"`
+    sequence  a list, tuple or set that is written out: `items` are its elements
+    expression  anything else; `value` is the source text, also that of a sequence
+    """
+
+    kind: Literal["constant", "pattern", "device", "api", "cuda-test", "sequence", "expression"]
+    value: Scalar
+    items: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """`span` is the whole argument, `cut` what to delete so that the call stays well-formed.
+    `reasons` say how the value is known; only rules that look at the argument show them."""
+
+    name: str  # the parameter's name where the signature is known, else the keyword or position
+    value: Value
+    span: Span
+    value_span: Span
+    cut: Span
+    keyword: bool
+    reasons: tuple[Why, ...] = ()
+
+
+ContextTag = Literal[
+    "no-grad",  # under torch.no_grad or inference_mode
+    "no-view",  # of inference_mode: the code in it calls no module and makes no view of a tensor
+    "loop",
+    "forward",  # a method of a module, trainer or autograd.Function that runs every step
+    "training-loop",  # a loop each iteration of which is a step of training
+    "per-step",  # one of these two; `frequency` is then "step", or "interval" under `step % n == 0`
+    "worker",  # of a data loader: __getitem__, collate_fn ...
+    "rank-guarded",  # only on rank 0
+    "handover",  # in a function that does something on one rank, or reads or writes files: others may wait
+    "condition",  # in the test of if, while, assert, a ternary; an operand of and, or, not
+    "comparison",
+    "divisor",  # what `/`, `//` or `%` divides by
+    "isinstance",  # in the second argument of isinstance or issubclass
+    "try",  # in the body of a try that catches more than failed imports
+    "message",  # in what is raised or asserted
+    "default-argument",
+    "test-code",  # of the whole file
+    "ci",  # of the whole file: it says how the project is tested, not how it is run
+    "cuda-program",  # of the whole file: CUDA is named somewhere
+]
+
+
+ContextTags = frozenset[ContextTag]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """The fields common to all facts. `span` is what a report underlines."""
+
+    kind: ClassVar[str]
+
+    span: Span
+    statement: Span
+    scope: str = ""  # "Trainer.fit", "" at module level
+    parts: Mapping[str, Span] = field(default_factory=dict)
+    related: tuple[Why, ...] = ()
+    frequency: Frequency = "unknown"
+    context: ContextTags = frozenset()
+    guards: tuple[Guard, ...] = ()
+    confidence: Confidence = "certain"
+    proofs: Mapping[str, str] = field(default_factory=dict)
+    reasons: tuple[Why, ...] = ()

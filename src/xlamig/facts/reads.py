@@ -1,0 +1,78 @@
+"""The host waits for the device: reads, transfers, timings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from xlamig.facts.common import Fact
+
+Consumer = Literal[
+    "",
+    "raise",
+    "log",
+    "container",
+    "file",
+    "text",
+    "environment",
+    "slice",
+    "index",
+    "branch",
+    "stop",
+    "return",
+]
+"""The consumer of a value on the host: a check that raises, a log, a list or array, a file, a decoder of
+tokens, the step of an environment, a slice's bound, an index, a branch, a loop that ends, the caller."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRead(Fact):
+    """Python needs the value of a device tensor: the graph so far runs, and the host waits for it.
+
+    `operation` is what reads: "Tensor.item", "float", "print", "if", "math.isnan", "torch.equal".
+    `boundary` is "after" where a step boundary comes before it with no device work between. `nth`
+    counts the reads of one iteration of a step loop. `over` says that a loop reads one tensor after another;
+    "rows" is of the loop itself, whose iterations read numbers out of the rows of a tensor.
+    """
+
+    kind: ClassVar[str] = "host-read"
+
+    via: Literal[
+        "item",  # .item(), .tolist(), float(t), int(t)
+        "copy",  # .cpu(), .to("cpu"), .numpy()
+        "format",  # print, f-string, str, repr, a progress bar or logger that formats it
+        "log",  # an f-string or the like inside logger.debug(...)
+        "truth",  # if, while, assert, and, or, not, bool(t), any([...])
+        "nan-check",  # the same on isnan, isinf, isfinite; math.isnan(t)
+        "builtin",  # max, min, sorted, range, math.*, membership, torch.equal, torch.tensor([t, u])
+        "number",  # a 0-d tensor as index, slice bound, size or other Python number
+        "scheduler",  # ReduceLROnPlateau.step(t)
+    ]
+    operation: str
+    tensor: str  # the source text of what is read, shortened
+    boundary: Literal["before", "after"] = "before"
+    nth: Literal["only", "first", "later"] = "only"
+    over: Literal["", "parameters", "state-dict", "list", "rows"] = ""
+    consumer: Consumer = ""
+    indexed: str = ""  # the name of the tensor, list ... that the value indexes or slices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer(Fact):
+    """Values go from the host to the device. `count` says whether several batch tensors go one by one."""
+
+    kind: ClassVar[str] = "transfer"
+
+    via: Literal["batch", "constant", "leaf", "copy"]
+    operation: str
+    tensor: str = ""
+    count: Literal["one", "several"] = "one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing(Fact):
+    """The time between two clock reads is taken around device work that nothing waits for."""
+
+    kind: ClassVar[str] = "timing"
+
+    clock: str

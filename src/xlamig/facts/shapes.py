@@ -1,0 +1,95 @@
+"""Two runs of a graph differ: in shapes, constants or paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from xlamig.facts.common import Fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DynamicShape(Fact):
+    """The shape of a result on the device depends on values. `mask` is the source text of the mask or
+    size; `same_shape`: a mask computed from the very tensor it is used on. The `operation` of a
+    mask-write is "+" for `x[m] += v`."""
+
+    kind: ClassVar[str] = "dynamic-shape"
+
+    via: Literal[
+        "nonzero",  # also where(c), argwhere
+        "mask-read",  # x[m], masked_select
+        "mask-write",  # x[m] = v, x[m] += v
+        "unique",  # also bincount, histc, histogram
+        "repeat",  # repeat_interleave with a tensor
+        "size",  # a size, bound or repeat count that was read from a tensor
+        "derived",  # one taken from the shape of a tensor with such a shape
+        "masked-scatter",
+        "experts",  # a loop over experts that picks tokens by mask
+        "detection",  # nms, roi_align ...
+    ]
+    operation: str
+    tensor: str = ""
+    mask: str = ""
+    value: Literal["", "scalar", "tensor", "masked"] = ""  # of a mask-write
+    same_shape: bool = False
+
+
+Cause = Literal["step-counter", "position", "random", "read", "length", "batch"]
+"""Why a number differs between two runs of a graph: it counts steps, it is the position in a sequence
+that is decoded, it is random, read from a tensor, the length of something that grows, or the batch's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangingConstant(Fact):
+    """A Python number that differs between graph runs stands where it is baked into the graph."""
+
+    kind: ClassVar[str] = "changing-constant"
+
+    via: Literal["index", "slice", "attribute"]
+    access: Literal["read", "write"] = "read"
+    operation: str = ""  # of an attribute: "torch.arange", "**"
+    tensor: str = ""
+    number: str = ""  # source text of the number
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangingShape(Fact):
+    """A tensor has a different shape every graph run: it grows, or a list of tensors does.
+
+    via "cache": a library's object that grows; "generate": a library's decoding loop with such a cache;
+    "batch": what is put on the device every step.
+    """
+
+    kind: ClassVar[str] = "changing-shape"
+
+    via: Literal["concat", "pad", "list", "size", "cache", "generate", "batch"]
+    operation: str
+    tensor: str = ""
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangingPath(Fact):
+    """Python control flow around device work that differs between graph runs."""
+
+    kind: ClassVar[str] = "changing-path"
+
+    via: Literal["branch", "rounds"]
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NegativeSlice(Fact):
+    """A slice of a device tensor starts at `-n`, and the dimension may be shorter than `n`.
+
+    `growing`: the tensor begins shorter and grows, as a window of the last steps does.
+    """
+
+    kind: ClassVar[str] = "negative-slice"
+
+    access: Literal["read", "write"]
+    tensor: str
+    number: str  # source text of the start
+    growing: bool

@@ -1,0 +1,38 @@
+"""The steps of a loop, and modules that are moved between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from xlamig.facts.common import Fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepBoundary(Fact):
+    """A loop each iteration of which is a step, and what ends it. One fact per loop, where its optimizer
+    steps, or at its header if none does.
+
+    boundary  none: nothing runs the graph; read: a host read in every iteration does; sync: a step marker;
+              several: more than one marker; loader: a device loader; framework: a library's own loop
+    optimizer how parameters are updated: plain `step()`, xm (`xm.optimizer_step` with no barrier),
+              none, several
+    """
+
+    kind: ClassVar[str] = "step-boundary"
+
+    loop: Literal["training", "evaluation", "decoding"]
+    boundary: Literal["none", "read", "sync", "several", "loader", "framework"]
+    optimizer: Literal["plain", "xm", "none", "several"] = "none"
+    accumulates: bool = False  # the optimizer's step stands under a condition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleMove(Fact):
+    """A module is moved after something had come to depend on its parameters: a move to XLA replaces them."""
+
+    kind: ClassVar[str] = "module-move"
+
+    via: Literal["optimizer", "tie", "hook", "attribute", "list", "data", "host-data"]
+    module: str  # source text
+    optimizer: str = ""

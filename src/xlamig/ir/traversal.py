@@ -1,0 +1,68 @@
+"""Walks over nodes of the IR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+from xlamig.ir.expr import Const
+from xlamig.ir.node import Node
+from xlamig.ir.stmt import Case, ExprStmt, FunctionDef, Handler, Stmt
+
+_CONSTANT = "str | bytes | complex | bool | EllipsisType | None"
+_PLAIN = frozenset({"int", "str", "str | None", "bool", "tuple[str, ...]", _CONSTANT})
+
+
+class _Holders(dict[type["Node"], tuple[str, ...]]):
+    """The fields of a kind of node that can hold nodes, the last one first."""
+
+    def __missing__(self, kind: type[Node]) -> tuple[str, ...]:
+        self[kind] = names = tuple(f.name for f in fields(kind) if f.type not in _PLAIN)[::-1]
+        return names
+
+
+_holders = _Holders()
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly below `node`, in field order."""
+    for name in reversed(_holders[type(node)]):
+        value = getattr(node, name)
+        if isinstance(value, Node):
+            yield value
+        elif isinstance(value, tuple):
+            for item in value:
+                if isinstance(item, Node):
+                    yield item
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """`node` and everything below it, parents first."""
+    return _walk(node, Node)
+
+
+def statements(node: Node) -> Iterator[Node]:
+    """`node` and what is below it, but for expressions and what these hold."""
+    return _walk(node, (Stmt, Handler, Case))
+
+
+def _walk(node: Node, kinds: type[Node] | tuple[type[Node], ...]) -> Iterator[Node]:
+    # Written out: most of a summary's time goes by here.
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        for name in _holders[type(current)]:
+            value = getattr(current, name)
+            if isinstance(value, tuple):
+                stack.extend([item for item in reversed(value) if isinstance(item, kinds)])
+            elif isinstance(value, kinds):
+                stack.append(value)
+
+
+def docstring(function: FunctionDef) -> object:
+    """The constant that is the function's first statement; None without one."""
+    match function.body:
+        case (ExprStmt(value=Const(value=text)), *_):
+            return text
+    return None

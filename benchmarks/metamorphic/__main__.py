@@ -24,7 +24,10 @@ Finding = tuple[int, str]
 def _of_program(text: str) -> tuple[Counter[Finding], list[int]]:
     """Return the findings of a program by statement, and the statement of each line."""
     rows = Program(text).statement_rows
-    return Counter({(rows[row], code): n for (_, row, code), n in findings({MAIN: text}).items()}), rows
+    found: Counter[Finding] = Counter()
+    for (_, row, code), count in findings({MAIN: text}).items():
+        found[rows[row], code] += count
+    return found, rows
 
 
 def findings(files: dict[str, str], folder: str = "") -> Counter[tuple[str, int, str]]:

@@ -40,6 +40,7 @@ class AnalyseJob:
     visit: Visit | None = None  # what other modules run of this one
     exposes: tuple[str, ...] = ()  # what raises in its programs once they choose XLA
     beside: Aside | None = None  # what the file is, if it is not the program itself
+    unread: str = ""  # a file of its programs that was not read
 
     def key(self, loaded: str, seals: Mapping[str, str], session: str) -> str:
         """The key of the result. The key of the first stage says what the tree and the native summary are,

@@ -182,4 +182,5 @@ def _fix_context(job: AnalyseJob, module: ir.Module | None) -> FixContext:
         Folders().top_package(job.path),
         job.home,
         job.exposes,
+        job.unread,
     )

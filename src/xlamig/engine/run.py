@@ -27,6 +27,7 @@ from xlamig.engine.options import Options, UsageError, caught
 from xlamig.engine.program import ProgramIndex, once_in_program, own_packages
 from xlamig.engine.session import Session, look_again, session_for
 from xlamig.engine.source import Source
+from xlamig.engine.unread import unread_files, unread_in_program
 from xlamig.findings import Aside, FileReport, Report, RuleError, SkippedFile
 from xlamig.fix.scope import Scope
 from xlamig.flow import Interface, ProjectIndex
@@ -57,6 +58,7 @@ class Run:
     programs: dict[str, Program] = field(default_factory=dict)  # by file
     homes: Mapping[Path, Scope] = field(default_factory=dict)  # of the helper, by file
     sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
+    unread: Mapping[str, str] = field(default_factory=dict)  # by module, see unread_files
     exposed: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by file, before any fix
     own: frozenset[str] = frozenset()  # the packages at the top of the paths
     visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
@@ -98,6 +100,7 @@ class Run:
             self.survey = self._survey()
             self.homes = homes(self.sources.values())
             self.beside = files_beside(self.sources.values())
+            self.unread = unread_files(self.sources.values(), importers=not self._complete)
             self.reports.update(self._analyse(cache))
         finally:
             cache.close()
@@ -377,6 +380,7 @@ class Run:
             self._visit(source, text),
             self.exposes(source),
             self.beside.get(source.file.name),
+            unread_in_program(self.unread, self.index.programs_with(source.module)) if self.unread else "",
         )
 
     def _visit(self, source: Source, text: SourceText) -> Visit | None:

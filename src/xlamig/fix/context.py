@@ -19,7 +19,7 @@ from xlamig.source.text import SourceText
 class FixContext:
     """The file a fix is for. `package_root` is the folder of its top package, None for a script; `home`
     is where it imports the helper from, None where it has to do without; `exposes` are the places that
-    raise once the program chooses XLA."""
+    raise once the program chooses XLA; `unread` is a file of the program that was not read."""
 
     source: SourceText
     module: ir.Module
@@ -28,6 +28,7 @@ class FixContext:
     package_root: Path | None = None
     home: Scope | None = None
     exposes: tuple[str, ...] = ()
+    unread: str = ""
 
     def text(self, span: Span) -> str:
         return self.source.text[span[0] : span[1]]

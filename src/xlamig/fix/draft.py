@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xlamig.facts import ApiUse, Fact
 from xlamig.findings import Fix
 from xlamig.fix.context import FixContext, FixDeclined
 from xlamig.fix.strategies import STRATEGIES
@@ -29,8 +30,19 @@ def draft(judgement: Judgement, context: FixContext) -> Fix | None:
         message = row.title or proposed.message or judgement.finding.help
         if row.applicability == "display" or not proposed.edits:
             return Fix(message, "display", held=held) if message else None
-        if context.exposes and row.applicability == "safe" and row.strategy in _CHOOSES:
-            message = f"{message}; on XLA the program then reaches {context.exposes[0]}, which raises"
-            return Fix(message, "unsafe", proposed.edits, proposed.creates)
+        doubt = _doubt(judgement.fact, row.strategy, context) if row.applicability == "safe" else ""
+        if doubt:
+            return Fix(f"{message}; {doubt}", "unsafe", proposed.edits, proposed.creates)
         return Fix(message, row.applicability, proposed.edits, proposed.creates)
     return None
+
+
+def _doubt(fact: Fact, strategy: str, context: FixContext) -> str:
+    """Return what may break a fix that is safe by itself, "" if nothing does."""
+    if strategy in _CHOOSES and context.exposes:
+        return f"on XLA the program then reaches {context.exposes[0]}, which raises"
+    if strategy in _CHOOSES and context.unread:
+        return f"`{context.unread}` was not checked, and may raise on XLA"
+    if context.unread and isinstance(fact, ApiUse) and fact.name.startswith("unknown."):
+        return f"`{context.unread}` was not checked, and may define another `{fact.name.partition('.')[2]}`"
+    return ""

@@ -1,0 +1,81 @@
+"""Files of a program that a run was not given: what they do with a device or a receiver is not known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+from xlamig.config.paths import read_regular
+from xlamig.engine.source import Source
+from xlamig.fix.folders import Folders
+from xlamig.flow.model.absolute_imports import AbsoluteImports
+
+_MOST_FILES = 200
+
+
+def unread_files(sources: Iterable[Source], importers: bool) -> dict[str, str]:
+    """Return a file that was not read for each module that imports one, by module; with `importers`, one
+    that imports the module counts too."""
+    python = [source for source in sources if source.source.kind is None]
+    read = {source.file.path for source in python}
+    folders = Folders()
+    found: dict[str, str] = {}
+    for source in python:
+        path = source.file.path
+        interface = source.loaded.interface if source.loaded else None
+        imported = _imported(path, interface.absolute, folders) if interface else iter(())
+        near = _importers(path, folders) if importers else iter(())
+        others = (one for one in (*imported, *near) if one not in read)
+        other = next((one for one in others if not folders.has_helper(one.parent, one.stem)), None)
+        if other is not None:
+            found[source.module] = other.name
+    return found
+
+
+def _imported(path: Path, imports: AbsoluteImports, folders: Folders) -> Iterator[Path]:
+    """Yield the files of the project that a file imports."""
+    top = folders.project_of(path)
+    roots = [folder for folder in path.parents if folder.is_relative_to(top)]
+    for name in imports.possible:
+        first = name.partition(".")[0]
+        root = next((folder for folder in roots if folders.provides(folder, first, name)), None)
+        if root is not None:
+            yield from _file(root, name, folders)
+    for name in imports.relative:
+        dots = len(name) - len(name.lstrip("."))
+        if dots <= len(path.parents):
+            yield from _file(path.parents[dots - 1], name[dots:], folders)
+
+
+def _file(root: Path, name: str, folders: Folders) -> Iterator[Path]:
+    folder = root
+    for part in filter(None, name.split(".")):
+        if f"{part}.py" in folders.names(folder):
+            yield folder / f"{part}.py"
+            return
+        if part not in folders.names(folder):
+            break
+        folder /= part
+    if folders.is_package(folder):
+        yield folder / "__init__.py"
+
+
+def _importers(path: Path, folders: Folders) -> Iterator[Path]:
+    """Yield files beside a file, or in its package, that import it."""
+    name = path.parent.name if path.name == "__init__.py" else path.stem
+    statement = re.compile(rf"^\s*(?:from|import)\s.*\b{re.escape(name)}\b", re.MULTILINE)
+    package = folders.top_package(path)
+    others = package.rglob("*.py") if package else path.parent.glob("*.py")
+    for other in islice(sorted(others), _MOST_FILES):
+        try:
+            if other != path and statement.search(read_regular(other)):
+                yield other
+        except (OSError, UnicodeDecodeError):
+            continue
+
+
+def unread_in_program(unread: Mapping[str, str], program: Iterable[str]) -> str:
+    """Return one of the files that a program has beside those that were read, "" for none."""
+    return next((unread[module] for module in sorted(program) if module in unread), "")

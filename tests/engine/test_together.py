@@ -98,3 +98,25 @@ def test_a_serious_place_stands_for_a_lesser_one() -> None:
     text = "import torch\ndef f(x, y):\n    return (x.cuda() if torch.cuda.is_available() else x), y.cuda()\n"
     leaders = found("a.py", text, "XLA002")
     assert [f.severity for f in leaders] == ["error"] and [f.severity for f in leaders[0].also] == ["info"]
+
+
+READS = """import torch
+def evaluate(model, loader, kept):
+    model.cuda()
+    for batch in loader:
+        found = model(batch.cuda())
+        kept.append(found["boxes"].tolist())
+        kept.append(found["scores"].cpu())
+        if found["scores"].max() > 3:
+            kept.clear()
+def test(model, loader, kept):
+    model.cuda()
+    for batch in loader:
+        kept.append(model(batch.cuda()).tolist())
+"""
+
+
+def test_the_copies_of_a_function_are_one_finding() -> None:
+    one, branch, other = sorted(found("a.py", READS, "XLA1"), key=lambda f: f.place.location.row)
+    assert one.code == "XLA101" and "XLA102" in {f.code for f in one.also}
+    assert (branch.code, branch.also, other.scope, other.also) == ("XLA106", (), "test", ())

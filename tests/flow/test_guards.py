@@ -77,7 +77,6 @@ def test_a_variable_that_may_be_otherwise_is_no_guard(before: str, test: str) ->
     [
         "def f(a=False):\n if a: HERE",
         "class A:\n a = False\n def f(self):\n  if self.a: HERE",
-        "class A:\n def __init__(self): self.a = False\n def f(self):\n  if self.a: HERE",
         "def f():\n a = False\n def g():\n  nonlocal a\n  a = True\n g()\n if a: HERE",
         "a = False\n[HERE for a in b if a]",
         "def f():\n if not CUDA: raise E\n HERE",
@@ -239,3 +238,38 @@ def test_what_a_tpu_host_does_not_reach(source: str, kinds: list[str]) -> None:
 def test_the_guard_of_an_else_is_the_opposite_test(test: str, text: str) -> None:
     (fact,) = facts_in(f"import torch\nif {test}: pass\nelse: {HERE}", ApiUse)
     assert [guard.text for guard in fact.guards] == [text]
+
+
+OBJECT = """import torch
+class Encoder(Base):
+    def __init__(self, on):
+        self.saving = FIRST
+    def forward(self, x):
+        if self.saving and self.training:
+            torch.cuda.synchronize()
+    MORE
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "found"),
+    [
+        ("False", "pass", ["unset"]),
+        ("None", "pass", ["unset"]),
+        ("on", "pass", [""]),
+        ("True", "pass", [""]),
+        ("False", "def enable(self): self.saving = True", [""]),
+        ("False", "def enable(self, part): part.saving = True", [""]),
+        ("False", "supports_saving = True", [""]),
+        ("False", "def enable(self): self.saving_enable()", [""]),
+        ("False", "def enable(self): setattr(self, 'saving', True)", [""]),
+        ("False", "def enable(self): return Encoder(saving=True)", [""]),
+    ],
+)
+def test_a_flag_that_nothing_sets(first: str, more: str, found: list[str]) -> None:
+    assert guards(OBJECT.replace("FIRST", first).replace("MORE", more)) == found
+
+
+def test_generators_of_gpus_are_asked_for() -> None:
+    assert under("len(torch.cuda.default_generators) > 0") == ["cuda"]
+    assert under("len(generators) > 0") == [""]

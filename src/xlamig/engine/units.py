@@ -1,4 +1,5 @@
-"""Which findings of a file are one job: those of an image or a kernel, and a read with what follows."""
+"""Which findings of a file are one job: those of an image or a kernel, the copies to the host of a function,
+and a read with what follows."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ _KERNELS = ("XLA601", "XLA603", "XLA604")  # extensions, Triton, cupy and its li
 _RUNTIMES = ("XLA604", "XLA610")  # cupy and its like, TensorRT, Triton servers
 _LAUNCHES = ("XLA007", "XLA009", "XLA016")  # streams, CUDA's internals and addresses: what a launch is given
 _READS = "XLA1"
+_COPIES = ("XLA101", "XLA102", "XLA103")  # values that the host can read together
 _FROM_READS = ("XLA1", "XLA2", "XLA3")
 
 
@@ -20,7 +22,7 @@ def with_units(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings of a file, those of one unit with the same `job`."""
     if any(finding.code == _IMAGE for finding in findings):
         findings = [_in_job(f, "image") if f.code in _IN_IMAGES else f for f in findings]
-    findings = list(_with_kernels(findings))
+    findings = list(_with_copies(list(_with_kernels(findings))))
     return tuple(_with_reads(findings))
 
 
@@ -48,6 +50,15 @@ def _with_kernels(findings: Sequence[Finding]) -> Iterator[Finding]:
 def _top(finding: Finding) -> str:
     """Return the class or function at the top of the file that holds the finding."""
     return finding.scope.partition(".")[0]
+
+
+def _with_copies(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the findings, those about copies of one function to the host with the same `job`."""
+    jobs: dict[tuple[str, str], str] = {}
+    for finding in findings:
+        if finding.code in _COPIES and finding.scope and finding.severity != "info":
+            finding = replace(finding, job=jobs.setdefault((finding.scope, finding.frequency), finding.job))
+        yield finding
 
 
 def _with_reads(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -22,6 +22,7 @@ GuardKind = Literal[
     "hasattr",
     "version",
     "never",  # a condition that is constantly false
+    "unset",  # a flag that its class's constructor sets to False or None, and nothing in the file to more
     "type-checking",
 ]
 
@@ -99,6 +100,8 @@ ContextTag = Literal[
     "isinstance",  # in the second argument of isinstance or issubclass
     "try",  # in the body of a try that catches more than failed imports
     "message",  # in what is raised or asserted
+    "log",  # in what is printed or logged
+    "assigned",  # in the value that a statement assigns, or that is passed on as a generator
     "default-argument",
     "test-code",  # of the whole file
     "ci",  # of the whole file: it says how the project is tested, not how it is run

@@ -284,3 +284,73 @@ def test_a_count_in_a_mapping_of_unknown_origin_is_hardly_a_tensor(key: str, con
         range(out["{key}"])
     """
     assert [f.confidence for f in facts(text) if f.kind == "host-read"] == [confidence]
+
+
+LAYERS = """
+class Swin(nn.Module):
+    def __init__(self, count):
+        super().__init__()
+        self.count = count
+        self.blocks = nn.ModuleList(Block() for _ in range(count))
+        self.PARTS = self.blocks
+    def features(self, x):
+        for i in range(self.count):
+            part = GET
+            x = part(x)
+        return x
+class Block(nn.Module):
+    def forward(self, x):
+        for part in (relu, tanh, relu):
+            model = part
+            x = model(x)
+        return x
+"""
+
+
+@pytest.mark.parametrize("get", ["self.PARTS[i]", 'getattr(self, f"PARTS{i}")'])
+def test_parts_of_a_module_by_number_are_no_steps(get: str) -> None:
+    text = LAYERS.replace("GET", get)
+    assert boundaries(text.replace("PARTS", "layers")) == []
+
+
+PREPARE = """
+def prepare(found, kind):
+    if kind == "boxes":
+        return found.tolist()
+    elif kind == "masks":
+        return found.cpu()
+    else:
+        OTHER
+model = nn.Linear(8, 8).cuda()
+for batch in loader:
+    prepare(model(batch.cuda()), kind)
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "boundary"),
+    [("raise ValueError(kind)", "read"), ("return found", "none"), ("sys.exit(1)", "read")],
+)
+def test_a_branch_that_ends_the_program_takes_no_read_away(other: str, boundary: str) -> None:
+    assert boundaries(PREPARE.replace("OTHER", other)) == [f"evaluation {boundary}"]
+
+
+@pytest.mark.parametrize(
+    ("test", "frequency"),
+    [
+        ("y.isnan().any() | y.isinf().any()", "interval"),
+        ("(y > 2).any() & y.isnan().any()", "interval"),
+        ("(y > 2).any() | (y < 1).any()", "step"),
+    ],
+)
+def test_what_follows_a_nan_runs_in_few_steps(test: str, frequency: str) -> None:
+    text = f"""
+    model = nn.Linear(8, 8).cuda()
+    for batch in loader:
+        y = model(batch.cuda())
+        y.sum().backward()
+        if {test}:
+            print(y.item())
+    """
+    (read,) = [f for f in facts(text) if f.kind == "host-read" and f.via == "item"]  # type: ignore[attr-defined]
+    assert read.frequency == frequency

@@ -27,6 +27,11 @@ _BY_CALLEE: tuple[tuple[Consumer, re.Pattern[str]], ...] = (
 )  # fmt: skip
 
 
+def logs(path: str) -> bool:
+    """Return whether a call of this path prints or logs its arguments."""
+    return _BY_CALLEE[0][1].search(path) is not None
+
+
 class Use(NamedTuple):
     """The consumer of a value, and for an index or a slice's bound the name of what it indexes."""
 

@@ -84,7 +84,8 @@ class Devices:
             return  # there it is a device type, which no tensor is put on
         for param in params:
             if param.default is not None and _DEVICE_NAME.search(param.name):
-                yield from self.literal(param.default, "default", place)
+                found = list(self.literal(param.default, "default", place))
+                yield from found if found and _is_read(param, place) else ()
 
     def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
         if _DEVICE_NAME.search(path_of(target).rpartition(".")[2]):
@@ -218,3 +219,12 @@ def _is_text(node: ir.Expr) -> bool:
     if isinstance(node, ir.Call):
         return isinstance(node.func, ir.Attribute) and node.func.attr == "format"
     return isinstance(node, ir.Const | ir.FString | ir.Binary)
+
+
+def _is_read(param: ir.Param, place: CodeContext) -> bool:
+    """Return whether a function's own body reads its parameter; one of a lambda counts as read."""
+    function = place.scope.node
+    if not isinstance(function, ir.FunctionDef):
+        return True
+    nodes = (node for statement in function.body for node in ir.walk(statement))
+    return any(isinstance(node, ir.Name) and node.id in (param.name, "locals") for node in nodes)

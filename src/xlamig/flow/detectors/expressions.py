@@ -10,6 +10,7 @@ from xlamig import ir
 from xlamig.facts import Fact, Span
 from xlamig.flow.detectors.apis import Apis, Via
 from xlamig.flow.detectors.branches import Branches
+from xlamig.flow.detectors.consumers import logs
 from xlamig.flow.detectors.cuda_required import CudaRequired
 from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.flags import Flags
@@ -111,6 +112,10 @@ class Expressions:
         if index == 1 and path_of(node.func) in ("isinstance", "issubclass"):
             return place.within("isinstance")
         arg = node.args[index]
+        if arg.keyword == "generator":
+            return place.within("assigned")
+        if logs(path_of(node.func)):
+            return place.within("log")
         if isinstance(arg.value, ir.Lambda) and handed_to_workers(arg):
             return place.within(*WORKER)
         return place
@@ -203,10 +208,16 @@ class Expressions:
                 yield arm, self.narrowing.where(node.test, place, holds)
             return
         *tested, last = node.values
+        under = place
         for value in tested:
-            yield value, place.within("condition")
-            place = self.narrowing.where(value, place, node.op == "and")
-        yield last, place
+            yield value, (place if self._asks_cuda(value, place) else under).within("condition")
+            under = self.narrowing.where(value, under, node.op == "and")
+        yield last, place if self._asks_cuda(last, place) else under
+
+    def _asks_cuda(self, node: ir.Expr, place: CodeContext) -> bool:
+        """Return whether a value is an answer of CUDA's, which a test for CUDA before it does not change."""
+        dotted = self.analysis.names.dotted(node.func, place.scope) if isinstance(node, ir.Call) else None
+        return dotted is not None and dotted.startswith("torch.cuda.is_")
 
     def defaults(self, params: tuple[ir.Param, ...], inside: CodeContext, outside: CodeContext) -> None:
         evaluated = replace(outside, context=inside.context)

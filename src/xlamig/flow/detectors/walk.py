@@ -30,11 +30,23 @@ _ONE_RANK = re.compile(
     r"\bif\b[^\n:]*(?:rank|is_(?:main|master)|primary|process_index)|\.(?:exists|isfile|unlink|rmtree)\(|\bopen\("
     r"|\b\w*(?:save|load|dump|download|extract|write|mkdirs?|makedirs)\w*\("
 )
+_PREPARES = re.compile(
+    r"\b\w*(?:download|extract|unpack|unzip|prepare|process_data|build|compile|tokenize|create|convert|copy|mkdirs?"
+    r"|makedirs|rmtree|unlink)\w*\(|\.(?:exists|isfile)\(|\byield\b"
+    r"|\bif\b[^\n:]*(?:rank|main|master)[^\n:]*:\s*$"
+)
 
 
 def _hands_over(text: str) -> bool:
     """Return whether a function with a barrier does what other processes may have to wait for."""
     return "barrier" in text and bool(_ONE_RANK.search(text))
+
+
+def _hands_over_before(text: str, last: bool) -> bool:
+    """Return whether processes wait for what stands before a barrier, which may be the last statement of its
+    function or loop: nothing there reads a checkpoint that one rank has saved."""
+    text = text.rpartition("init_process_group(")[2]
+    return bool(_ONE_RANK.search(text)) and (not last or bool(_PREPARES.search(text)))
 
 
 class Walk:
@@ -60,6 +72,8 @@ class Walk:
         known = self.interpretation.recorder.device_methods
         self.detectors = Expressions(analysis, self.narrowing, scopes.methods, known)
         self._next_block = 0
+        self._begin = 0  # of the function or, at the end of a loop's body, of that
+        self._last: dict[int, int] = {}  # the last statements of functions and loops: where the block begins
         self.place = CodeContext(scopes.module, (0, 0), (), context=context)
 
     def run(self) -> list[Fact]:
@@ -90,7 +104,7 @@ class Walk:
     def _block(self, body: ir.Block, place: CodeContext) -> None:
         """The statements of a block in turn; an early exit guards what comes after it."""
         for i, statement in enumerate(body):
-            inside = place.at(statement)
+            inside = self._without_handover(statement, place.at(statement))
             before = body[i - 1] if i else None
             after = body[i + 1] if i + 1 < len(body) else None
             events = self.interpretation.recorder.of(statement)
@@ -99,6 +113,23 @@ class Walk:
             )
             self._statement(statement, inside, before, after)
             place = self.narrowing.after(statement, place)
+
+    def _without_handover(self, statement: ir.Stmt, place: CodeContext) -> CodeContext:
+        """Return the place of a barrier without the word where nobody waits for what stands before it."""
+        if "handover" not in place.context or not isinstance(statement, ir.ExprStmt):
+            return place
+        begin = self._last.get(statement.start)
+        text = self.analysis.text[self._begin if begin is None else begin : statement.start]
+        if _hands_over_before(text, begin is not None):
+            return place
+        return replace(place, context=place.context - {"handover"})
+
+    def _note_last(self, body: ir.Block) -> None:
+        """Remember the last statement of a function or loop, also below a test."""
+        begin, last = body[0].start, body[-1]
+        while isinstance(last, ir.If) and not last.orelse:
+            last = last.body[-1]
+        self._last[last.start] = begin
 
     def _nested(self, body: ir.Block, place: CodeContext, guards: tuple[Guard, ...] = ()) -> None:
         if not body:
@@ -129,6 +160,7 @@ class Walk:
             case ir.If():
                 self._if(node, place, before, after)
             case ir.For():
+                self._note_last(node.body)
                 self.detectors.visit(node.iter, place)
                 self._nested(node.body, self._looped(node, place), self.narrowing.rounds(node, place))
                 self._nested(node.orelse, place)
@@ -184,7 +216,7 @@ class Walk:
             elif not isinstance(target, ir.Name):
                 self.detectors.visit(target, place)
         if value is not None:
-            self.detectors.visit(value, place)
+            self.detectors.visit(value, place.within("assigned"))
 
     def _import(self, node: ir.Import | ir.ImportFrom, place: CodeContext) -> None:
         base = ""
@@ -211,14 +243,18 @@ class Walk:
         context = under.context - _NOT_INSIDE | self.regions.of_function(node, place.scope)
         if id(node) in self.interpretation.per_step:
             context |= {"per-step"}
+        begin = self._begin
         if _hands_over(self.analysis.text[node.start : node.end]):
             context |= {"handover"}
+            self._begin = node.start
+            self._note_last(node.body)
         often = (
             under.frequency if "per-step" in under.context else "step" if "per-step" in context else "unknown"
         )
         self._block(
             node.body, CodeContext(inner, place.statement, (), under.guards, context, often, under.reasons)
         )
+        self._begin = begin
 
     def _class(self, node: ir.ClassDef, place: CodeContext) -> None:
         for decorator in node.decorators:

@@ -40,6 +40,7 @@ _SAME = frozenset(
     | {"share_memory", "compile", "type"}
 )
 _STATE = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
+_GOT = "part"  # for a name that is put together
 _PARTS = frozenset({"modules", "named_modules", "children", "named_children"})
 
 
@@ -61,7 +62,9 @@ class Modules:
         forward = m.semantics.method_of(module, "forward") or m.semantics.method_of(module, "__call__")
         if forward is not None:
             m.forwards += 1
-            result = m.semantics.call(forward, args, node)
+            with m.branch() as effects:
+                result = m.semantics.call(forward, args, node)
+            m.effects.update(effects.without((Effect.MODEL_CALL,)))  # of its parts
             m.forwards -= 1
             if result.kind not in ("unknown", "nothing"):
                 return self._told(self._guessed(result, args, module), module, node)
@@ -91,16 +94,13 @@ class Modules:
     def _is_part(self, node: ir.Call) -> bool:
         """`self.attention(x)` in a module's own method is no call of a whole model."""
         owner = self.m.frame.owner
-        func = node.func
-        while isinstance(func, ir.Subscript):
-            func = func.value
-        path = path_of(func)
-        return (
-            owner is not None
-            and owner.is_module
-            and path.startswith("self.")
-            and not table.name_like("module").search(path.rpartition(".")[2])
-        )
+        if owner is None or not owner.is_module:
+            return False
+        path = _base_path(node.func)
+        made = self.m.frame.scope.lookup(path) if path else []
+        if len(made) == 1 and isinstance(made[0].value, ir.Subscript | ir.Call):  # `layer = self.layers[i]`
+            path = _base_path(made[0].value)
+        return path.startswith("self.") and not table.name_like("module").search(path.rpartition(".")[2])
 
     def _guessed(self, result: AbstractValue, args: Args, module: AbstractValue) -> AbstractValue:
         """Return the result; a tensor of which little is known counts as what any module gives."""
@@ -365,3 +365,14 @@ class Modules:
         if name == "config":
             return AbstractValue("foreign")
         return by_convention(name)
+
+
+def _base_path(node: ir.Expr) -> str:
+    """Return the path of what is indexed: "self.layers" of `self.layers[i]`, "self.norm" of
+    `getattr(self, f"norm{i}")`."""
+    while isinstance(node, ir.Subscript):
+        node = node.value
+    match node:
+        case ir.Call(func=ir.Name(id="getattr"), args=(owner, *_)):
+            return f"{path_of(owner.value)}.{_GOT}"
+    return path_of(node)

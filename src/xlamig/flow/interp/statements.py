@@ -127,7 +127,7 @@ class Statements:
         self.m.statement = node
         if tested.cause == "random" and (any(map(_works, ways)) or any(_picks(e, before) for e in ends)):
             self.reads.branched(node.test, tested)
-        self.m.join_effects(*ways)
+        self._join_ways(node, ways)
         if ends == [None, None]:
             self.m.frame.env = before
             return True
@@ -135,6 +135,15 @@ class Statements:
             self.evaluator.tests.defaulted(node.test, *ends)  # type: ignore[arg-type]
         self.m.frame.env = join_env(*ends)
         return False
+
+    def _join_ways(self, node: ir.If, ways: list[Effects]) -> None:
+        """Add the effects of both branches; what happens where the program does not end happens always."""
+        ends = [ends_program(body) for body in (node.body, node.orelse)]
+        lives = [way for way, over in zip(ways, ends, strict=True) if not over]
+        self.m.join_effects(*(lives or ways))
+        for way, over in zip(ways, ends, strict=True):
+            if over and lives:
+                self.m.join_effects(way, Effects())
 
     def _asks_for_xla(self, test: ir.Expr) -> bool:
         if isinstance(test, ir.Name | ir.Attribute | ir.Call) and XLA_ARM.search(self.m.source(test)):

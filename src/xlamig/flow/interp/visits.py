@@ -93,6 +93,8 @@ def _spot(node: ir.Node) -> Spot:
 def adopt(visit: Visit, recorder: Recorder, module: ir.Module) -> None:
     """Add what other analyses found out about a module to what its own did."""
     recorder.device_methods.update(visit.device_methods)
+    for span, told in visit.proofs:
+        recorder.prove_span(span, dict(told))
     if not visit.events:
         return
     nodes = {_spot(node): node for node in ir.walk(module)}
@@ -117,8 +119,6 @@ def adopt(visit: Visit, recorder: Recorder, module: ir.Module) -> None:
                 dict(event.arms),
             )
         )
-    for span, told in visit.proofs:
-        recorder.prove_span(span, dict(told))
 
 
 def _is_kept(event: SentEvent, swapping: Iterable[Span]) -> bool:

@@ -104,6 +104,8 @@ class FrequencyGuards:
                 return None if inner is None else not inner
             case ir.Bool(values=values):
                 return True if any(self._is_seldom(v, scope, depth) for v in values) else None
+            case ir.Binary(op="|" | "&", left=left, right=right):  # `x.isnan().any() | x.isinf().any()`
+                return True if any(self._is_seldom(v, scope, depth) for v in (left, right)) else None
             case ir.Binary(op="%", left=left) if not isinstance(left, ir.Const | ir.FString):
                 return False
             case ir.Compare(left=ir.Binary(op="%"), ops=("==" | "!=" as op,)):

@@ -93,10 +93,24 @@ class Guards:
             # A setting that is None until it is set says nothing of the run.
             value = known.value.value
             return "never" if isinstance(value, bool | int) and bool(value) is not holds else None
+        if holds and known.value.kind == "constant" and self._is_left_off(test, scope):
+            return "unset"
         on_torch = holds_on_torch(self.text[test.start : test.end])
         if on_torch is not None:
             return "version" if on_torch is not holds else None
         return self._by_name(test, scope, holds)
+
+    def _is_left_off(self, test: ir.Expr, scope: Scope) -> bool:
+        """Return whether a test asks for `self.flag`, which its constructor sets to False or None: nothing
+        in the file looks as if it switched the flag on."""
+        path = path_of(test)
+        first, _, name = path.partition(".")
+        bindings = scope.find(path) if first == "self" and name.isidentifier() else []
+        off = [b for b in bindings if isinstance(b.value, ir.Const) and b.value.value in (False, None)]
+        if not off or len(off) != len(bindings) or not all(b.scope.name.endswith("__init__") for b in off):
+            return False
+        sets = re.findall(rf"\b{name}\s*=(?!=)|\w_{name}\b|\b{name}_\w|[\"']{name}[\"']", self.text)
+        return len(sets) == len(off)
 
     def _by_name(self, test: ir.Expr, scope: Scope, holds: bool) -> GuardKind | None:
         subject = test.func if isinstance(test, ir.Call) else test

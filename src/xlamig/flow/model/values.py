@@ -287,9 +287,15 @@ class Values:
                 return Known(Value("cuda-test", text), negated=op == "!=")
         counted = isinstance(right, ir.Const) and op in (">", ">=", "!=")
         if counted and isinstance(left, ir.Call):
-            count = self.names.dotted(left.func, scope) == "torch.cuda.device_count"
+            count = self._counts_gpus(left, scope)
             return Known(Value("cuda-test", text), availability=True) if count else self._unknown(node)
         return self._unknown(node)
+
+    def _counts_gpus(self, node: ir.Call, scope: Scope) -> bool:
+        """`torch.cuda.device_count()`, `len(torch.cuda.default_generators)`"""
+        if path_of(node.func) == "len" and node.args:
+            return self.names.dotted(node.args[0].value, scope) == "torch.cuda.default_generators"
+        return self.names.dotted(node.func, scope) == "torch.cuda.device_count"
 
     def _names_a_device(self, node: ir.Expr) -> bool:
         """`device.type`, `args.device`, `str(device)`, `device_type`: the text decides."""

@@ -1,0 +1,90 @@
+"""Findings that ask for nothing are infos at most; their neighbours that ask for work are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_project import write
+
+from xlamig import engine
+
+HEAD = "import torch\nimport torch.distributed as dist\nmodel.cuda()\n"
+
+
+def severities(folder: Path, code: str, files: dict[str, str]) -> list[str]:
+    """Return the severity of each finding of a rule, in the order of the places."""
+    write(files, folder)
+    report = engine.check([folder], engine.Options({"select": [code]}, isolated=True, jobs=1, cache=False))
+    found = sorted(report.findings, key=lambda f: (f.filename, f.place.start))
+    return [finding.severity for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "expected"),
+    [
+        ("XLA004", "a = torch.cuda.is_available() and torch.cuda.is_bf16_supported()", ["warning"]),
+        ("XLA004", "if torch.cuda.is_available(): a = torch.cuda.get_device_name()", ["info"]),
+        ("XLA004", 'print("{}".format(torch.cuda.device_count()))', ["info"]),
+        ("XLA004", "count = torch.cuda.device_count()", ["error"]),
+        ("XLA004", "print(torch.cuda.get_device_name())", ["error"]),
+        ("XLA008", "if len(torch.cuda.default_generators) > 1: pass", []),
+        ("XLA008", "state = torch.cuda.default_generators[0]", ["error"]),
+        ("XLA408", "torch.manual_seed(0)", ["warning"]),
+        ("XLA408", "generator = torch.manual_seed(0)", []),
+        ("XLA408", "pipe(generator=torch.manual_seed(0))", []),
+        ("XLA701", "dist.init_process_group(world_size=1, rank=0)", []),
+        ("XLA701", "dist.init_process_group(world_size=2, rank=0)", ["error"]),
+        ("XLA001", 'def f(x, device="cuda"): return x.to(device)', ["error"]),
+        ("XLA001", 'def f(x, device="cuda"): return x', []),
+        ("XLA001", 'def f(x, device="cuda"): return g(**locals())', ["error"]),
+    ],
+)
+def test_a_line(tmp_path: Path, code: str, line: str, expected: list[str]) -> None:
+    assert severities(tmp_path, code, {"a.py": HEAD + line + "\n"}) == expected
+
+
+RANK = "    if dist.get_rank() == 0:\n        "
+SAVE = RANK + "torch.save(state, path)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("    dist.init_process_group('nccl', rank=rank)\n    dist.barrier()\n    print(rank)\n", ["info"]),
+        (SAVE + "    dist.barrier()\n", ["info"]),
+        (SAVE + "    dist.barrier()\n    return torch.load(path)\n", ["warning"]),
+        (RANK + "download(path)\n    dist.barrier()\n", ["warning"]),
+        ("    if rank != 0:\n        dist.barrier()\n    make()\n", ["warning"]),
+        ("    make()\n    if rank == 0:\n        dist.barrier()\n", ["warning"]),
+        ("    for epoch in epochs:\n    " + SAVE.replace("\n    ", "\n        ") + "        dist.barrier()\n"
+         "    torch.load(path)\n", ["info"]),
+    ],
+)  # fmt: skip
+def test_a_barrier_matters_where_somebody_waits_for_what_is_before(
+    tmp_path: Path, body: str, expected: list[str]
+) -> None:
+    text = f"{HEAD}def f(rank, state, path):\n    if 'RANK' in os.environ: rank = 1\n{body}"
+    assert severities(tmp_path, "XLA711", {"a.py": text}) == expected
+
+
+DATA = """from torch.utils.data import DataLoader
+def load(path, order=False):
+    dataset = Images(path, GIVEN)
+    if order:
+        return DataLoader(dataset)
+    return DataLoader(dataset, shuffle=True)
+"""
+MAIN = """import torch
+from data import load
+torch.distributed.init_process_group("nccl")
+loader = load("x")
+"""
+
+
+@pytest.mark.parametrize(("given", "expected"), [("shard=rank", []), ("size=rank", ["error"])])
+def test_a_dataset_for_a_rank_is_divided_whoever_loads_it(
+    tmp_path: Path, given: str, expected: list[str]
+) -> None:
+    files = {"data.py": DATA.replace("GIVEN", given), "main.py": MAIN}
+    assert severities(tmp_path, "XLA708", files) == expected

@@ -38,13 +38,14 @@ class DeviceChoice(Fact):
     picks between CUDA and `fallback`; "move": under such a test a tensor or module is moved, with no
     other branch; "test": where a tensor or device is on CUDA, or not on the CPU (`device` is "cpu"), real
     work is done, and `fallback` elsewhere; "accelerator": torch.accelerator or get_device_module picks;
-    "flag": a name keeps whether CUDA is there, and decides several placements.
+    "flag": a name keeps whether CUDA is there, and decides several placements; "none": a program that
+    trains chooses no device, which is where its first optimizer is built.
     """
 
     kind: ClassVar[str] = "device-choice"
 
-    via: Literal["literal", "index", "selection", "move", "test", "accelerator", "flag"]
-    device: str  # "cuda", "cuda:0", "cuda:*", "xla", "tpu"
+    via: Literal["literal", "index", "selection", "move", "test", "accelerator", "flag", "none"]
+    device: str  # "cuda", "cuda:0", "cuda:*", "xla", "tpu"; "" where none is chosen
     position: str = ""  # to, cuda, factory, torch.device, set_device, option, default, setting ...; of a
     # test: if, ternary, assert, lookup, option
     index: Literal["", "constant", "rank", "expression"] = ""

@@ -8,7 +8,7 @@ from xlamig.fix.context import FixContext, FixDeclined
 from xlamig.fix.strategies import STRATEGIES
 from xlamig.rulebook.judgement import Judgement
 
-_CHOOSES = frozenset({"accelerator", "device-flag", "device-move", "device-selection"})
+_CHOOSES = frozenset({"accelerator", "adopt-device", "device-flag", "device-move", "device-selection"})
 """Strategies that give XLA to a program which runs on the CPU of a TPU host until then."""
 
 

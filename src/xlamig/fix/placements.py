@@ -13,17 +13,9 @@ from xlamig.fix.context import Expression, FixContext, FixDeclined
 from xlamig.fix.device import index_of
 from xlamig.fix.scopes import bindings, dotted_name, path_to, reads
 from xlamig.fix.strategies.device_literal import device_text
+from xlamig.knowledge import values
 
 _CUDA = re.compile(r"cuda(?::\d+)?")
-_WORKS_WITHOUT_CUDA = frozenset(
-    {"manual_seed", "manual_seed_all", "seed", "seed_all", "is_available", "empty_cache", "amp"}
-)
-_TYPES = {
-    "FloatTensor": "float32", "DoubleTensor": "float64", "HalfTensor": "float16", "LongTensor": "int64",
-    "IntTensor": "int32", "ShortTensor": "int16", "ByteTensor": "uint8", "BoolTensor": "bool",
-}  # fmt: skip
-_COUNTS = frozenset({"size", "len", "int", "numel", "max", "min"})
-
 Device = Callable[[Span, str], Expression]
 """The device at a place, with the index of the CUDA device that was meant."""
 
@@ -134,8 +126,8 @@ class Placements:
     def _member(self, node: ir.Attribute) -> None:
         """`torch.cuda.FloatTensor`, or a function that knows CUDA alone."""
         name = dotted_name(node).removeprefix("torch.cuda.").partition(".")[0]
-        if name not in _TYPES:
-            if name not in _WORKS_WITHOUT_CUDA:
+        if not _dtype(name):
+            if name not in values.names("placing", "without-cuda"):
                 self._unproven(node)
             return
         if dotted_name(node) != f"torch.cuda.{name}":
@@ -146,7 +138,7 @@ class Placements:
         """`torch.cuda.FloatTensor if flag else torch.FloatTensor`."""
         types = [dotted_name(side).removeprefix("torch.") for side in (node.body, node.orelse)]
         name = next((type_.removeprefix("cuda.") for type_ in types if type_.startswith("cuda.")), "")
-        if name not in _TYPES or not {*types} <= {f"cuda.{name}", name, "Tensor"}:
+        if not _dtype(name) or not {*types} <= {f"cuda.{name}", name, "Tensor"}:
             return False
         self._type(node, name)
         return True
@@ -195,7 +187,7 @@ class Placements:
         self._edit((func.attr_start, func.end), "to")
         argument = call.args[0]
         device = self._use((call.start, call.end), "")
-        self._edit((argument.start, argument.end), f"{device}, torch.{_TYPES[name]}")
+        self._edit((argument.start, argument.end), f"{device}, torch.{_dtype(name)}")
 
     # ------------------------------------------------------------------ edits
 
@@ -212,6 +204,11 @@ class Placements:
     def _unproven(self, node: ir.Node) -> None:
         if not self.trusting:
             raise FixDeclined(f"`{self.context.text((node.start, node.end))[:60]}` needs CUDA")
+
+
+def _dtype(name: str) -> str:
+    """Return the dtype of a tensor class of torch.cuda; "" for other names."""
+    return values.dtype_of_class(f"torch.cuda.{name}")
 
 
 def _converts(call: ir.Call) -> bool:
@@ -231,7 +228,9 @@ def _is_data(node: ir.Expr) -> bool:
             return True
         case ir.Call(func=func):
             dotted = dotted_name(func)
-            return dotted.partition(".")[0] in ("np", "numpy") or dotted.rpartition(".")[2] in _COUNTS
+            return dotted.partition(".")[0] in ("np", "numpy") or dotted.rpartition(".")[2] in values.names(
+                "placing", "sizes"
+            )
     return False
 
 

@@ -9,6 +9,7 @@ from xlamig.facts import Interest
 from xlamig.flow.interp.summaries import summaries_of
 from xlamig.flow.model.absolute_imports import absolute_imports
 from xlamig.flow.model.callgraph import calls_of
+from xlamig.flow.model.device_names import may_choose_device
 from xlamig.flow.model.device_sinks import device_sinks
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.project import Export, Interface, ProjectIndex
@@ -57,6 +58,7 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
         torch,
         absolute_imports(module),
         device_sinks(module, text),
+        may_choose_device(text),
     )
 
 

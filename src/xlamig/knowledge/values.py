@@ -53,6 +53,14 @@ def read_by(kind: str, name: str) -> str:
     return found
 
 
+def dtype_of_class(name: str) -> str:
+    """Return the dtype of a tensor class, "float32" for "torch.FloatTensor" and "torch.cuda.FloatTensor"; ""
+    for other names."""
+    owner, _, last = name.rpartition(".")
+    found: str = _document()["dtypes"].get(last, "") if owner in ("torch", "torch.cuda") else ""
+    return found
+
+
 def single_draw(name: str) -> int:
     """How many arguments of a function of numpy.random say what is drawn, not how much of it."""
     found: int = _document()["numpy-random"].get(name, 0)

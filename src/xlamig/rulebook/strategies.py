@@ -50,6 +50,9 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
             {"argument": _TEXT, "source": _TEXT, "arguments": _TABLE},
             (("argument", "source"), ("arguments",)),
         ),
+        "adopt-device": StrategyInfo(
+            "chooses a device below the imports, and moves models, inputs and targets there"
+        ),
         "copy-from-device": StrategyInfo("moves the source to the tensor's device before it is copied"),
         "cuda-method": StrategyInfo("writes `.to(device)` instead of `.cuda()`"),
         "device-argument": StrategyInfo(

@@ -9,6 +9,7 @@ from xlamig.fix.context import Strategy
 from xlamig.fix.strategies.accelerator import accelerator
 from xlamig.fix.strategies.accumulate import accumulate
 from xlamig.fix.strategies.add_argument import add_argument
+from xlamig.fix.strategies.adopt_device import adopt_device
 from xlamig.fix.strategies.arguments import drop_argument, replace_argument
 from xlamig.fix.strategies.checkpointing import rename_where_passed
 from xlamig.fix.strategies.copies import copy_from_device
@@ -44,6 +45,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "accelerator": accelerator,
         "accumulate": accumulate,
         "add-argument": add_argument,
+        "adopt-device": adopt_device,
         "copy-from-device": copy_from_device,
         "cuda-method": cuda_method,
         "device-argument": device_argument,

@@ -15,6 +15,7 @@ from xlamig.flow.detectors.cuda_required import CudaRequired
 from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.flags import Flags
 from xlamig.flow.detectors.narrowing import Narrowing
+from xlamig.flow.detectors.no_device import NoDevice
 from xlamig.flow.detectors.parts import owner_of
 from xlamig.flow.detectors.selection import Selections
 from xlamig.flow.detectors.surroundings import Backends, Packages, Variables
@@ -47,6 +48,7 @@ class Expressions:
         self.branches = Branches(analysis)
         self.flags = Flags(analysis, self.selections)
         self.cuda_required = CudaRequired(analysis, narrowing.guards, self.selections)
+        self.no_device = NoDevice(analysis)
         self.backends = Backends(analysis)
         self.packages = Packages(analysis)
         self.variables = Variables(analysis)
@@ -85,6 +87,7 @@ class Expressions:
             if isinstance(arg.value, ir.IfExp | ir.Bool):
                 takes_index = is_device or arg.keyword == "device"
                 self.select(arg.value, node if is_device else None, place, takes_index)
+        self.no_device.in_call(node, dotted, place)
         self.add(self.apis.call(node, dotted, place, via))
         if node.args:
             self.add(self.devices.in_call(node, dotted, place))

@@ -78,6 +78,7 @@ class Walk:
 
     def run(self) -> list[Fact]:
         self._block(self.module.body, self.place)
+        self.detectors.add(self.detectors.no_device.absence())
         consumed = self.detectors.apis.consumed
         found = (f for f in self.detectors.facts if f.kind != "launch" or f.span not in consumed)
         return [self._placed(f) if f.kind == "api-use" else f for f in found]

@@ -37,7 +37,7 @@ class Interface(NamedTuple):
     """A module as its importers see it. `imports` are the dotted modules it names, `calls` is what its
     functions and its steps call (see callgraph), `summaries` are of its functions that do something a
     caller should know of, `torch` tells whether it works on tensors, `sinks` are where it raises for an
-    XLA device (see device_sinks)."""
+    XLA device (see device_sinks), `device` tells whether it may choose a device."""
 
     module: str
     exports: Mapping[str, Export] = MappingProxyType({})
@@ -48,6 +48,7 @@ class Interface(NamedTuple):
     torch: bool = False
     absolute: AbsoluteImports = AbsoluteImports()
     sinks: tuple[str, ...] = ()
+    device: bool = False
 
 
 class ProjectIndex:
@@ -203,6 +204,10 @@ class ProjectIndex:
             for export in interface.exports.values()
             if export.kind == "class"
         )
+
+    def chooses_device(self, origin: str) -> bool:
+        """Return whether a module that `origin` reaches may choose a device."""
+        return any(one.device for name, one in self._interfaces.items() if name != origin)
 
     @cached_property
     def import_depths(self) -> Mapping[str, frozenset[int]]:

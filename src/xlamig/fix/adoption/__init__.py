@@ -1,0 +1,1 @@
+"""Gives a device to a program that never chooses one: what to move, and where."""

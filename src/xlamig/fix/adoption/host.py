@@ -1,0 +1,70 @@
+"""Copies tensors to the host where NumPy, a plot or another library needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.findings import Edit
+from xlamig.fix.adoption.calls import Calls
+from xlamig.fix.adoption.devices import DeviceValues
+from xlamig.fix.adoption.tensors import Tensors
+from xlamig.fix.adoption.tree import Tree
+from xlamig.fix.context import FixContext
+from xlamig.knowledge import values
+
+
+class HostUses:
+    """The places of a file that need the values of device tensors in an array."""
+
+    def __init__(
+        self, context: FixContext, tree: Tree, calls: Calls, known: DeviceValues, tensors: Tensors
+    ) -> None:
+        self.context = context
+        self.tree = tree
+        self.calls = calls
+        self.known = known
+        self.tensors = tensors
+
+    def edits(self) -> Iterator[Edit]:
+        """Yield `.cpu()` for each; it returns a tensor on the host as it is."""
+        for node in self.tree.nodes:
+            if not isinstance(node, ir.Call) or self.tensors.loads(node):
+                continue
+            match node:
+                case ir.Call(func=ir.Attribute(value=value, attr="numpy"), args=()) if not _is_copied(value):
+                    if self._may_be_tensor(value):
+                        yield self.context.edit(value.end, value.end, ".cpu()")
+                case ir.Call() if self.calls.kind(node) == "foreign":
+                    for arg in node.args:
+                        if not arg.star and self.known.is_always_tensor(arg.value):
+                            yield from self._copied(arg.value)
+                case ir.Call(
+                    func=ir.Attribute(attr="type"),
+                    args=(ir.Arg(keyword=None, value=ir.Attribute() as type_),),
+                ):
+                    yield from self._type(type_)
+
+    def _may_be_tensor(self, value: ir.Expr) -> bool:
+        return self.calls.kind(value) != "foreign" and not self._is_left(value)
+
+    def _is_left(self, value: ir.Expr) -> bool:
+        """Return whether a chain begins with a call whose result stays on the host."""
+        return any(id(node) in self.tensors.stays for node in ir.walk(value))
+
+    def _copied(self, value: ir.Expr) -> Iterator[Edit]:
+        if isinstance(value, ir.Name | ir.Attribute | ir.Subscript | ir.Call):
+            yield self.context.edit(value.end, value.end, ".cpu()")
+        else:
+            yield self.context.edit(value.start, value.start, "(")
+            yield self.context.edit(value.end, value.end, ").cpu()")
+
+    def _type(self, node: ir.Attribute) -> Iterator[Edit]:
+        """`x.type(torch.LongTensor)` would come back to the host; its dtype does not."""
+        dtype = values.dtype_of_class(self.calls.canonical(node))
+        if dtype:
+            yield self.context.edit(node.attr_start, node.end, dtype)
+
+
+def _is_copied(value: ir.Expr) -> bool:
+    return isinstance(value, ir.Call) and isinstance(value.func, ir.Attribute) and value.func.attr == "cpu"

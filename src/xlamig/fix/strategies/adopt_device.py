@@ -1,0 +1,71 @@
+"""A program that chooses no device gets one: modules, tensors and batches are moved there."""
+
+from __future__ import annotations
+
+import re
+
+from xlamig import ir
+from xlamig.facts import DeviceChoice, Fact
+from xlamig.fix.adoption.batches import Batches
+from xlamig.fix.adoption.calls import Calls
+from xlamig.fix.adoption.devices import DeviceValues
+from xlamig.fix.adoption.host import HostUses
+from xlamig.fix.adoption.modules import Modules
+from xlamig.fix.adoption.tensors import Tensors
+from xlamig.fix.adoption.tree import Tree
+from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
+from xlamig.fix.device import device_expression
+from xlamig.fix.imports import header_end, line_end
+from xlamig.fix.scopes import bindings, reads
+from xlamig.fix.template import together
+
+_NAME = "device"
+_PROCESSES = re.compile(r"(?:^|\.)multiprocessing(?:\.|$)")
+_COMPILED = frozenset({"torch.jit.script", "torch.jit.trace"})
+
+
+def adopt_device(fact: Fact, options: Options, context: FixContext) -> Draft | None:
+    """The device is chosen once, below the imports. All that the file makes is moved, or nothing is."""
+    if not isinstance(fact, DeviceChoice) or fact.via != "none":
+        return None
+    module = context.module
+    tree, calls = Tree(module), Calls(module)
+    _check(tree, calls)
+    modules = Modules(context, tree, calls, _NAME)
+    tensors = Tensors(context, tree, calls, _NAME)
+    known = DeviceValues(tree, calls, tensors.stays)
+    moves = [
+        *modules.edits(),
+        *tensors.edits(),
+        *Batches(context, tree, calls, known, tensors, _NAME).edits(),
+    ]
+    moves += HostUses(context, tree, calls, known, tensors).edits()
+    first = min(edit.place.start for edit in moves)
+    after = header_end(context, (first, first))
+    if after is None:
+        raise FixDeclined("no import stands above the first use of a device")
+    at, newline = line_end(context.source.text, after), context.module.newline
+    chosen = device_expression(context, fact, (at, at), from_scope=False)
+    if chosen is None:
+        raise FixDeclined("no device can be written here")
+    blank = 3 if any(edit.content.lstrip().startswith("def ") for edit in chosen.edits) else 2
+    line = context.edit(at, at, f"{newline * blank}{_NAME} = {chosen.text}")
+    return Draft(
+        f"Choose a device once, `{_NAME} = {chosen.text}`, and move models, inputs and targets there",
+        together((*chosen.edits, line, *moves)),
+        chosen.creates,
+    )
+
+
+def _check(tree: Tree, calls: Calls) -> None:
+    """Raise FixDeclined for a program that moving its tensors cannot help."""
+    if bindings(tree.module, _NAME) or reads(tree.module, _NAME):
+        raise FixDeclined(f"`{_NAME}` has another meaning in this file")
+    for node in tree.nodes:
+        match node:
+            case ir.Import(names=names) if any(_PROCESSES.search(alias.name) for alias in names):
+                raise FixDeclined("it starts processes, each of which needs a device of its own")
+            case ir.ImportFrom(module=name) if _PROCESSES.search(name):
+                raise FixDeclined("it starts processes, each of which needs a device of its own")
+            case ir.Attribute() if calls.canonical(node) in _COMPILED:
+                raise FixDeclined("TorchScript keeps the device that it was compiled for")

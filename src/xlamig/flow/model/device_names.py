@@ -1,0 +1,51 @@
+"""Detects modules that name a device, or a library that chooses one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge.devices import alternatives
+
+_TYPES = alternatives("nvidia", "xla", "other", words=True)
+_LIBRARIES = "accelerat|lightning|deepspeed|horovod|fabric"
+_NAMED = re.compile(rf"device|cuda|gpu|{_LIBRARIES}|(?:^|[_.])(?:{_TYPES})(?:[_.:]|$)", re.IGNORECASE)
+_SETTINGS = re.compile(r"self|cls|args?|opts?|options?|conf|config|cfg|hparams|params|flags", re.IGNORECASE)
+_WRITTEN = re.compile(
+    rf"""\b(?:{alternatives("nvidia", "xla", "other")})\b|{_LIBRARIES}
+    |\b(?:torch|self|args)\.device\b
+    |(?<!\.)\bdevice\b(?!\s*=\s*[\w.]*\.device\b)""",
+    re.VERBOSE,
+)
+_LONGEST = 40  # of a text that may be a device or an option's name
+
+
+def names_device(module: ir.Module) -> bool:
+    """Return whether a name, an option or a text of the module stands for a device other than the CPU.
+    `x.device`, which follows a tensor, does not."""
+    return any(_NAMED.search(name) for name in _names(module))
+
+
+def may_choose_device(text: str) -> bool:
+    """Return whether the text of a module may choose a device; comments count as well."""
+    return _WRITTEN.search(text) is not None
+
+
+def _names(module: ir.Module) -> Iterator[str]:
+    for node in ir.walk(module):
+        match node:
+            case ir.Name(id=name) | ir.Param(name=name) | ir.FunctionDef(name=name):
+                yield name
+            case ir.Attribute(attr="device"):
+                if _SETTINGS.fullmatch(path_of(node.value)):
+                    yield node.attr
+            case ir.Attribute(attr=name):
+                yield name
+            case ir.Alias(name=name):
+                yield name
+            case ir.ImportFrom(module=name):
+                yield name
+            case ir.Const(value=str(text)) if len(text) <= _LONGEST and " " not in text:
+                yield text

@@ -1,0 +1,199 @@
+"""A program that never chooses a device gets one, and all that a step needs is moved there."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+
+HEAD = """\
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 1)
+        self.register_buffer("scale", torch.ones(1))
+
+    def forward(self, x):
+        return self.fc(x) * self.scale
+
+"""
+STEP = """\
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def findings(source: str) -> list[str]:
+    options = _options(source)
+    return [finding.code for finding in engine.check([Path("a.py")], options).findings]
+
+
+def fixed(body: str) -> str:
+    """Return the lines that the fix changes or adds, without imports and the choice itself."""
+    source = HEAD + textwrap.dedent(body)
+    outcome = engine.fix([Path("a.py")], _options(source), frozenset({"unsafe"}), write=False)
+    assert outcome.stdin is not None and not outcome.problems
+    before = source.splitlines()
+    lines = outcome.stdin.text.splitlines()
+    compile(outcome.stdin.text, "a.py", "exec")
+    added = [line.strip() for line in lines if line not in before and "import" not in line]
+    return "\n".join(line for line in added if line != "device = default_device()")
+
+
+def _options(source: str) -> engine.Options:
+    stdin = ("a.py", source.encode())
+    return engine.Options({"select": ["XLA017"]}, isolated=True, jobs=1, cache=False, stdin=stdin)
+
+
+LOOP = """
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in loader:
+    loss = nn.functional.mse_loss(model(x), y)
+"""
+MOVED = "model = Net().to(device)\nx, y = x.to(device), y.to(device)"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        LOOP.replace("Net()", "Net().cuda()"),
+        LOOP.replace("Net()", "Net().to(args.device)"),
+        "use_gpu = False\n" + LOOP,
+        'parser.add_argument("--no-cuda")\n' + LOOP,
+        "from accelerate import Accelerator\n" + LOOP,
+        "import torch_xla\n" + LOOP,
+        LOOP.replace("optimizer = ", "def build(model):\n    return ").replace(
+            "for x, y in loader:", "if True:"
+        ),
+    ],
+)
+def test_reports_nothing_where_something_chooses(source: str) -> None:
+    assert findings(HEAD + source + STEP) == []
+
+
+def test_reports_nothing_in_a_library() -> None:
+    body = textwrap.indent(LOOP + STEP, "    ")
+    assert findings(f"{HEAD}def train(loader):\n{body}") == []
+
+
+def test_reports_nothing_without_gradients() -> None:
+    assert findings(HEAD + LOOP) == []
+
+
+@pytest.mark.parametrize(
+    "more", ["", "y = y.to(x.device)\n", "# the device is left open\n", "temps = outputs = 1\n"]
+)
+def test_reports_a_program_that_chooses_none(more: str) -> None:
+    assert findings(HEAD + more + LOOP + STEP) == ["XLA017"]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (LOOP, MOVED),
+        (LOOP.replace("in loader", "in DataLoader(data)"), MOVED),
+        (LOOP.replace("x, y in loader", "i, (x, y) in enumerate(loader)"), MOVED),
+        (  # through a function of the file
+            "def loss_of(x, y):\n    return nn.functional.mse_loss(model(x), y)\n"
+            + LOOP.replace("nn.functional.mse_loss(model(x), y)", "loss_of(x, y)"),
+            MOVED,
+        ),
+        (  # a batch that is taken apart in the loop
+            LOOP.replace("x, y in loader", "batch in loader").replace(
+                "    loss", "    x, y = batch\n    loss"
+            ),
+            MOVED,
+        ),
+        (  # what the model is not given stays
+            LOOP.replace("x, y in loader", "x, y, name in loader").replace(
+                "    loss", "    print(name.upper())\n    loss"
+            ),
+            MOVED,
+        ),
+        (  # made by a function of another file
+            "from models import build\n" + LOOP.replace("Net()", "build()"),
+            "model.to(device)\nx, y = x.to(device), y.to(device)",
+        ),
+        (  # made on the host where random, on the device where not
+            "z = torch.randn(4)\nw = torch.zeros(2, 3)\nt = torch.from_numpy(a).float()\n" + LOOP,
+            "z = torch.randn(4).to(device)\nw = torch.zeros(2, 3, device=device)\n"
+            f"t = torch.from_numpy(a).float().to(device)\n{MOVED}",
+        ),
+        (
+            "z = torch.randn(4, requires_grad=True)\n" + LOOP,
+            f"z = torch.randn(4).to(device).requires_grad_()\n{MOVED}",
+        ),
+        (  # back to the host
+            LOOP + "    np.save('a.npy', loss.detach().numpy())\n",
+            f"{MOVED}\nnp.save('a.npy', loss.detach().cpu().numpy())",
+        ),
+        (LOOP + "    a = x.type(torch.LongTensor)\n", f"{MOVED}\na = x.type(torch.int64)"),
+    ],
+)
+def test_moves_what_a_step_needs(body: str, expected: str) -> None:
+    assert fixed(body + STEP) == expected
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "data = TensorDataset(torch.zeros(4), torch.ones(4))\n",
+        "a = torch.zeros(4)\ndata = TensorDataset(a)\n",
+        "class Data(Dataset):\n    def __getitem__(self, i):\n        return torch.zeros(4)\n",
+        "def collate(rows):\n    return torch.tensor(rows)\nloader = DataLoader(rows, collate_fn=collate)\n",
+        "n = torch.randint(0, 4, (1,)).item()\n",
+        "order = torch.randperm(4)\n",
+        "criterion = nn.MSELoss()\n",
+        "a = np.zeros(4).tolist()\n",
+        "for i in torch.arange(4):\n    print(i)\n",
+    ],
+)
+def test_leaves_what_the_host_needs(more: str) -> None:
+    assert fixed(more + LOOP + STEP) == MOVED
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "import torch.multiprocessing as mp\n",
+        "from multiprocessing import Process\n",
+        "step = torch.jit.script(f)\n",
+        "optimizer = torch.optim.SGD(models[0].parameters(), lr=0.1)\n",
+    ],
+)
+def test_leaves_a_program_that_needs_more(more: str) -> None:
+    assert fixed(more + LOOP + STEP) == ""
+
+
+def test_moves_a_module_above_the_optimizer_of_its_constructor() -> None:
+    source = LOOP.replace(
+        "model = Net()\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)", "model = Own()"
+    )
+    own = textwrap.dedent(
+        """\
+        class Own(Net):
+            def __init__(self):
+                super().__init__()
+                self.o = torch.optim.SGD(self.parameters(), 0.1)
+        """
+    )
+    step = STEP.replace("optimizer", "model.o")
+    assert fixed(own + source + step) == "self.to(device)\nx, y = x.to(device), y.to(device)"
+    later = own + "        self.more = nn.Linear(1, 1)\n"
+    assert fixed(later + source + step) == ""
+
+
+def test_is_done_once() -> None:
+    source = HEAD + LOOP + STEP
+    outcome = engine.fix([Path("a.py")], _options(source), frozenset({"unsafe"}), write=False)
+    assert outcome.stdin is not None and findings(outcome.stdin.text) == []

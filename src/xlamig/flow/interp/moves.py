@@ -84,7 +84,7 @@ class Moves:
             if part.kind == "module" and part.ref is not None
         ]
         for one in (module, *parts):
-            for ref in alternatives(one.ref):
+            for ref in sorted(alternatives(one.ref), key=_position):
                 held = self._held.get(ref, [])
                 ties = [each for each in held if each[0] == "tie"]  # of every instance of the class
                 if one.trait is Mark.COPY:  # no optimizer holds a copy
@@ -178,6 +178,13 @@ class Moves:
             owner = owner.value
         is_part = isinstance(owner, ir.Name) and owner.id == "self" and owner is not weight.value
         return is_part and whole is not None and whole.kind == "module"
+
+
+def _position(ref: Ref) -> tuple[str, int, str]:
+    """Order the modules of a set by where they are defined; the order of the set differs from run to run."""
+    if isinstance(ref, ClassInfo):
+        return ref.frame.home, ref.node.start, ""
+    return ("", ref, "") if isinstance(ref, int) else ("", 0, ref if isinstance(ref, str) else "")
 
 
 def _is_host_value(owner: AbstractValue, value: AbstractValue) -> bool:

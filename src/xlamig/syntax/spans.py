@@ -120,12 +120,65 @@ def _codegen_leaf(self: Any, state: Any) -> None:
     state.spans[id(self)] = (start, end)
 
 
-def _codegen_dot(self: libcst.Dot, state: Any) -> None:
+def _codegen_mark(self: Any, state: Any, **kwargs: Any) -> None:
+    """A dot, comma or equals sign is one character."""
     self.whitespace_before._codegen(state)
     start = state.offset
     state.offset = end = start + 1
     state.spans[id(self)] = (start, end)
     self.whitespace_after._codegen(state)
+
+
+def _codegen_newline(self: libcst.Newline, state: Any) -> None:
+    """Nobody asks for the place of a newline, or of the blank before it."""
+    state.add_token(self.value or state.default_newline)
+
+
+def _codegen_trailing(self: libcst.TrailingWhitespace, state: Any) -> None:
+    state.offset += len(self.whitespace.value)
+    if self.comment is not None:
+        self.comment._codegen(state)
+    _codegen_newline(self.newline, state)
+
+
+def _codegen_attribute(self: libcst.Attribute, state: Any) -> None:
+    if self.lpar:
+        _codegen(self, state)
+        return
+    start = state.offset
+    self.value._codegen(state)
+    self.dot._codegen(state)
+    self.attr._codegen(state)
+    state.spans[id(self)] = (start, state.offset)
+
+
+def _codegen_call(self: libcst.Call, state: Any) -> None:
+    if self.lpar:
+        _codegen(self, state)
+        return
+    start = state.offset
+    self.func._codegen(state)
+    self.whitespace_after_func._codegen(state)
+    state.offset += 1
+    self.whitespace_before_args._codegen(state)
+    for arg in self.args:
+        arg._codegen(state)
+    state.offset += 1
+    state.spans[id(self)] = (start, state.offset)
+
+
+def _codegen_arg(self: Any, state: Any, **kwargs: Any) -> None:
+    start = state.offset
+    state.offset += len(self.star)
+    self.whitespace_after_star._codegen(state)
+    if self.keyword is not None:
+        self.keyword._codegen(state)
+        self.equal._codegen(state)
+    self.value._codegen(state)
+    state.spans[id(self)] = (start, state.offset)
+    if isinstance(self.comma, libcst.Comma):
+        self.comma._codegen(state)
+    self.whitespace_after_arg._codegen(state)
 
 
 def _parenthesize(self: _BaseParenthesizedNode, state: CodegenState) -> AbstractContextManager[None]:
@@ -137,7 +190,12 @@ def _parenthesize(self: _BaseParenthesizedNode, state: CodegenState) -> Abstract
 
 _CHEAP: dict[type[CSTNode], Callable[..., None]] = {
     SimpleWhitespace: _codegen_blank,
-    libcst.Dot: _codegen_dot,
+    **dict.fromkeys((libcst.Dot, libcst.Comma, libcst.AssignEqual), _codegen_mark),
+    libcst.Newline: _codegen_newline,
+    libcst.TrailingWhitespace: _codegen_trailing,
+    libcst.Attribute: _codegen_attribute,
+    libcst.Call: _codegen_call,
+    libcst.Arg: _codegen_arg,
     **dict.fromkeys((libcst.Name, libcst.Integer, libcst.Float, libcst.SimpleString), _codegen_leaf),
 }
 

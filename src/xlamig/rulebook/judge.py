@@ -13,6 +13,7 @@ from xlamig.findings import CONFIDENCES, Confidence, Finding, Reason, RuleError
 from xlamig.rulebook.filter import is_shown
 from xlamig.rulebook.guards import advice, closed_guards, condition, explain, policy
 from xlamig.rulebook.judgement import Judgement, SourceView, Views
+from xlamig.rulebook.match import Match
 from xlamig.rulebook.patterns import MAYBE, NO, YES, Fit
 from xlamig.rulebook.places import identify, once_per_place, supersede
 from xlamig.rulebook.program import Program
@@ -37,6 +38,10 @@ class Decision:
     lowered: bool
 
 
+Matches = tuple[Match, ...]
+Candidates = tuple[tuple[str, Matches], ...]
+
+
 class Judge:
     def __init__(self, rules: Iterable[Rule], precedence: Mapping[str, int], settings: Settings) -> None:
         self.rules = {rule.code: rule for rule in rules}
@@ -46,7 +51,7 @@ class Judge:
             code: [verdict for verdict in rule.verdicts if verdict.is_for(settings)]
             for code, rule in self.rules.items()
         }
-        self._candidates: dict[tuple[str, str], tuple[Rule, ...]] = {}
+        self._candidates: dict[tuple[str, str], Candidates] = {}
 
     def __call__(
         self,
@@ -76,41 +81,40 @@ class Judge:
         views: Views,
         crashes: list[RuleError],
     ) -> Iterator[Judgement]:
-        work: dict[str, list[Fact]] = defaultdict(list)
+        work: dict[str, list[tuple[Fact, Matches]]] = defaultdict(list)
         for fact in facts:
-            for rule in self._rules_for(fact):
-                if codes is None or rule.code in codes:
-                    work[rule.code].append(fact)
+            for code, matches in self._candidates_for(fact):
+                if codes is None or code in codes:
+                    work[code].append((fact, matches))
         for code in sorted(work):
             try:
                 rule = self.rules[code]
-                found = [j for fact in work[code] if (j := self._judge(rule, fact, source, program, views))]
+                judged = (self._judge(rule, *each, source, program, views) for each in work[code])
+                found = [judgement for judgement in judged if judgement]
             except Exception as error:
                 crashes.append(RuleError(code, source.filename, f"{type(error).__name__}: {error}"))
             else:
                 yield from found
 
-    def _rules_for(self, fact: Fact) -> tuple[Rule, ...]:
+    def _candidates_for(self, fact: Fact) -> Candidates:
+        """The rules that a fact of this kind and name may fit, each with the matches that it may."""
         key = (fact.kind, getattr(fact, "name", ""))
         if key not in self._candidates:
-            self._candidates[key] = tuple(
-                rule
-                for rule in self.rules.values()
-                if any(match.kind == fact.kind and match.may_fit(key[1]) for match in rule.matches)
-            )
+            matches = {code: _matches_for(rule, *key) for code, rule in self.rules.items()}
+            self._candidates[key] = tuple((code, found) for code, found in matches.items() if found)
         return self._candidates[key]
 
     def _judge(
-        self, rule: Rule, fact: Fact, source: SourceView, program: Program, views: Views
+        self, rule: Rule, fact: Fact, matches: Matches, source: SourceView, program: Program, views: Views
     ) -> Judgement | None:
-        decision = self._decide(rule, fact, program)
+        decision = self._decide(rule, fact, matches, program)
         if decision is None:
             return None
         finding = self._finding(decision, source, views)
         return Judgement(finding, fact, self._fixes(decision, finding.confidence, program))
 
-    def _decide(self, rule: Rule, fact: Fact, program: Program) -> Decision | None:
-        fit, row = _match(rule, fact, program)
+    def _decide(self, rule: Rule, fact: Fact, matches: Matches, program: Program) -> Decision | None:
+        fit, row = _match(matches, fact, program)
         if fit == NO:
             return None
         ruling = self._ruling(rule, fact, fit, row, program)
@@ -237,12 +241,15 @@ def _complete_fix(fix: FixRow, decision: Decision) -> FixRow:
     return replace(fix, title=title, options=options)
 
 
-def _match(rule: Rule, fact: Fact, program: Program) -> tuple[Fit, Row | None]:
+def _matches_for(rule: Rule, kind: str, name: str) -> Matches:
+    """The matches of a rule that a fact of this kind and name may fit."""
+    return tuple(match for match in rule.matches if match.kind == kind and match.may_fit(name))
+
+
+def _match(matches: Matches, fact: Fact, program: Program) -> tuple[Fit, Row | None]:
     """The first match that fits, else the first that may."""
     perhaps: tuple[Fit, Row | None] = (NO, None)
-    for match in rule.matches:
-        if match.kind != fact.kind:
-            continue
+    for match in matches:
         fit, row = match.fit(fact, program)
         if fit == YES:
             return fit, row

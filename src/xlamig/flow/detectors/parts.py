@@ -104,6 +104,8 @@ def sizes_of(module: ir.Module, text: str) -> tuple[RawSize, ...]:
     for statement in module.body:
         owner = statement.name if isinstance(statement, ir.ClassDef | ir.FunctionDef) else ""
         for node in ir.walk(statement):
+            if type(node) not in _WITH_SIZES:
+                continue
             for name, value, given, callee in _given(node):
                 known = size_names().get(name)
                 if known is None or not isinstance(value, ir.Const):
@@ -113,6 +115,9 @@ def sizes_of(module: ir.Module, text: str) -> tuple[RawSize, ...]:
                     span = (value.start, value.end)
                     found.append(RawSize(known.kind, name, size, owner, span, given, callee))
     return tuple(sorted(found, key=lambda size: size.span))
+
+
+_WITH_SIZES = frozenset({ir.Call, ir.Param, ir.Assign, ir.AnnAssign, ir.Dict})
 
 
 def _given(node: ir.Node) -> Iterator[tuple[str, ir.Expr, str, str]]:

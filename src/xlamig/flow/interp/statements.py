@@ -32,6 +32,7 @@ class Statements:
         self.evaluator, self.definitions, self.loops = evaluator, definitions, loops
         self.call_contexts, self.reads = entry, reads
         self.guards = Guards(state.analysis.values, state.analysis.text)
+        self._for_xla: dict[int, bool] = {}  # by the identity of the test
 
     def run(self, node: ir.Stmt) -> Leaves:
         """Runs a statement; whether what follows it in its block is not reached."""
@@ -146,9 +147,13 @@ class Statements:
                 self.m.join_effects(way, Effects())
 
     def _asks_for_xla(self, test: ir.Expr) -> bool:
-        if isinstance(test, ir.Name | ir.Attribute | ir.Call) and XLA_ARM.search(self.m.source(test)):
-            return True
-        return any(guard.kind == "xla" for guard in self.guards.of(test, self.m.frame.scope, True))
+        known = self._for_xla.get(id(test))
+        if known is None:
+            named = isinstance(test, ir.Name | ir.Attribute | ir.Call) and XLA_ARM.search(self.m.source(test))
+            guards = () if named else self.guards.of(test, self.m.frame.scope, True)
+            known = bool(named) or any(guard.kind == "xla" for guard in guards)
+            self._for_xla[id(test)] = known
+        return known
 
     def _match(self, node: ir.Match) -> Leaves:
         self.m.semantics.evaluate(node.subject)

@@ -22,10 +22,20 @@ class Names:
         self.project = project
         self.module = module
         self._cache: dict[tuple[Scope, str], str | None] = {}
+        self._paths: dict[tuple[Scope, str], str | None] = {}
         self._canonical: dict[str, str] = {}
 
-    def dotted(self, node: ir.Expr, scope: Scope, depth: int = 0) -> str | None:
+    def dotted(self, node: ir.Expr, scope: Scope) -> str | None:
         """The canonical name of `node`; None when it is not a known module's member."""
+        path = path_of(node)
+        if not path:
+            return self._dotted(node, scope, 0)
+        key = (scope, path)
+        if key not in self._paths:
+            self._paths[key] = self._dotted(node, scope, 0)
+        return self._paths[key]
+
+    def _dotted(self, node: ir.Expr, scope: Scope, depth: int) -> str | None:
         attributes: list[str] = []
         while isinstance(node, ir.Attribute):
             attributes.append(node.attr)
@@ -90,7 +100,7 @@ class Names:
         for binding in bindings:
             if binding.kind != "value" or not isinstance(binding.value, ir.Name | ir.Attribute | ir.Call):
                 continue
-            aliased = self.dotted(binding.value, binding.scope, depth + 1)
+            aliased = self._dotted(binding.value, binding.scope, depth + 1)
             if aliased is not None:
                 return aliased
         return None
@@ -102,7 +112,7 @@ class Names:
         bindings = scope.find(f"{name}.{attributes[-1]}")
         if not bindings or not isinstance(bindings[0].value, ir.Name | ir.Attribute):
             return None
-        root = self.dotted(bindings[0].value, bindings[0].scope, depth + 1)
+        root = self._dotted(bindings[0].value, bindings[0].scope, depth + 1)
         if root is not None:
             attributes.pop()
         return root

@@ -198,12 +198,18 @@ class ProjectIndex:
     def has_method(self, name: str, unless: re.Pattern[str] | None = None) -> bool:
         """Return whether a class of the modules in reach defines this method; not counting those with a base
         of a name that `unless` finds."""
-        return any(
-            name in export.members and not (unless and any(map(unless.search, export.value.split())))
-            for interface in self._interfaces.values()
-            for export in interface.exports.values()
-            if export.kind == "class"
-        )
+        found = self._bases_by_method.get(name, ())
+        return any(not (unless and any(map(unless.search, bases.split()))) for bases in found)
+
+    @cached_property
+    def _bases_by_method(self) -> Mapping[str, set[str]]:
+        """The bases of the classes that define a method, by its name."""
+        found: dict[str, set[str]] = {}
+        for interface in self._interfaces.values():
+            for export in interface.exports.values():
+                for name in export.members if export.kind == "class" else ():
+                    found.setdefault(name, set()).add(export.value)
+        return found
 
     def chooses_device(self, origin: str) -> bool:
         """Return whether a module that `origin` reaches may choose a device."""
@@ -236,8 +242,8 @@ class ProjectIndex:
         return found
 
     @cached_property
-    def _imports(self) -> Mapping[str, set[str]]:
-        return {name: set(self._imported(interface)) for name, interface in self._interfaces.items()}
+    def _imports(self) -> Mapping[str, tuple[str, ...]]:
+        return {name: self._imported(interface) for name, interface in self._interfaces.items()}
 
     def needed_by(self, interface: Interface, also: Iterable[str] = ()) -> Mapping[str, Interface]:
         """The interfaces that can change what `interface`'s module means: all it reaches, and those of the
@@ -255,12 +261,12 @@ class ProjectIndex:
         """Return the modules whose functions a run of `module` may call, the nearest first: what it
         imports, `also`, and what these import."""
         reached = {module: None}
-        waiting = deque((*self._imported(self._interfaces[module]), *also))
+        waiting = deque((*self._imports[module], *also))
         while waiting and len(reached) <= _MAX_CALLED:
             one = waiting.popleft()
             if one not in reached:
                 reached[one] = None
-                waiting += self._imported(self._interfaces[one])
+                waiting += self._imports[one]
         return tuple(reached)[1:]
 
     def reached_from(self, modules: Iterable[str]) -> frozenset[str]:
@@ -271,7 +277,7 @@ class ProjectIndex:
             module = waiting.pop()
             if module in self._interfaces and module not in reached:
                 reached.add(module)
-                waiting += [*self._imported(self._interfaces[module]), module.rpartition(".")[0]]
+                waiting += [*self._imports[module], module.rpartition(".")[0]]
         return frozenset(reached)
 
     def _imported(self, interface: Interface) -> tuple[str, ...]:
@@ -287,7 +293,7 @@ class ProjectIndex:
         return self._edges[module]
 
 
-def _closure(start: Iterable[str], edges: Mapping[str, set[str]]) -> set[str]:
+def _closure(start: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
     found: set[str] = set()
     waiting = list(start)
     while waiting:

@@ -97,14 +97,14 @@ class Scope:
 
 def path_of(node: ir.Expr) -> str:
     """ "args.cuda" for a chain of names and attributes, "" for anything else."""
-    parts: list[str] = []
-    while isinstance(node, ir.Attribute):
-        parts.append(node.attr)
+    # Written out: it is asked of nearly every expression.
+    if type(node) is ir.Name:
+        return node.id
+    path = ""
+    while type(node) is ir.Attribute:
+        path = f".{node.attr}{path}"
         node = node.value
-    if not isinstance(node, ir.Name):
-        return ""
-    parts.append(node.id)
-    return ".".join(reversed(parts))
+    return node.id + path if type(node) is ir.Name else ""
 
 
 def absolute(module: str, is_package: bool, node: ir.ImportFrom) -> str:

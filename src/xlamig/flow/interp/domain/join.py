@@ -100,7 +100,11 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
         "const": const,
         **_join_parts(one, other),
     }
-    if all(getattr(one, name) is value or getattr(one, name) == value for name, value in changes.items()):
+    for name, value in changes.items():
+        known = getattr(one, name)
+        if known is not value and known != value:
+            break
+    else:
         return one
     changes["why"] = _reasons(one, other, cause)
     return one.replace(**changes)

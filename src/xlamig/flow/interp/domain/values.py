@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from xlamig import ir
@@ -204,6 +205,7 @@ FOREIGN = AbstractValue("foreign")
 DEVICE = AbstractValue("device", "device")
 
 
+@lru_cache(maxsize=4096, typed=True)
 def constant(value: Any) -> AbstractValue:
     """Return the value of a Python literal."""
     if value is None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.books import BOOK
 
-from xlamig.config.settings import Settings
 from xlamig.knowledge.operators import operators
-from xlamig.rulebook import load
 
-ALIASES = sorted(load(Settings(preview=True)).interest.aliases.items())
+ALIASES = sorted(BOOK.interest.aliases.items())
 OPERATORS = operators("torch_xla")
 
 

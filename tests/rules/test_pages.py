@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.books import BOOK
 
-from xlamig.config.settings import Settings
 from xlamig.engine.examples import mistakes
-from xlamig.rulebook import load
 from xlamig.rulebook.examples import Example, examples_of
 from xlamig.rulebook.rule import Rule
 
-BOOK = load(Settings(preview=True))
 RULES = [rule for rule in BOOK.rules if rule.status != "withdrawn"]
 EXAMPLES = [(rule.code, example) for rule in RULES for example in examples_of(rule.page)]
 

@@ -6,14 +6,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.books import BOOK
 
 from xlamig.config.settings import TARGETS, Settings
 from xlamig.knowledge.operators import operators
-from xlamig.rulebook import load
 from xlamig.rulebook.parameters import misspelled
 from xlamig.rulebook.rule import Rule
 
-BOOK = load(Settings(preview=True))
 OPERATORS = Path(__file__).parents[2] / "rules" / "api" / "operators.toml"
 
 

@@ -219,10 +219,54 @@ DEVICE = "import torch\nfrom xla_compat import default_device\ndevice = default_
         ('state = torch.load("x.pt", map_location=device)', "XLA907"),
         ("generator = torch.Generator(device=device)", "XLA513"),
         ("if not torch.cuda.is_available(): raise SystemExit(1)", "XLA003"),
+        ('parser.add_argument("--device", choices=["cuda", "cpu"], default=str(device))', "XLA013"),
     ],
 )
 def test_what_refuses_the_device_of_the_helper(tmp_path: Path, line: str, code: str) -> None:
     assert ("train.py", 4, code) in found(tmp_path, {**HELPER, "train.py": f"{DEVICE}{line}\n"})
+
+
+def test_a_program_that_ends_without_a_gpu(tmp_path: Path) -> None:
+    text = """import sys, torch
+def start(args):
+    if args.rank:
+        torch.cuda.set_device(args.rank)
+    elif torch.cuda.is_available():
+        args.rank = 0
+    else:
+        print("Does not support training without GPU.")
+        sys.exit(1)
+"""
+    assert ("train.py", 5, "XLA003") in found(tmp_path, {"train.py": text})
+
+
+def test_a_0d_tensor_of_the_host_in_an_update(tmp_path: Path) -> None:
+    text = f"{DEVICE}rate = torch.tensor(0.9)\ntorch.ones(4, device=device).lerp_(OTHER, 1 - rate)\n"
+    text = text.replace("OTHER", "torch.zeros(4, device=device)")
+    assert ("train.py", 5, "XLA510") in found(tmp_path, {**HELPER, "train.py": text})
+    kept = text.replace("torch.tensor(0.9)", "0.9")
+    assert "XLA510" not in {code for *_, code in found(tmp_path, {**HELPER, "train.py": kept})}
+
+
+def test_a_slice_that_starts_at_a_known_position_is_not_rewritten(tmp_path: Path) -> None:
+    text = f"""{DEVICE}
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.ones(100, 4))
+        self.head = torch.nn.Linear(4, 4)
+    def forward(self, x, cache=None):
+        start = 0 if cache is None else cache.length()
+        return self.head(x) * self.table[start : start + x.size(0)]
+net = Net().to(device)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for x in torch.utils.data.DataLoader(range(10)):
+    net(x.to(device)).sum().backward()
+    optimizer.step()
+"""
+    write({**HELPER, "train.py": text}, tmp_path)
+    options = engine.Options({"select": ["XLA3"]}, isolated=True, jobs=1, cache=False)
+    assert not engine.fix([tmp_path], options, frozenset({"safe", "unsafe"}), write=False).files
 
 
 def test_autocast_takes_the_device_as_text(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ MOVED = "model = Net().to(device)\nx, y = x.to(device), y.to(device)"
         "use_gpu = False\n" + LOOP,
         'parser.add_argument("--no-cuda")\n' + LOOP,
         "from accelerate import Accelerator\n" + LOOP,
-        "import torch_xla\n" + LOOP,
+        "import torch_xla\n" + LOOP.replace("Net()", "Net().to(torch_xla.device())"),
         LOOP.replace("optimizer = ", "def build(model):\n    return ").replace(
             "for x, y in loader:", "if True:"
         ),
@@ -91,7 +91,15 @@ def test_reports_nothing_without_gradients() -> None:
 
 
 @pytest.mark.parametrize(
-    "more", ["", "y = y.to(x.device)\n", "# the device is left open\n", "temps = outputs = 1\n"]
+    "more",
+    [
+        "",
+        "y = y.to(x.device)\n",
+        "# the device is left open\n",
+        "temps = outputs = 1\n",
+        "import torch_xla\ntorch_xla.sync()\n",  # a boundary without a device
+        "from xla_compat import step_boundary\n",
+    ],
 )
 def test_reports_a_program_that_chooses_none(more: str) -> None:
     assert findings(HEAD + more + LOOP + STEP) == ["XLA017"]

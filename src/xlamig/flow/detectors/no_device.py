@@ -31,7 +31,7 @@ class NoDevice:
     def absence(self) -> Iterator[DeviceChoice]:
         """Yield the fact, where the program's first optimizer is built."""
         module, names = self.analysis.module, self.analysis.names
-        if not self.optimizers or not self._runs_itself() or names_device(module):
+        if not self.optimizers or not self._runs_itself() or names_device(module, names.interest.helper):
             return
         node, place = self.optimizers[0]
         if "test-code" in place.context or names.project.chooses_device(names.module):

@@ -12,7 +12,9 @@ from xlamig.knowledge.devices import alternatives
 _TYPES = alternatives("nvidia", "xla", "other", words=True)
 _LIBRARIES = "accelerat|lightning|deepspeed|horovod|fabric"
 _NAMED = re.compile(rf"device|cuda|gpu|{_LIBRARIES}|(?:^|[_.])(?:{_TYPES})(?:[_.:]|$)", re.IGNORECASE)
-_SETTINGS = re.compile(r"self|cls|args?|opts?|options?|conf|config|cfg|hparams|params|flags", re.IGNORECASE)
+_SETTINGS = re.compile(
+    r"torch_xla|self|cls|args?|opts?|options?|conf|config|cfg|hparams|params|flags", re.IGNORECASE
+)
 _WRITTEN = re.compile(
     rf"""\b(?:{alternatives("nvidia", "xla", "other")})\b|{_LIBRARIES}
     |\b(?:torch|self|args)\.device\b
@@ -22,10 +24,13 @@ _WRITTEN = re.compile(
 _LONGEST = 40  # of a text that may be a device or an option's name
 
 
-def names_device(module: ir.Module) -> bool:
+def names_device(module: ir.Module, helper: str) -> bool:
     """Return whether a name, an option or a text of the module stands for a device other than the CPU.
-    `x.device`, which follows a tensor, does not."""
-    return any(_NAMED.search(name) for name in _names(module))
+
+    `x.device`, which follows a tensor, does not; neither do torch_xla and `helper`, the module that fixes
+    call, whose step boundaries may be there before a device is.
+    """
+    return any(_NAMED.search(name) for name in _names(module) if not name.startswith((helper, "torch_xla")))
 
 
 def may_choose_device(text: str) -> bool:

@@ -10,7 +10,9 @@ from typing import Literal
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
-from xlamig.artifacts.native.summary import Binding, Kernel, Launch, Native
+from xlamig.artifacts.native.bindings import LIBRARY, bindings, hidden_bindings
+from xlamig.artifacts.native.source import Source, base_name, declared_name
+from xlamig.artifacts.native.summary import Kernel, Launch, Native
 from xlamig.facts import Span
 from xlamig.knowledge.cuda import features_in
 
@@ -43,24 +45,19 @@ _LAST_NAME = re.compile(r"([A-Za-z_][\w#]*)\s*(?:<[^;{}]*>)?[\s\\]*$")
 _HIDDEN_LAUNCH = re.compile(
     r"\b([A-Za-z_][\w#]*)(?:<[^;{}<>]{0,900}(?:<[^<>]{0,99}>[^;{}<>]{0,99}){0,8}>)?[\s\\]*<<<"
 )
-_HIDDEN_BINDING = re.compile(r"\bm\.(?:def|impl)\([\s\\]*\"([\w:]+)\"\s*(#)?[^,;]*(?:,[\s\\]*&?([\w:]+))?")
-_LIBRARY = re.compile(r"(PYBIND11_MODULE|TORCH_LIBRARY\w*|PYBIND11_EMBEDDED_MODULE)\s*\(\s*([\w:]+)")
-_SCHEMA = re.compile(r"\s*(?:\w+\s*\(\s*)?(?:L|u8|R)?\"\s*([\w:.]+)")
-_TARGET = re.compile(r"&?\s*((?:\w+::)*\w+)\s*(?:<.*>)?\s*$", re.DOTALL)
-_OLD_REGISTRATION = re.compile(r"RegisterOperators\s*\(\s*\)?")
 
 
 def scan(text: str) -> Native:
     """Never raises: what the grammar does not know becomes an error node, and the rest is read."""
     data = text.encode("utf-8", "surrogatepass")
-    source = _Source(text, data)
+    source = Source(text, data)
     captures = QueryCursor(_query()).captures(_parser().parse(data).root_node)
     found = {name: sorted(nodes, key=_start) for name, nodes in captures.items()}
     macros = found.get("macro", [])
     return Native(
         kernels=(*_kernels(source, found), *_hidden_kernels(source, found)),
         launches=(*_launches(source, found.get("launch", [])), *_hidden_launches(source, macros)),
-        bindings=(*_bindings(source, found.get("call", [])), *_hidden_bindings(source, macros)),
+        bindings=(*bindings(source, found.get("call", [])), *hidden_bindings(source, macros)),
         functions=(*_functions(source, found.get("function", [])), *_classes(source, found.get("class", []))),
         exports=tuple(_exports(source, found.get("function", []))),
         mentions=tuple(_ties(source, found.get("tie", []))),
@@ -69,34 +66,13 @@ def scan(text: str) -> Native:
         includes_cuda=_INCLUDES.search(text) is not None,
         hipified=_HIPIFIED.search(text[:500]) is not None,
         modules=tuple(
-            m[2] for m in _LIBRARY.finditer(text) if m[1] == "PYBIND11_MODULE" and not m[2].isupper()
+            m[2] for m in LIBRARY.finditer(text) if m[1] == "PYBIND11_MODULE" and not m[2].isupper()
         ),
     )
 
 
 def _start(node: Node) -> int:
     return node.start_byte
-
-
-class _Source:
-    """Offsets of bytes, in which the parser counts, as offsets of code points."""
-
-    def __init__(self, text: str, data: bytes) -> None:
-        self.text_of_all = text
-        self.data = data
-        self._plain = len(text) == len(data)
-
-    def text(self, node: Node) -> str:
-        return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
-
-    def span(self, node: Node) -> Span:
-        return self.at(node.start_byte), self.at(node.end_byte)
-
-    def byte(self, offset: int) -> int:
-        return offset if self._plain else len(self.text_of_all[:offset].encode("utf-8", "surrogatepass"))
-
-    def at(self, offset: int) -> int:
-        return offset if self._plain else len(self.data[:offset].decode("utf-8", "replace"))
 
 
 @cache
@@ -114,21 +90,21 @@ def _query() -> Query:
     return Query(_language(), _QUERY)
 
 
-def _kernels(source: _Source, found: Mapping[str, list[Node]]) -> Iterator[Kernel]:
+def _kernels(source: Source, found: Mapping[str, list[Node]]) -> Iterator[Kernel]:
     for word in found.get("global", []):
         owner = word.parent
         if owner is None:
             continue
-        name = _declared_name(owner) or _first_call(word)
+        name = declared_name(owner) or _first_call(word)
         if name is None:
             continue
         whole = owner.type == "function_definition"
         lines = owner.end_point[0] - owner.start_point[0] + 1 if whole else 0
         form: Literal["definition", "declaration"] = "definition" if whole else "declaration"
-        yield Kernel(_base(source.text(name)), source.span(name), lines, form)
+        yield Kernel(base_name(source.text(name)), source.span(name), lines, form)
 
 
-def _hidden_kernels(source: _Source, found: Mapping[str, list[Node]]) -> Iterator[Kernel]:
+def _hidden_kernels(source: Source, found: Mapping[str, list[Node]]) -> Iterator[Kernel]:
     seen = {node.start_byte for node in found.get("global", []) if _is_named(node)}
     if source.text_of_all.count("__global__") == len(seen):
         return
@@ -141,38 +117,17 @@ def _hidden_kernels(source: _Source, found: Mapping[str, list[Node]]) -> Iterato
 
 
 def _is_named(word: Node) -> bool:
-    return word.parent is not None and (_declared_name(word.parent) or _first_call(word)) is not None
+    return word.parent is not None and (declared_name(word.parent) or _first_call(word)) is not None
 
 
-def _hidden_launches(source: _Source, macros: list[Node]) -> Iterator[Launch]:
+def _hidden_launches(source: Source, macros: list[Node]) -> Iterator[Launch]:
     for macro in macros:
         start = source.at(macro.start_byte)
         for match in _HIDDEN_LAUNCH.finditer(source.text(macro)):
             yield Launch(match[1], (start + match.start(1), start + match.end(1)))
 
 
-def _hidden_bindings(source: _Source, macros: list[Node]) -> Iterator[Binding]:
-    """A name that a macro completes, `"softmax_" #dtype`, ends in "*"."""
-    for macro in macros:
-        start = source.at(macro.start_byte)
-        for match in _HIDDEN_BINDING.finditer(source.text(macro)):
-            span = (start + match.start(1), start + match.end(1))
-            yield Binding(match[1] + ("*" if match[2] else ""), _base(match[3] or ""), span, "pybind11")
-
-
-def _declared_name(node: Node) -> Node | None:
-    """The name a function definition or declaration declares."""
-    declarator = node.child_by_field_name("declarator")
-    while declarator is not None and declarator.type not in _NAMES:
-        inner = declarator.child_by_field_name("declarator") or declarator.child_by_field_name("name")
-        if inner is None:
-            inner = next((c for c in declarator.named_children if c.type in _NAMES), None)
-        declarator = inner
-    return declarator
-
-
 _NEAR = 12  # siblings between `__global__` and the name: types, attributes
-_NAMES = ("identifier", "field_identifier", "qualified_identifier", "template_function", "operator_name")
 
 
 def _first_call(word: Node) -> Node | None:
@@ -182,113 +137,56 @@ def _first_call(word: Node) -> Node | None:
         if child is None:
             break
         if child.type == "function_declarator":
-            return _declared_name(child)
+            return declared_name(child)
         if child.type in ("declaration", "function_definition", "call_expression", "template_declaration"):
-            return _declared_name(child) or child.child_by_field_name("function")
+            return declared_name(child) or child.child_by_field_name("function")
         child = child.next_sibling
     return None
 
 
-def _launches(source: _Source, nodes: list[Node]) -> Iterator[Launch]:
+def _launches(source: Source, nodes: list[Node]) -> Iterator[Launch]:
     for node in nodes:
         call = node.parent
         name = call.child_by_field_name("function") if call is not None else None
         if name is None and call is not None:
             name = call.children[0]
         if call is not None and name is not None:
-            yield Launch(_base(source.text(name)), source.span(name))
+            yield Launch(base_name(source.text(name)), source.span(name))
 
 
-def _bindings(source: _Source, calls: list[Node]) -> Iterator[Binding]:
-    """`m.def("name", &f)` in PYBIND11_MODULE; `m.def("schema")`, `m.impl("name", f)` in TORCH_LIBRARY."""
-    for call in calls:
-        function = call.child_by_field_name("function")
-        if function is None or function.type != "field_expression":
-            continue
-        method = function.child_by_field_name("field")
-        if method is None or source.text(method) not in ("def", "impl", "op"):
-            continue
-        library = _library(source, call)
-        arguments = call.child_by_field_name("arguments")
-        if library is None or arguments is None or not arguments.named_children:
-            continue
-        first, *rest = [c for c in arguments.named_children if c.type != "comment"]
-        name = _SCHEMA.match(source.text(first))
-        if name is None or (library[0] == "PYBIND11_MODULE" and not _is_module(source, function)):
-            continue
-        target = next((m[1] for c in rest if (m := _TARGET.match(source.text(c))) and _is_function(m[1])), "")
-        torch = library[0].startswith("TORCH_LIBRARY") or library[0] == "op"
-        operator = name[1].rpartition(".")[0] if torch and "." in name[1] else name[1]
-        if torch and "::" not in operator and library[1] != "_":
-            operator = f"{library[1]}::{operator}"
-        via: Literal["torch-library", "pybind11"] = "torch-library" if torch else "pybind11"
-        yield Binding(operator, _base(target), source.span(first), via)
-
-
-def _is_function(text: str) -> bool:
-    return (
-        not text.startswith(("torch::k", "c10::", "at::k", "py::", "pybind11::"))
-        and text not in _NO_FUNCTIONS
-    )
-
-
-_NO_FUNCTIONS = ("true", "false", "nullptr")
-
-
-def _is_module(source: _Source, function: Node) -> bool:
-    """Not a method of a class that is bound: `py::class_<T>(m, "T").def(...)`."""
-    owner = function.child_by_field_name("argument")
-    text = source.text(owner) if owner is not None else ""
-    return "class_" not in text and "enum_" not in text
-
-
-def _library(source: _Source, node: Node) -> tuple[str, str] | None:
-    """The macro around a registration, and its first argument."""
-    above: Node | None = node
-    while above is not None:
-        if above.type == "function_definition" or above.type == "ERROR":
-            found = _LIBRARY.search(source.text(above)[:200])
-            if found:
-                return found[1], found[2]
-        if above.type == "call_expression" and _OLD_REGISTRATION.search(source.text(above)[:80]):
-            return "op", "_"
-        above = above.parent
-    return None
-
-
-def _functions(source: _Source, nodes: list[Node]) -> Iterator[tuple[str, frozenset[str]]]:
+def _functions(source: Source, nodes: list[Node]) -> Iterator[tuple[str, frozenset[str]]]:
     for node in nodes:
-        name, body = _declared_name(node), node.child_by_field_name("body")
+        name, body = declared_name(node), node.child_by_field_name("body")
         if name is not None and body is not None:
-            yield _base(source.text(name)), frozenset(_WORD.findall(source.text(body)))
+            yield base_name(source.text(name)), frozenset(_WORD.findall(source.text(body)))
 
 
-def _exports(source: _Source, nodes: list[Node]) -> Iterator[tuple[str, Span]]:
+def _exports(source: Source, nodes: list[Node]) -> Iterator[tuple[str, Span]]:
     """Functions of `extern "C"`, which ctypes can call."""
     for node in nodes:
         above: Node | None = node.parent
         while above is not None and above.type in _AROUND:
             above = above.parent
-        name = _declared_name(node)
+        name = declared_name(node)
         if name is None or above is None or above.type != "linkage_specification":
             continue
         host = "__global__" not in source.text(node)[:80]
         if host and source.text(above)[:12].replace(" ", "").startswith('extern"C"'):
-            yield _base(source.text(name)), source.span(name)
+            yield base_name(source.text(name)), source.span(name)
 
 
 _AROUND = ("declaration_list", "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "ERROR")
 
 
-def _classes(source: _Source, nodes: list[Node]) -> Iterator[tuple[str, frozenset[str]]]:
+def _classes(source: Source, nodes: list[Node]) -> Iterator[tuple[str, frozenset[str]]]:
     """A class stands for its methods: `ScatterSum::apply(x)` of an autograd function."""
     for node in nodes:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is not None and body is not None:
-            yield _base(source.text(name)), frozenset(_WORD.findall(source.text(body)))
+            yield base_name(source.text(name)), frozenset(_WORD.findall(source.text(body)))
 
 
-def _ties(source: _Source, calls: list[Node]) -> Iterator[frozenset[str]]:
+def _ties(source: Source, calls: list[Node]) -> Iterator[frozenset[str]]:
     """Macros at the top of the file: `REGISTER_DEVICE_IMPL(nms_impl, CUDA, nms_cuda)`."""
     return (frozenset(_WORD.findall(source.text(call))) for call in calls)
 
@@ -300,8 +198,3 @@ def _device_lines(found: Mapping[str, list[Node]]) -> int:
         if owner is not None and owner.type == "function_definition":
             rows.update(range(owner.start_point[0], owner.end_point[0] + 1))
     return len(rows)
-
-
-def _base(name: str) -> str:
-    """ "ns::f<float, 4>" is f."""
-    return name.partition("<")[0].rpartition("::")[2].strip().lstrip("&")

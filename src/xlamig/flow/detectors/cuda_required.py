@@ -35,7 +35,7 @@ class CudaRequired:
 
     def _implies_cuda(self, test: ir.Expr, place: CodeContext, holds: bool) -> bool:
         """Return whether the program only goes on, with a test that is `holds`, where CUDA is available."""
-        if not self.selections.asks_for_cuda(test, place) or XLA_ARM.search(self.analysis.source(test)):
+        if not self.selections.tests.asks_for_cuda(test, place) or XLA_ARM.search(self.analysis.source(test)):
             return False
         return any(guard.kind == "cuda" for guard in self.guards.of(test, place.scope, holds))
 

@@ -23,7 +23,11 @@ class Flags:
 
     def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
         path = path_of(target)
-        if not path or not self.selections.asks_for_cuda(value, place) or self._decides_little(path, value):
+        if (
+            not path
+            or not self.selections.tests.asks_for_cuda(value, place)
+            or self._decides_little(path, value)
+        ):
             return
         calls = (node for node in ir.walk(value) if isinstance(node, ir.Call))
         call = next((node for node in calls if path_of(node.func).endswith("is_available")), None)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Span, Why
+from xlamig.flow.detectors.cuda_tests import CudaTests
 from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.outcomes import outcomes
 from xlamig.flow.model.guards import XLA_ARM, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
-from xlamig.knowledge.devices import alternatives
 
-_NOT_XLA = re.compile(rf"^(?:{alternatives('host', 'nvidia', 'other')})\b")
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
 
 
@@ -25,7 +23,7 @@ class Selections:
 
     def __init__(self, analysis: Analysis, guards: Guards, devices: Devices) -> None:
         self.analysis = analysis
-        self.guards = guards
+        self.tests = CudaTests(analysis, guards)
         self.devices = devices
 
     # ------------------------------------------------------------------ expressions
@@ -47,21 +45,21 @@ class Selections:
         device = next((text for text in arms if text.startswith("cuda")), "cuda")
         result: Literal["device", "string"] = "device" if parent or self._makes_device(node) else "string"
         yield self._fact(
-            shown, "ternary", device, self._fallback(arms), result, place, self._tests(node, place)
+            shown, "ternary", device, self._fallback(arms), result, place, self.tests.parts(node, place)
         )
 
     def _is_word(self, node: ir.IfExp, place: CodeContext) -> bool:
         """`"gpu" if torch.cuda.is_available() else "cpu"`, as some programs call it."""
         arms = [arm.value if isinstance(arm, ir.Const) else None for arm in (node.body, node.orelse)]
-        return arms == ["gpu", "cpu"] and self._asks_only_for_cuda(node.test, place)
+        return arms == ["gpu", "cpu"] and self.tests.asks_only_for_cuda(node.test, place)
 
     def short_circuit(self, node: ir.Bool, place: CodeContext) -> Iterator[DeviceChoice]:
         """`use_cuda and "cuda" or "cpu"`."""
         if node.op != "or" or len(node.values) != 2 or not isinstance(node.values[0], ir.Bool):
             return
         test, chosen = node.values[0].values[0], node.values[0].values[-1]
-        first, other = self._device_text(chosen, place), self._device_text(node.values[1], place)
-        if self.asks_for_cuda(test, place) and first is not None and other == "cpu":
+        first, other = self.tests.device_text(chosen, place), self.tests.device_text(node.values[1], place)
+        if self.tests.asks_for_cuda(test, place) and first is not None and other == "cpu":
             self.devices.cover(chosen)
             yield self._fact(node, "and", first, "cpu", "string", place)
 
@@ -69,54 +67,6 @@ class Selections:
         if dotted in _ACCELERATOR:
             fields = place.fields(node)
             yield DeviceChoice(**fields, via="accelerator", device="cuda", result="device")
-
-    def _tests(self, node: ir.IfExp, place: CodeContext) -> dict[str, Span]:
-        """Parts that say what is asked: "availability" alone, or with one condition, "rest"."""
-        if isinstance(node.orelse, ir.IfExp):
-            return {}
-        bare = (self._device_text(node.body, place) or "").startswith("cuda")
-        parts = self._asked(node.test, place) if bare else {}
-        return parts and {**parts, "fallback": (node.orelse.start, node.orelse.end)}
-
-    def _asked(self, test: ir.Expr, place: CodeContext) -> dict[str, Span]:
-        if self._asks_only_for_cuda(test, place):
-            return {"availability": (test.start, test.end)}
-        whole = self._set_before(test, place) if isinstance(test, ir.Name) else test
-        if not isinstance(whole, ir.Bool) or whole.op != "and":
-            return {}
-        asked = [self._asks_only_for_cuda(v, place) for v in whole.values]
-        if asked.count(True) != 1 or not (asked[0] or asked[-1]):
-            return {}
-        rest = whole.values[1:] if asked[0] else whole.values[:-1]
-        calls = [n for value in rest for n in ir.walk(value) if isinstance(n, ir.Call)]
-        if any(self.asks_for_cuda(v, place) for v in rest) or (calls and whole is not test):
-            return {}
-        at = whole.values[0 if asked[0] else -1]
-        return {"availability": (at.start, at.end), "rest": (rest[0].start, rest[-1].end)}
-
-    def _set_before(self, test: ir.Name, place: CodeContext) -> ir.Expr | None:
-        """Return the expression that the name was set to, if it still means the same: set once, here, from
-        names set once."""
-        bindings = place.scope.bindings.get(test.id, [])
-        if len(bindings) != 1 or bindings[0].block or bindings[0].value is None:
-            return None
-        value = bindings[0].value
-        for node in ir.walk(value):
-            if isinstance(node, ir.Name) and len(place.scope.lookup(node.id)) > 1:
-                return None
-            if isinstance(node, ir.Attribute) and place.scope.lookup(path_of(node)):
-                return None
-        return value
-
-    def _asks_only_for_cuda(self, test: ir.Expr, place: CodeContext) -> bool:
-        """Return whether the test is availability itself, or a name for nothing else."""
-        if isinstance(test, ir.Call):
-            return self.asks_for_cuda(test, place)
-        path = path_of(test)
-        bindings = place.scope.find(path) if path else []
-        return (
-            len(bindings) == 1 and isinstance(bindings[0].value, ir.Call) and self.asks_for_cuda(test, place)
-        )
 
     def _chain(self, node: ir.IfExp, place: CodeContext, takes_index: bool) -> list[str] | None:
         """The devices of a chain of ternaries, if one branch is CUDA by availability and none is XLA."""
@@ -126,13 +76,13 @@ class Selections:
         while isinstance(current, ir.IfExp):
             if self._mentions_xla(current):
                 return None
-            asked = asked or self.asks_for_cuda(current.test, place)
-            text = self._device_text(current.body, place, takes_index)
+            asked = asked or self.tests.asks_for_cuda(current.test, place)
+            text = self.tests.device_text(current.body, place, takes_index)
             if text is None:
                 return None
             texts.append(text)
             current = current.orelse
-        last = self._device_text(current, place, takes_index)
+        last = self.tests.device_text(current, place, takes_index)
         if last is None or not asked or not any(t.startswith("cuda") for t in (*texts, last)):
             return None
         if not any(t == "cpu" for t in (*texts, last)):
@@ -145,10 +95,10 @@ class Selections:
         self, node: ir.If, before: ir.Stmt | None, after: ir.Stmt | None, place: CodeContext
     ) -> Iterator[DeviceChoice]:
         """if/else that assigns or returns devices, or moves things to CUDA with no other branch."""
-        if not self.asks_for_cuda(node.test, place) or self._mentions_xla(node):
+        if not self.tests.asks_for_cuda(node.test, place) or self._mentions_xla(node):
             return
         chosen, other = node.body, node.orelse
-        if self._negated(node.test, place):
+        if self.tests.is_negated(node.test, place):
             chosen, other = other or tuple(s for s in (after,) if s is not None), chosen
         elif len(other) == 1 and isinstance(other[0], ir.If):  # elif mps: ... else: cpu
             last: ir.Stmt = other[0]
@@ -161,7 +111,7 @@ class Selections:
             device, result, fallback = found
             test = ir.Name(node.start, node.test.end, "if")
             parts = self._plain_choice(node, place)
-            if not parts and (asked := self._asked(node.test, place)):
+            if not parts and (asked := self.tests.asked(node.test, place)):
                 parts = {**asked, "fallback": (fallback.start, fallback.end)}
             yield self._fact(test, "if-else", device, "cpu", result, place, parts)
             return
@@ -172,7 +122,11 @@ class Selections:
     def _plain_choice(self, node: ir.If, place: CodeContext) -> dict[str, Span]:
         """Parts of an if/else that does nothing but choose: "statement" and "target"."""
         arms = (*node.body, *node.orelse)
-        if len(node.body) != 1 or len(node.orelse) != 1 or not self._asks_only_for_cuda(node.test, place):
+        if (
+            len(node.body) != 1
+            or len(node.orelse) != 1
+            or not self.tests.asks_only_for_cuda(node.test, place)
+        ):
             return {}
         if not all(
             isinstance(arm, ir.Assign) and len(arm.targets) == 1 and path_of(arm.targets[0]) for arm in arms
@@ -198,13 +152,13 @@ class Selections:
     ) -> tuple[str, Literal["device", "string"], ir.Expr] | None:
         for statement in chosen:
             for target, value in outcomes(statement):
-                device = self._device_text(value, place)
+                device = self.tests.device_text(value, place)
                 if device is None or not device.startswith("cuda"):
                     continue
                 elsewhere = other or tuple(s for s in (before if target[0] else after,) if s is not None)
                 for alternative in elsewhere:
                     fallback = dict(outcomes(alternative)).get(target)
-                    if fallback is not None and self._device_text(fallback, place) == "cpu":
+                    if fallback is not None and self.tests.device_text(fallback, place) == "cpu":
                         self.devices.cover(value)
                         return device, "device" if self._makes_device(value) else "string", fallback
         return None
@@ -224,7 +178,7 @@ class Selections:
             if node.func.attr == "cuda":
                 return node
             if node.func.attr == "to" and node.args:
-                text = self._device_text(node.args[0].value, place)
+                text = self.tests.device_text(node.args[0].value, place)
                 if text is not None and text.startswith("cuda"):
                     return node
             node = node.func.value
@@ -235,24 +189,10 @@ class Selections:
         fields = place.fields(test)
         fields["statement"] = (node.start, node.end)
         fields["related"] = (Why("moved to CUDA only under this test", (moved.start, moved.end)),)
-        fields["parts"] = {"statement": (node.start, node.end), **self._asked(node.test, place)}
+        fields["parts"] = {"statement": (node.start, node.end), **self.tests.asked(node.test, place)}
         return DeviceChoice(**fields, via="move", device="cuda", form="move", fallback="cpu", result="move")
 
     # ------------------------------------------------------------------ helpers
-
-    def asks_for_cuda(self, test: ir.Expr, place: CodeContext) -> bool:
-        """Return whether a test asks, alone or among others, if CUDA is available."""
-        if isinstance(test, ir.Bool):
-            return any(self.asks_for_cuda(value, place) for value in test.values)
-        if isinstance(test, ir.Unary) and test.op == "not":
-            return self.asks_for_cuda(test.operand, place)
-        known = self.analysis.values.of(test, place.scope)
-        return known.value.kind == "cuda-test" and known.availability
-
-    def _negated(self, test: ir.Expr, place: CodeContext) -> bool:
-        return not any(g.kind == "cuda" for g in self.guards.of(test, place.scope, True)) and any(
-            g.kind == "cuda" for g in self.guards.of(test, place.scope, False)
-        )
 
     def _mentions_xla(self, node: ir.IfExp | ir.If) -> bool:
         """A branch for XLA: the selection knows about TPUs."""
@@ -266,16 +206,6 @@ class Selections:
                 return False
             current = current.orelse[0]
         return False
-
-    def _device_text(self, node: ir.Expr, place: CodeContext, takes_index: bool = False) -> str | None:
-        """The device an expression names; an integer does where torch reads one as a device."""
-        if takes_index and isinstance(node, ir.Const) and type(node.value) is int:
-            return f"cuda:{node.value}" if node.value >= 0 else "cpu"
-        known = self.analysis.values.of(node, place.scope)
-        text = known.value.value
-        if known.value.kind in ("constant", "pattern", "device") and isinstance(text, str):
-            return text if _NOT_XLA.match(text) else None
-        return None
 
     @staticmethod
     def _makes_device(node: ir.Expr) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import re
 from collections.abc import Iterable
 
 from xlamig import ir
@@ -13,12 +12,6 @@ from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
 _BUILTINS = frozenset(dir(builtins))
-_OF_CONTAINERS = frozenset(
-    {"append", "extend", "get", "insert", "items", "join", "keys", "pop", "setdefault", "update", "values"}
-)
-_PLAIN = re.compile(
-    r"^(?:torch|numpy|math|time|os|sys|random|logging|warnings|contextlib|itertools|functools|collections|json)\."
-)
 
 
 def may_make_view(body: Iterable[ir.Node], names: Names, scope: Scope) -> bool:
@@ -48,20 +41,20 @@ def _is_plain(node: ir.Call, names: Names, scope: Scope) -> bool:
     func = node.func
     dotted = names.dotted(func, scope)
     if dotted is not None:
-        return _PLAIN.match(dotted) is not None and not _views(dotted.rpartition(".")[2])
+        return _is_like("viewless-calls", dotted) and not _is_like("viewing", dotted.rpartition(".")[2])
     if isinstance(func, ir.Name):
         return func.id in _BUILTINS and not scope.lookup(func.id)
-    if not isinstance(func, ir.Attribute) or _views(func.attr):
+    if not isinstance(func, ir.Attribute) or _is_like("viewing", func.attr):
         return False
-    return func.attr in _OF_CONTAINERS or signatures.signature(f"Tensor.{func.attr}") is not None
+    return _is_like("viewless-methods", func.attr) or signatures.signature(f"Tensor.{func.attr}") is not None
 
 
-def _views(name: str) -> bool:
-    return table.name_like("viewing").search(name) is not None
+def _is_like(kind: str, name: str) -> bool:
+    return table.name_like(kind).search(name) is not None
 
 
 def _is_key(node: ir.Expr) -> bool:
     """Return whether an index is one of a dictionary, by its value or its name."""
     if isinstance(node, ir.Const):
         return isinstance(node.value, str)
-    return isinstance(node, ir.Name) and table.name_like("keys").search(node.id) is not None
+    return isinstance(node, ir.Name) and _is_like("keys", node.id)

@@ -29,9 +29,11 @@ from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.project_calls import ProjectCalls
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import Sizes
+from xlamig.flow.interp.special_calls import SpecialCalls
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.interp.torch_calls import TorchCalls
+from xlamig.flow.interp.unknown_objects import UnknownObjects
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import helpers
@@ -47,10 +49,12 @@ class Calls:
         self.tensors = Tensors(state, reads, costs, sizes, moves)
         self.project = ProjectCalls(state, reads, self.opaque, libraries)
         self.modules = Modules(state, self.opaque, libraries, self.project, moves)
+        special = SpecialCalls(state, reads, moves)
         self.torch = TorchCalls(
-            state, reads, sizes, self.tensors, self.modules, self.opaque, libraries, moves
+            state, reads, sizes, self.tensors, self.modules, self.opaque, libraries, moves, special
         )
-        self.objects = Objects(state, reads, sizes, self.tensors, self.modules, self.opaque, libraries)
+        unknown = UnknownObjects(state, reads, self.tensors, self.modules, self.opaque, libraries)
+        self.objects = Objects(state, reads, sizes, libraries, unknown)
         self.builtins = Builtins(state, reads, sizes, costs)
 
     def of(self, node: ir.Call) -> AbstractValue:

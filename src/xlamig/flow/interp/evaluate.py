@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from xlamig import ir
-from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.conventions import by_convention
 from xlamig.flow.interp.decisions import Decisions
 from xlamig.flow.interp.domain import (
@@ -16,7 +15,6 @@ from xlamig.flow.interp.domain import (
     LIKELY,
     NONE,
     NUMBER,
-    TEXT,
     TOP,
     AbstractValue,
     Mark,
@@ -27,17 +25,17 @@ from xlamig.flow.interp.domain import (
     join,
     join_all,
     over,
-    placed,
     sequence,
 )
 from xlamig.flow.interp.frames import Frame, Function, class_of, copy_env
 from xlamig.flow.interp.indexing import Indexing
+from xlamig.flow.interp.iteration import Iteration
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import attribute_shape, sizes_of
 from xlamig.flow.interp.sizes import LASTING, Sizes
 from xlamig.flow.interp.state import State
-from xlamig.flow.model.effects import Effect, Effects
+from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -51,6 +49,7 @@ class Evaluator:
         self.indexing = Indexing(state, reads, sizes)
         self.operators = Operators(state, reads)
         self.tests = Decisions(state, reads)
+        self.iteration = Iteration(state)
         self._by_type: dict[type[ir.Node], Callable[[Any], AbstractValue]] = {
             ir.Name: self._name,
             ir.Attribute: self._attribute,
@@ -200,7 +199,7 @@ class Evaluator:
     def _yield(self, node: ir.Yield) -> AbstractValue:
         thing = self.of(node.value) if node.value is not None else NONE
         if node.is_from:
-            thing = self.iterated(thing)
+            thing = self.iteration.iterated(thing)
         before = self.m.frame.yielded
         self.m.frame.yielded = thing if before is None else join(before, thing)
         return TOP
@@ -224,7 +223,7 @@ class Evaluator:
             iterable = self.of(generator.iter)
             self.m.iteration_sources = [*self.m.iteration_sources, over(iterable)]
             lead = lead or (iterable if iterable.kind == "sequence" and iterable.cause else None)
-            element = self.iterated(iterable)
+            element = self.iteration.iterated(iterable)
             self.m.semantics.assign(
                 generator.target, element.replace(trait=None) if element.trait is Mark.COUNTER else element
             )
@@ -272,54 +271,6 @@ class Evaluator:
             self.reads.branched(node.test, tested)
         self.m.join_effects(*ways)
         return join(*found)
-
-    # ------------------------------------------------------------------ parts of things
-
-    def iterated(self, thing: AbstractValue) -> AbstractValue:
-        """Return the value that an iteration over `value` yields."""
-        match thing.kind:
-            case "tensor":
-                return thing.replace(shape=thing.shape[1:] if thing.shape else None, trait=None, source="")
-            case "sequence":
-                return element_of(thing)
-            case "loader":
-                self.m.effects.add(Effect.BATCH)
-                return thing.element or AbstractValue(
-                    "tensor", thing.place or "host", sure=LIKELY, loose=True
-                )
-            case "dataset":
-                return AbstractValue("tensor", "host", sure=LIKELY, loose=True)
-            case "mapping":
-                return TEXT
-            case "module":
-                part = thing.element or AbstractValue("module", sure=LIKELY)
-                return placed(part, thing)
-            case "parameters":
-                return thing.element or TOP
-            case "foreign":
-                return FOREIGN
-            case "unknown" if thing.place:
-                return thing
-            case "instance":
-                return self._of_instance(thing)
-        return TOP
-
-    def _of_instance(self, thing: AbstractValue) -> AbstractValue:
-        """Return the value that `__iter__` of a class of the module yields: a custom loader."""
-        method = self.m.semantics.method_of(thing, "__iter__")
-        made = self.m.semantics.call(method, Args(), None) if method is not None else TOP
-        if made.kind not in ("sequence", "loader"):
-            return TOP
-        self.m.effects.add(Effect.BATCH)
-        return self.iterated(made)
-
-    def unpacked(self, thing: AbstractValue, count: int) -> list[AbstractValue]:
-        """The parts of a thing that is assigned to several names."""
-        if thing.kind == "sequence" and thing.items is not None and len(thing.items) == count:
-            return list(thing.items)
-        if thing.trait is Mark.SHAPE and count > 1:  # what was selected, was so along the first dimension
-            return [self.indexing.dimension(thing, i) for i in range(count)]
-        return [self.iterated(thing)] * count
 
     def _subscript(self, node: ir.Subscript) -> AbstractValue:
         return self.indexing.read(node, self.of(node.value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.facts import ChangingConstant, DynamicShape
+from xlamig.facts import ChangingConstant
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
@@ -13,18 +13,17 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Carried,
     Mark,
-    as_tensor,
     element_of,
     placed,
     sequence,
 )
 from xlamig.flow.interp.growth import grew
+from xlamig.flow.interp.masks import has_mask, masked_base, record_mask
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.slices import Slices
 from xlamig.flow.interp.state import State
-from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
@@ -55,8 +54,8 @@ class Indexing:
                 return FOREIGN
             case "text":
                 return base.replace(const=TOP.const)
-        if base.kind == "unknown" and _has_mask(index):
-            return self._read_tensor(node, _masked_base(base), index)
+        if base.kind == "unknown" and has_mask(index):
+            return self._read_tensor(node, masked_base(base), index)
         if base.kind == "unknown" and base.place:
             return base
         if index and index[0].kind == "tensor" and index[0].scalar:
@@ -155,8 +154,8 @@ class Indexing:
     ) -> None:
         index = [self.m.semantics.evaluate(part) for part in target.index]
         self._prove(target, base, index)
-        if base.kind == "unknown" and _has_mask(index):
-            base = _masked_base(base)
+        if base.kind == "unknown" and has_mask(index):
+            base = masked_base(base)
         if base.kind == "tensor":
             self._costs(target, base, index, "write", thing, value, operator)
             if thing.kind == "tensor" and base.place != thing.place and thing.place == "device":
@@ -211,7 +210,7 @@ class Indexing:
                 masked |= self._slice(part, found, node, base, access)
             elif found.kind == "tensor" and found.dtype == "bool":
                 masked |= min(sureness(base), sureness(found)) > POSSIBLE
-                self._masked(node, part, base, found, access, thing, value, operator)
+                record_mask(self.m, node, part, base, found, access, thing, value, operator)
             elif found.kind == "tensor" and found.scalar:
                 self._read_number(part, found, base, "index")
             elif found.kind == "tensor" and found.cause == "dynamic" and not masked:
@@ -267,49 +266,3 @@ class Indexing:
             tensor=short(self.m.source(node.value)),
             number=short(self.m.source(part)),
         )
-
-    def _masked(
-        self,
-        node: ir.Subscript,
-        part: ir.Expr,
-        base: AbstractValue,
-        mask: AbstractValue,
-        access: str,
-        thing: AbstractValue | None,
-        value: ir.Expr | None,
-        operator: str,
-    ) -> None:
-        sure = min(sureness(base) or POSSIBLE, sureness(mask)) if sureness(base) else 0
-        tensor = self.m.source(node.value)
-        written = ""
-        if thing is not None:
-            written = "tensor" if thing.kind == "tensor" else "scalar"
-            if isinstance(value, ir.Subscript) and any(
-                self.m.source(i) == self.m.source(part) for i in value.index
-            ):
-                written = "masked"
-        if sure > POSSIBLE:
-            self.m.effects.add(Effect.READ, Effect.SELECT)
-        self.m.record(
-            DynamicShape,
-            node,
-            sure,
-            mask.why or base.why,
-            via=f"mask-{access}",
-            operation=operator or "[]",
-            tensor=short(tensor),
-            mask=short(self.m.source(part)),
-            value=written,
-            same_shape=mask.source == tensor and bool(tensor),
-            parts={"mask": (part.start, part.end)},
-        )
-
-
-def _has_mask(index: list[AbstractValue]) -> bool:
-    """Return whether an index is a tensor of booleans that may be on the device: only tensors take one."""
-    return any(part.kind == "tensor" and part.dtype == "bool" and part.place != "host" for part in index)
-
-
-def _masked_base(base: AbstractValue) -> AbstractValue:
-    """Return the tensor that something unknown is which a mask indexes."""
-    return as_tensor(base) if base.place else AbstractValue("tensor", "either", sure=LIKELY)

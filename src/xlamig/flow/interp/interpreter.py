@@ -69,10 +69,10 @@ class AbstractInterpreter(State):
         self.evaluator.store(target, value, node, operator)
 
     def iterate(self, value: AbstractValue) -> AbstractValue:
-        return self.evaluator.iterated(value)
+        return self.evaluator.iteration.iterated(value)
 
     def unpack(self, value: AbstractValue, count: int) -> list[AbstractValue]:
-        return self.evaluator.unpacked(value, count)
+        return self.evaluator.iteration.unpacked(value, count)
 
     def attribute(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
         return self.evaluator.attribute(owner, name, node)

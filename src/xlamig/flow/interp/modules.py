@@ -12,18 +12,17 @@ from xlamig.flow.interp.domain import (
     LIKELY,
     NONE,
     POSSIBLE,
-    TEXT,
     TOP,
     AbstractValue,
     Mark,
     Residence,
     TorchModule,
-    join,
     placed,
     sequence,
 )
-from xlamig.flow.interp.frames import ClassInfo, function_of, inherits
+from xlamig.flow.interp.frames import ClassInfo, inherits
 from xlamig.flow.interp.libraries import Libraries
+from xlamig.flow.interp.module_methods import ModuleMethods
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.portable import of_project
@@ -35,13 +34,7 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
-_SAME = frozenset(
-    {"train", "eval", "requires_grad_", "apply", "half", "float", "double", "bfloat16"}
-    | {"share_memory", "compile", "type"}
-)
-_STATE = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 _GOT = "part"  # for a name that is put together
-_PARTS = frozenset({"modules", "named_modules", "children", "named_children"})
 
 
 class Modules:
@@ -50,6 +43,7 @@ class Modules:
     ) -> None:
         self.m = state
         self.opaque, self.libraries, self.project, self.moves = opaque, libraries, project, moves
+        self.methods = ModuleMethods(state)
 
     # ------------------------------------------------------------------ calls
 
@@ -208,7 +202,7 @@ class Modules:
         assert isinstance(node.func, ir.Attribute)
         if name in ("to", "cuda", "xla", "cpu"):
             return self._moved(module, name, args, node)
-        known = self._known_method(module, name, args, node)
+        known = self.methods.call(module, name, args, node)
         if known is not None:
             return known
         if of_project(module):
@@ -239,92 +233,6 @@ class Modules:
                         self.m.semantics.member(module, name, node.func), node, args
                     )
         return self.m.semantics.reach(held, node, args) if held.kind == "module" else self.by_name(node, args)
-
-    def _known_method(
-        self, module: AbstractValue, name: str, args: Args, node: ir.Call
-    ) -> AbstractValue | None:
-        """Methods that every module has."""
-        if name in _SAME:
-            return module
-        if name in _STATE:
-            tensor = AbstractValue(
-                "tensor", module.place, sure=module.sure, trait=Mark.PARAMETER, ref=module.ref
-            )
-            element = sequence((TEXT, tensor)) if name.startswith("named") else tensor
-            return AbstractValue("parameters", module.place, element=element, items=(module,))
-        if name in _PARTS:
-            part = AbstractValue("module", module.place, sure=LIKELY)
-            return AbstractValue(
-                "sequence", element=sequence((TEXT, part)) if name.startswith("named") else part
-            )
-        if name == "state_dict":
-            return AbstractValue(
-                "mapping", element=AbstractValue("tensor", module.place, sure=module.sure, trait=Mark.STATE)
-            )
-        if name in (
-            "append",
-            "insert",
-            "extend",
-            "add_module",
-            "register_module",
-            "load_state_dict",
-            "zero_grad",
-        ):
-            self._add_part(module, name, args, node)
-            return module if name == "append" else NONE
-        if name in ("register_buffer", "register_parameter"):
-            self._registered(module, args, Mark.BUFFER if name == "register_buffer" else Mark.PARAMETER)
-            return NONE
-        if name.startswith("register_"):
-            self._hooked(module, name, args, node)
-            return TOP
-        if name in ("items", "values", "keys"):
-            part = AbstractValue("module", module.place, sure=LIKELY)
-            return AbstractValue(
-                "sequence", element={"items": sequence((TEXT, part)), "values": part}.get(name, TEXT)
-            )
-        if name == "tie_weights":
-            return NONE
-        if name == "backward":  # of an engine that wraps a model
-            self.m.effects.add(Effect.BACKWARD)
-            return NONE
-        if name == "step":
-            self.m.updated(node)
-            return NONE
-        return None
-
-    def _add_part(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> None:
-        """`layers.append(Block())`: the list holds one more."""
-        is_list = isinstance(module.trait, TorchModule) and module.trait.name == "ModuleList"
-        if not is_list or name not in ("append", "insert", "extend") or not args.positional:
-            return
-        new = args.positional[-1] if name != "extend" else self.m.semantics.iterate(args.positional[0])
-        element = join(module.element, new) if module.element is not None else new
-        if element.kind == "module" and isinstance(node.func, ir.Attribute):
-            changed = module.replace(element=element)
-            self.m.put(path_of(node.func.value), changed)
-            if isinstance(node.func.value, ir.Attribute):
-                self.m.semantics.set_attribute(node.func.value, changed, None)
-
-    def _hooked(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> None:
-        """A hook runs every step, with the module and what goes in and out."""
-        hook = args.get(0, "hook")
-        if hook is None or hook.kind != "function" or "state_dict" in name:
-            return
-        tensor = AbstractValue("tensor", "device", sure=LIKELY, loose=True)
-        given = [module, sequence((tensor,)), tensor]
-        m = self.m
-        before, m.frequency = m.frequency, "step"
-        function = function_of(hook)
-        m.semantics.call(function, Args(given[: len(function.node.params)]), node)
-        m.frequency = before
-
-    def _registered(self, module: AbstractValue, args: Args, trait: Mark) -> None:
-        name, value = args.get(0, "name"), args.get(1, "tensor") or args.keywords.get("param")
-        if name is None or not isinstance(name.const, str) or not isinstance(module.ref, ClassInfo):
-            return
-        if value is not None and value.kind == "tensor":
-            module.ref.attributes[name.const] = value.replace(trait=trait, cause="", why=())
 
     def _moved(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         assert isinstance(node.func, ir.Attribute)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.facts import Transfer, Why
-from xlamig.flow.interp.arguments import Args, destination, dtype_of
+from xlamig.facts import Transfer
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -26,10 +26,12 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.moves import Moves
-from xlamig.flow.interp.reads import SIZES, Reads, is_constant, keeps, sureness
+from xlamig.flow.interp.operand_checks import has_host_scalar, have_unequal_batches
+from xlamig.flow.interp.reads import SIZES, Reads, keeps, sureness
 from xlamig.flow.interp.results import result_dtype, result_shape, size_of, sizes_of
-from xlamig.flow.interp.sizes import VARIED, Sizes
+from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.transfers import Transfers
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
@@ -53,6 +55,7 @@ class Tensors:
     def __init__(self, state: State, reads: Reads, costs: Costs, sizes: Sizes, moves: Moves) -> None:
         self.m = state
         self.reads, self.costs, self.sizes, self.moves = reads, costs, sizes, moves
+        self.transfers = Transfers(state, reads, sizes)
 
     # ------------------------------------------------------------------ methods
 
@@ -64,7 +67,7 @@ class Tensors:
         if via:
             return self._read(owner, name, via, node)
         if name in _MOVES:
-            return self._moved(owner, name, args, node)
+            return self.transfers.move(owner, name, args, node)
         if name == "backward":
             self.m.effects.add(Effect.BACKWARD)
             self.m.work(owner.place)
@@ -73,7 +76,7 @@ class Tensors:
             self.moves.marked(owner, "hook", node)
             return TOP
         if name == "copy_":
-            self._copied(owner, args, node)
+            self.transfers.record_copy(owner, args, node)
             return owner
         if name in ("size", "dim", "numel", "nelement"):
             return self._size(owner, name, args)
@@ -139,75 +142,6 @@ class Tensors:
             return AbstractValue("sequence", element=number, trait=Mark.SHAPE)
         return number
 
-    def _moved(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
-        """`.to(...)`, `.cuda()`"""
-        target = destination(name, args)
-        dtype = dtype_of(args)
-        if target is None:
-            return owner.replace(
-                dtype=dtype or owner.dtype, trait=owner.trait if owner.trait is Mark.NAN else None
-            )
-        if target.place == "host":
-            if sureness(owner):
-                assert isinstance(node.func, ir.Attribute)
-                self.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)
-            return owner.replace(place="host", trait=None, why=())
-        sure = min(CERTAIN if owner.place else LIKELY, target.sure)
-        if owner.place == "host":
-            self.m.effects.add(Effect.TRANSFER)
-            self._transfer(owner, node)
-            self.sizes.moved(owner, node)
-            if owner.cause == VARIED:
-                owner = owner.replace(cause="", ref=None, why=())
-        self.m.work("device")
-        span = (node.start, node.end)
-        why = Why(f"`{short(self.m.source(node))}` is on the device", span)
-        return owner.replace(
-            place="device",
-            sure=sure if not owner.loose else min(sure, owner.sure + 1),
-            dtype=dtype or owner.dtype,
-            trait=None,
-            why=(*owner.why[-3:], why),
-        )
-
-    def _transfer(self, owner: AbstractValue, node: ir.Call) -> None:
-        assert isinstance(node.func, ir.Attribute)
-        via = ""
-        if owner.loose or owner.trait is Mark.BATCH:
-            via = "batch"
-        elif owner.trait is Mark.LEAF:
-            via = "leaf"
-        elif is_constant(owner):
-            via = "constant"
-        if via and self.m.frequency == "step":
-            self.m.record(
-                Transfer,
-                node,
-                min(owner.sure, LIKELY),
-                owner.why,
-                via=via,
-                operation=f"Tensor.{node.func.attr}",
-                tensor=short(self.m.source(node.func.value)),
-            )
-
-    def _copied(self, owner: AbstractValue, args: Args, node: ir.Call) -> None:
-        source = args.get(0, "src")
-        if (
-            source is not None
-            and source.kind == "tensor"
-            and source.place == "host"
-            and owner.place == "device"
-        ):
-            self.m.record(
-                Transfer,
-                node,
-                min(source.sure, owner.sure, LIKELY),
-                owner.why,
-                via="copy",
-                operation="Tensor.copy_",
-                tensor=short(self.m.source(args.pairs[0][0].value)) if args.pairs else "",
-            )
-
     # ------------------------------------------------------------------ operations
 
     def operation(
@@ -225,8 +159,8 @@ class Tensors:
             on_host=bool(held) and all(o.place == "host" and o.sure == CERTAIN for o in held),
             boolean=bool(held) and held[0].dtype == "bool" and held[0].place != "host",
             sorted_index=any(o.trait is Mark.SORTED_INDEX and o.place != "host" for o in held),
-            host_scalar=_has_host_scalar(held),
-            unequal_batches=_have_unequal_batches(held),
+            host_scalar=has_host_scalar(held),
+            unequal_batches=have_unequal_batches(held),
         )
         if owner is None and not operands:
             result = self._made(last, args, result, node)
@@ -342,24 +276,6 @@ def _is_shared(method: str, owner: AbstractValue) -> bool:
     """Return whether modules have such a method as well, or containers where the tensor may be one."""
     of_module = signatures.signature(f"Module.{method}") is not None
     return of_module or (owner.loose and method in _OF_CONTAINERS)
-
-
-def _has_host_scalar(operands: list[AbstractValue]) -> bool:
-    """Return whether a 0-d tensor of the host stands beside a tensor of the device."""
-    scalar = any(o.place == "host" and o.scalar and o.sure >= LIKELY for o in operands)
-    return scalar and any(o.place == "device" and o.sure >= LIKELY for o in operands)
-
-
-def _have_unequal_batches(operands: list[AbstractValue]) -> bool:
-    """Return whether operands, not all of the host, differ before their last two dimensions."""
-    shapes = [o.shape for o in operands if o.shape is not None]
-    if len(shapes) != 2 or all(o.place == "host" for o in operands):
-        return False
-    one, other = shapes
-    sizes = zip(one[:-2], other[:-2], strict=False)
-    return len(one) != len(other) or any(
-        isinstance(a, int) and isinstance(b, int) and a != b for a, b in sizes
-    )
 
 
 def _makes(function: str) -> bool:

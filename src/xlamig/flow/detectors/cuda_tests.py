@@ -1,0 +1,91 @@
+"""Tests of whether CUDA is available, and the devices that expressions name."""
+
+from __future__ import annotations
+
+import re
+
+from xlamig import ir
+from xlamig.facts import Span
+from xlamig.flow.model.guards import Guards
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.site import Analysis, CodeContext
+from xlamig.knowledge.devices import alternatives
+
+_NOT_XLA = re.compile(rf"^(?:{alternatives('host', 'nvidia', 'other')})\b")
+
+
+class CudaTests:
+    def __init__(self, analysis: Analysis, guards: Guards) -> None:
+        self.analysis, self.guards = analysis, guards
+
+    def parts(self, node: ir.IfExp, place: CodeContext) -> dict[str, Span]:
+        """Parts that say what is asked: "availability" alone, or with one condition, "rest"."""
+        if isinstance(node.orelse, ir.IfExp):
+            return {}
+        bare = (self.device_text(node.body, place) or "").startswith("cuda")
+        parts = self.asked(node.test, place) if bare else {}
+        return parts and {**parts, "fallback": (node.orelse.start, node.orelse.end)}
+
+    def asked(self, test: ir.Expr, place: CodeContext) -> dict[str, Span]:
+        if self.asks_only_for_cuda(test, place):
+            return {"availability": (test.start, test.end)}
+        whole = self._set_before(test, place) if isinstance(test, ir.Name) else test
+        if not isinstance(whole, ir.Bool) or whole.op != "and":
+            return {}
+        asked = [self.asks_only_for_cuda(v, place) for v in whole.values]
+        if asked.count(True) != 1 or not (asked[0] or asked[-1]):
+            return {}
+        rest = whole.values[1:] if asked[0] else whole.values[:-1]
+        calls = [n for value in rest for n in ir.walk(value) if isinstance(n, ir.Call)]
+        if any(self.asks_for_cuda(v, place) for v in rest) or (calls and whole is not test):
+            return {}
+        at = whole.values[0 if asked[0] else -1]
+        return {"availability": (at.start, at.end), "rest": (rest[0].start, rest[-1].end)}
+
+    def _set_before(self, test: ir.Name, place: CodeContext) -> ir.Expr | None:
+        """Return the expression that the name was set to, if it still means the same: set once, here, from
+        names set once."""
+        bindings = place.scope.bindings.get(test.id, [])
+        if len(bindings) != 1 or bindings[0].block or bindings[0].value is None:
+            return None
+        value = bindings[0].value
+        for node in ir.walk(value):
+            if isinstance(node, ir.Name) and len(place.scope.lookup(node.id)) > 1:
+                return None
+            if isinstance(node, ir.Attribute) and place.scope.lookup(path_of(node)):
+                return None
+        return value
+
+    def asks_only_for_cuda(self, test: ir.Expr, place: CodeContext) -> bool:
+        """Return whether the test is availability itself, or a name for nothing else."""
+        if isinstance(test, ir.Call):
+            return self.asks_for_cuda(test, place)
+        path = path_of(test)
+        bindings = place.scope.find(path) if path else []
+        return (
+            len(bindings) == 1 and isinstance(bindings[0].value, ir.Call) and self.asks_for_cuda(test, place)
+        )
+
+    def asks_for_cuda(self, test: ir.Expr, place: CodeContext) -> bool:
+        """Return whether a test asks, alone or among others, if CUDA is available."""
+        if isinstance(test, ir.Bool):
+            return any(self.asks_for_cuda(value, place) for value in test.values)
+        if isinstance(test, ir.Unary) and test.op == "not":
+            return self.asks_for_cuda(test.operand, place)
+        known = self.analysis.values.of(test, place.scope)
+        return known.value.kind == "cuda-test" and known.availability
+
+    def is_negated(self, test: ir.Expr, place: CodeContext) -> bool:
+        return not any(g.kind == "cuda" for g in self.guards.of(test, place.scope, True)) and any(
+            g.kind == "cuda" for g in self.guards.of(test, place.scope, False)
+        )
+
+    def device_text(self, node: ir.Expr, place: CodeContext, takes_index: bool = False) -> str | None:
+        """The device an expression names; an integer does where torch reads one as a device."""
+        if takes_index and isinstance(node, ir.Const) and type(node.value) is int:
+            return f"cuda:{node.value}" if node.value >= 0 else "cpu"
+        known = self.analysis.values.of(node, place.scope)
+        text = known.value.value
+        if known.value.kind in ("constant", "pattern", "device") and isinstance(text, str):
+            return text if _NOT_XLA.match(text) else None
+        return None

@@ -1,0 +1,69 @@
+"""The parts of a value: what an iteration yields, and what unpacking gives."""
+
+from __future__ import annotations
+
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import (
+    FOREIGN,
+    LIKELY,
+    TEXT,
+    TOP,
+    AbstractValue,
+    Mark,
+    element_of,
+    placed,
+)
+from xlamig.flow.interp.indexing import Indexing
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.effects import Effect
+
+
+class Iteration:
+    def __init__(self, state: State) -> None:
+        self.m = state
+
+    def iterated(self, thing: AbstractValue) -> AbstractValue:
+        """Return the value that an iteration over `value` yields."""
+        match thing.kind:
+            case "tensor":
+                return thing.replace(shape=thing.shape[1:] if thing.shape else None, trait=None, source="")
+            case "sequence":
+                return element_of(thing)
+            case "loader":
+                self.m.effects.add(Effect.BATCH)
+                return thing.element or AbstractValue(
+                    "tensor", thing.place or "host", sure=LIKELY, loose=True
+                )
+            case "dataset":
+                return AbstractValue("tensor", "host", sure=LIKELY, loose=True)
+            case "mapping":
+                return TEXT
+            case "module":
+                part = thing.element or AbstractValue("module", sure=LIKELY)
+                return placed(part, thing)
+            case "parameters":
+                return thing.element or TOP
+            case "foreign":
+                return FOREIGN
+            case "unknown" if thing.place:
+                return thing
+            case "instance":
+                return self._of_instance(thing)
+        return TOP
+
+    def _of_instance(self, thing: AbstractValue) -> AbstractValue:
+        """Return the value that `__iter__` of a class of the module yields: a custom loader."""
+        method = self.m.semantics.method_of(thing, "__iter__")
+        made = self.m.semantics.call(method, Args(), None) if method is not None else TOP
+        if made.kind not in ("sequence", "loader"):
+            return TOP
+        self.m.effects.add(Effect.BATCH)
+        return self.iterated(made)
+
+    def unpacked(self, thing: AbstractValue, count: int) -> list[AbstractValue]:
+        """The parts of a thing that is assigned to several names."""
+        if thing.kind == "sequence" and thing.items is not None and len(thing.items) == count:
+            return list(thing.items)
+        if thing.trait is Mark.SHAPE and count > 1:  # what was selected, was so along the first dimension
+            return [Indexing.dimension(thing, i) for i in range(count)]
+        return [self.iterated(thing)] * count

@@ -1,0 +1,94 @@
+"""Kinds of loops, by the work of their iterations: training, evaluation, decoding, epochs."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.findings import Frequency
+from xlamig.flow.interp.domain import (
+    AbstractValue,
+)
+from xlamig.flow.interp.events import FREQUENCIES
+from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.effects import Effect, Effects
+
+_FEW = 4
+_OPTIMIZER_STEPS = (Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP)
+_TRAINS = (Effect.BACKWARD, Effect.MODEL_CALL, Effect.ZERO_GRAD, Effect.BATCH)
+
+
+def runs_graph(effects: Effects) -> bool:
+    """Return whether XLA runs a graph on every path: for a host read, or at the end of a step."""
+    return not effects.must.isdisjoint((Effect.READ, Effect.SYNC))
+
+
+def is_short(node: ir.For | ir.While) -> bool:
+    """Return whether a loop has so few iterations that its graph may be one."""
+    if not isinstance(node, ir.For):
+        return False
+    match node.iter:
+        case ir.Sequence(elements=elements):
+            return len(elements) <= _FEW
+        case ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=ir.Const(value=int(count))),)):
+            return count <= _FEW
+    return False
+
+
+def header_of(loop: Loop) -> ir.Name:
+    """Return the text of a loop before its body, as a node."""
+    node = loop.node
+    return ir.Name(node.start, node.iter.end if isinstance(node, ir.For) else node.test.end, "")
+
+
+class LoopKinds:
+    def __init__(self, state: State) -> None:
+        self.m = state
+
+    def of(
+        self, node: ir.For | ir.While, iterable: AbstractValue, effects: Effects, before: Env, after: Env
+    ) -> LoopKind:
+        per_step = self.m.frequency in ("step", "interval")
+        if is_short(node):
+            return "graph-breaking" if runs_graph(effects) else "plain"
+        if effects.happens(*_OPTIMIZER_STEPS) and effects.happens(*_TRAINS):
+            return "training"
+        if effects.happens(Effect.BACKWARD):
+            return "accumulation" if per_step or self.m.loops else "training"
+        if effects.happens(Effect.STEP_LOOP):
+            return "epoch"
+        if (
+            Effect.MODEL_CALL in effects.must
+            and self.m.frequency != "step"
+            and not self.m.forwards
+            and not self._over_modules(iterable)
+        ):
+            return self._kind_of_inference(iterable, effects, before, after)
+        return "graph-breaking" if runs_graph(effects) else "plain"
+
+    def _kind_of_inference(
+        self, iterable: AbstractValue, effects: Effects, before: Env, after: Env
+    ) -> LoopKind:
+        if iterable.kind in ("loader", "dataset") or Effect.BATCH in effects.must:
+            return "evaluation"
+        carried = any(
+            thing.kind == "tensor" and name in before and before[name].key() != thing.key()
+            for name, thing in after.items()
+        )
+        fed_back = any(
+            thing.kind == "tensor" and name in before and thing is not before[name]
+            for name, thing in after.items()
+        )
+        return "decoding" if carried or fed_back else "evaluation"
+
+    def _over_modules(self, iterable: AbstractValue) -> bool:
+        element = self.m.semantics.iterate(iterable)
+        parts = element.items if element.kind == "sequence" and element.items else (element,)
+        return any(part.kind == "module" for part in parts)
+
+    def frequency(self, loop: Loop) -> Frequency:
+        now = self.m.frequency
+        if loop.kind in STEPS or loop.kind == "accumulation":
+            return "step" if now != "interval" else now
+        if loop.kind == "epoch" and FREQUENCIES.index(now) < FREQUENCIES.index("epoch"):
+            return "epoch"
+        return now

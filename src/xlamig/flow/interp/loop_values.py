@@ -1,0 +1,129 @@
+"""Values that a loop counts, carries from iteration to iteration, or lets grow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xlamig.facts import Why
+from xlamig.flow.interp.domain import (
+    MISSING,
+    POSSIBLE,
+    AbstractValue,
+    Carried,
+    Cause,
+    Grown,
+    Mark,
+    Trait,
+    element_of,
+    join,
+    join_all,
+    tensors_in,
+)
+from xlamig.flow.interp.frames import STEPS, Env, Loop, copy_env
+from xlamig.flow.interp.growth import record_growth
+from xlamig.flow.interp.loop_kinds import header_of
+from xlamig.flow.interp.state import State
+
+_CAUSES: Mapping[str, Cause] = {
+    "training": "step-counter",
+    "evaluation": "step-counter",
+    "decoding": "position",
+}
+
+
+class LoopValues:
+    def __init__(self, state: State) -> None:
+        self.m = state
+        self.cut: set[int] = set()
+        """The loops that run the graph in every iteration."""
+
+    def counted(self, thing: AbstractValue, loop: Loop) -> AbstractValue:
+        if thing.kind == "sequence" and thing.items:
+            return thing.replace(items=tuple(self.counted(item, loop) for item in thing.items))
+        if thing.trait is not Mark.COUNTER:
+            return thing
+        if self.m.first_pass:  # the loop's kind is not known yet
+            return thing.replace(loop=loop.id)
+        cause = _CAUSES.get(loop.kind, "")
+        if cause and not self.runs_graph(loop):
+            return thing.replace(cause=cause, loop=loop.id, trait=None, sure=POSSIBLE)
+        return thing.replace(cause=cause or thing.cause, loop=loop.id if cause else thing.loop, trait=None)
+
+    def runs_graph(self, loop: Loop) -> bool:
+        """Return whether something runs the graph in every iteration: a step, or a host read."""
+        return loop.kind == "training" or id(loop.node) in self.cut
+
+    def entry(self, before: Env, after: Env, loop: Loop) -> Env:
+        """Return the environment at the start of any iteration."""
+        heads = copy_env(before)
+        for name, thing in after.items():
+            old = before.get(name)
+            if old is None or old is thing:
+                continue
+            heads[name] = self._carried(name, old, thing, loop)
+        return heads
+
+    def _carried(self, name: str, old: AbstractValue, new: AbstractValue, loop: Loop) -> AbstractValue:
+        both = join(old, new)
+        if both.kind == "tensor":
+            return _marked(both, Carried(name), loop.id)
+        if both.kind == "number" and old.kind == "number":
+            if new.loop == loop.id:  # `previous = step`
+                new = self.counted(new, loop)
+                both = join(old, new)
+            counts = (
+                isinstance(old.const, int | float) and new.const is not MISSING and old.const != new.const
+            )
+            cause = new.cause or (_CAUSES.get(loop.kind, "") if counts else "")
+            if loop.kind == "epoch":
+                cause = new.cause
+            return both.replace(cause=cause, loop=loop.id if cause else 0, const=MISSING)
+        if both.kind == "sequence" and new.trait is Mark.APPENDED and _is_same_list(old, new, loop):
+            return AbstractValue(
+                "sequence",
+                element=join_all((element_of(old), element_of(new)))
+                if old.items or old.element
+                else element_of(new),
+                trait=Mark.GROWS,
+                loop=loop.id,
+                ref=new.ref,
+            )
+        return _marked(both, Carried(name), loop.id) if both.kind == "sequence" else both
+
+    def growing(self, heads: Env, after: Env, loop: Loop) -> Env:
+        """`x = torch.cat([x, y])`: what has a different shape every iteration."""
+        found: Env = {}
+        for name, thing in after.items():
+            if name in heads:
+                for part in tensors_in(thing):
+                    grown = part.loop == loop.id and part.trait == Grown(name) and part.ref
+                    if grown and self.grew(part, loop):
+                        found[name] = _marked(heads[name], Carried(name), loop.id, grows=True)
+        return found
+
+    def grew(self, thing: AbstractValue, loop: Loop) -> bool:
+        if loop.kind not in STEPS:
+            return False
+        sure = thing.sure if self.runs_graph(loop) else POSSIBLE
+        span = (loop.node.start, header_of(loop).end)
+        record_growth(self.m, thing, sure, (Why("in every iteration of this loop", span),), "")
+        return True
+
+
+def _is_same_list(old: AbstractValue, new: AbstractValue, loop: Loop) -> bool:
+    """Return whether a list lives on from iteration to iteration; `ref` is where it was made."""
+    made_inside = isinstance(new.ref, int) and loop.node.start <= new.ref < loop.node.end
+    return old.kind == "sequence" and old.ref == new.ref and not made_inside
+
+
+def _marked(
+    thing: AbstractValue, trait: Trait, loop: int, depth: int = 3, grows: bool = False
+) -> AbstractValue:
+    """The thing, or the tensors in it, with a trait."""
+    if thing.kind == "tensor":
+        return thing.replace(trait=trait, loop=loop, cause="growing" if grows else thing.cause)
+    if thing.kind != "sequence" or not depth:
+        return thing
+    items = thing.items and tuple(_marked(item, trait, loop, depth - 1, grows) for item in thing.items)
+    element = thing.element and _marked(thing.element, trait, loop, depth - 1, grows)
+    return thing.replace(items=items, element=element)

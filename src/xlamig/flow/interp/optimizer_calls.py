@@ -1,0 +1,33 @@
+"""Methods of optimizers and gradient scalers."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import (
+    TOP,
+    AbstractValue,
+)
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.effects import Effect
+
+
+def call_optimizer(m: State, owner: AbstractValue, name: str, node: ir.Call) -> AbstractValue:
+    """Record what a method of an optimizer does."""
+    if name == "step":
+        m.updated(node)
+        m.work(owner.place or "either")
+        if node.args:  # a closure, which computes the gradients
+            m.effects.add(Effect.BACKWARD)
+    elif name == "zero_grad":
+        m.effects.add(Effect.ZERO_GRAD)
+    return TOP
+
+
+def call_scaler(m: State, name: str, args: Args, node: ir.Call) -> AbstractValue:
+    """Return what a method of a gradient scaler gives."""
+    if name == "step":
+        m.updated(node)
+    if name == "scale" and args.positional:
+        return args.positional[0]
+    return TOP

@@ -1,0 +1,145 @@
+"""Functions of torch with an effect of their own: syncs, checks, copies, devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xlamig import ir
+from xlamig.facts import DynamicShape
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import (
+    CERTAIN,
+    FOREIGN,
+    LIKELY,
+    NONE,
+    POSSIBLE,
+    AbstractValue,
+    Mark,
+    inside,
+)
+from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.reads import Reads, sureness
+from xlamig.flow.interp.state import State
+from xlamig.flow.interp.swapping import FLAG
+from xlamig.flow.model.effects import Effect
+from xlamig.flow.model.known import short
+from xlamig.flow.model.values import CUDA_AVAILABLE
+from xlamig.knowledge import values as table
+
+_CHECKS = frozenset(
+    {"math.isnan", "math.isinf", "math.isfinite", "numpy.isnan", "numpy.isinf", "numpy.isfinite"}
+)
+
+
+@dataclass(eq=False, slots=True)
+class SpecialCalls:
+    m: State
+    reads: Reads
+    moves: Moves
+
+    def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
+        """Return the result of such a function; None of another one."""
+        if name == "torch.device":
+            return self._device(args)
+        if name == "torch.tensor":
+            self._read_elements(args, node)
+        if name in ("torch.set_default_device", "torch.set_default_tensor_type"):
+            given = args.get(0)
+            text = (
+                str(given.ref if given is not None and given.ref is not None else given.const)
+                if given
+                else ""
+            )
+            if "cuda" in text or (given is not None and given.place == "device"):
+                self.m.default_place = "device"
+            return NONE
+        if name in table.names("waits", "calls"):
+            self.m.waiting = False
+            return NONE
+        if name in _CHECKS and args.positional:
+            return self._checked(name, args, node)
+        if name.startswith("math.") and args.positional and args.positional[0].kind == "tensor":
+            self.reads.host(node, args.positional[0], "builtin", name, args.node(0))
+            return AbstractValue("number", cause="read", sure=args.positional[0].sure)
+        if name == f"torch.__future__.{FLAG}":
+            flag = args.get(0)
+            self.moves.swaps = flag is None or flag.const is not False
+            return NONE
+        if name.startswith("torchvision.ops.") and name.rpartition(".")[2] in table.names(
+            "torch", "detection"
+        ):
+            return self._detection(name, args, node)
+        if name in table.names("boundaries", "sync"):
+            wait = args.keywords.get("wait")
+            if (wait is not None and wait.const is True) or name.endswith(".wait"):
+                self.m.waiting = False
+            self.m.effects.repeat(Effect.SYNC)
+            self.m.synced = True
+            return AbstractValue("none", trait=Mark.STEP)
+        if name in table.names("boundaries", "xm-step"):
+            barrier = args.keywords.get("barrier")
+            self.m.updated(node, Effect.XLA_OPTIMIZER_STEP)
+            if barrier is not None and barrier.const is True:
+                self.m.effects.add(Effect.SYNC)
+                self.m.synced = True
+            return NONE
+        if name in CUDA_AVAILABLE:
+            return AbstractValue("bool", trait=Mark.CUDA)
+        if name in table.names("reads", "log-calls"):
+            for arg, thing in args.pairs:
+                self.reads.formatted(arg.value, thing, name, node)
+            return NONE
+        if name in table.names("reads", "copies"):
+            for arg, thing in args.pairs:
+                self.reads.host(node, inside(thing), "copy", name, arg.value)
+            return FOREIGN
+        return None
+
+    def _checked(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """`math.isnan(loss)`, `math.isfinite(loss.item())`"""
+        thing = args.positional[0]
+        if thing.kind == "tensor":
+            self.reads.host(node, thing, "nan-check", name, args.node(0))
+        elif thing.cause == "read" and isinstance(args.node(0), ir.Call):
+            tensor = AbstractValue("tensor", "device", sure=thing.sure, why=thing.why)
+            self.reads.host(node, tensor, "nan-check", name, args.node(0))
+        return AbstractValue("bool")
+
+    def _detection(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        held = args.tensors()
+        sure = max((sureness(thing) for thing in held), default=0)
+        if sure > POSSIBLE:
+            self.m.effects.add(Effect.READ)
+        first = args.node(0)
+        self.m.record(
+            DynamicShape,
+            node,
+            sure,
+            held[0].why if held else (),
+            via="detection",
+            operation=name,
+            tensor=short(self.m.source(first)) if first is not None else "",
+        )
+        place = held[0].place if held else ""
+        return AbstractValue(
+            "tensor", place, sure=LIKELY, dtype="int" if name.endswith("nms") else "", cause="dynamic"
+        )
+
+    def _device(self, args: Args) -> AbstractValue:
+        given = args.get(0, "type") or args.keywords.get("device")
+        if given is not None and given.kind in ("text", "device"):
+            sure = CERTAIN if given.place else LIKELY
+            return AbstractValue("device", given.place or "device", sure=sure, trait=Mark.MADE)
+        return AbstractValue("device", "device", sure=LIKELY, trait=Mark.MADE)
+
+    def _read_elements(self, args: Args, node: ir.Call) -> None:
+        """`torch.tensor([t, u])` reads each of them."""
+        given = args.get(0, "data")
+        first = args.node(0, "data")
+        if given is None or given.kind != "sequence" or not isinstance(first, ir.Sequence) or not given.items:
+            return
+        scalars = all(thing.kind == "tensor" and thing.scalar for thing in given.items)
+        for element, thing in zip(first.elements, given.items, strict=False):
+            self.m.prove(element, among_scalars=scalars)
+            if thing.kind == "tensor":
+                self.reads.host(element, thing, "builtin", "torch.tensor", element)

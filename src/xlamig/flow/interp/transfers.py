@@ -1,0 +1,93 @@
+"""Tensors that go to a device or to the host."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import Transfer, Why
+from xlamig.flow.interp.arguments import Args, destination, dtype_of
+from xlamig.flow.interp.domain import (
+    CERTAIN,
+    LIKELY,
+    AbstractValue,
+    Mark,
+)
+from xlamig.flow.interp.reads import Reads, is_constant, sureness
+from xlamig.flow.interp.sizes import VARIED, Sizes
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.effects import Effect
+from xlamig.flow.model.known import short
+
+
+class Transfers:
+    def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
+        self.m = state
+        self.reads, self.sizes = reads, sizes
+
+    def move(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the tensor that `.to(...)` or `.cuda()` gives."""
+        target = destination(name, args)
+        dtype = dtype_of(args)
+        if target is None:
+            return owner.replace(
+                dtype=dtype or owner.dtype, trait=owner.trait if owner.trait is Mark.NAN else None
+            )
+        if target.place == "host":
+            if sureness(owner):
+                assert isinstance(node.func, ir.Attribute)
+                self.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)
+            return owner.replace(place="host", trait=None, why=())
+        sure = min(CERTAIN if owner.place else LIKELY, target.sure)
+        if owner.place == "host":
+            self.m.effects.add(Effect.TRANSFER)
+            self._record(owner, node)
+            self.sizes.moved(owner, node)
+            if owner.cause == VARIED:
+                owner = owner.replace(cause="", ref=None, why=())
+        self.m.work("device")
+        span = (node.start, node.end)
+        why = Why(f"`{short(self.m.source(node))}` is on the device", span)
+        return owner.replace(
+            place="device",
+            sure=sure if not owner.loose else min(sure, owner.sure + 1),
+            dtype=dtype or owner.dtype,
+            trait=None,
+            why=(*owner.why[-3:], why),
+        )
+
+    def _record(self, owner: AbstractValue, node: ir.Call) -> None:
+        assert isinstance(node.func, ir.Attribute)
+        via = ""
+        if owner.loose or owner.trait is Mark.BATCH:
+            via = "batch"
+        elif owner.trait is Mark.LEAF:
+            via = "leaf"
+        elif is_constant(owner):
+            via = "constant"
+        if via and self.m.frequency == "step":
+            self.m.record(
+                Transfer,
+                node,
+                min(owner.sure, LIKELY),
+                owner.why,
+                via=via,
+                operation=f"Tensor.{node.func.attr}",
+                tensor=short(self.m.source(node.func.value)),
+            )
+
+    def record_copy(self, owner: AbstractValue, args: Args, node: ir.Call) -> None:
+        source = args.get(0, "src")
+        if (
+            source is not None
+            and source.kind == "tensor"
+            and source.place == "host"
+            and owner.place == "device"
+        ):
+            self.m.record(
+                Transfer,
+                node,
+                min(source.sure, owner.sure, LIKELY),
+                owner.why,
+                via="copy",
+                operation="Tensor.copy_",
+                tensor=short(self.m.source(args.pairs[0][0].value)) if args.pairs else "",
+            )

@@ -1,0 +1,104 @@
+"""Which functions steps call, and which run in the workers of a loader alone: read over all modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+STEP = ""
+"""The key, among the callers of a module, of what is called every step."""
+WORKERS = "<workers>"
+"""The key of what the workers of a loader call."""
+BODY = "<module>"
+"""The key of what the statements of a module call when it is loaded."""
+
+_Calls = Mapping[str, Mapping[str, tuple[str, ...]]]
+_Locate = Callable[[str, str], tuple[str, str] | None]
+_Function = tuple[str, str]  # the module and the name there
+
+
+class Callers(NamedTuple):
+    """What is known of the callers of a module's functions.
+
+    `steps` are the functions that a step of any module calls, and the module that calls them; `workers` are
+    those that the workers of a loader call and nothing else does.
+    """
+
+    steps: Mapping[str, str] = MappingProxyType({})
+    workers: frozenset[str] = frozenset()
+
+
+NO_CALLERS = Callers()
+
+
+def callers_of(calls: _Calls, locate: _Locate) -> Mapping[str, Callers]:
+    """Return the callers by module; `calls` are the callees of each function of each module."""
+    graph = _Graph(calls, locate)
+    steps, workers = graph.steps(), graph.workers()
+    return {
+        module: Callers(steps.get(module, {}), frozenset(workers.get(module, ())))
+        for module in steps.keys() | workers.keys()
+    }
+
+
+class _Graph:
+    def __init__(self, calls: _Calls, locate: _Locate) -> None:
+        self.calls = calls
+        self.locate = locate
+
+    def _callees(self, module: str, name: str) -> Iterator[_Function]:
+        for called in self.calls[module].get(name, ()):
+            place = self._place(called, module)
+            if place is not None:
+                yield place
+
+    def _place(self, called: str, module: str) -> _Function | None:
+        return (module, called[1:]) if called.startswith(".") else self.locate(called, module)
+
+    def steps(self) -> dict[str, dict[str, str]]:
+        found: dict[str, dict[str, str]] = {}
+        waiting = [(module, STEP) for module in self.calls]
+        while waiting:
+            module, name = waiting.pop()
+            for place in self._callees(module, name):
+                if place[1] not in found.setdefault(place[0], {}):
+                    found[place[0]][place[1]] = module
+                    waiting.append(place)
+        return found
+
+    def workers(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        waiting = [place for module in self.calls for place in self._callees(module, WORKERS)]
+        callers = self._callers() if waiting else {}
+        while waiting:
+            module, name = waiting.pop()
+            name = name.removesuffix("__init__") + "__call__" if name.endswith(".__init__") else name
+            if name in found.setdefault(module, set()):
+                continue
+            found[module].add(name)
+            for place in self._callees(module, name):
+                others = callers.get(_last(place[1]), ())
+                if all(self._is_worker(caller, called, place, found) for caller, called in others):
+                    waiting.append(place)
+        return found
+
+    def _is_worker(
+        self, caller: _Function, called: str, place: _Function, found: Mapping[str, set[str]]
+    ) -> bool:
+        """Return whether a caller runs in workers, or does not mean this function."""
+        return caller[1] in found.get(caller[0], ()) or self._place(called, caller[0]) != place
+
+    def _callers(self) -> dict[str, list[tuple[_Function, str]]]:
+        """The functions that call something of a name, and how they call it."""
+        found: dict[str, list[tuple[_Function, str]]] = {}
+        for module, functions in self.calls.items():
+            for name, called in functions.items():
+                if name not in (STEP, WORKERS):
+                    for one in called:
+                        found.setdefault(_last(one), []).append(((module, name), one))
+        return found
+
+
+def _last(dotted: str) -> str:
+    return dotted.removesuffix(".__init__").rpartition(".")[2]

@@ -1,13 +1,15 @@
-"""Functions that steps of other modules call."""
+"""Functions that steps and workers of other modules call."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from textwrap import dedent
 
 import pytest
 
 from xlamig.engine.load import module_identity
 from xlamig.flow import ProjectIndex, summary_of
+from xlamig.flow.model.callers import Callers
 from xlamig.syntax import module_from_text
 
 HELPERS = """
@@ -34,12 +36,15 @@ def train(loader, model, optimizer, step):
 
 def called(**files: str) -> list[str]:
     """Return the functions called in steps, as "helpers.f"."""
+    return sorted(f"{module}.{name}" for module, of in callers(files).items() for name in of.steps)
+
+
+def callers(files: Mapping[str, str]) -> Mapping[str, Callers]:
     interfaces = {}
     for stem, text in files.items():
         name, text = module_identity(f"{stem}.py"), dedent(text)
         interfaces[name] = summary_of(module_from_text(text), text, name, False).interface
-    found = ProjectIndex(interfaces).called_in_steps
-    return sorted(f"{module}.{name}" for module, names in found.items() for name in names)
+    return ProjectIndex(interfaces).callers
 
 
 def from_loop(body: str, setup: str = "pass") -> list[str]:
@@ -102,3 +107,43 @@ def test_functions_that_call_each_other_end() -> None:
     b = "import torch, a\ndef g(x): a.f(x)"
     train = LOOP.format(body="a.f(x)", setup="import a")
     assert {"a.f", "b.g"} <= set(called(a=a, b=b, helpers=HELPERS, train=train))
+
+
+COLLATE = """
+import torch
+def collate(batch): return stacked(batch)
+def stacked(batch): return torch.stack(batch)
+class Padding:
+    def __call__(self, batch): return self.pad(batch)
+    def pad(self, batch): return batch
+"""
+
+
+def in_workers(main: str) -> list[str]:
+    """Return the functions of `helpers` that run in workers alone."""
+    imports = "import torch, functools, helpers\nfrom helpers import collate, stacked, Padding\n"
+    found = callers({"helpers": COLLATE, "train": imports + main})
+    return sorted(found["helpers"].workers) if "helpers" in found else []
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["collate", "helpers.collate", "functools.partial(collate, pad=0)", "functools.partial(helpers.collate)"],
+)
+def test_what_a_collate_function_of_another_file_calls_runs_in_workers(given: str) -> None:
+    assert in_workers(f"torch.utils.data.DataLoader(data, collate_fn={given})") == ["collate", "stacked"]
+
+
+def test_what_a_collator_of_another_file_calls_runs_in_workers() -> None:
+    found = in_workers("torch.utils.data.DataLoader(data, collate_fn=Padding())")
+    assert found == ["Padding.__call__", "Padding.pad"]
+
+
+@pytest.mark.parametrize("other", ["stacked(x)", "def f(x): return helpers.stacked(x)"])
+def test_a_function_that_is_called_elsewhere_too_runs_not_in_workers_alone(other: str) -> None:
+    found = in_workers(f"torch.utils.data.DataLoader(data, collate_fn=collate)\n{other}")
+    assert found == ["collate"]
+
+
+def test_functions_run_in_no_worker_where_no_loader_gets_them() -> None:
+    assert in_workers("collate(x)") == []

@@ -15,6 +15,7 @@ from xlamig.fix.scope import Scope
 from xlamig.flow import Interface
 from xlamig.flow.interp.program import ModuleText
 from xlamig.flow.interp.visits import Visit
+from xlamig.flow.model.callers import NO_CALLERS, Callers
 from xlamig.rulebook.program import UNSEEN, Program
 from xlamig.source.text import SourceText
 
@@ -33,7 +34,7 @@ class AnalyseJob:
     failure: Failure | None = None
     home: Scope | None = None  # where the file imports the helper from
     program: Program = UNSEEN
-    called: Mapping[str, str] = field(default_factory=dict)  # by steps of other modules
+    callers: Callers = NO_CALLERS
     native: tuple[Native, Links] | None = None  # of a C++ or CUDA source
     own: frozenset[str] = frozenset()  # packages that the program itself is
     texts: Mapping[str, ModuleText] = field(default_factory=dict)  # of modules whose functions may be run

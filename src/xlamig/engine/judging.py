@@ -51,7 +51,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
                 session.rulebook.interest,
                 job.interfaces,
                 context,
-                job.called,
+                job.callers,
                 job.texts,
                 job.visit,
                 job.source.filename,

@@ -77,7 +77,7 @@ def load(job: LoadJob) -> Loaded:
     except syntax.Unparsable as error:
         return Loaded(failure=Failure(error.message, error.row, error.column))
     summary = summary_of(module, job.text, job.module, job.is_package)
-    seal = digest(summary.interface._replace(calls={}))  # what calls come to is in `AnalyseJob.called`
+    seal = digest(summary.interface._replace(calls={}))  # what calls come to is in `AnalyseJob.callers`
     return Loaded(summary.interface, seal, pickle.dumps(module, 5), uses=summary.uses)
 
 

@@ -33,6 +33,7 @@ from xlamig.fix.scope import Scope
 from xlamig.flow import Interface, ProjectIndex
 from xlamig.flow.interp.program import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit, relocated
+from xlamig.flow.model.callers import NO_CALLERS
 from xlamig.rulebook import Program
 from xlamig.source.decode import Undecodable
 from xlamig.source.files import Discovery, SourceFile, discover, too_large
@@ -373,7 +374,7 @@ class Run:
             loaded.failure,
             self.homes.get(source.file.path),
             self.survey.program(source.session.key, source.file.name),
-            self.index.called_in_steps.get(source.module, {}),
+            self.index.callers.get(source.module, NO_CALLERS),
             (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,
             self.own & source.session.outline.packages,
             texts,

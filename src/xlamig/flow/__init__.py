@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from xlamig.facts import ContextTags
+from xlamig.flow.model.callers import NO_CALLERS, Callers
 from xlamig.flow.model.project import Interface, ProjectIndex
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def facts_of(
     interest: Interest,
     interfaces: Mapping[str, Interface],
     context: ContextTags = frozenset(),
-    called: Mapping[str, str] = MappingProxyType({}),
+    callers: Callers = NO_CALLERS,
     texts: Mapping[str, ModuleText] = MappingProxyType({}),
     visit: Visit | None = None,
     filename: str = "",
@@ -68,9 +69,9 @@ def facts_of(
     """The facts of one module, in source order.
 
     `name` is the module's identity (see ProjectIndex), `interfaces` are those of the project modules it may
-    reach, `context` holds for every place ("test-code"), `called` are the functions that steps of
-    other modules call (see ProjectIndex.called_in_steps), `texts` are modules whose functions may be run,
-    `visit` is what other modules run of this one.
+    reach, `context` holds for every place ("test-code"), `callers` says which functions
+    steps and workers of loaders call (see ProjectIndex.callers), `texts` are modules whose functions may be
+    run, `visit` is what other modules run of this one.
     """
     from xlamig.flow.detectors.parts import sizes_of
     from xlamig.flow.detectors.walk import Walk
@@ -88,7 +89,7 @@ def facts_of(
     analysis = Analysis(module, text, names, values, torch, filename)
     if "cuda" in text:
         context |= {"cuda-program"}
-    walk = Walk(module, scopes, analysis, context, called, texts, visit)
+    walk = Walk(module, scopes, analysis, context, callers, texts, visit)
     facts = sorted(walk.run(), key=lambda fact: (fact.span, fact.kind))
     sizes = sizes_of(module, text) if "torch" in text else ()
     return Facts(facts, walk.sites, walk.parts, sizes, walk.unfollowed, walk.interpretation.visits)

@@ -11,6 +11,7 @@ from xlamig.facts import Fact, Interest
 from xlamig.flow import Facts, ProjectIndex, facts_of, summary_of
 from xlamig.flow.interp.program import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit
+from xlamig.flow.model.callers import NO_CALLERS
 from xlamig.syntax import module_from_text
 
 from .said import KINDS
@@ -39,7 +40,7 @@ def facts_by_module(texts: Mapping[str, str], rounds: int = MAX_ROUNDS) -> dict[
                 False,
                 Interest(),
                 interfaces,
-                called=index.called_in_steps.get(name, {}),
+                callers=index.callers.get(name, NO_CALLERS),
                 texts={other: tree for other, tree in trees.items() if other != name},
                 visit=visits.get(name),
             )

@@ -17,6 +17,7 @@ from xlamig.flow.detectors.views import may_make_view
 from xlamig.flow.interp import NOTHING_RUN, interpret
 from xlamig.flow.interp.program import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit
+from xlamig.flow.model.callers import Callers
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, absolute
 from xlamig.flow.model.site import Analysis, CodeContext
@@ -56,7 +57,7 @@ class Walk:
         scopes: ScopeTable,
         analysis: Analysis,
         context: ContextTags,
-        called: Mapping[str, str],
+        callers: Callers,
         texts: Mapping[str, ModuleText] = MappingProxyType({}),
         visit: Visit | None = None,
     ) -> None:
@@ -64,7 +65,7 @@ class Walk:
         self.scopes = scopes
         self.analysis = analysis
         self.narrowing = Narrowing(analysis)
-        self.regions = Regions(analysis, called)
+        self.regions = Regions(analysis, callers)
         self.interpretation = NOTHING_RUN
         if analysis.has_torch or visit is not None:
             given = visit or NO_VISIT

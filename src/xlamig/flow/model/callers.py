@@ -1,9 +1,8 @@
-"""Which functions steps call, and which run in the workers of a loader alone: read over all modules."""
+"""Functions that steps call, and functions that run in the workers of a loader alone, over all modules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 STEP = ""
@@ -19,17 +18,17 @@ _Function = tuple[str, str]  # the module and the name there
 
 
 class Callers(NamedTuple):
-    """What is known of the callers of a module's functions.
+    """The callers of a module's functions, as far as they are known.
 
     `steps` are the functions that a step of any module calls, and the module that calls them; `workers` are
     those that the workers of a loader call and nothing else does.
     """
 
-    steps: Mapping[str, str] = MappingProxyType({})
-    workers: frozenset[str] = frozenset()
+    steps: Mapping[str, str]
+    workers: frozenset[str]
 
 
-NO_CALLERS = Callers()
+NO_CALLERS = Callers({}, frozenset())
 
 
 def callers_of(calls: _Calls, locate: _Locate) -> Mapping[str, Callers]:

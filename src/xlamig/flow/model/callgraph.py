@@ -6,24 +6,25 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from xlamig import ir
+from xlamig.flow.model.callers import BODY, STEP, WORKERS
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import TRAINING, Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
-
-STEP = ""
-"""The key of what is called every step."""
 
 _OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "numpy", "builtins"}
 
 
 def calls_of(scopes: ScopeTable, analysis: Analysis, regions: Regions) -> Mapping[str, tuple[str, ...]]:
     """Return the callees of each function ("f") and method ("C.f"), as dotted names of imports and ".f" of
-    the module's own functions; STEP lists what steps of training and forward passes are or call.
+    the module's own functions; STEP lists what steps of training and forward passes are or call, WORKERS what
+    the workers of a loader call.
 
     A call that runs in some iterations or on one rank only is left out."""
     graph = _Graph(scopes, analysis, regions)
     graph.read(analysis.module.body, scopes.module)
+    for function in regions.given_to_workers:
+        graph.found[WORKERS].update(graph.called_name(function, scopes.module))
     return {name: tuple(sorted(called)) for name, called in graph.found.items() if called}
 
 
@@ -33,7 +34,7 @@ class _Graph:
         self.names = analysis.names
         self.regions = regions
         self.frequency_guards = FrequencyGuards(analysis.text)
-        self.found: dict[str, set[str]] = {STEP: set()}
+        self.found: dict[str, set[str]] = {STEP: set(), WORKERS: set(), BODY: set()}
 
     def read(self, body: ir.Block, scope: Scope, owner: ir.ClassDef | None = None) -> None:
         """The functions of a module or class."""
@@ -41,12 +42,16 @@ class _Graph:
             if isinstance(node, ir.FunctionDef):
                 name = f"{owner.name}.{node.name}" if owner is not None else node.name
                 self.found[name] = set(self._called(node.body, self.scopes.of(node), owner))
-                if "per-step" in self.regions.of_function(node, scope):
+                words = self.regions.of_function(node, scope)
+                if "per-step" in words:
                     self.found[STEP].add(f".{name}")
+                if "worker" in words:
+                    self.found[WORKERS].add(f".{name}")
                 self._loops(node.body, self.scopes.of(node), owner)
             elif isinstance(node, ir.ClassDef) and owner is None:
                 self.read(node.body, self.scopes.of(node), node)
             elif owner is None:
+                self.found[BODY].update(self._called((node,), scope, None))
                 self._loops((node,), scope, None)
 
     def _loops(self, body: Iterable[ir.Stmt], scope: Scope, owner: ir.ClassDef | None) -> None:
@@ -67,7 +72,7 @@ class _Graph:
                 case ir.Raise() | ir.Assert():
                     continue
                 case ir.Call(func=func):
-                    yield from self._names(func, scope, owner)
+                    yield from self.called_name(func, scope, owner)
                     yield from self._called(ir.children(node), scope, owner)
                 case _:
                     yield from self._called(ir.children(node), scope, owner)
@@ -80,7 +85,7 @@ class _Graph:
             self.frequency_guards.first_rank(test, scope, holds)
         )
 
-    def _names(self, func: ir.Expr, scope: Scope, owner: ir.ClassDef | None) -> Iterator[str]:
+    def called_name(self, func: ir.Expr, scope: Scope, owner: ir.ClassDef | None = None) -> Iterator[str]:
         first, _, rest = path_of(func).partition(".")
         if first == "self" and owner is not None:
             if rest and "." not in rest:

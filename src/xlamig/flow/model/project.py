@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from xlamig.flow.model.absolute_imports import AbsoluteImports
+from xlamig.flow.model.callers import Callers, callers_of
 from xlamig.flow.model.summaries import FunctionSummary
 
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
@@ -181,19 +182,10 @@ class ProjectIndex:
         return (found, place[0]) if place is not None and found is not None else None
 
     @cached_property
-    def called_in_steps(self) -> Mapping[str, Mapping[str, str]]:
-        """By module, the functions that a step of any module calls, and the module that calls them."""
-        found: dict[str, dict[str, str]] = {}
-        waiting = [(module, "") for module in self._interfaces]
-        while waiting:
-            module, name = waiting.pop()
-            for called in self._interfaces[module].calls.get(name, ()):
-                own = called.startswith(".")
-                place = (module, called[1:]) if own else self.locate(called, module)
-                if place is not None and place[1] not in found.setdefault(place[0], {}):
-                    found[place[0]][place[1]] = module
-                    waiting.append(place)
-        return found
+    def callers(self) -> Mapping[str, Callers]:
+        """By module, what the others and itself call of it."""
+        calls = {module: interface.calls for module, interface in self._interfaces.items()}
+        return callers_of(calls, self.locate)
 
     def has_method(self, name: str, unless: re.Pattern[str] | None = None) -> bool:
         """Return whether a class of the modules in reach defines this method; not counting those with a base

@@ -7,12 +7,12 @@ own, or if the project says that another module's steps call it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
-from types import MappingProxyType
 
 from xlamig import ir
 from xlamig.facts import ContextTags
+from xlamig.flow.model.callers import NO_CALLERS, Callers
 from xlamig.flow.model.kinds import (
     is_module_class,
     is_of_other_library,
@@ -55,15 +55,16 @@ _MAX_CLASSES = 20  # looked at for one class
 class Regions:
     """The regions of one module, found when they are asked for."""
 
-    def __init__(self, analysis: Analysis, called: Mapping[str, str] = MappingProxyType({})) -> None:
-        """`called` are the functions that steps of other modules call, see ProjectIndex."""
+    def __init__(self, analysis: Analysis, callers: Callers = NO_CALLERS) -> None:
         self.analysis = analysis
-        self.called = called
+        self.callers = callers
         self._classes: dict[Scope, dict[str, ContextTags]] = {}
 
     def of_function(self, node: ir.FunctionDef, owner: Scope) -> ContextTags:
         """Return the context of the body of a function that `owner` holds."""
         words = WORKER if node.name in self._workers else NO_CONTEXT
+        if _name_in_module(node, owner) in self.callers.workers:
+            words |= WORKER
         if self.caller(node, owner):
             words |= CALLED
         if owner.kind == "class":
@@ -74,9 +75,7 @@ class Regions:
 
     def caller(self, node: ir.FunctionDef, owner: Scope) -> str:
         """The module whose steps call a function, "" if none is known."""
-        if owner.kind == "class" and owner.parent is not None and owner.parent.kind == "module":
-            return self.called.get(f"{owner.name}.{node.name}", "")
-        return self.called.get(node.name, "") if owner.kind == "module" else ""
+        return self.callers.steps.get(_name_in_module(node, owner), "")
 
     def is_module(self, node: ir.ClassDef, scope: Scope) -> bool:
         """Return whether a class is a module or another thing with a forward pass of its own."""
@@ -197,19 +196,21 @@ class Regions:
     # ------------------------------------------------------------------ workers
 
     @cached_property
-    def _workers(self) -> frozenset[str]:
-        """The names of functions and classes that are given to a loader for its workers."""
-        text = self.analysis.text
-        if not _ANY_WORKER.search(text):
-            return NO_CONTEXT
-        given = (
-            arg.value
+    def given_to_workers(self) -> tuple[ir.Expr, ...]:
+        """The functions and classes that are given to a loader for its workers."""
+        if not _ANY_WORKER.search(self.analysis.text):
+            return ()
+        return tuple(
+            _partial(arg.value)
             for node in ir.walk(self.analysis.module)
             if isinstance(node, ir.Call)
             for arg in node.args
             if handed_to_workers(arg)
         )
-        return _IN_WORKERS | {path_of(_partial(value)).rpartition(".")[2] for value in given}
+
+    @cached_property
+    def _workers(self) -> frozenset[str]:
+        return _IN_WORKERS | {path_of(given).rpartition(".")[2] for given in self.given_to_workers}
 
 
 def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.FunctionDef]) -> ContextTags:
@@ -249,6 +250,13 @@ def _partial(node: ir.Expr) -> ir.Expr:
         partial = path_of(node.func).rpartition(".")[2] == "partial" and node.args
         return node.args[0].value if partial else node.func
     return node
+
+
+def _name_in_module(node: ir.FunctionDef, owner: Scope) -> str:
+    """Return "f" or "C.m" for a function or method of a module; "" for one further inside."""
+    if owner.kind == "class" and owner.parent is not None and owner.parent.kind == "module":
+        return f"{owner.name}.{node.name}"
+    return node.name if owner.kind == "module" else ""
 
 
 def _method(call: ir.Call) -> str:

@@ -70,6 +70,9 @@ def test_a_library_decides_nothing_when_imported(page: Page, style: str, target:
         'def f(x, device):\n    if device is None:\n        x.to("cuda")\n',
         'def f(x, device):\n    device = torch.device("cuda")\n',
         'device = torch.device("cpu")\ndef f(x):\n    x.to("cuda")\n',
+        'def f(x, device):\n    x.to("cuda")\nf(1, "cpu")\n',
+        'def f(x, device):\n    x.to("cuda")\nf(1, device=torch.device("cpu"))\n',
+        'class A:\n    def f(self, device, x):\n        x.to("cuda")\nA().f("cpu", 1)\n',
     ],
 )
 def test_a_variable_that_may_not_hold_the_device(page: Page, text: str) -> None:
@@ -129,6 +132,27 @@ def test_literal_becomes_the_variable_in_scope(page: Page) -> None:
     p = page('def f(x, device):\n    return x.to("cuda", non_blocking=True)\n')
     fact = p.device('"cuda"', proofs={"device-in-scope": "device"})
     assert p.fixed("device-literal", fact) == p.text.replace('"cuda"', "device")
+
+
+@pytest.mark.parametrize(
+    "calls",
+    ["f(1, 'cuda')", "f(1, device)", "f(*all)", "f('cpu', 'cuda')", "g(1, 'cpu')", "f(1, other='cpu')"],
+)
+def test_calls_that_pass_the_device(page: Page, calls: str) -> None:
+    p = page(f'import torch\ndef f(x, device):\n    x.to("cuda")\n{calls}\n')
+    draft = p.draft("device-literal", p.device('"cuda"', proofs={"device-in-scope": "device"}))
+    assert draft is not None and draft.edits[-1].content == "device"
+
+
+def test_a_constructor_that_gets_the_cpu(page: Page) -> None:
+    text = (
+        "import torch\nclass A:\n    def __init__(self, device):\n        self.device = device\n"
+        '    def f(self, x):\n        x.to("cuda")\nA(DEVICE)\n'
+    )
+    for given, written in (('"cpu"', "default_device()"), ('"gpu"', "self.device")):
+        p = page(text.replace("DEVICE", given))
+        draft = p.draft("device-literal", p.device('"cuda"', proofs={"device-in-scope": "self.device"}))
+        assert draft is not None and draft.edits[-1].content == written
 
 
 def test_a_device_elsewhere_in_the_file_does_not_matter(page: Page) -> None:

@@ -10,6 +10,7 @@ from typing import cast
 
 from xlamig import ir
 from xlamig.fix.context import FixContext
+from xlamig.fix.passed import passed_for
 from xlamig.knowledge import helpers
 from xlamig.per_file import per_file
 
@@ -188,8 +189,8 @@ def only_read(module: ir.Module, node: ir.Expr, depth: int = 3) -> bool:
 
 
 def holds_a_device(module: ir.Module, name: str, place: tuple[int, int], known: bool = False) -> bool:
-    """No assignment or default makes `name` ("device", "self.device") the CPU or None, and the
-    place does not ask about it, as `device or "cuda"` does. `known`: each of them makes a torch.device."""
+    """No assignment, default or call in the file makes `name` ("device", "self.device") the CPU or None, and
+    the place does not ask about it, as `device or "cuda"` does. `known`: each makes a torch.device."""
     path = path_to(module, *place)
     for node in path:
         match node:
@@ -204,7 +205,7 @@ def holds_a_device(module: ir.Module, name: str, place: tuple[int, int], known: 
     values = list(_values(owner, name))
     if known and not (values and all(map(_makes_a_device, values))):
         return False
-    return not any(map(_is_no_accelerator, values))
+    return not any(map(_is_no_accelerator, (*values, *passed_for(module, path, name))))
 
 
 def _mentions(root: ir.Node, name: str) -> bool:

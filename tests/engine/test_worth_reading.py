@@ -88,3 +88,33 @@ def test_a_dataset_for_a_rank_is_divided_whoever_loads_it(
 ) -> None:
     files = {"data.py": DATA.replace("GIVEN", given), "main.py": MAIN}
     assert severities(tmp_path, "XLA708", files) == expected
+
+
+NET = """import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(3, 3)
+    def NAME(self, images, labels):
+        found = self.head(images).softmax(-1)
+        return [part.item() for part in found]
+def load(name):
+    return REGISTRY[name]()
+"""
+LOOP = """import torch
+from net import load
+@torch.no_grad()
+def main(loader, device, kept):
+    model = load("x").to(device)
+    for images, labels in loader:
+        kept.append(model.test_step(images.to(device), labels))
+"""
+
+
+@pytest.mark.parametrize(("name", "expected"), [("test_step", []), ("other_step", ["warning"])])
+def test_a_method_that_reads_ends_the_step_whoever_has_it(
+    tmp_path: Path, name: str, expected: list[str]
+) -> None:
+    files = {"net.py": NET.replace("NAME", name), "main.py": LOOP}
+    assert severities(tmp_path, "XLA402", files) == expected

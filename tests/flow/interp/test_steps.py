@@ -354,3 +354,77 @@ def test_what_follows_a_nan_runs_in_few_steps(test: str, frequency: str) -> None
     """
     (read,) = [f for f in facts(text) if f.kind == "host-read" and f.via == "item"]  # type: ignore[attr-defined]
     assert read.frequency == frequency
+
+
+SHOWN = """
+model = nn.Linear(8, 8).cuda()
+for batch in loader:
+    y = model(batch.cuda())
+    COPY
+    kept.append(y.tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    ("copy", "read"),
+    [
+        ("if args.use_gpu: y = y.cpu()", False),
+        ("if cfg.NUM_GPUS > 0: y = y.cpu()", False),
+        ("y = y.detach().cpu() if args.cuda else y.detach()", False),
+        ("if args.save: y = y.cpu()", True),
+        ("if y.is_cuda: y = y.cpu()", True),
+        ("if args.use_gpu: y = y.float()", True),
+        ("y = y.cpu() if args.save else y.detach()", True),
+    ],
+)
+def test_what_a_flag_for_gpus_copies_is_on_the_host(copy: str, read: bool) -> None:
+    found = said(SHOWN.replace("COPY", copy), "host-read")
+    assert any(line.endswith(": y.tolist()") for line in found) is read
+
+
+STEP = """
+class Adam(torch.optim.Optimizer):
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                state = self.state[p]
+                state["step"] += 1
+                bias = 1 - 0.9 ** state["step"]
+                p.grad.CALL
+                if state["step"] >= 5:
+                    p.data.add_(p.grad / math.sqrt(bias))
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["addcmul_(1 - bias, p.grad, p.grad)", "addcdiv_(-bias, p.grad, p.grad)", "add_(1 - bias, p.grad.sum())"],
+)
+def test_a_number_first_in_the_old_order_of_arguments(call: str) -> None:
+    assert [f for f in facts(STEP.replace("CALL", call)) if f.kind == "host-read"] == []
+
+
+def test_a_method_that_is_not_called_is_no_tensor() -> None:
+    text = """
+    class Head(nn.Module):
+        def forward(self, batch):
+            print("{}".format(batch.NAME))
+            return batch.x
+    """
+    read = [[f.kind for f in facts(text.replace("NAME", name))] for name in ("split", "y")]
+    assert "host-read" not in read[0] and "host-read" in read[1]
+
+
+CLASSES = """
+class Perceptron(nn.Module):
+    def __init__(self, count, activation: nn.ReLU):
+        super().__init__()
+        parts = []
+        for _ in range(count):
+            parts.extend([nn.Linear(8, 8), activation()])
+        self.parts = nn.Sequential(*parts)
+"""
+
+
+def test_a_class_that_makes_parts_is_no_model_call() -> None:
+    assert boundaries(CLASSES) == []

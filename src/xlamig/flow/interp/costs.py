@@ -154,7 +154,7 @@ class Costs:
         baked = table.number_arguments(plain)
         free = table.number_arguments(plain, "baked") or ()
         known = signatures.signature(name)
-        parameters = (*known.positional, *known.keywords) if known is not None else ()
+        parameters = (known.positional or known.keywords) if known is not None else ()
         read = table.number_arguments(plain, "read-as-number") or ()
         of_numbers = plain in table.names("torch", "of-numbers")
         told: set[str] = set()

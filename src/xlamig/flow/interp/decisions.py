@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from xlamig import ir
@@ -19,6 +20,7 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.scopes import path_of
 
+_GPU_FLAG = re.compile(r"^[\w.]*(?:gpu|cuda)s?(?:\s*>\s*\d)?$", re.IGNORECASE)
 _OF_PYTHON = frozenset({"bool", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
 
 
@@ -57,6 +59,11 @@ class Decisions:
         else:
             self.m.effects.update(way)
         yield from found
+
+    def is_gpu_flag(self, test: ir.Expr) -> bool:
+        """Return whether a test asks for a setting that says that a GPU is used: `args.use_gpu`."""
+        asks = _GPU_FLAG.search(self.m.source(test)) is not None
+        return asks and self.m.analysis.values.of(test, self.m.frame.scope).value.kind != "cuda-test"
 
     def decided(self, test: ir.Expr) -> bool | None:
         """Return the outcome of a test, if the abstract values decide it."""
@@ -157,3 +164,8 @@ def _are_of_python(node: ir.Expr) -> bool:
     if isinstance(node, ir.Sequence):
         return all(map(_are_of_python, node.elements))
     return isinstance(node, ir.Name) and node.id in _OF_PYTHON
+
+
+def is_copy_to_host(taken: AbstractValue, other: AbstractValue) -> bool:
+    """Return whether one branch has on the host what the other has on the device."""
+    return taken.kind == other.kind == "tensor" and taken.place == "host" and other.place == "device"

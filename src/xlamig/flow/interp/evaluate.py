@@ -8,7 +8,7 @@ from typing import Any
 
 from xlamig import ir
 from xlamig.flow.interp.conventions import by_convention
-from xlamig.flow.interp.decisions import Decisions
+from xlamig.flow.interp.decisions import Decisions, is_copy_to_host
 from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
@@ -37,6 +37,7 @@ from xlamig.flow.interp.sizes import LASTING, Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
 _BUILTINS = frozenset(dir(builtins))
@@ -140,8 +141,12 @@ class Evaluator:
             return BOOL if name.startswith("requires") else NUMBER
         if name.startswith("is_"):
             return BOOL
-        if not owner.loose or table.name_like("setting").search(name):
-            return TOP
+        if (
+            not owner.loose
+            or table.name_like("setting").search(name)
+            or signatures.signature(f"Tensor.{name}")
+        ):
+            return TOP  # of a method, the name itself: `batch.split` is another object's attribute
         return owner.replace(sure=min(owner.sure, LIKELY))
 
     def _of_unseen(self, owner: AbstractValue, name: str) -> AbstractValue:
@@ -269,6 +274,9 @@ class Evaluator:
         self.m.frame.env = before
         if tested.cause == "random" and any(thing.kind == "tensor" for thing in found):
             self.reads.branched(node.test, tested)
+        if self.tests.is_gpu_flag(node.test) and is_copy_to_host(*found):
+            self.m.effects.update(ways[0])
+            return found[0]
         self.m.join_effects(*ways)
         return join(*found)
 

@@ -52,6 +52,8 @@ class Modules:
         m = self.m
         if isinstance(module.ref, str) and module.ref.endswith("#parameter") and self._makes(args, node):
             return TOP
+        if not node.args and module.ref is None:
+            return module  # a class that is annotated like its objects: `activation: nn.ReLU`
         m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
         forward = m.semantics.method_of(module, "forward") or m.semantics.method_of(module, "__call__")
         if forward is not None:
@@ -217,6 +219,8 @@ class Modules:
             result = self.opaque.result(node, args, module)
             if args.tensors() and result.place != "host":
                 self.m.effects.add(Effect.MODEL_CALL)
+            if self.m.names.project.has_reading_method(name):
+                self.m.effects.add(Effect.POSSIBLE_READ)
             return result
         if isinstance(module.ref, ClassInfo) and args.tensors() and name not in ("log", "log_dict"):
             unknown = all(name not in cls.attributes for cls in module.ref.lineage())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.call_contexts import CallContexts
+from xlamig.flow.interp.decisions import is_copy_to_host
 from xlamig.flow.interp.definitions import Definitions
 from xlamig.flow.interp.domain import NONE, TOP, Mark, join
 from xlamig.flow.interp.evaluate import Evaluator
@@ -123,7 +124,8 @@ class Statements:
                 ends.append(None if self.m.semantics.block(body) else self.m.env)
             self.m.taken_branches = arms
             ways.append(way)
-        if self._asks_for_xla(node.test):
+        copied = self._copied_from_gpu(node, ends)
+        if copied or self._asks_for_xla(node.test):
             self.m.effects.update(ways[0])  # where it matters the branch is taken
         self.m.statement = node
         if tested.cause == "random" and (any(map(_works, ways)) or any(_picks(e, before) for e in ends)):
@@ -134,8 +136,19 @@ class Statements:
             return True
         if None not in ends:
             self.evaluator.tests.defaulted(node.test, *ends)  # type: ignore[arg-type]
-        self.m.frame.env = join_env(*ends)
+        self.m.frame.env = {**join_env(*ends), **copied}
         return False
+
+    def _copied_from_gpu(self, node: ir.If, ends: list[Env | None]) -> Env:
+        """Return what is on the host after `if args.use_gpu: y = y.cpu()`: without a device it always was."""
+        taken, other = ends
+        if node.orelse or taken is None or other is None or not self.evaluator.tests.is_gpu_flag(node.test):
+            return {}
+        return {
+            name: value
+            for name, value in taken.items()
+            if name in other and is_copy_to_host(value, other[name])
+        }
 
     def _join_ways(self, node: ir.If, ways: list[Effects]) -> None:
         """Add the effects of both branches; what happens where the program does not end happens always."""

@@ -171,6 +171,8 @@ class _Uses(Reaching):
     def _prove_arguments(self, node: ir.Call, known: Signature | None) -> None:
         if known is None or not (known.tensors or known.sequences):
             return
+        if sum(not arg.keyword for arg in node.args) > len(known.positional):
+            return  # `x.addcmul_(value, a, b)`: another order of the arguments, with a number first
         for i, arg in enumerate(node.args):
             if arg.star:
                 return

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from xlamig.flow.model.absolute_imports import AbsoluteImports
 from xlamig.flow.model.callers import Callers, callers_of
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.summaries import FunctionSummary
 
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
@@ -186,6 +187,15 @@ class ProjectIndex:
         """By module, what the others and itself call of it."""
         calls = {module: interface.calls for module, interface in self._interfaces.items()}
         return callers_of(calls, self.locate)
+
+    def has_reading_method(self, name: str) -> bool:
+        """Return whether a method of this name, of a class of the modules in reach, always reads a tensor."""
+        return any(
+            Effect.READ in summary.effects.must
+            for interface in self._interfaces.values()
+            for path, summary in interface.summaries.items()
+            if path.endswith(f".{name}")
+        )
 
     def has_method(self, name: str, unless: re.Pattern[str] | None = None) -> bool:
         """Return whether a class of the modules in reach defines this method; not counting those with a base

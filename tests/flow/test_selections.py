@@ -45,6 +45,12 @@ def selections(source: str) -> list[str]:
         "def f():\n if CUDA: return 'cuda'\n raise E",
         "def f():\n if CUDA: return 'cuda'\n x = 'cpu'",
         "def f():\n if x: return 'cuda'\n return 'cpu'",
+        "if use_xla: device = 'xla'\nelif CUDA: device = 'cuda'\nelse: device = 'cpu'",
+        "device = 'cpu'\nif CUDA: device = 'cuda'\nif args.tpu: device = xm.xla_device()",
+        "def f():\n try:\n  return torch_xla.device()\n except E: pass\n if CUDA: return 'cuda'\n return 'cpu'",
+        "def f(d):\n if d == 'auto':\n  if CUDA: return 'cuda'\n return torch.device(d)",
+        "device = 'cpu'\nif x: device = pick()\nif CUDA: device = 'cuda'",
+        "device = 'cpu'\nif args.gpu:\n device = 'cuda'\nif CUDA: print(1)",
     ],
 )
 def test_no_selection(source: str) -> None:
@@ -89,6 +95,12 @@ def test_no_selection(source: str) -> None:
         ("def f():\n if CUDA: return 'cuda'\n return 'cpu'", "if-else cuda cpu string"),
         ("def f():\n if not CUDA: return 'cpu'\n return 'cuda'", "if-else cuda cpu string"),
         ("def f():\n if CUDA: return 'cuda'\n else: return 'cpu'", "if-else cuda cpu string"),
+        ("def f():\n if CUDA: return 'cuda'\n if MPS: return 'mps'\n return 'cpu'", "if-else cuda cpu string"),
+        ("def f():\n if not CUDA: return 'cpu'\n n = count()\n return f'cuda:{n}'", "if-else cuda:* cpu string"),
+        ("d = 'cpu'\nprint(1)\nif CUDA and not args.cpu:\n d = 'cuda'", "if-else cuda cpu string"),
+        ("d = 'cpu'\nif x:\n if CUDA: d = 'cuda'", "if-else cuda cpu string"),
+        ("d = None\nif CUDA: d = 'cuda'\nif d is None: d = 'cpu'", "if-else cuda cpu string"),
+        ("for i in x:\n if CUDA: d = 'cuda'\n else: d = 'cpu'", "if-else cuda cpu string"),
     ],
 )
 def test_a_selection_is_told_once(source: str, found: str) -> None:
@@ -98,11 +110,8 @@ def test_a_selection_is_told_once(source: str, found: str) -> None:
 
 def test_an_arm_for_xla_leaves_its_mark() -> None:
     """Rules take the guard as the program's own care for TPUs."""
-    for source in (
-        "device = 'xla' if use_xla else 'cuda' if CUDA else 'cpu'",
-        "if use_xla: device = 'xla'\nelif CUDA: device = 'cuda'\nelse: device = 'cpu'",
-    ):
-        assert [g.kind for c in choices(source) if c.via == "selection" for g in c.guards] == ["no-xla"]
+    found = choices("device = 'xla' if use_xla else 'cuda' if CUDA else 'cpu'")
+    assert [g.kind for c in found if c.via == "selection" for g in c.guards] == ["no-xla"]
 
 
 @pytest.mark.parametrize(

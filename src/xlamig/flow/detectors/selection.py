@@ -9,12 +9,13 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Span, Why
 from xlamig.flow.detectors.cuda_tests import CudaTests
+from xlamig.flow.detectors.device_flow import DeviceFlow
 from xlamig.flow.detectors.devices import Devices
-from xlamig.flow.detectors.outcomes import outcomes
 from xlamig.flow.model.guards import XLA_ARM, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
+_DEFAULTS = frozenset({"torch.set_default_device", "torch.set_default_tensor_type"})
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
 
 
@@ -25,6 +26,7 @@ class Selections:
         self.analysis = analysis
         self.tests = CudaTests(analysis, guards)
         self.devices = devices
+        self.flow = DeviceFlow(analysis, self.tests.device_text)
 
     # ------------------------------------------------------------------ expressions
 
@@ -37,6 +39,9 @@ class Selections:
             tests = {"availability": (node.test.start, node.test.end)}
             yield self._fact(node, "word", "gpu", "cpu", "string", place, tests)
             return
+        if (moved := self._moved(node.body, place)) and self._is_left(node, moved, place):
+            yield self._moves(node, moved, place)
+            return
         inner = (node.start, node.end) in self.devices.covered
         arms = None if inner else self._chain(node, place, takes_index)
         if arms is None:
@@ -46,6 +51,16 @@ class Selections:
         result: Literal["device", "string"] = "device" if parent or self._makes_device(node) else "string"
         yield self._fact(
             shown, "ternary", device, self._fallback(arms), result, place, self.tests.parts(node, place)
+        )
+
+    def _is_left(self, node: ir.IfExp, moved: ir.Call, place: CodeContext) -> bool:
+        """`x.cuda() if torch.cuda.is_available() else x`"""
+        assert isinstance(moved.func, ir.Attribute)
+        same = self.analysis.source(moved.func.value) == self.analysis.source(node.orelse)
+        return (
+            same
+            and self.tests.asks_for_cuda(node.test, place)
+            and not self.tests.is_negated(node.test, place)
         )
 
     def _is_word(self, node: ir.IfExp, place: CodeContext) -> bool:
@@ -91,30 +106,23 @@ class Selections:
         return [*texts, last]
 
     # ------------------------------------------------------------------ statements
-    def statement(
-        self, node: ir.If, before: ir.Stmt | None, after: ir.Stmt | None, place: CodeContext
-    ) -> Iterator[DeviceChoice]:
+    def statement(self, node: ir.If, place: CodeContext) -> Iterator[DeviceChoice]:
         """if/else that assigns or returns devices, or moves things to CUDA with no other branch."""
         if not self.tests.asks_for_cuda(node.test, place) or self._mentions_xla(node):
             return
-        chosen, other = node.body, node.orelse
-        if self.tests.is_negated(node.test, place):
-            chosen, other = other or tuple(s for s in (after,) if s is not None), chosen
-        elif len(other) == 1 and isinstance(other[0], ir.If):  # elif mps: ... else: cpu
-            last: ir.Stmt = other[0]
-            while isinstance(last, ir.If) and len(last.orelse) == 1 and isinstance(last.orelse[0], ir.If):
-                last = last.orelse[0]
-            assert isinstance(last, ir.If)
-            other = last.orelse
-        found = self._same_choice(chosen, other, before, after, place)
+        found = self.flow.choice(node, place)
         if found is not None:
-            device, result, fallback = found
+            self.devices.cover(found.chosen)
+            device = self.tests.device_text(found.chosen, place) or "cuda"
+            result: Literal["device", "string"] = "device" if self._makes_device(found.chosen) else "string"
             test = ir.Name(node.start, node.test.end, "if")
             parts = self._plain_choice(node, place)
-            if not parts and (asked := self.tests.asked(node.test, place)):
-                parts = {**asked, "fallback": (fallback.start, fallback.end)}
+            if not parts and found.near and (asked := self.tests.asked(node.test, place)):
+                parts = {**asked, "fallback": (found.fallback.start, found.fallback.end)}
             yield self._fact(test, "if-else", device, "cpu", result, place, parts)
             return
+        negated = self.tests.is_negated(node.test, place)
+        chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
         moved = self._move(chosen, place)
         if moved is not None and not other:
             yield self._moves(node, moved, place)
@@ -142,27 +150,6 @@ class Selections:
             "target": (target.start, target.end),
         }
 
-    def _same_choice(
-        self,
-        chosen: ir.Block,
-        other: ir.Block,
-        before: ir.Stmt | None,
-        after: ir.Stmt | None,
-        place: CodeContext,
-    ) -> tuple[str, Literal["device", "string"], ir.Expr] | None:
-        for statement in chosen:
-            for target, value in outcomes(statement):
-                device = self.tests.device_text(value, place)
-                if device is None or not device.startswith("cuda"):
-                    continue
-                elsewhere = other or tuple(s for s in (before if target[0] else after,) if s is not None)
-                for alternative in elsewhere:
-                    fallback = dict(outcomes(alternative)).get(target)
-                    if fallback is not None and self.tests.device_text(fallback, place) == "cpu":
-                        self.devices.cover(value)
-                        return device, "device" if self._makes_device(value) else "string", fallback
-        return None
-
     def _move(self, block: ir.Block, place: CodeContext) -> ir.Call | None:
         for statement in block:
             value = statement.value if isinstance(statement, ir.Assign | ir.ExprStmt) else None
@@ -173,8 +160,10 @@ class Selections:
         return None
 
     def _moved(self, node: ir.Expr | None, place: CodeContext) -> ir.Call | None:
-        """The call in a chain of method calls that moves to CUDA."""
+        """The call in a chain of method calls that moves to CUDA, or makes it torch's default."""
         while isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+            if self.analysis.names.dotted(node.func, place.scope) in _DEFAULTS and node.args:
+                return node if "cuda" in self.analysis.source(node.args[0]) else None
             if node.func.attr == "cuda":
                 return node
             if node.func.attr == "to" and node.args:
@@ -184,10 +173,11 @@ class Selections:
             node = node.func.value
         return None
 
-    def _moves(self, node: ir.If, moved: ir.Call, place: CodeContext) -> DeviceChoice:
-        test = ir.Name(node.start, node.test.end, "if")
-        fields = place.fields(test)
-        fields["statement"] = (node.start, node.end)
+    def _moves(self, node: ir.If | ir.IfExp, moved: ir.Call, place: CodeContext) -> DeviceChoice:
+        is_statement = isinstance(node, ir.If)
+        fields = place.fields(ir.Name(node.start, node.test.end, "if") if is_statement else node)
+        if is_statement:
+            fields["statement"] = (node.start, node.end)
         fields["related"] = (Why("moved to CUDA only under this test", (moved.start, moved.end)),)
         fields["parts"] = {"statement": (node.start, node.end), **self.tests.asked(node.test, place)}
         return DeviceChoice(**fields, via="move", device="cuda", form="move", fallback="cpu", result="move")

@@ -107,13 +107,12 @@ class Walk:
         """The statements of a block in turn; an early exit guards what comes after it."""
         for i, statement in enumerate(body):
             inside = self._without_handover(statement, place.at(statement))
-            before = body[i - 1] if i else None
             after = body[i + 1] if i + 1 < len(body) else None
             events = self.interpretation.recorder.of(statement)
             self.detectors.add(
                 facts_of_events(events, inside, self.interpretation.recorder.proofs, statement, body[i + 1 :])
             )
-            self._statement(statement, inside, before, after)
+            self._statement(statement, inside, after)
             place = self.narrowing.after(statement, place)
 
     def _without_handover(self, statement: ir.Stmt, place: CodeContext) -> CodeContext:
@@ -142,9 +141,7 @@ class Walk:
 
     # ------------------------------------------------------------------ statements
 
-    def _statement(
-        self, node: ir.Stmt, place: CodeContext, before: ir.Stmt | None, after: ir.Stmt | None
-    ) -> None:
+    def _statement(self, node: ir.Stmt, place: CodeContext, after: ir.Stmt | None) -> None:
         match node:
             case ir.Assign() | ir.AnnAssign():
                 self._assignment(node, place)
@@ -160,7 +157,7 @@ class Walk:
             case ir.ClassDef():
                 self._class(node, place)
             case ir.If():
-                self._if(node, place, before, after)
+                self._if(node, place, after)
             case ir.For():
                 self._note_last(node.body)
                 self.detectors.visit(node.iter, place)
@@ -265,8 +262,8 @@ class Walk:
             self.detectors.visit(arg.value, place)
         self._block(node.body, replace(place, scope=self.scopes.of(node), block=()))
 
-    def _if(self, node: ir.If, place: CodeContext, before: ir.Stmt | None, after: ir.Stmt | None) -> None:
-        self.detectors.add(self.detectors.selections.statement(node, before, after, place))
+    def _if(self, node: ir.If, place: CodeContext, after: ir.Stmt | None) -> None:
+        self.detectors.add(self.detectors.selections.statement(node, place))
         self.detectors.add(self.detectors.branches.statement(node, after, place))
         self.detectors.add(self.detectors.branches.choice(node, place))
         self.detectors.add(self.detectors.cuda_required.statement(node, place))

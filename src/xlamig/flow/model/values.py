@@ -286,13 +286,16 @@ class Values:
             if isinstance(literal, str) and literal.startswith("cuda") and self._names_a_device(other):
                 return Known(Value("cuda-test", text), negated=op == "!=")
         counted = isinstance(right, ir.Const) and op in (">", ">=", "!=")
-        if counted and isinstance(left, ir.Call):
-            count = self._counts_gpus(left, scope)
-            return Known(Value("cuda-test", text), availability=True) if count else self._unknown(node)
+        if counted and self._counts_gpus(left, scope):
+            return Known(Value("cuda-test", text), availability=True)
         return self._unknown(node)
 
-    def _counts_gpus(self, node: ir.Call, scope: Scope) -> bool:
-        """`torch.cuda.device_count()`, `len(torch.cuda.default_generators)`"""
+    def _counts_gpus(self, node: ir.Expr, scope: Scope) -> bool:
+        """`torch.cuda.device_count()`, `len(torch.cuda.default_generators)`, and names for such numbers."""
+        if not isinstance(node, ir.Call):
+            bindings = scope.find(path) if (path := path_of(node)) else []
+            made = bindings[0].value if len(bindings) == 1 else None
+            return isinstance(made, ir.Call) and self._counts_gpus(made, scope)
         if path_of(node.func) == "len" and node.args:
             return self.names.dotted(node.args[0].value, scope) == "torch.cuda.default_generators"
         return self.names.dotted(node.func, scope) == "torch.cuda.device_count"

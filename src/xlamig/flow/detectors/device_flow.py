@@ -1,0 +1,220 @@
+"""Follow a device through a function: what a name or a result is with CUDA, and what it is without."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xlamig import ir
+from xlamig.flow.detectors.outcomes import outcomes
+from xlamig.flow.model.guards import XLA_ARM
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.site import Analysis, CodeContext
+from xlamig.knowledge.devices import alternatives
+
+_OTHER = re.compile(rf"(?:^|_|\b)(?:{alternatives('other', words=True)})(?:_|\b|$)")
+
+Target = tuple[str, int]
+"""A path of names, or "" for what a function returns, with the position in it."""
+Outcomes = dict[Target, tuple[ir.Expr, ...]]
+"""The expressions that a target may get its value from."""
+
+
+class Choice(NamedTuple):
+    """The expressions that set one target with CUDA and without. `near` if the fallback is what the statement
+    leads to, and nothing uses it for anything else."""
+
+    chosen: ir.Expr
+    fallback: ir.Expr
+    near: bool = True
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run of statements. `values` holds what names have now, `returned` what was returned so far."""
+
+    values: Outcomes = field(default_factory=dict)
+    returned: Outcomes = field(default_factory=dict)
+
+    def copy(self) -> _Run:
+        return _Run(dict(self.values), self.returned)
+
+    def join(self, *ends: _Run) -> None:
+        """Take the values of branches, each of which may have run."""
+        self.values = {
+            target: tuple({id(v): v for end in ends for v in end.values.get(target, ())}.values())
+            for end in ends
+            for target in end.values
+        }
+
+
+class DeviceFlow:
+    """Runs the statements around a test of availability; `text_of` gives the device of an expression."""
+
+    def __init__(self, analysis: Analysis, text_of: Callable[[ir.Expr, CodeContext], str | None]) -> None:
+        self.analysis = analysis
+        self.text_of = text_of
+
+    def choice(self, node: ir.If, place: CodeContext) -> Choice | None:
+        """Return how the statement decides between CUDA and the CPU; None if not, or if XLA may result."""
+        blocks = list(_blocks_around(node, self._body(place)))
+        before = [statement for block, i in blocks for statement in block[:i]]
+        after = [statement for block, i in reversed(blocks) for statement in block[i + 1 :]]
+        for rest in ((), after):
+            found = self._decided(node, before, rest, place)
+            if found is not None:
+                target, choice = found
+                near = any(_holds_node(s, choice.fallback) for s in _near(*blocks[-1]))
+                return None if self._may_be_xla(target, place) else choice._replace(near=near)
+        return None
+
+    def _decided(
+        self, node: ir.If, before: Iterable[ir.Stmt], rest: Iterable[ir.Stmt], place: CodeContext
+    ) -> tuple[Target, Choice] | None:
+        ends: list[Outcomes] = []
+        for present in (True, False):
+            run = _Run()
+            self._block(before, run, present, place)
+            run.returned.clear()
+            self._block((node, *rest), run, present, place)
+            ends.append({**run.values, **run.returned})
+        for target in {**ends[0], **ends[1]}:
+            values = ends[0].get(target) or self._asked_for(node.test, target[0])
+            chosen = next((v for v in values if (self.text_of(v, place) or "").startswith("cuda")), None)
+            fallback = self._cpu(ends[1].get(target, ()), place)
+            inside = [v for v in (chosen, fallback) if v is not None and node.start <= v.start < node.end]
+            if chosen is not None and fallback is not None and inside:
+                return target, Choice(chosen, fallback)
+        return None
+
+    @staticmethod
+    def _asked_for(test: ir.Expr, path: str) -> tuple[ir.Expr, ...]:
+        """Return a device that the test asks for, as an option or a parameter says it is by default."""
+        return tuple(n for n in ir.walk(test) if isinstance(n, ir.Name | ir.Attribute) and path_of(n) == path)
+
+    def _cpu(self, values: tuple[ir.Expr, ...], place: CodeContext) -> ir.Expr | None:
+        """Return where the CPU is chosen, if nothing is that may be another device."""
+        texts = [self.text_of(value, place) for value in values]
+        if any(text is None or text.startswith("cuda") for text in texts):
+            return None
+        return next((v for v, text in zip(values, texts, strict=True) if text == "cpu"), None)
+
+    def _may_be_xla(self, target: Target, place: CodeContext) -> bool:
+        """Return whether some statement of the function gives the target an XLA device."""
+        return any(
+            XLA_ARM.search(self.analysis.source(value))
+            for outer in self._body(place)
+            for statement in ir.statements(outer)
+            if isinstance(statement, ir.Stmt)
+            for other, value in outcomes(statement)
+            if other == target
+        )
+
+    def _body(self, place: CodeContext) -> ir.Block:
+        node = place.scope.node
+        return node.body if isinstance(node, ir.FunctionDef | ir.ClassDef) else self.analysis.module.body
+
+    # ------------------------------------------------------------------ runs
+
+    def _block(self, body: Iterable[ir.Stmt], run: _Run, present: bool, place: CodeContext) -> bool:
+        """Run statements; return whether the end of the block is not reached."""
+        return any(self._statement(statement, run, present, place) for statement in body)
+
+    def _statement(self, node: ir.Stmt, run: _Run, present: bool, place: CodeContext) -> bool:
+        match node:
+            case ir.Assign() | ir.Return():
+                for target, value in outcomes(node):
+                    if target[0]:
+                        run.values[target] = run.values.get((path_of(value), 0), (value,))
+                    else:
+                        given = run.values.get((path_of(value), 0), (value,))
+                        run.returned[target] = (*run.returned.get(target, ()), *given)
+                return isinstance(node, ir.Return)
+            case ir.Raise():
+                return True
+            case ir.Jump(kind=kind):
+                return kind != "pass"
+            case ir.If(test=test, body=body, orelse=orelse):
+                holds = _is_none(test, run.values)
+                holds = self._holds(test, present, place) if holds is None else holds
+                ways = [body, orelse] if holds is None else [body if holds else orelse]
+                return self._branches(ways, run, present, place)
+            case ir.With(body=body):
+                return self._block(body, run, present, place)
+            case ir.Try(body=body, handlers=handlers):
+                return self._branches([body, *(h.body for h in handlers)], run, present, place)
+            case ir.For(body=body) | ir.While(body=body):
+                self._branches([body, ()], run, present, place)
+        return False
+
+    def _branches(self, ways: list[ir.Block], run: _Run, present: bool, place: CodeContext) -> bool:
+        ends = []
+        for way in ways:
+            end = run.copy()
+            if not self._block(way, end, present, place):
+                ends.append(end)
+        if ends:
+            run.join(*ends)
+        return not ends
+
+    def _holds(self, test: ir.Expr, present: bool, place: CodeContext) -> bool | None:
+        """Return the outcome of a test with CUDA, or without any accelerator but a TPU."""
+        match test:
+            case ir.Unary(op="not", operand=operand):
+                inner = self._holds(operand, present, place)
+                return None if inner is None else not inner
+            case ir.Bool(op=op, values=values):
+                found = [self._holds(value, present, place) for value in values]
+                if (op == "or") in found:
+                    return op == "or"
+                return None if None in found else op == "and"
+            case ir.Name(id=name):
+                bindings = place.scope.find(name)
+                value = bindings[0].value if len(bindings) == 1 else None
+                if isinstance(value, ir.Bool | ir.Unary):
+                    return self._holds(value, present, place)
+        known = self.analysis.values.of(test, place.scope)
+        if known.value.kind == "cuda-test" and known.availability:
+            return present is not known.negated
+        return False if _OTHER.search(self.analysis.source(test)) else None
+
+
+def _near(block: ir.Block, i: int) -> Iterator[ir.Stmt]:
+    """Yield a statement of a block, the one before it and all after it."""
+    yield from block[max(0, i - 1) :]
+
+
+def _holds_node(outer: ir.Node, inner: ir.Node) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
+
+
+def _is_none(test: ir.Expr, values: Outcomes) -> bool | None:
+    """Return the outcome of `device is None`, if what the name was set to decides it."""
+    match test:
+        case ir.Compare(left=left, ops=("is" | "is not" as op,), comparators=(ir.Const(value=None),)):
+            found = {isinstance(v, ir.Const) and v.value is None for v in values.get((path_of(left), 0), ())}
+            return found.pop() is (op == "is") if len(found) == 1 else None
+    return None
+
+
+def _blocks_around(node: ir.Stmt, body: ir.Block) -> Iterator[tuple[ir.Block, int]]:
+    """Yield the blocks that hold a statement, outermost first, each with the position of what holds it."""
+    for i, statement in enumerate(body):
+        if statement.start <= node.start and node.end <= statement.end:
+            yield body, i
+            if statement is not node:
+                for inner in _blocks(statement):
+                    yield from _blocks_around(node, inner)
+            return
+
+
+def _blocks(node: ir.Stmt) -> Iterator[ir.Block]:
+    match node:
+        case ir.If(body=body, orelse=orelse) | ir.For(body=body, orelse=orelse):
+            yield from (body, orelse)
+        case ir.While(body=body) | ir.With(body=body):
+            yield body
+        case ir.Try(body=body, handlers=handlers, orelse=orelse, final=final):
+            yield from (body, *(handler.body for handler in handlers), orelse, final)

@@ -32,7 +32,7 @@ from xlamig.facts.shapes import (
     DynamicShape,
     NegativeSlice,
 )
-from xlamig.facts.steps import ModuleMove, StepBoundary
+from xlamig.facts.steps import ModuleMove, RankGuardedCall, StepBoundary
 from xlamig.facts.surroundings import Environment, ToolEvent
 
 FACTS: Mapping[str, type[Fact]] = MappingProxyType(
@@ -49,6 +49,7 @@ FACTS: Mapping[str, type[Fact]] = MappingProxyType(
             NegativeSlice,
             StepBoundary,
             ModuleMove,
+            RankGuardedCall,
             Transfer,
             Timing,
             Package,
@@ -84,6 +85,7 @@ __all__ = [
     "ModuleMove",
     "NegativeSlice",
     "Package",
+    "RankGuardedCall",
     "Scalar",
     "Span",
     "StepBoundary",

@@ -1,4 +1,4 @@
-"""The steps of a loop, and modules that are moved between them."""
+"""The steps of a loop, modules that are moved between them, and what one rank does alone."""
 
 from __future__ import annotations
 
@@ -36,3 +36,14 @@ class ModuleMove(Fact):
     via: Literal["optimizer", "tie", "hook", "attribute", "list", "data", "host-data"]
     module: str  # source text
     optimizer: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankGuardedCall(Fact):
+    """One rank alone does what all ranks have to do, mostly in a function that it calls: run a collective or
+    the model, save tensors of the device, read the result of a collective."""
+
+    kind: ClassVar[str] = "rank-guarded-call"
+
+    effect: Literal["collective", "model", "save", "read"]
+    callee: str

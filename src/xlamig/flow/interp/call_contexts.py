@@ -141,6 +141,7 @@ class CallContexts:
         frame.env.update(given)
         frame.yields = "yield" in m.source(function.node)
         self._running.append(id(function.node))
+        one_rank, m.one_rank = m.one_rank, self._on_one_rank(function.node)
         loops, m.loops = m.loops, list(m.loops)
         # Whoever calls it, and even if the file does not show that its class is a module.
         forward = function.owner is not None and function.node.name == "forward"
@@ -148,7 +149,7 @@ class CallContexts:
         with m.branch() as effects:
             leaves = m.semantics.block(function.node.body)
         m.forwards -= forward
-        m.loops = loops
+        m.loops, m.one_rank = loops, one_rank
         self._running.pop()
         m.frame, m.statement, m.synced = outer, statement, synced
         result = frame.returned
@@ -159,6 +160,11 @@ class CallContexts:
         elif not leaves and result.kind != "none":
             result = join(result, NONE)
         return result, effects
+
+    def _on_one_rank(self, node: ir.FunctionDef) -> tuple[Why, ...]:
+        """Return why only one rank runs a function, if its decorator says so."""
+        found = map(self.m.frequency_guards.of_decorator, node.decorators)
+        return next((why for why in found if why), ())
 
     def _lambda(self, function: Function, args: Args) -> AbstractValue:
         m = self.m

@@ -44,6 +44,7 @@ class Calls:
         self.m = state
         self.call_contexts = CallContexts(state)
         self.opaque = OpaqueCalls(state, reads)
+        self.one_rank = reads.one_rank
         libraries = Libraries(state, reads, sizes)
         costs = Costs(state, reads, sizes)
         self.tensors = Tensors(state, reads, costs, sizes, moves)
@@ -58,6 +59,9 @@ class Calls:
         self.builtins = Builtins(state, reads, sizes, costs)
 
     def of(self, node: ir.Call) -> AbstractValue:
+        return self.one_rank.watch(node, self._of) if self.m.one_rank else self._of(node)
+
+    def _of(self, node: ir.Call) -> AbstractValue:
         func = node.func
         if isinstance(func, ir.Attribute):
             held = self.m.env.get(path_of(func))

@@ -43,10 +43,16 @@ class AbstractInterpreter(State):
         self.assignment = Assignment(self, moves, self.calls.opaque)
 
     def block(self, body: Iterable[ir.Stmt]) -> Leaves:
-        for node in body:
-            self.start_statement(node)
-            if self.statements.run(node):
-                return True
+        outer = self.one_rank
+        try:
+            for node in body:
+                self.start_statement(node)
+                if self.statements.run(node):
+                    return True
+                if type(node) is ir.If and not node.orelse and not self.one_rank and _leaves(node.body):
+                    self.one_rank = self.frequency_guards.first_rank(node.test, self.frame.scope, False)
+        finally:
+            self.one_rank = outer
         return False
 
     # ------------------------------------------------------------------ Semantics: see there
@@ -106,3 +112,9 @@ class AbstractInterpreter(State):
 
     def make_module(self, dotted: str, args: Args, node: ir.Call) -> AbstractValue:
         return self.calls.modules.imported(dotted, args, node)
+
+
+def _leaves(body: ir.Block) -> bool:
+    """Return whether a branch leaves the function or the iteration."""
+    last = body[-1]
+    return isinstance(last, ir.Return) or (isinstance(last, ir.Jump) and last.kind != "pass")

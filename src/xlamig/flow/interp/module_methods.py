@@ -36,6 +36,10 @@ class ModuleMethods:
         """Return what a method of every module gives; None for another method."""
         if name in _SAME:
             return module
+        if name == "save_pretrained":
+            if module.place == "device":
+                self.m.effects.add(Effect.SAVE)
+            return NONE
         if name in _STATE:
             tensor = AbstractValue(
                 "tensor", module.place, sure=module.sure, trait=Mark.PARAMETER, ref=module.ref

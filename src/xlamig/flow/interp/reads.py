@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     Mark,
     element_of,
 )
+from xlamig.flow.interp.one_rank import OneRank
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
@@ -48,6 +49,7 @@ def keeps(cause: str, dimension: object) -> bool:
 class Reads:
     def __init__(self, state: State) -> None:
         self.m = state
+        self.one_rank = OneRank(state)
 
     def host(
         self, node: ir.Node, thing: AbstractValue, via: str, operation: str, of: ir.Node | None = None
@@ -59,6 +61,8 @@ class Reads:
         m = self.m
         m.effects.add(Effect.READ if sure > POSSIBLE else Effect.POSSIBLE_READ)
         m.waiting = False
+        if m.one_rank:
+            self.one_rank.read(node, thing)
         over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")
         self._told(node, thing, via, operation, of if of is not None else node, over)
 

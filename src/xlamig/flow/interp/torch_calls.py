@@ -69,6 +69,9 @@ class TorchCalls:
     special: SpecialCalls
 
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        self.reads.one_rank.called(name, args)
+        if name in table.names("collectives", "results") and args.tensors():
+            return self.reads.one_rank.reduced(args.tensors()[-1], node)
         made = self.special.call(name, args, node) or self.libraries.made(name, node)
         if made is not None:
             return made

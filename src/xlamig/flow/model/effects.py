@@ -13,8 +13,10 @@ class Effect(Enum):
 
     STEP_LOOP     runs a loop whose iterations are steps
     SYNC_INSIDE   ends a graph inside an inner loop
+    COLLECTIVE    runs a collective, which all ranks have to run
     POSSIBLE_READ reads a tensor that is possibly on the device
     PART_CALL     calls a part of the module that runs, such as `self.attention(x)`
+    SAVE          saves tensors of the device
     SETTLED       leaves no device work queued that nothing waited for
     TIE           gives two parts of a module one weight
     """
@@ -25,12 +27,14 @@ class Effect(Enum):
     ADD_ROWS = "add-rows"
     BACKWARD = "backward"
     BATCH = "batch"
+    COLLECTIVE = "collective"
     FRAMEWORK = "framework"
     MODEL_CALL = "model-call"
     OPTIMIZER_STEP = "optimizer-step"
     PART_CALL = "part-call"
     POSSIBLE_READ = "possible-read"
     READ = "read"
+    SAVE = "save"
     SELECT = "select"
     SETTLED = "settled"
     STEP_LOOP = "step-loop"

@@ -10,8 +10,8 @@ from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import values as table
 
-_RANKS = re.compile(r"rank|main|master|primary|zero|chief", re.IGNORECASE)
-_RANK = re.compile(r"(?:^|_)rank(?:_id)?$|process_index$|_ordinal$", re.IGNORECASE)
+_RANKS = re.compile(r"rank|ordinal|process_index|procid|main|master|primary|zero|chief", re.IGNORECASE)
+_RANK = re.compile(r"(?:^|[._])rank(?:_id)?$|process_index$|_ordinal$", re.IGNORECASE)
 _IS_FIRST = re.compile(
     r"^_?(?:is|am)_?(?:the_)?(?:\w+_)?(?:main|master|primary|rank_?(?:zero|0)|global_zero|process_zero|chief)"
     r"(?:_process|_rank|_node|_ordinal|_worker)?$"
@@ -30,6 +30,7 @@ _MAY_BE_SELDOM = re.compile(
 )
 _COUNTER = re.compile(r"(?:^|_)(?:steps?|iter|iteration|it|batch_(?:idx|index|nb|id|i))$", re.IGNORECASE)
 _FIRST = (0, -1)  # -1 stands for a run without ranks
+_VARIABLE = re.compile(r"RANK$|^SLURM_PROCID$")
 _NO_RANK = re.compile(r"-\s*1\b")
 _RANK_0 = re.compile(r"(?<![\w.])0\b")
 
@@ -67,9 +68,10 @@ class FrequencyGuards:
     # ------------------------------------------------------------------ ranks
 
     def _may_ask_for_rank(self, test: ir.Expr, scope: Scope) -> bool:
-        return _RANKS.search(self.text, test.start, test.end) is not None or (
-            isinstance(test, ir.Name) and _set_to(test, scope) is not None
-        )
+        if _RANKS.search(self.text, test.start, test.end) is not None:
+            return True
+        asked = test.left if isinstance(test, ir.Compare) else test
+        return isinstance(asked, ir.Name) and _set_to(asked, scope) is not None
 
     def _is_first(self, test: ir.Expr, scope: Scope, depth: int = 0) -> bool | None:
         """True if it is rank 0 where the test holds, False if it is where it does not."""
@@ -86,7 +88,8 @@ class FrequencyGuards:
                 each = all(f is not None or a for f, a in zip(found, alone, strict=True))
                 return not held if each and (not held) in found else None
             case ir.Compare(left=left, ops=(op,), comparators=(right,)):
-                return _compared(left, op, right)
+                value = _set_to(left, scope) if isinstance(left, ir.Name) and not _is_rank(left) else None
+                return _compared(left if value is None else value, op, right)
             case ir.Name() | ir.Attribute() | ir.Call():
                 path = path_of(test.func if isinstance(test, ir.Call) else test)
                 if _IS_FIRST.search(path.rpartition(".")[2]):
@@ -140,6 +143,9 @@ def _set_to(name: ir.Name, scope: Scope) -> ir.Expr | None:
 
 
 def _is_rank(node: ir.Expr) -> bool:
+    if isinstance(node, ir.Call) and path_of(node.func) == "int":  # `int(os.environ["RANK"])`
+        texts = (part.value for part in ir.walk(node) if isinstance(part, ir.Const))
+        return any(isinstance(text, str) and _VARIABLE.search(text) for text in texts)
     return _RANK.search(path_of(node.func if isinstance(node, ir.Call) else node)) is not None
 
 

@@ -1,0 +1,95 @@
+"""Calls that only one rank makes, of functions that do what all ranks have to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from xlamig import ir
+from xlamig.facts import RankGuardedCall
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import LIKELY, AbstractValue
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.effects import Effect, Effects
+from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
+
+REDUCED = "a collective writes this: "
+What = Literal["collective", "model", "save", "read"]
+
+
+class OneRank:
+    """Compares the effects of a call with where it stands. `state.one_rank` holds the reasons why only one
+    rank gets to the current statement."""
+
+    def __init__(self, state: State) -> None:
+        self.m = state
+        self._reported = 0  # what is reported where it stands
+
+    def watch(self, node: ir.Call, run: Callable[[ir.Call], AbstractValue]) -> AbstractValue:
+        """Run a call that one rank makes."""
+        m, reported, synced = self.m, self._reported, self.m.synced
+        with m.branch() as effects:
+            result = run(node)
+        m.effects.update(effects)
+        effect = _all_ranks_need(effects, synced)
+        if effect is not None and reported == self._reported:
+            self._record(node, effect)
+        return result
+
+    def called(self, name: str, args: Args) -> None:
+        """Note the effect of a function of torch or torch_xla, whose call is reported where it stands."""
+        here = bool(self.m.one_rank)
+        if name in table.names("collectives", "calls"):
+            self._reported += here
+            self.m.effects.add(Effect.COLLECTIVE)
+            if name in table.names("collectives", "in-place"):
+                self._written(args)
+        elif name == "torch.save" and args.positional and _is_on_device(args.positional[0]):
+            self._reported += here
+            self.m.effects.add(Effect.SAVE)
+
+    def _written(self, args: Args) -> None:
+        for arg, thing in args.pairs:
+            if thing.kind == "tensor" and (path := path_of(arg.value)):
+                self.m.put(path, self.reduced(thing, arg))
+
+    def reduced(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue:
+        """Return the tensor that a collective makes of one of every rank."""
+        text = short(self.m.source(node))
+        return tensor.with_reason(f"{REDUCED}`{text}`", (node.start, node.end))
+
+    def read(self, node: ir.Node, thing: AbstractValue) -> None:
+        """Report that one rank reads what a collective makes that nothing has executed yet."""
+        if self.m.synced or not any(why.message.startswith(REDUCED) for why in thing.why):
+            return
+        self._record(node, "read")
+
+    def _record(self, node: ir.Node, effect: What) -> None:
+        text = short(self.m.source(node.func if isinstance(node, ir.Call) else node))
+        self._reported += 1
+        self.m.record(RankGuardedCall, node, LIKELY, self.m.one_rank, effect=effect, callee=text)
+
+
+def _is_on_device(saved: AbstractValue, depth: int = 3) -> bool:
+    """Return whether a value holds a tensor of the device."""
+    if saved.kind in ("tensor", "module"):
+        return saved.place == "device" and saved.sure >= LIKELY
+    parts = [
+        *(saved.items or ()),
+        *(saved.fields or {}).values(),
+        *((saved.element,) if saved.element else ()),
+    ]
+    return depth > 0 and any(_is_on_device(part, depth - 1) for part in parts)
+
+
+def _all_ranks_need(effects: Effects, synced: bool) -> What | None:
+    if effects.happens(Effect.COLLECTIVE):
+        return "collective"
+    if synced:
+        return None
+    if effects.happens(Effect.SAVE):
+        return "save"
+    runs = effects.happens(Effect.MODEL_CALL, Effect.STEP_LOOP) and effects.happens(Effect.WORK)
+    return "model" if runs else None

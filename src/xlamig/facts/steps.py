@@ -33,7 +33,7 @@ class ModuleMove(Fact):
 
     kind: ClassVar[str] = "module-move"
 
-    via: Literal["optimizer", "tie", "hook", "attribute", "list", "data", "host-data"]
+    via: Literal["optimizer", "tie", "hook", "attribute", "list", "data", "host-data", "away"]
     module: str  # source text
     optimizer: str = ""
 

@@ -38,7 +38,12 @@ class AbstractInterpreter(State):
         self.evaluator = Evaluator(self, reads, sizes)
         self.definitions = Definitions(self, self.calls.call_contexts)
         self.statements = Statements(
-            self, self.evaluator, self.definitions, Loops(self, reads, sizes), self.calls.call_contexts, reads
+            self,
+            self.evaluator,
+            self.definitions,
+            Loops(self, reads, sizes, moves),
+            self.calls.call_contexts,
+            reads,
         )
         self.assignment = Assignment(self, moves, self.calls.opaque)
 

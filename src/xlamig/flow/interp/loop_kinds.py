@@ -17,6 +17,11 @@ _OPTIMIZER_STEPS = (Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP)
 _TRAINS = (Effect.BACKWARD, Effect.MODEL_CALL, Effect.ZERO_GRAD, Effect.BATCH)
 
 
+def trains(effects: Effects) -> bool:
+    """Return whether a loop, or one in it, updates parameters."""
+    return effects.happens(Effect.STEP_LOOP, *_OPTIMIZER_STEPS)
+
+
 def runs_graph(effects: Effects) -> bool:
     """Return whether XLA runs a graph on every path: for a host read, or at the end of a step."""
     return not effects.must.isdisjoint((Effect.READ, Effect.SYNC))

@@ -15,8 +15,9 @@ from xlamig.flow.interp.domain import (
     over,
 )
 from xlamig.flow.interp.frames import STEPS, Env, Loop, copy_env, join_env
-from xlamig.flow.interp.loop_kinds import LoopKinds, runs_graph
+from xlamig.flow.interp.loop_kinds import LoopKinds, runs_graph, trains
 from xlamig.flow.interp.loop_values import LoopValues
+from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
@@ -31,9 +32,9 @@ _ABSORBED = frozenset(
 
 
 class Loops:
-    def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
+    def __init__(self, state: State, reads: Reads, sizes: Sizes, moves: Moves) -> None:
         self.m = state
-        self.reads, self.sizes = reads, sizes
+        self.reads, self.sizes, self.moves = reads, sizes, moves
         self.kinds, self.values = LoopKinds(state), LoopValues(state)
 
     def run_for(self, node: ir.For) -> None:
@@ -92,6 +93,8 @@ class Loops:
             m.statement = node
             if loop.kind in STEPS:
                 record_boundary(m, loop, effects, iterable)
+            if trains(effects):
+                self.moves.departures.end(loop)
             m.statement, m.frequency = statement, frequency
             first = last
         m.frame.env = join_env(before, first)

@@ -246,6 +246,8 @@ class Modules:
         path = path_of(node.func.value)
         if target.place != "host":
             self.moves.moved(module, node, path)
+        else:
+            self.moves.taken_to_host(module, node, path)
         sure = CERTAIN if target.sure == CERTAIN and target.place == "device" else LIKELY
         why = Why(f"`{short(self.m.source(node))}` is on the device", (node.start, node.end))
         place: Residence = "host" if target.place == "host" else "device"

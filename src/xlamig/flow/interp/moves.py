@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from xlamig import ir
 from xlamig.facts import ModuleMove, Why
 from xlamig.flow.interp.conventions import is_move
+from xlamig.flow.interp.departures import Departures
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, Ref, alternatives
 from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.frames import ClassInfo
@@ -29,6 +30,7 @@ class Moves:
 
     def __init__(self, state: State) -> None:
         self.m = state
+        self.departures = Departures(state)
         self.swaps = False  # a flag makes moves keep the parameters' identity
         self._held: dict[Ref, list[tuple[str, ir.Node, str, str]]] = {}  # with the file
         self._ties: dict[Ref, list[Event]] = {}
@@ -42,15 +44,19 @@ class Moves:
                 held = self._held.setdefault(ref, [])
                 if all(other is not node for _, other, _, _ in held):
                     held.append((via, node, name, self.m.filename))
+        elif via == "optimizer":
+            self.departures.hold(module, node, name)
 
     def share(self, other: Moves) -> None:
         """Remember together with another module of the program."""
+        self.departures.share(other.departures)
         self._held, self._ties, self._moves, self._kept = other._held, other._ties, other._moves, other._kept
 
     def moved(self, module: AbstractValue, node: ir.Call, path: str) -> None:
         """A module on the host is moved to the device."""
         if module.kind != "module" or module.place not in ("host", "either"):
             return
+        self.departures.come_back(module)
         for ref in alternatives(module.ref):
             self._moves[ref] = (module, node, self.m.statement, path)
             if self.swaps:
@@ -73,6 +79,12 @@ class Moves:
             if via == "tie" and told is not None:
                 for ref in alternatives(module.ref):
                     self._ties.setdefault(ref, []).append(told)
+
+    def taken_to_host(self, module: AbstractValue, node: ir.Call, path: str) -> None:
+        """A module is moved to the CPU: a move back makes new parameters."""
+        for ref, holders in self.departures.leave(module, node, path).items():
+            held = self._held.setdefault(ref, [])
+            held.extend(("optimizer", *holder) for holder in holders)
 
     def _dependants(self, module: AbstractValue) -> Iterator[tuple[str, ir.Node, str, str]]:
         """Yield the objects that hold the parameters of a module, or of a part that its class sets."""

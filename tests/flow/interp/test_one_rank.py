@@ -1,0 +1,124 @@
+"""What one rank does alone, and models that are taken to the CPU to be saved."""
+
+from __future__ import annotations
+
+import pytest
+
+from xlamig.facts import Fact, Interest, ModuleMove, RankGuardedCall
+from xlamig.flow import facts_of
+from xlamig.syntax import module_from_text
+
+from .said import IMPORTS, facts
+
+TRAINING = """
+import torch.distributed as dist, torch_xla.core.xla_model as xm
+device = torch_xla.device()
+model = nn.Linear(8, 8).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+def validate(model, loader):
+    for x, y in loader:
+        print(model(x.to(device)).argmax(-1).cpu())
+
+def save(model, path):
+    torch.save({"model": model.state_dict()}, path)
+
+def average(value):
+    return xm.all_reduce(xm.REDUCE_SUM, value) / 8
+
+def write(text):
+    open("log.txt", "a").write(text)
+
+def train(loader, rank, epochs):
+    for epoch in range(epochs):
+        for x, y in loader:
+            loss = model(x.to(device)).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            STEP
+        EPOCH
+
+train(torch.utils.data.DataLoader(data), dist.get_rank(), 3)
+"""
+
+
+def found(kind: type[Fact], epoch: str = "pass", step: str = "pass") -> list[Fact]:
+    indented = epoch.replace("\n", "\n        ")
+    text = IMPORTS + TRAINING.replace("STEP", step.replace("\n", "\n            ")).replace("EPOCH", indented)
+    every = facts_of(module_from_text(text), text, "train", False, Interest(), {}).facts
+    return [fact for fact in every if isinstance(fact, kind)]
+
+
+def effects(epoch: str = "pass", step: str = "pass") -> list[str]:
+    return [fact.effect for fact in found(RankGuardedCall, epoch, step) if isinstance(fact, RankGuardedCall)]
+
+
+@pytest.mark.parametrize(
+    "epoch",
+    [
+        "validate(model, loader)",
+        "average(loss)",
+        "if rank == 0: write(str(epoch))",
+        "if rank == 0: print(epoch)",
+        "if epoch == 0: validate(model, loader)",
+        "torch_xla.sync()\nif rank == 0: save(model, 'a')",
+        "torch_xla.sync()\nif rank == 0: validate(model, loader)",
+        "state = {k: v.cpu() for k, v in model.state_dict().items()}\nif rank == 0: torch.save(state, 'a')",
+        "value = average(loss).item()\nif rank == 0: print(value)",
+        "value = average(loss)\ntorch_xla.sync()\nif rank == 0: print(value.item())",
+        "if rank == 0: print(nn.Linear(2, 2)(torch.ones(2)))",
+        "if rank == 0: dist.all_reduce(loss)",  # a rule of its own reads the call
+    ],
+)
+def test_reports_nothing_that_one_rank_may_do(epoch: str) -> None:
+    assert effects(epoch) == []
+
+
+@pytest.mark.parametrize(
+    ("epoch", "effect"),
+    [
+        ("if rank == 0: validate(model, loader)", "model"),
+        ("if rank == 0: print(model(x.to(device)))", "model"),
+        ("if rank != 0: continue\nvalidate(model, loader)", "model"),
+        ("if rank == 0: save(model, 'a')", "save"),
+        ("if xm.is_master_ordinal(): average(loss)", "collective"),
+        ("torch_xla.sync()\nif rank == 0: average(loss)", "collective"),
+        ("value = average(loss)\nif rank == 0: print(value.item())", "read"),
+        ("total = loss.detach()\ndist.all_reduce(total)\nif rank == 0: print(total.item())", "read"),
+        ("@rank_zero_only\ndef show(): average(loss)\nshow()", "collective"),
+    ],
+)
+def test_reports_what_all_ranks_have_to_do(epoch: str, effect: str) -> None:
+    assert effects(epoch) == [effect]
+
+
+def moves(epoch: str) -> list[str]:
+    return [fact.via for fact in found(ModuleMove, epoch, "torch_xla.sync()") if isinstance(fact, ModuleMove)]
+
+
+@pytest.mark.parametrize(
+    "epoch",
+    [
+        "pass",
+        "copy.deepcopy(model).cpu()",
+        "state = {k: v.cpu() for k, v in model.state_dict().items()}",
+        "other = nn.Linear(8, 8).to(device)\nother.cpu()",
+    ],
+)
+def test_reports_nothing_of_models_that_stay(epoch: str) -> None:
+    assert moves(f"import copy\n{epoch}") == []
+
+
+def test_reports_a_model_that_comes_back_with_other_parameters() -> None:
+    assert moves("model.cpu()\ntorch.save(model.state_dict(), 'a')\nmodel.to(device)") == ["optimizer"]
+
+
+@pytest.mark.parametrize("epoch", ["model.cpu()", "torch.save(model.to('cpu').state_dict(), 'a')"])
+def test_reports_a_model_that_stays_on_the_cpu(epoch: str) -> None:
+    assert moves(epoch) == ["away"]
+
+
+def test_reports_nothing_of_a_model_that_leaves_after_the_training() -> None:
+    text = TRAINING.replace("STEP", "pass").replace("EPOCH", "pass") + "\nmodel.cpu()\n"
+    assert [fact for fact in facts(text) if isinstance(fact, ModuleMove)] == []

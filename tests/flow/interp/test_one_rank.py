@@ -1,4 +1,4 @@
-"""What one rank does alone, and models that are taken to the CPU to be saved."""
+"""Work that one rank does alone, and models that are taken to the CPU to be saved."""
 
 from __future__ import annotations
 

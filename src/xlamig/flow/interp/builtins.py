@@ -88,7 +88,7 @@ class Builtins:
                 return first if first.kind in ("tensor", "number") else NUMBER
             case "dict":
                 known = first.fields or {} if first.kind == "mapping" else {}
-                return AbstractValue("mapping", fields={**known, **args.keywords})
+                return AbstractValue("mapping", fields={**known, **args.keywords}, ref=self.m.birth)
             case "getattr":
                 return self._getattr(first, args, node)
             case "map":

@@ -6,6 +6,8 @@ from xlamig import ir
 from xlamig.facts import ChangingConstant, ChangingShape, DynamicShape
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
+    LIKELY,
+    MISSING,
     POSSIBLE,
     TOP,
     AbstractValue,
@@ -13,6 +15,7 @@ from xlamig.flow.interp.domain import (
     Grown,
     Made,
     Mark,
+    Picked,
     element_of,
 )
 from xlamig.flow.interp.frames import STEPS
@@ -24,6 +27,7 @@ from xlamig.flow.model.known import short
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
+_ROWS = (0, None, MISSING)
 _DYNAMIC = frozenset({"unique", "unique_consecutive", "masked_select"})
 
 
@@ -111,12 +115,17 @@ class Costs:
         given = args.get(0, "tensors")
         if given is None or given.kind != "sequence":
             return
-        for item in given.items or ((given.element,) if given.element else ()):
-            if item.kind == "tensor" and isinstance(item.trait, Carried):
+        held = given.items or ((given.element,) if given.element else ())
+        for item in held:
+            if item.kind not in ("tensor", "unknown"):
+                continue
+            if isinstance(item.trait, Carried) or (isinstance(item.trait, Picked) and _is_across(args)):
                 self._mark(result, item, name, node)
+                known = max((part.sure for part in held if part.kind == "tensor"), default=POSSIBLE)
+                result.sure = max(result.sure, min(known, LIKELY))  # what is joined with tensors is one
 
     def _mark(self, result: AbstractValue, carried: AbstractValue, name: str, node: ir.Call) -> None:
-        assert isinstance(carried.trait, Carried)
+        assert isinstance(carried.trait, Carried | Picked)
         result.trait = Grown(carried.trait.name)
         result.loop = carried.loop
         result.ref = Made(node, self.m.statement, name)
@@ -202,3 +211,9 @@ class Costs:
             operation=name,
             number=text,
         )
+
+
+def _is_across(args: Args) -> bool:
+    """Return whether tensors are joined along another dimension than that of the rows."""
+    dim = args.get(1, "dim") or args.keywords.get("axis")
+    return dim is not None and dim.const not in _ROWS

@@ -30,6 +30,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.frames import Frame, Function, class_of, copy_env
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.iteration import Iteration
+from xlamig.flow.interp.kept import entry
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import attribute_shape, sizes_of
@@ -126,7 +127,9 @@ class Evaluator:
                 return groups_of(owner.place)
             case "unknown" if owner.place:
                 return self._of_unseen(owner, name)
-        return by_convention(name)
+        known = by_convention(name)
+        kept = entry(self.m, node, owner, name) if known is TOP and owner.kind == "unknown" else None
+        return kept or known
 
     def _of_tensor(self, owner: AbstractValue, name: str) -> AbstractValue:
         if name in table.names("attributes", "tensor"):
@@ -195,8 +198,9 @@ class Evaluator:
             else:
                 others.append(thing)
         if others:
-            return AbstractValue("mapping", element=join_all([*others, *items.values()]))
-        return AbstractValue("mapping", fields=items)
+            held = join_all([*others, *items.values()])
+            return AbstractValue("mapping", element=held, ref=self.m.birth)
+        return AbstractValue("mapping", fields=items, ref=self.m.birth)
 
     def _lambda(self, node: ir.Lambda) -> AbstractValue:
         return AbstractValue("function", ref=Function(node, self.m.frame.scope, self.m.frame))

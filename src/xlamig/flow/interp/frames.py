@@ -46,7 +46,7 @@ class ClassInfo(Definition):
         known = self.attributes.get(name)
         both = thing if known is None else join(known, thing)
         self.attributes[name] = both
-        if known is None or known.kind != both.kind or known.trait != both.trait:
+        if known is None or _differs(known, both):
             self.version += 1
 
     def lineage(self) -> list[ClassInfo]:
@@ -59,6 +59,11 @@ class ClassInfo(Definition):
                 found.append(current)
                 waiting.extend(current.bases)
         return found
+
+
+def _differs(known: AbstractValue, both: AbstractValue) -> bool:
+    """Return whether an attribute is something else now, for which methods have to run again."""
+    return (known.kind, known.trait, known.cause) != (both.kind, both.trait, both.cause)
 
 
 @dataclass(slots=True, eq=False)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from xlamig import ir
 from xlamig.facts import ChangingShape, Why
-from xlamig.flow.interp.domain import AbstractValue, Grown, Made
+from xlamig.flow.interp.domain import AbstractValue, Grown, Made, tensors_in
 from xlamig.flow.interp.state import State
 
 
 def grew(state: State, value: AbstractValue, name: str) -> None:
     """Report `self.keys = torch.cat([self.keys, k])`, which makes `name` longer every step."""
-    grown = value.kind == "tensor" and value.trait == Grown(name) and value.ref
-    if grown and state.frequency == "step":
-        record_growth(state, value, value.sure, (), "every step")
+    if state.frequency != "step":
+        return
+    for tensor in tensors_in(value):
+        if tensor.trait == Grown(name) and tensor.ref:
+            record_growth(state, tensor, tensor.sure, (), "every step")
+
+
+def returned(state: State, value: AbstractValue) -> None:
+    """Report `return torch.cat([past, k])`: the caller gives it back in the next step."""
+    function = state.frame.scope.node
+    if state.frequency == "step" and not state.loops and isinstance(function, ir.FunctionDef):
+        for param in function.params:
+            grew(state, value, param.name)
 
 
 def record_growth(state: State, thing: AbstractValue, sure: int, why: tuple[Why, ...], when: str) -> None:

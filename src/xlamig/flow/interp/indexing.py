@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.growth import grew
+from xlamig.flow.interp.kept import entry, entry_name, is_carried
 from xlamig.flow.interp.masks import has_mask, masked_base, record_mask
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
@@ -27,6 +28,8 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
+
+_UNTOLD = ("unknown", "none")
 
 
 class Indexing:
@@ -60,7 +63,7 @@ class Indexing:
             return base
         if index and index[0].kind == "tensor" and index[0].scalar:
             self.reads.host(node.index[0], index[0], "number", "index")
-        return TOP
+        return self._entry(node, base, index[0].const) if base.kind in _UNTOLD else TOP
 
     def _value(self, node: ir.Subscript, base: AbstractValue, key: object) -> AbstractValue:
         """Return the value of a mapping under a key; a tensor kept there remembers it."""
@@ -69,15 +72,15 @@ class Indexing:
         found = found or stored
         if found is None:
             found = TOP if base.fields and isinstance(key, str) else element_of(base)
-        if (
-            found.kind == "tensor"
-            and found.trait is None
-            and stored is None
-            and self.m.frequency == "step"
-            and isinstance(key, str)
-        ):
+        if stored is not None or self.m.frequency != "step" or base.ref == self.m.birth:
+            return found
+        if found.kind == "tensor" and found.trait is None and isinstance(key, str):
             return found.replace(trait=Carried(f".{key}"))
-        return found
+        return self._entry(node, base, key) if found.kind in _UNTOLD else found
+
+    def _entry(self, node: ir.Subscript, base: AbstractValue, key: object = None) -> AbstractValue:
+        """Return an entry of which nothing is known, but perhaps that it is kept."""
+        return entry(self.m, node.value, base, key) or TOP
 
     def _element(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> AbstractValue:
         first = index[0]
@@ -96,9 +99,12 @@ class Indexing:
             self.reads.host(node.index[0], first, "builtin", "list index")
         if base.trait is Mark.SHAPE:
             return self.dimension(base, first.const)
-        if base.element is None and base.items is None:
-            return TOP
-        return element_of(base)
+        held = element_of(base)
+        if held.kind in _UNTOLD and base.trait is None:
+            return self._entry(node, base)
+        if held.kind == "tensor" and held.trait is None and (kept := entry(self.m, node.value, base)):
+            return held.replace(trait=kept.trait)
+        return held if base.element is not None or base.items is not None else TOP
 
     @staticmethod
     def dimension(shape: AbstractValue, index: object) -> AbstractValue:
@@ -128,6 +134,8 @@ class Indexing:
         kept = [isinstance(part, ir.Slice) or self._full(part) for part in node.index]
         whole = all(kept)
         matrix = base.dtype == "int" and sum(kept) > 1  # its rows are no numbers
+        if is_carried(base) and not any(kept):  # a part of a tuple that an earlier step returned
+            return base
         result = base.replace(
             dtype="" if matrix else base.dtype,
             shape=() if scalar else indexed_shape(base.shape, node.index, index),
@@ -166,19 +174,18 @@ class Indexing:
         name = path_of(target.value)
         if not name:
             return
+        key = index[0].const
+        grew(self.m, thing, entry_name(target.value, base, key))
         if base.kind == "mapping":
-            key = index[0].const
-            grew(self.m, thing, f".{key}")
             if isinstance(key, str):
                 self.m.put(f"{name}[{key!r}]", thing)
                 if base.fields is not None:
                     self.m.put(name, base.replace(fields={**base.fields, key: thing}))
                     return
             joined = thing if not base.fields and base.element is None else None
-            self.m.put(name, AbstractValue("mapping", element=joined or thing))
+            self.m.put(name, AbstractValue("mapping", element=joined or thing, ref=base.ref))
         elif base.kind == "sequence" and not operator:
             items = base.items
-            key = index[0].const
             if items is not None and isinstance(key, int) and -len(items) <= key < len(items):
                 changed = list(items)
                 changed[key] = thing

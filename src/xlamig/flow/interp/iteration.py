@@ -14,6 +14,7 @@ from xlamig.flow.interp.domain import (
     placed,
 )
 from xlamig.flow.interp.indexing import Indexing
+from xlamig.flow.interp.kept import is_carried
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 
@@ -25,6 +26,8 @@ class Iteration:
     def iterated(self, thing: AbstractValue) -> AbstractValue:
         """Return the value that an iteration over `value` yields."""
         match thing.kind:
+            case "tensor" | "unknown" if is_carried(thing):
+                return thing
             case "tensor":
                 return thing.replace(shape=thing.shape[1:] if thing.shape else None, trait=None, source="")
             case "sequence":

@@ -104,7 +104,9 @@ class LoopValues:
     def grew(self, thing: AbstractValue, loop: Loop) -> bool:
         if loop.kind not in STEPS:
             return False
-        sure = thing.sure if self.runs_graph(loop) else POSSIBLE
+        # Without an end of the step the loop is one graph, which is longer for each token more.
+        cut = loop.kind == "decoding" or self.runs_graph(loop)
+        sure = thing.sure if cut else POSSIBLE
         span = (loop.node.start, header_of(loop).end)
         record_growth(self.m, thing, sure, (Why("in every iteration of this loop", span),), "")
         return True

@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     join_all,
     sequence,
 )
+from xlamig.flow.interp.kept import entry
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.optimizer_calls import call_optimizer, call_scaler
 from xlamig.flow.interp.reads import Reads
@@ -125,7 +126,8 @@ class Objects:
                 key = args.positional[0].const if args.positional else None
                 if owner.fields is not None and isinstance(key, str) and key in owner.fields:
                     return owner.fields[key]
-                return element
+                kept = entry(self.m, node.func.value, owner, key) if element is TOP else None
+                return kept or element
             case "update":
                 given = args.get(0)
                 parts = [element_of(given)] if given is not None and given.kind == "mapping" else []

@@ -13,6 +13,7 @@ from xlamig.flow.interp.domain import (
     POSSIBLE,
     TOP,
     AbstractValue,
+    Carried,
     Cause,
     Mark,
     Residence,
@@ -110,6 +111,7 @@ class OpaqueCalls:
             thing.place or "either",
             sure=LIKELY,
             shape=() if is_loss else None,
+            trait=thing.trait if isinstance(thing.trait, Carried) else None,
             cause=thing.cause,
             why=(*thing.why[-2:], why),
         )

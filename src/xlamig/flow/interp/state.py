@@ -13,7 +13,7 @@ from xlamig.findings import Frequency
 from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.domain import AbstractValue, Residence
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
-from xlamig.flow.interp.frames import ClassInfo, Env, Frame, Function, Loop
+from xlamig.flow.interp.frames import STEPS, ClassInfo, Env, Frame, Function, Loop
 from xlamig.flow.interp.semantics import Alone, Program, Semantics
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.evidence import Evidence
@@ -91,6 +91,13 @@ class State:
     def repeating(self) -> bool:
         """Return whether what runs now runs again, for another sample, batch or step."""
         return bool(self.loops) or self.comprehension_depth > 0 or self.batching
+
+    @property
+    def birth(self) -> int:
+        """Return the step in which something is made now: a loop of steps, -1 for a function that runs every
+        step, 0 outside of steps."""
+        loop = next((loop.id for loop in reversed(self.loops) if loop.kind in STEPS), 0)
+        return loop or -(self.frequency == "step")
 
     @property
     def batching(self) -> bool:

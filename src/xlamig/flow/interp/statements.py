@@ -9,6 +9,7 @@ from xlamig.flow.interp.definitions import Definitions
 from xlamig.flow.interp.domain import NONE, TOP, Mark, join
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.frames import Env, copy_env, join_env
+from xlamig.flow.interp.growth import returned
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.semantics import Leaves
@@ -79,6 +80,7 @@ class Statements:
                     self.m.env.setdefault(target.id, self.call_contexts.annotated(annotation) or TOP)
             case ir.Return(value=value):
                 thing = self.m.semantics.evaluate(value) if value is not None else NONE
+                returned(self.m, thing)
                 before = self.m.frame.returned
                 self.m.frame.returned = thing if before is None else join(before, thing)
                 return True

@@ -26,6 +26,7 @@ from xlamig.flow.interp.domain import (
     element_of,
     join_all,
     join_parameters,
+    sequence,
 )
 from xlamig.flow.interp.libraries import Libraries, is_array
 from xlamig.flow.interp.modules import Modules
@@ -122,8 +123,9 @@ class TorchCalls:
             case "scalar":
                 norm = element_of(first).place if first.kind == "parameters" else "device"
                 return AbstractValue("tensor", norm or "either", sure=LIKELY, shape=())
-            case "tensor":
-                return self.tensors.operation(name, name.rpartition(".")[2], None, args, node)
+            case "tensor" | "packed":
+                result = self.tensors.operation(name, name.rpartition(".")[2], None, args, node)
+                return result if word == "tensor" else sequence((result, TOP))
             case "tensors":
                 result = self.tensors.operation(name, name.rpartition(".")[2], None, args, node)
                 return AbstractValue("sequence", element=result)

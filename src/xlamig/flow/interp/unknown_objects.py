@@ -21,6 +21,7 @@ from xlamig.flow.interp.domain import (
     as_tensor,
     sequence,
 )
+from xlamig.flow.interp.kept import entry
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
@@ -61,6 +62,11 @@ class UnknownObjects:
             return NONE
         if table.method_of("tokenizer", name) and self._is_tokenizer(name, last, args):
             return self.libraries.decoded(name, args, node)
+        if owner.kind == "unknown" and name in ("get", "pop", "setdefault"):
+            key = args.positional[0].const if args.positional else None
+            kept = entry(self.m, node.func.value, owner, key)
+            if kept is not None:
+                return kept
         if owner.kind == "unknown" and owner.place:
             made = self._of_unseen(owner, name, args, node)
             if made is not None:
@@ -98,7 +104,7 @@ class UnknownObjects:
             "softmax",
             "argmax",
         ):
-            tensor = AbstractValue("tensor", "", sure=POSSIBLE)
+            tensor = AbstractValue("tensor", "", sure=POSSIBLE, trait=owner.trait)
             return self.tensors.method(tensor, name, args, node)
         if name in ("is_available", "exists"):
             return BOOL

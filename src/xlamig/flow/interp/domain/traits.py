@@ -62,6 +62,13 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True)
+class Picked:
+    """Rows of the tensor that `name` carries."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Grown:
     """A tensor that was made longer out of the one that `name` carries."""
 
@@ -90,10 +97,11 @@ class LibraryObject:
     name: str
 
 
-Trait = Mark | Carried | Grown | Clock | TorchModule | LibraryObject
+Trait = Mark | Carried | Picked | Grown | Clock | TorchModule | LibraryObject
 
-_PREFIXES: tuple[tuple[type[Carried | Grown | TorchModule | LibraryObject], str], ...] = (
-    (Carried, "carried:"), (Grown, "grown:"), (TorchModule, "torch.nn:"), (LibraryObject, "library:"),
+_PREFIXES: tuple[tuple[type[Carried | Picked | Grown | TorchModule | LibraryObject], str], ...] = (
+    (Carried, "carried:"), (Picked, "picked:"), (Grown, "grown:"), (TorchModule, "torch.nn:"),
+    (LibraryObject, "library:"),
 )  # fmt: skip
 
 

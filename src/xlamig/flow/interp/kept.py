@@ -1,0 +1,86 @@
+"""What containers and objects keep from step to step: `cache["k"]`, `self.keys[i]`, `layer_past[0]`."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from xlamig import ir
+from xlamig.flow.interp.domain import POSSIBLE, TOP, AbstractValue, Carried, Picked, Trait
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
+
+
+@lru_cache(maxsize=256)
+def kept_unknown(name: str) -> AbstractValue:
+    """Return something unknown that an object keeps under a name."""
+    return AbstractValue("unknown", sure=POSSIBLE, trait=Carried(name))
+
+
+def is_carried(value: AbstractValue) -> bool:
+    """Return whether something of which little is known comes from an earlier step, with all its parts."""
+    return isinstance(value.trait, Carried) and (value.kind == "unknown" or value.loose)
+
+
+def carried_on(operation: str, first: AbstractValue | None) -> Trait | None:
+    """Return the trait of the result of an operation that keeps the length of its first operand."""
+    if first is None or first.place == "host" or not isinstance(first.trait, Carried | Picked):
+        return None
+    if operation in table.names("torch", "picking"):
+        return Picked(first.trait.name)
+    return first.trait if operation in table.names("torch", "length-keeping") else None
+
+
+def entry(state: State, node: ir.Expr, container: AbstractValue, key: object = None) -> AbstractValue | None:
+    """Return the unknown entry of a container that is kept from step to step, None of any other."""
+    if state.frequency != "step" or not is_kept(state, node, container):
+        return None
+    return kept_unknown(entry_name(node, container, key))
+
+
+def entry_name(node: ir.Expr, container: AbstractValue, key: object = None) -> str:
+    """Return the name under which an entry is kept: its key, or else that of the container."""
+    if isinstance(key, str):
+        return f".{key}"
+    if isinstance(container.trait, Carried):
+        return container.trait.name
+    return f".{path_of(node).rpartition('.')[2]}"
+
+
+def is_kept(state: State, node: ir.Expr, container: AbstractValue) -> bool:
+    """Return whether a container lives longer than a step: by where it was made, or by its name."""
+    if isinstance(container.trait, Carried):
+        return True
+    path = path_of(node)
+    if container.kind == "mapping" and container.ref is not None:
+        return container.ref != state.birth
+    if not path or container.kind not in ("unknown", "mapping", "sequence"):
+        return False
+    root, *attributes = path.split(".")
+    like_cache = any(map(table.name_like("cache").search, (root, *attributes)))
+    if attributes:
+        return path not in state.env and (root == "self" or like_cache)
+    return like_cache and _is_parameter(state, root)
+
+
+def _is_parameter(state: State, name: str) -> bool:
+    function = state.frame.scope.node
+    return isinstance(function, ir.FunctionDef) and any(param.name == name for param in function.params)
+
+
+def remembered(name: str, value: AbstractValue) -> AbstractValue:
+    """Return what a parameter gets that is the cache of earlier steps by its name."""
+    if not table.name_like("past").search(name):
+        return value
+    return kept_unknown(name) if value is TOP else _carried(value, Carried(name))
+
+
+def _carried(value: AbstractValue, trait: Carried, depth: int = 3) -> AbstractValue:
+    """Return a value with each tensor in it carried from an earlier step."""
+    if value.kind in ("tensor", "unknown"):
+        return value.replace(trait=trait) if value.trait is None else value
+    if value.kind != "sequence" or not depth:
+        return value
+    items = value.items and tuple(_carried(item, trait, depth - 1) for item in value.items)
+    element = value.element and _carried(value.element, trait, depth - 1)
+    return value.replace(items=items, element=element)

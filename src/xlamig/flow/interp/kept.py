@@ -1,4 +1,4 @@
-"""What containers and objects keep from step to step: `cache["k"]`, `self.keys[i]`, `layer_past[0]`."""
+"""Values that objects keep from step to step: `cache["k"]`, `self.keys[i]`, `layer_past[0]`."""
 
 from __future__ import annotations
 

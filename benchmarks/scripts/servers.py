@@ -24,6 +24,7 @@ class Server:
             **({"PJRT_DEVICE": "CPU"} if xla else {}),
             "CUDA_VISIBLE_DEVICES": "",
             "OMP_NUM_THREADS": "1",
+            "PYTHONHASHSEED": "0",  # the order of a set of words decides what a script trains on
         }
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=self.environment, text=True

@@ -231,6 +231,48 @@ def test_a_cuda_program_runs_as_it_is(tmp_path: Path) -> None:
     assert {"GradScaler", "Module.cuda", "autocast"} <= set(found["redirected"])
 
 
+def test_features_of_one_cuda_device_run_as_they_are(tmp_path: Path) -> None:
+    text = """
+        import os, torch
+        import torch.distributed as dist
+        group = "file://" + os.path.abspath("group")
+        dist.init_process_group("nccl", init_method=group, rank=0, world_size=1)
+        torch.save({"weight": torch.ones(2)}, "state.pt")
+        state = torch.load("state.pt", map_location=torch.device("cuda", 0))
+        assert state["weight"].is_cuda
+        model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(
+            torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4))
+        ).cuda()
+        plain = torch.nn.DataParallel(torch.nn.Linear(4, 4).cuda())
+        model = torch.nn.parallel.DistributedDataParallel(model, device_ids=[0])
+        optimizer = torch.optim.AdamW([*model.parameters(), *plain.parameters()], fused=True)
+        scaler = torch.cuda.amp.GradScaler()
+        generator = torch.Generator(device="cuda").manual_seed(1)
+        stream = torch.cuda.Stream()
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        for i in range(4):
+            start.record()
+            batch = torch.randn(8, 4, device="cuda", generator=generator)
+            with torch.cuda.stream(stream), torch.cuda.amp.autocast():
+                loss = model(plain(batch + torch.ones(4).pin_memory().cuda(non_blocking=True))).mean()
+            stream.synchronize()
+            scaler.scale(loss).backward()
+            scaler.unscale_(optimizer)
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()
+            dist.all_reduce(loss.detach())
+            end.record()
+        torch.cuda.synchronize()
+        assert start.elapsed_time(end) >= 0 and torch.cuda.memory_allocated() >= 0
+        dist.destroy_process_group()
+    """
+    code, found, stderr = trace(tmp_path, text, "--as-cuda")
+    assert code == 0, stderr
+    assert found["steps"] == 4
+
+
 def test_a_default_tensor_type_of_cuda_is_a_device(tmp_path: Path) -> None:
     text = """
         import torch

@@ -156,3 +156,22 @@ def test_a_flag_of_another_move_is_none_of_this_one(tmp_path: Path) -> None:
     write({**MOVED_ELSEWHERE, "trainer.py": elsewhere}, tmp_path)
     outcome = fix(select=["XLA405"])
     assert not outcome.problems and outcome.files[0].applied == {"XLA405": 1}
+
+
+ACCELERATED = """import torch
+
+found = torch.accelerator.is_available()
+device = torch.accelerator.current_accelerator() if found else torch.device("cpu")
+print(torch.ones(2, device=device))
+"""
+
+
+def test_scripts_without_a_common_root_define_all_that_one_fix_needs(tmp_path: Path) -> None:
+    write({f"part{n}/train.py": ACCELERATED for n in range(4)}, tmp_path)
+    (tmp_path / ".git").mkdir()
+    outcome = fix(grades=SAFE, select=["XLA003"])
+    assert not outcome.problems and not outcome.created and len(outcome.files) == 4
+    for file in outcome.files:
+        assert file.new.count("def default_device(") == 1
+        assert "found = accelerator_is_available()" in file.new and "= current_accelerator() if" in file.new
+    assert not fix(grades=SAFE, select=["XLA003"]).files

@@ -3,6 +3,8 @@ to work. They prefer CUDA, and know a TPU by its device files."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xlamig import ir
 from xlamig.facts import Span
 from xlamig.findings import Edit
@@ -89,6 +91,13 @@ def inline_function(context: FixContext, function: str, use: Span) -> Imported |
     if missing and edit is None:
         return None
     return Imported(function, (edit,) if edit else ())
+
+
+def joined_definitions(contents: Sequence[str], newline: str) -> str:
+    """Return several insertions of functions at one place as one, each function once."""
+    first, gap = contents[0], newline * 3
+    definitions = dict.fromkeys(one for text in contents for one in text.strip("\r\n").split(gap))
+    return first.replace(first.strip("\r\n"), gap.join(definitions))
 
 
 def is_inline(node: ir.Node) -> bool:

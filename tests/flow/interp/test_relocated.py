@@ -27,7 +27,15 @@ def events(fact: type[Fact], new: str) -> list[str]:
     return [new[slice(*one.node[1:])] for one in relocated(Visit((event,)), OLD, new).events]
 
 
-@pytest.mark.parametrize("added", [f"{STEP}\n        step_boundary()", f"{STEP}\n    step_boundary()"])
+@pytest.mark.parametrize(
+    "added",
+    [
+        f"{STEP}\n        step_boundary()",
+        f"{STEP}\n    step_boundary()",
+        f"{STEP}\n        wait_for_device()",
+        f"{STEP}\n        torch_xla.sync()",
+    ],
+)
 def test_a_boundary_may_be_there_now(added: str) -> None:
     new = OLD.replace(STEP, added)
     assert events(StepBoundary, new) == []
@@ -41,6 +49,7 @@ def test_a_boundary_may_be_there_now(added: str) -> None:
         f"from xla_compat import step_boundary\n{OLD}",
         OLD.replace("    for x", "    net.train()\n    for x"),
         OLD.replace("    return net", "    step_boundary()\n    return net"),
+        OLD.replace(STEP, f"{STEP}\n        total += x.to(default_device())"),
     ],
 )
 def test_lines_elsewhere_are_no_boundary_of_the_loop(new: str) -> None:

@@ -10,6 +10,7 @@ from xlamig.findings import Create, Edit
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.device import may_decide_here
 from xlamig.fix.helper import helper_function
+from xlamig.fix.inline import joined_definitions
 from xlamig.fix.scopes import bindings
 from xlamig.knowledge import helpers
 
@@ -39,7 +40,7 @@ def accelerator(fact: Fact, options: Options, context: FixContext) -> Draft | No
         creates = function.creates
     if not here:
         return None
-    merged = _one_import(edits)
+    merged = _one_insertion(edits, context.module.newline)
     return Draft(f"Use `{helpers.ACCELERATOR}()`, which knows XLA", merged, creates) if merged else None
 
 
@@ -59,16 +60,22 @@ def _uses(module: ir.Module) -> Iterator[ir.Attribute]:
                     yield node
 
 
-def _one_import(edits: list[Edit]) -> tuple[Edit, ...]:
-    """The edits, with the imports that stand at one place written as one line."""
+def _one_insertion(edits: list[Edit], newline: str) -> tuple[Edit, ...]:
+    """The edits, with the imports or the definitions that stand at one place written as one."""
     by_place: dict[tuple[int, int], list[Edit]] = {}
     for edit in dict.fromkeys(edits):
         by_place.setdefault((edit.place.start, edit.place.end), []).append(edit)
     found: list[Edit] = []
     for same in by_place.values():
-        first, *more = same
-        line = first.content.rstrip("\r\n")
-        names = [other.content.rpartition(" import ")[2].strip(", \r\n") for other in more]
-        content = ", ".join((line, *names)) + first.content[len(line) :]
-        found.append(Edit(first.filename, first.cell, first.place, content))
+        contents = [edit.content for edit in same]
+        is_code = contents[0].strip("\r\n").startswith("def ")
+        content = joined_definitions(contents, newline) if is_code else _joined_imports(contents)
+        found.append(Edit(same[0].filename, same[0].cell, same[0].place, content))
     return tuple(found)
+
+
+def _joined_imports(contents: list[str]) -> str:
+    first, *more = contents
+    line = first.rstrip("\r\n")
+    names = [other.rpartition(" import ")[2].strip(", \r\n") for other in more]
+    return ", ".join((line, *names)) + first[len(line) :]

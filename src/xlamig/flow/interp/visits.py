@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from difflib import SequenceMatcher
@@ -14,6 +15,7 @@ from xlamig.findings import Frequency
 from xlamig.flow.interp.events import Event, Recorder, weight
 from xlamig.flow.interp.swapping import KEPT, swapping_spans
 from xlamig.flow.model.summaries import Portable
+from xlamig.knowledge import helpers
 
 Spot = tuple[str, int, int]
 """A node of a module: its type and its offsets."""
@@ -58,6 +60,7 @@ class Visit(NamedTuple):
 NO_VISIT = Visit()
 _NOT_SEEN = (-1, 0)
 _MAX_VALUES = 8  # of one attribute
+_ENDS_STEP = re.compile(rf"\b(?:{helpers.BOUNDARY}|{helpers.WAIT}|sync|mark_step)\b")
 
 
 def sent(recorder: Recorder) -> tuple[SentEvent, ...]:
@@ -146,7 +149,7 @@ def news(visit: Visit, own: Visit) -> Visit:
 
 def relocated(visit: Visit, old: str, new: str) -> Visit:
     """Return the same for another text of the module. Left out are what stands in changed lines, and missing
-    step boundaries where a line was added below: it may be one."""
+    step boundaries where a line below may now be one."""
     rows = _kept_rows(old, new)
     moved, added_below = _moves(old, new, rows), _additions(new, rows)
 
@@ -201,14 +204,15 @@ def _moves(old: str, new: str, rows: Mapping[int, int]) -> Callable[[int, int], 
 
 
 def _additions(new: str, rows: Mapping[int, int]) -> Callable[[int], bool]:
-    """Return whether the top-level statement around an offset of the new text has a new line below it."""
+    """Return whether the top-level statement around an offset of the new text has a new line below it that
+    may end a step."""
     starts, lines, kept = _starts(new), new.splitlines(), frozenset(rows.values())
     tops = [row for row, line in enumerate(lines) if line[:1].strip()]
 
     def added_below(offset: int) -> bool:
         row = bisect_right(starts, offset) - 1
         end = next((top for top in tops if top > row), len(lines))
-        return any(below not in kept for below in range(row + 1, end))
+        return any(below not in kept and _ENDS_STEP.search(lines[below]) for below in range(row + 1, end))
 
     return added_below
 

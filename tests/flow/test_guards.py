@@ -273,3 +273,16 @@ def test_a_flag_that_nothing_sets(first: str, more: str, found: list[str]) -> No
 def test_generators_of_gpus_are_asked_for() -> None:
     assert under("len(torch.cuda.default_generators) > 0") == ["cuda"]
     assert under("len(generators) > 0") == [""]
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [
+        ("n = torch.cuda.device_count()", "cuda"),
+        ("n = torch.cuda.device_count()\nn = args.gpus", ""),
+        ("n = args.gpus", ""),
+        ("for n in gpus: pass", ""),
+    ],
+)
+def test_a_name_for_the_number_of_gpus(before: str, found: str) -> None:
+    assert under("n > 0", before) == [found]

@@ -428,3 +428,20 @@ class Perceptron(nn.Module):
 
 def test_a_class_that_makes_parts_is_no_model_call() -> None:
     assert boundaries(CLASSES) == []
+
+
+HANDED = """
+def show(vector: torch.Tensor):
+    return vector.tolist()
+model = nn.Linear(8, 8).cuda()
+for batch in loader:
+    show(elsewhere.parse(GIVEN))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "read"), [("model(batch.cuda()).cpu()", False), ("model(batch.cuda())", True)]
+)
+def test_a_parameter_is_where_the_caller_computed_it(given: str, read: bool) -> None:
+    found = said(HANDED.replace("GIVEN", given), "host-read")
+    assert any(line.endswith(": vector.tolist()") for line in found) is read

@@ -49,6 +49,8 @@ class Parameters:
         """Return what a call gives a parameter; where the caller does not know, what the function says."""
         if given.kind == "unknown":
             guessed = self.guessed(param, function, per_step=False)
+            if guessed.kind == "tensor" and given.place:
+                return guessed.replace(place=given.place, why=given.why)
             return guessed if guessed.kind != "unknown" or not given.place else given
         if given.kind == "tensor" and given.sure == POSSIBLE and param.annotation is not None:
             promised = self.promised(param.name, param.annotation)

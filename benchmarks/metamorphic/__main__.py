@@ -53,9 +53,12 @@ def difference(text: str, rewritten: Rewritten) -> tuple[Counter[Finding], Count
     What is reported at a call may be reported in the function that it calls once the call is gone, and
     the other way round."""
     before, statements = _of_program(text)
-    after: Counter[Finding] = Counter()
+    by_file: dict[str, Counter[Finding]] = {name: Counter() for name in rewritten.files}
     for (name, row, code), count in findings(rewritten.files, rewritten.folder).items():
-        after[(statements[rewritten.rows.get((name, row), 0)], code)] += count
+        by_file[name][statements[rewritten.rows.get((name, row), 0)], code] += count
+    after: Counter[Finding] = Counter()
+    for found in by_file.values():
+        after |= found  # an import that stands in both files counts once
     lost, added = before - after, after - before
     call, moved = rewritten.call, {statements[row] for row in rewritten.moved}
     for row, code in list(lost.elements()):

@@ -9,6 +9,7 @@ import libcst as cst
 from libcst.metadata import Assignment, BaseAssignment, FunctionScope, Scope
 
 from benchmarks.metamorphic.program import MAIN, Program, Rewritten, names_of, rewritten, same_but_for_names
+from xlamig.knowledge.values import kinds_like
 
 _BY_POSITION = {"object", "nn.Module", "torch.nn.Module", "Module", "torch.autograd.Function", "Function"}
 """Base classes that pass the arguments of methods by position."""
@@ -104,7 +105,8 @@ def _with_names(
     program: Program, kind: str, what: str, scope: FunctionScope, names: set[str]
 ) -> Rewritten | None:
     new = {name: program.fresh(name) for name in names}
-    lines = program.replaced(program.bindings(scope, names), new)
+    new = {name: other for name, other in new.items() if kinds_like(other) == kinds_like(name)}
+    lines = program.replaced(program.bindings(scope, set(new)), new)
     made = rewritten(kind, what, {MAIN: lines})
     back = {other: name for name, other in new.items()}
-    return made if names and same_but_for_names(program, made.files[MAIN], back) else None
+    return made if new and same_but_for_names(program, made.files[MAIN], back) else None

@@ -21,10 +21,15 @@ from libcst.metadata import (
     ScopeProvider,
 )
 
+from xlamig.knowledge.values import kinds_like
+
 MAIN = "program.py"
 BUILTINS = frozenset(dir(builtins))
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Place = tuple[int, int]
+
+
+_FORMS = ("{}_", "my_{}", "{}__", "my_own_{}")
 
 
 class Rewritten(NamedTuple):
@@ -108,10 +113,9 @@ class Program:
         return set(re.findall(r"\w+", self.text))
 
     def fresh(self, name: str) -> str:
-        """A name that does not occur, and says as much as this one."""
-        while name in self.words:
-            name += "_"
-        return name
+        """A name that does not occur; if possible one that says as much to a reader and to xlamig."""
+        unused = [new for form in _FORMS if (new := form.format(name)) not in self.words]
+        return next((new for new in unused if kinds_like(new) == kinds_like(name)), unused[0])
 
     def count(self, name: str) -> int:
         """How often an identifier occurs, in strings and comments too."""

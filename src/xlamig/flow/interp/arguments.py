@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xlamig import ir
 from xlamig.flow.interp.domain import CERTAIN, DEVICE, LIKELY, AbstractValue, as_tensor, inside
@@ -18,6 +18,11 @@ class Args:
     pairs: list[tuple[ir.Arg, AbstractValue]] = field(default_factory=list)
     starred: bool = False
     rest: AbstractValue | None = None  # what `*args` goes on with
+
+    def after(self, preset: Args) -> Args:
+        """Return the arguments of a call of what `functools.partial` made with those of `preset`."""
+        keywords = {**preset.keywords, **self.keywords}
+        return replace(self, positional=[*preset.positional, *self.positional], keywords=keywords)
 
     def get(self, index: int, keyword: str = "") -> AbstractValue | None:
         if keyword and keyword in self.keywords:

@@ -21,7 +21,6 @@ from xlamig.flow.interp.domain import (
     known_parts,
     sequence,
 )
-from xlamig.flow.interp.frames import function_of
 from xlamig.flow.interp.reads import SIZES, Reads, sureness
 from xlamig.flow.interp.sizes import Sizes, varies
 from xlamig.flow.interp.state import State
@@ -214,9 +213,7 @@ class Builtins:
             return args.positional[1]
         inner = [self.m.semantics.iterate(thing) for thing in args.positional[1:]]
         if callee.kind == "function":
-            return AbstractValue(
-                "sequence", element=self.m.semantics.call(function_of(callee), Args(inner), node)
-            )
+            return AbstractValue("sequence", element=self.m.semantics.reach(callee, node, Args(inner)))
         if callee.kind == "api" and callee.ref in ("float", "int", "str") and inner[0].kind == "tensor":
             self.reads.host(node, inner[0], "item", str(callee.ref), args.node(1))
             return AbstractValue("sequence", element=NUMBER)

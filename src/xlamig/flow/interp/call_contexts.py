@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xlamig import ir
@@ -78,6 +78,8 @@ class CallContexts:
     def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
         """Return the value of a call of a function of the module."""
         m = self.m
+        if function.preset is not None:
+            return self.call(replace(function, preset=None), args.after(function.preset), node)
         if function.frame.home != m.names.module:
             if node is not None and m.frequency == "unknown" and not any(map(tells, _given(function, args))):
                 return m.semantics.call_summarized(function, args, node)

@@ -8,7 +8,6 @@ from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.conventions import by_convention, is_logger
 from xlamig.flow.interp.costs import Costs
-from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
@@ -18,9 +17,11 @@ from xlamig.flow.interp.domain import (
     Mark,
     constant,
     groups_of,
+    join_all,
     placed,
 )
-from xlamig.flow.interp.frames import ClassInfo, Function, class_of, function_of, inherits
+from xlamig.flow.interp.frames import ClassInfo, Function, class_of, functions_of, inherits
+from xlamig.flow.interp.instances import Instances
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
@@ -34,7 +35,7 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.interp.torch_calls import TorchCalls
 from xlamig.flow.interp.unknown_objects import UnknownObjects
-from xlamig.flow.model.effects import Effect
+from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import helpers
 
@@ -43,6 +44,7 @@ class Calls:
     def __init__(self, state: State, reads: Reads, sizes: Sizes, moves: Moves) -> None:
         self.m = state
         self.call_contexts = CallContexts(state)
+        self.instances = Instances(state, self.call_contexts)
         self.opaque = OpaqueCalls(state, reads)
         self.one_rank = reads.one_rank
         libraries = Libraries(state, reads, sizes)
@@ -100,14 +102,12 @@ class Calls:
         """The result of calling a thing."""
         match callee.kind:
             case "function":
-                if meaning := _inline_meaning(function_of(callee).node):
-                    return self._api(meaning, args, node)
-                result = self.call_contexts.call(function_of(callee), args, node)
+                result = self._either_of(functions_of(callee), args, node)
                 if callee.trait is Mark.COMPILED:  # torch_xla.compile ends the step itself
                     self.m.effects.add(Effect.SYNC)
                 return result
             case "class":
-                return self._construct(class_of(callee), args, node)
+                return self.instances.construct(class_of(callee), args, node)
             case "module":
                 return self.modules.call(callee, args, node)
             case "instance":
@@ -122,6 +122,21 @@ class Calls:
             case "type" if args.positional:  # `type(batch)(f(x) for x in batch)`
                 return AbstractValue("sequence", element=self.m.semantics.iterate(args.positional[0]))
         return self._unknown(node, args)
+
+    def _either_of(self, functions: list[Function], args: Args, node: ir.Call) -> AbstractValue:
+        """Return the result of calling one of several functions."""
+        if len(functions) == 1:
+            if meaning := _inline_meaning(functions[0].node):
+                return self._api(meaning, args, node)
+            return self.call_contexts.call(functions[0], args, node)
+        ways: list[Effects] = []
+        results: list[AbstractValue] = []
+        for function in functions:
+            with self.m.branch() as way:
+                results.append(self.call_contexts.call(function, args, node))
+            ways.append(way)
+        self.m.join_effects(*ways)
+        return join_all(results)
 
     def _unknown(self, node: ir.Call, args: Args) -> AbstractValue:
         """A call of something unknown: by its name a model, or nothing is known."""
@@ -162,39 +177,6 @@ class Calls:
         return self.objects.method(owner, name, args, node)
 
     # ------------------------------------------------------------------ classes
-
-    def _construct(self, info: ClassInfo, args: Args, node: ir.Call) -> AbstractValue:
-        place = self.m.default_place if info.is_module else ""
-        made = AbstractValue("module" if info.is_module else "instance", place, ref=info)
-        for cls in info.lineage():
-            if "__init__" in cls.methods:
-                init = self.m.function(cls.methods["__init__"], cls.frame, cls)
-                init.bound = made
-                self.call_contexts.call(init, args, node)
-                break
-        else:
-            made = made.replace(fields=self._fields(info, args) or None)
-        return made
-
-    def _fields(self, info: ClassInfo, args: Args) -> dict[str, AbstractValue]:
-        """A dataclass keeps its arguments under the names of its fields."""
-        fields = [
-            s.target.id
-            for s in info.node.body
-            if isinstance(s, ir.AnnAssign) and isinstance(s.target, ir.Name)
-        ]
-        positional = args.positional
-        if args.starred and len(positional) == 1:
-            positional = positional * len(fields)
-        given = dict(zip(fields, positional, strict=False))
-        given.update((name, thing) for name, thing in args.keywords.items() if name in fields)
-        if info.frame.home != self.m.names.module:
-            given = {name: named(thing, self.m.filename) for name, thing in given.items()}
-        known = info.attributes
-        if any(name not in known or known[name].key() != thing.key() for name, thing in given.items()):
-            info.version += 1
-        info.attributes.update(given)
-        return given
 
     def method_of(self, owner: AbstractValue, name: str) -> Function | None:
         """A method that the project defines, bound to the object."""

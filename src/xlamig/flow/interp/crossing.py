@@ -13,8 +13,11 @@ _TELLING = frozenset(
 
 
 def tells(value: AbstractValue, depth: int = _MAX_DEPTH) -> bool:
-    """Return whether an argument tells a callee more than it guesses: a residence, why a value changes."""
-    if value.cause or (value.kind in _TELLING and value.place and value.sure > POSSIBLE):
+    """Return whether an argument tells a callee more than it guesses: a residence, why a value changes, a
+    function."""
+    if value.cause or value.kind == "function":
+        return True
+    if value.kind in _TELLING and value.place and value.sure > POSSIBLE:
         return True
     if not depth:
         return False

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from xlamig import ir
-from xlamig.flow.interp.domain import LIKELY, AbstractValue, Definition, Residence, join
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, Definition, Residence, alternatives, join
 from xlamig.flow.model.scopes import Scope
 
 Env = dict[str, AbstractValue]
@@ -44,7 +45,7 @@ class ClassInfo(Definition):
         """Let the objects of the class hold a value."""
         self.assigned.add(name)
         known = self.attributes.get(name)
-        both = thing if known is None else join(known, thing)
+        both = thing if known is None else _join_held(known, thing)
         self.attributes[name] = both
         if known is None or _differs(known, both):
             self.version += 1
@@ -63,12 +64,22 @@ class ClassInfo(Definition):
 
 def _differs(known: AbstractValue, both: AbstractValue) -> bool:
     """Return whether an attribute is something else now, for which methods have to run again."""
-    return (known.kind, known.trait, known.cause) != (both.kind, both.trait, both.cause)
+    other_function = both.kind == "function" and known.ref != both.ref
+    return other_function or (known.kind, known.trait, known.cause) != (both.kind, both.trait, both.cause)
+
+
+def _join_held(known: AbstractValue, new: AbstractValue) -> AbstractValue:
+    """Return the join of what an attribute holds; a function that a caller passes is more than a guess."""
+    for guess, value in ((known, new), (new, known)):
+        if value.kind == "function" and guess.key() == TOP.key():
+            return value
+    return join(known, new)
 
 
 @dataclass(slots=True, eq=False)
 class Function(Definition):
-    """A function or lambda with the frame it was defined in; `bound` is its first argument."""
+    """A function or lambda with the frame it was defined in; `bound` is its first argument, `preset` holds
+    those that `functools.partial` gives it."""
 
     node: ir.FunctionDef | ir.Lambda
     scope: Scope
@@ -76,6 +87,7 @@ class Function(Definition):
     owner: ClassInfo | None = None
     bound: AbstractValue | None = None
     kind: Literal["", "static", "class", "property"] = ""
+    preset: Args | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -164,10 +176,10 @@ def class_of(value: AbstractValue) -> ClassInfo:
     return value.ref
 
 
-def function_of(value: AbstractValue) -> Function:
-    """Return the function that a value of kind "function" stands for."""
-    assert isinstance(value.ref, Function)
-    return value.ref
+def functions_of(value: AbstractValue) -> list[Function]:
+    """Return the functions that a value of kind "function" may stand for, in the order of the text."""
+    found = [ref for ref in alternatives(value.ref) if isinstance(ref, Function)]
+    return sorted(found, key=lambda function: (function.frame.home, function.node.start))
 
 
 def object_of(info: ClassInfo, place: Residence, sure: int = LIKELY) -> AbstractValue:

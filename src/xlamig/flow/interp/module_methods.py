@@ -15,7 +15,7 @@ from xlamig.flow.interp.domain import (
     join,
     sequence,
 )
-from xlamig.flow.interp.frames import ClassInfo, function_of
+from xlamig.flow.interp.frames import ClassInfo, functions_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
@@ -109,8 +109,8 @@ class ModuleMethods:
         given = [module, sequence((tensor,)), tensor]
         m = self.m
         before, m.frequency = m.frequency, "step"
-        function = function_of(hook)
-        m.semantics.call(function, Args(given[: len(function.node.params)]), node)
+        for function in functions_of(hook):
+            m.semantics.call(function, Args(given[: len(function.node.params)]), node)
         m.frequency = before
 
     def _registered(self, module: AbstractValue, args: Args, trait: Mark) -> None:

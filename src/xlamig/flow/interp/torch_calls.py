@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from xlamig import ir
 from xlamig.facts import Why
@@ -28,6 +28,7 @@ from xlamig.flow.interp.domain import (
     join_parameters,
     sequence,
 )
+from xlamig.flow.interp.frames import functions_of
 from xlamig.flow.interp.libraries import Libraries, is_array
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
@@ -68,6 +69,7 @@ class TorchCalls:
     libraries: Libraries
     moves: Moves
     special: SpecialCalls
+    partials: dict[object, AbstractValue] = field(default_factory=dict)
 
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         self.reads.one_rank.called(name, args)
@@ -77,6 +79,8 @@ class TorchCalls:
         if made is not None:
             return made
         word = table.returned(name)
+        if word == "partial":
+            return self._partial(args, node)
         if word and word != "signature":
             return self._by_word(word, name, args, node)
         if name.startswith("torch."):
@@ -257,3 +261,17 @@ class TorchCalls:
         if name.rpartition(".")[2][:1].isupper():
             return TOP
         return TOP if name.startswith(_ROOTS) else self.opaque.result(node, args)
+
+    def _partial(self, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the function that `functools.partial(f, x)` gives; of other callables nothing is known."""
+        first = args.get(0) or TOP
+        functions = functions_of(first) if first.kind == "function" else []
+        if len(functions) != 1:
+            return TOP
+        key = node, first.key(), tuple(thing.key() for thing in args.all)
+        if key not in self.partials:  # one function, however often the statement runs
+            (function,) = functions
+            preset = replace(args, positional=args.positional[1:])
+            preset = preset.after(function.preset) if function.preset is not None else preset
+            self.partials[key] = first.replace(ref=replace(function, preset=preset))
+        return self.partials[key]

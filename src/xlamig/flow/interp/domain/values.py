@@ -51,7 +51,7 @@ class Made(NamedTuple):
 
 
 class Alternatives(frozenset[str | int | Definition]):
-    """The modules that the branches of a condition give."""
+    """The modules or functions that the branches of a condition give."""
 
 
 Ref = str | int | Definition | Made | Alternatives | None

@@ -1,0 +1,55 @@
+"""Objects that a call of a class makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xlamig import ir
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.call_contexts import CallContexts
+from xlamig.flow.interp.crossing import named
+from xlamig.flow.interp.domain import (
+    AbstractValue,
+)
+from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.state import State
+
+
+@dataclass(eq=False, slots=True)
+class Instances:
+    m: State
+    call_contexts: CallContexts
+
+    def construct(self, info: ClassInfo, args: Args, node: ir.Call) -> AbstractValue:
+        """Return a new object of a class, after running its constructor."""
+        place = self.m.default_place if info.is_module else ""
+        made = AbstractValue("module" if info.is_module else "instance", place, ref=info)
+        for cls in info.lineage():
+            if "__init__" in cls.methods:
+                init = self.m.function(cls.methods["__init__"], cls.frame, cls)
+                init.bound = made
+                self.call_contexts.call(init, args, node)
+                break
+        else:
+            made = made.replace(fields=self._fields(info, args) or None)
+        return made
+
+    def _fields(self, info: ClassInfo, args: Args) -> dict[str, AbstractValue]:
+        """A dataclass keeps its arguments under the names of its fields."""
+        fields = [
+            s.target.id
+            for s in info.node.body
+            if isinstance(s, ir.AnnAssign) and isinstance(s.target, ir.Name)
+        ]
+        positional = args.positional
+        if args.starred and len(positional) == 1:
+            positional = positional * len(fields)
+        given = dict(zip(fields, positional, strict=False))
+        given.update((name, thing) for name, thing in args.keywords.items() if name in fields)
+        if info.frame.home != self.m.names.module:
+            given = {name: named(thing, self.m.filename) for name, thing in given.items()}
+        known = info.attributes
+        if any(name not in known or known[name].key() != thing.key() for name, thing in given.items()):
+            info.version += 1
+        info.attributes.update(given)
+        return given

@@ -209,3 +209,15 @@ def test_findings_stay_the_same(kind: str, tmp_path: Path) -> None:
         if made.kind == kind:
             lost, added = difference(PROGRAM, made)
             assert (lost, added) == ({}, {}), made.what
+
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+@pytest.mark.parametrize(
+    "name", ["XLA408/helper/silent.py", "XLA712/set-device/silent.py", "XLA903/names/bad.py"]
+)
+def test_findings_of_fixtures_stay_the_same(name: str) -> None:
+    text = (FIXTURES / name).read_text("utf-8")
+    different = {made.kind: made.what for made in rewrites(text) if any(difference(text, made))}
+    assert different == {}

@@ -45,11 +45,11 @@ def _result_of(node: ir.Call, method: str, scope: Scope, analysis: Analysis, dep
         for binding in scope.lookup(node.func.id):
             if isinstance(binding.node, ir.ClassDef):
                 return _defines(binding.node, method, binding.scope, analysis, set())
-        export = analysis.names.export(node.func, scope)
-        if export is not None and export.kind == "class":
-            if method in export.members:
-                return None
-            return "Module" if any(map(is_module_class, export.value.split())) else "unknown"
+    export = analysis.names.export(node.func, scope)
+    if export is not None and export.kind == "class":
+        if method in export.members:
+            return None
+        return "Module" if any(map(is_module_class, export.value.split())) else "unknown"
     if isinstance(node.func, ir.Attribute) and dotted is None:  # a library may return anything
         receiver = receiver_of(node.func.value, method, scope, analysis, depth + 1)
         return receiver if receiver is None or node.func.attr in _RETURN_THEIR_RECEIVER else "unknown"

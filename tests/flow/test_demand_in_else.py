@@ -27,6 +27,9 @@ def codes(body: str) -> list[str]:
         "if torch.cuda.is_available():\n        x = 1\n    else:\n        print('no GPU')\n        exit(1)\n",
         "if torch.cuda.is_available():\n        x = 1\n    else:\n        raise SystemExit\n",
         "if not torch.cuda.is_available():\n        sys.exit('no GPU')\n",
+        "if torch.cuda.is_available():\n        return 'cuda'\n    raise RuntimeError\n",
+        "if torch.cuda.device_count() == 0:\n        sys.exit('no GPU')\n",
+        "if not torch.cuda.is_available():\n        print('no GPU')\n        return\n    loss.backward()\n",
     ],
 )
 def test_reports_an_exit_without_cuda(body: str) -> None:
@@ -41,6 +44,9 @@ def test_reports_an_exit_without_cuda(body: str) -> None:
         "if torch.cuda.is_available():\n        x = 1\n    elif rank:\n        x = 2\n"
         "    else:\n        sys.exit(1)\n",
         "if rank:\n        x = 1\n    else:\n        sys.exit(1)\n",
+        "if not torch.cuda.is_available():\n        return\n    print(torch.cuda.get_device_name())\n",
+        "if torch.cuda.is_available():\n        return 'cuda'\n    print('no GPU')\n",
+        "if torch.cuda.device_count() > 1:\n        sys.exit('one GPU only')\n",
         "if is_xla_available():\n        x = 1\n    elif torch.cuda.is_available():\n        x = 2\n"
         "    else:\n        sys.exit(1)\n",
     ],

@@ -42,7 +42,6 @@ def selections(source: str) -> list[str]:
         "if CUDA: device = 'cuda'\nelif use_xla: device = x\nelse: device = 'cpu'",
         "if CUDA: device = 'cuda'",
         "b = 'cpu'\nif CUDA: device = 'cuda'",
-        "def f():\n if CUDA: return 'cuda'\n raise E",
         "def f():\n if CUDA: return 'cuda'\n x = 'cpu'",
         "def f():\n if x: return 'cuda'\n return 'cpu'",
         "if use_xla: device = 'xla'\nelif CUDA: device = 'cuda'\nelse: device = 'cpu'",
@@ -126,6 +125,11 @@ def test_an_arm_for_xla_leaves_its_mark() -> None:
         "if CUDA: model.cuda()\nelse: model.cpu()",
         "if not CUDA: model.cuda()",
         "if CUDA or use_xla: model.cuda()",
+        "if CUDA: model.cuda()\nelse: model = quantise(model)",
+        "y = x.cuda() if CUDA else z",
+        "y = x.cuda() if not CUDA else x",
+        "t = torch.cuda.FloatTensor if CUDA else torch.DoubleTensor",
+        "if CUDA: torch.set_default_device('cpu')",
         "if CUDA: f(model)",
     ],
 )
@@ -142,6 +146,9 @@ def test_no_move(source: str) -> None:
         ("if CUDA: x, y = x.cuda(), y.cuda()", "x.cuda()"),
         ("if CUDA:\n print(1)\n x.cuda()", "x.cuda()"),
         ("use = CUDA\nif use: x.cuda()", "x.cuda()"),
+        ("if CUDA: model.cuda()\nelse: print('slow')", "model.cuda()"),
+        ("if not CUDA: print('slow')\nelif x: model.cuda(0)\nelse: model.cuda()", "model.cuda(0)"),
+        ("if CUDA: torch.set_default_device('cuda')", "torch.set_default_device('cuda')"),
     ],
 )
 def test_a_move_without_another_arm(source: str, moved: str) -> None:
@@ -150,6 +157,14 @@ def test_a_move_without_another_arm(source: str, moved: str) -> None:
     assert (move.form, move.fallback, move.result) == ("move", "cpu", "move")
     assert text[slice(*move.span)].startswith("if ")
     assert [text[slice(*why.span)] for why in move.related if why.span] == [moved]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["y = x.cuda() if CUDA else x", "t = torch.cuda.FloatTensor if CUDA else torch.FloatTensor"],
+)
+def test_a_move_in_an_expression(source: str) -> None:
+    assert [(c.form, c.fallback) for c in choices(source) if c.via == "move"] == [("move", "cpu")]
 
 
 def test_a_selection_underlines_the_choice() -> None:

@@ -32,7 +32,7 @@ from xlamig.facts.shapes import (
     DynamicShape,
     NegativeSlice,
 )
-from xlamig.facts.steps import ModuleMove, RankGuardedCall, StepBoundary
+from xlamig.facts.steps import ModuleMove, RankCall, StepBoundary
 from xlamig.facts.surroundings import Environment, ToolEvent
 
 FACTS: Mapping[str, type[Fact]] = MappingProxyType(
@@ -49,7 +49,7 @@ FACTS: Mapping[str, type[Fact]] = MappingProxyType(
             NegativeSlice,
             StepBoundary,
             ModuleMove,
-            RankGuardedCall,
+            RankCall,
             Transfer,
             Timing,
             Package,
@@ -85,7 +85,7 @@ __all__ = [
     "ModuleMove",
     "NegativeSlice",
     "Package",
-    "RankGuardedCall",
+    "RankCall",
     "Scalar",
     "Span",
     "StepBoundary",

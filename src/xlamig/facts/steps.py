@@ -39,11 +39,13 @@ class ModuleMove(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankGuardedCall(Fact):
-    """One rank alone does what all ranks have to do, mostly in a function that it calls: run a collective or
-    the model, save tensors of the device, read the result of a collective."""
+class RankCall(Fact):
+    """A call that the wrong ranks make. One rank alone does what all have to do, mostly in a function that it
+    calls: run a collective or the model, save tensors of the device, read the result of a collective. Or all
+    ranks open the file that one of them writes.
+    """
 
-    kind: ClassVar[str] = "rank-guarded-call"
+    kind: ClassVar[str] = "rank-call"
 
-    effect: Literal["collective", "model", "save", "read"]
+    effect: Literal["collective", "model", "save", "read", "file"]
     callee: str

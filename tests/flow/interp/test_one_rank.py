@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xlamig.facts import Fact, Interest, ModuleMove, RankGuardedCall
+from xlamig.facts import Fact, Interest, ModuleMove, RankCall
 from xlamig.flow import facts_of
 from xlamig.syntax import module_from_text
 
@@ -51,7 +51,7 @@ def found(kind: type[Fact], epoch: str = "pass", step: str = "pass") -> list[Fac
 
 
 def effects(epoch: str = "pass", step: str = "pass") -> list[str]:
-    return [fact.effect for fact in found(RankGuardedCall, epoch, step) if isinstance(fact, RankGuardedCall)]
+    return [fact.effect for fact in found(RankCall, epoch, step) if isinstance(fact, RankCall)]
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,7 @@ def test_reports_nothing_that_one_rank_may_do(epoch: str) -> None:
         ("if rank == 0: print(model(x.to(device)))", "model"),
         ("if rank != 0: continue\nvalidate(model, loader)", "model"),
         ("if rank == 0: save(model, 'a')", "save"),
+        ("if rank == 0: model.save_pretrained('a')", "save"),
         ("if xm.is_master_ordinal(): average(loss)", "collective"),
         ("torch_xla.sync()\nif rank == 0: average(loss)", "collective"),
         ("value = average(loss)\nif rank == 0: print(value.item())", "read"),
@@ -91,6 +92,19 @@ def test_reports_nothing_that_one_rank_may_do(epoch: str) -> None:
 )
 def test_reports_what_all_ranks_have_to_do(epoch: str, effect: str) -> None:
     assert effects(epoch) == [effect]
+
+
+@pytest.mark.parametrize(
+    ("epoch", "found"),
+    [
+        ("xm.save(model.state_dict(), 'a')", []),
+        ("with open('a', 'rb') as f: xm.save(model.state_dict(), f)", []),
+        ("with open('a', 'w') as f: f.write('1')", []),
+        ("with open('a', 'wb') as f: xm.save(model.state_dict(), f)", ["file"]),
+    ],
+)
+def test_reports_a_file_that_all_ranks_open(epoch: str, found: list[str]) -> None:
+    assert effects(epoch) == found
 
 
 def moves(epoch: str) -> list[str]:

@@ -21,13 +21,26 @@ class CudaRequired:
         self.guards = guards
         self.selections = selections
 
-    def statement(self, node: ir.If, place: CodeContext) -> Iterator[DeviceChoice]:
-        if self._implies_cuda(node.test, place, False) and self._ends(node.body, place):
+    def statement(self, node: ir.If, after: ir.Stmt | None, place: CodeContext) -> Iterator[DeviceChoice]:
+        if self._implies_cuda(node.test, place, False) and (
+            self._ends(node.body, place) or self._gives_up(node, place)
+        ):
             yield self._fact(node.test, "if", place)
+        elif not node.orelse and isinstance(node.body[-1], ir.Return) and after is not None:
+            if self._ends((after,), place) and self._implies_cuda(node.test, place, True):
+                yield self._fact(node.test, "if", place)
         elif node.orelse and not isinstance(node.orelse[0], ir.If):
             leaves = self._ends(node.orelse, place) and not any(g.kind == "no-xla" for g in place.guards)
             if leaves and self._implies_cuda(node.test, place, True):
                 yield self._fact(node.test, "if", place)
+
+    def _gives_up(self, node: ir.If, place: CodeContext) -> bool:
+        """Return whether a function that trains returns at once without CUDA."""
+        function, last = place.scope.node, node.body[-1]
+        if node.orelse or not isinstance(function, ir.FunctionDef) or not isinstance(last, ir.Return):
+            return False
+        empty = last.value is None or isinstance(last.value, ir.Const)
+        return empty and ".backward(" in self.analysis.text[node.end : function.end]
 
     def asserted(self, node: ir.Assert, place: CodeContext) -> Iterator[DeviceChoice]:
         if self._implies_cuda(node.test, place, True):

@@ -16,6 +16,7 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
 _DEFAULTS = frozenset({"torch.set_default_device", "torch.set_default_tensor_type"})
+_TELLS = frozenset({"print", "warn", "warning", "info", "debug", "log"})
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
 
 
@@ -42,6 +43,9 @@ class Selections:
         if (moved := self._moved(node.body, place)) and self._is_left(node, moved, place):
             yield self._moves(node, moved, place)
             return
+        if self._is_type_of_cuda(node, place):
+            yield self._moves(node, node.body, place)
+            return
         inner = (node.start, node.end) in self.devices.covered
         arms = None if inner else self._chain(node, place, takes_index)
         if arms is None:
@@ -62,6 +66,12 @@ class Selections:
             and self.tests.asks_for_cuda(node.test, place)
             and not self.tests.is_negated(node.test, place)
         )
+
+    def _is_type_of_cuda(self, node: ir.IfExp, place: CodeContext) -> bool:
+        """`torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor`"""
+        names = [self.analysis.names.dotted(arm, place.scope) or "" for arm in (node.body, node.orelse)]
+        types = names[0].endswith("Tensor") and names[0] == names[1].replace("torch.", "torch.cuda.", 1)
+        return types and self.tests.asks_for_cuda(node.test, place)
 
     def _is_word(self, node: ir.IfExp, place: CodeContext) -> bool:
         """`"gpu" if torch.cuda.is_available() else "cpu"`, as some programs call it."""
@@ -124,7 +134,7 @@ class Selections:
         negated = self.tests.is_negated(node.test, place)
         chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
         moved = self._move(chosen, place)
-        if moved is not None and not other:
+        if moved is not None and all(map(_only_tells, other)):
             yield self._moves(node, moved, place)
 
     def _plain_choice(self, node: ir.If, place: CodeContext) -> dict[str, Span]:
@@ -152,6 +162,9 @@ class Selections:
 
     def _move(self, block: ir.Block, place: CodeContext) -> ir.Call | None:
         for statement in block:
+            inner = (statement.body, statement.orelse) if isinstance(statement, ir.If) else ()
+            if found := next(filter(None, (self._move(part, place) for part in inner)), None):
+                return found
             value = statement.value if isinstance(statement, ir.Assign | ir.ExprStmt) else None
             for part in value.elements if isinstance(value, ir.Sequence) else (value,):
                 found = self._moved(part, place)
@@ -173,7 +186,7 @@ class Selections:
             node = node.func.value
         return None
 
-    def _moves(self, node: ir.If | ir.IfExp, moved: ir.Call, place: CodeContext) -> DeviceChoice:
+    def _moves(self, node: ir.If | ir.IfExp, moved: ir.Expr, place: CodeContext) -> DeviceChoice:
         is_statement = isinstance(node, ir.If)
         fields = place.fields(ir.Name(node.start, node.test.end, "if") if is_statement else node)
         if is_statement:
@@ -222,3 +235,9 @@ class Selections:
         return DeviceChoice(
             **fields, via="selection", device=device, form=form, fallback=fallback, result=result
         )
+
+
+def _only_tells(node: ir.Stmt) -> bool:
+    """`print("no GPU found")`, `logger.warning(...)`"""
+    call = node.value if isinstance(node, ir.ExprStmt) else None
+    return isinstance(call, ir.Call) and path_of(call.func).rpartition(".")[2] in _TELLS

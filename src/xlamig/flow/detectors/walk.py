@@ -266,7 +266,7 @@ class Walk:
         self.detectors.add(self.detectors.selections.statement(node, place))
         self.detectors.add(self.detectors.branches.statement(node, after, place))
         self.detectors.add(self.detectors.branches.choice(node, place))
-        self.detectors.add(self.detectors.cuda_required.statement(node, place))
+        self.detectors.add(self.detectors.cuda_required.statement(node, after, place))
         self.detectors.visit(node.test, place.within("condition"))
         self._nested(node.body, self.narrowing.where(node.test, place, True))
         self._nested(node.orelse, self.narrowing.where(node.test, place, False))

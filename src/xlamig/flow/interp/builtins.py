@@ -21,6 +21,7 @@ from xlamig.flow.interp.domain import (
     known_parts,
     sequence,
 )
+from xlamig.flow.interp.one_rank import OPEN_FILE
 from xlamig.flow.interp.reads import SIZES, Reads, sureness
 from xlamig.flow.interp.sizes import Sizes, varies
 from xlamig.flow.interp.state import State
@@ -39,6 +40,9 @@ class Builtins:
 
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         first = args.get(0) or TOP
+        mode = args.get(1, "mode") if name == "open" else None
+        if mode is not None and isinstance(mode.const, str) and mode.const.startswith(("w", "x")):
+            return FOREIGN.replace(ref=OPEN_FILE)
         plain = _RESULTS.get(name)
         return plain if plain is not None else self._call(name, first, args, node)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from xlamig import ir
-from xlamig.facts import RankGuardedCall
+from xlamig.facts import RankCall
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, AbstractValue
 from xlamig.flow.interp.state import State
@@ -16,7 +16,9 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 REDUCED = "a collective writes this: "
-What = Literal["collective", "model", "save", "read"]
+OPEN_FILE = "open-file"
+"""The `ref` of a file that is open for writing."""
+What = Literal["collective", "model", "save", "read", "file"]
 
 
 class OneRank:
@@ -38,7 +40,7 @@ class OneRank:
             self._record(node, effect)
         return result
 
-    def called(self, name: str, args: Args) -> None:
+    def called(self, name: str, args: Args, node: ir.Call) -> None:
         """Note the effect of a function of torch or torch_xla, whose call is reported where it stands."""
         here = bool(self.m.one_rank)
         if name in table.names("collectives", "calls"):
@@ -46,6 +48,9 @@ class OneRank:
             self.m.effects.add(Effect.COLLECTIVE)
             if name in table.names("collectives", "in-place"):
                 self._written(args)
+            file = args.get(1, "file_or_path") if name.endswith(".save") else None
+            if file is not None and file.ref == OPEN_FILE and not here:
+                self._record(node, "file")
         elif name == "torch.save" and args.positional and _is_on_device(args.positional[0]):
             self._reported += here
             self.m.effects.add(Effect.SAVE)
@@ -69,13 +74,13 @@ class OneRank:
     def _record(self, node: ir.Node, effect: What) -> None:
         text = short(self.m.source(node.func if isinstance(node, ir.Call) else node))
         self._reported += 1
-        self.m.record(RankGuardedCall, node, LIKELY, self.m.one_rank, effect=effect, callee=text)
+        self.m.record(RankCall, node, LIKELY, self.m.one_rank, effect=effect, callee=text)
 
 
 def _is_on_device(saved: AbstractValue, depth: int = 3) -> bool:
     """Return whether a value holds a tensor of the device."""
     if saved.kind in ("tensor", "module"):
-        return saved.place == "device" and saved.sure >= LIKELY
+        return saved.place in ("device", "either") and saved.sure >= LIKELY
     parts = [
         *(saved.items or ()),
         *(saved.fields or {}).values(),

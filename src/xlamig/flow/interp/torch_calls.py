@@ -72,7 +72,7 @@ class TorchCalls:
     partials: dict[object, AbstractValue] = field(default_factory=dict)
 
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
-        self.reads.one_rank.called(name, args)
+        self.reads.one_rank.called(name, args, node)
         if name in table.names("collectives", "results") and args.tensors():
             return self.reads.one_rank.reduced(args.tensors()[-1], node)
         made = self.special.call(name, args, node) or self.libraries.made(name, node)

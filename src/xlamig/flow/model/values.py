@@ -285,9 +285,10 @@ class Values:
             literal = one.value if isinstance(one, ir.Const) and op in ("==", "!=") else None
             if isinstance(literal, str) and literal.startswith("cuda") and self._names_a_device(other):
                 return Known(Value("cuda-test", text), negated=op == "!=")
-        counted = isinstance(right, ir.Const) and op in (">", ">=", "!=")
-        if counted and self._counts_gpus(left, scope):
-            return Known(Value("cuda-test", text), availability=True)
+        if isinstance(right, ir.Const) and self._counts_gpus(left, scope):
+            none = (op, right.value) in (("==", 0), ("<", 1), ("<=", 0))
+            if none or op in (">", ">=", "!="):
+                return Known(Value("cuda-test", text), availability=True, negated=none)
         return self._unknown(node)
 
     def _counts_gpus(self, node: ir.Expr, scope: Scope) -> bool:

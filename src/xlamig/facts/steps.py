@@ -13,8 +13,9 @@ class StepBoundary(Fact):
     """A loop each iteration of which is a step, and what ends it. One fact per loop, where its optimizer
     steps, or at its header if none does.
 
-    boundary  none: nothing runs the graph; read: a host read in every iteration does; sync: a step marker;
-              several: more than one marker; loader: a device loader; framework: a library's own loop
+    boundary  none: nothing runs the graph; read: a host read in every iteration does; part: it runs what it
+              reads, and the loop keeps other results; sync: a step marker; several: more than one marker;
+              loader: a device loader; framework: a library's own loop
     optimizer how parameters are updated: plain `step()`, xm (`xm.optimizer_step` with no barrier),
               none, several
     """
@@ -22,7 +23,7 @@ class StepBoundary(Fact):
     kind: ClassVar[str] = "step-boundary"
 
     loop: Literal["training", "evaluation", "decoding"]
-    boundary: Literal["none", "read", "sync", "several", "loader", "framework"]
+    boundary: Literal["none", "read", "part", "sync", "several", "loader", "framework"]
     optimizer: Literal["plain", "xm", "none", "several"] = "none"
     accumulates: bool = False  # the optimizer's step stands under a condition
 

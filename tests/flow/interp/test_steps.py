@@ -445,3 +445,31 @@ for batch in loader:
 def test_a_parameter_is_where_the_caller_computed_it(given: str, read: bool) -> None:
     found = said(HANDED.replace("GIVEN", given), "host-read")
     assert any(line.endswith(": vector.tolist()") for line in found) is read
+
+
+KEPT = """
+model = nn.Linear(8, 8).cuda()
+kept = []
+for batch in torch.utils.data.DataLoader(data):
+    out = model(batch.cuda())
+    BODY
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "boundary"),
+    [
+        ("print(out.sum().item())", "read"),
+        ("kept.append(out.cpu())", "read"),
+        ("kept.append(out.sum().item())", "read"),
+        ("print(out.tolist())\n    kept.append(out)", "read"),
+        ("print(out.tolist())\n    kept.append(out.detach())", "read"),
+        ("print(out.tolist())\n    kept.append(batch)", "read"),
+        ("print(out.tolist())\n    kept.append(out)\n    torch_xla.sync()", "sync"),
+        ("kept.append(out)", "none"),
+        ("print(out.argmax(-1).tolist())\n    kept.append(out)", "part"),
+        ("kept.append(out * 2)\n    print(out.tolist())", "part"),
+    ],
+)
+def test_a_read_leaves_other_results_to_be_computed(body: str, boundary: str) -> None:
+    assert boundaries(KEPT.replace("BODY", body)) == [f"evaluation {boundary}"]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from xlamig.facts import StepBoundary, Why
-from xlamig.flow.interp.domain import (
-    LIKELY,
-    AbstractValue,
-    Mark,
-)
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.facts import HostRead, StepBoundary, Why
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
 from xlamig.flow.interp.frames import Loop
 from xlamig.flow.interp.loop_kinds import header_of, is_short
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
+from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
 
 
 def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractValue) -> None:
@@ -31,7 +32,7 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
     elif Effect.SYNC_INSIDE in must or (Effect.SYNC in effects.may and not updates):
         boundary = "sync"
     elif Effect.READ in must or (Effect.POSSIBLE_READ in must and loop.kind != "training"):
-        boundary = "read"
+        boundary = "part" if loop.kind == "evaluation" and _kept(m, loop) else "read"
     optimizer = "none"
     if Effect.XLA_OPTIMIZER_STEP in must:
         optimizer = "xm"
@@ -55,3 +56,33 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         accumulates=accumulates,
         parts={"body": (node.body[0].start, node.body[-1].end)},
     )
+
+
+def _kept(m: State, loop: Loop) -> bool:
+    """Return whether a list keeps tensors of the device that no read of the iteration is of: a read executes
+    what it needs, and leaves the rest to be computed."""
+    inside = range(loop.node.start, loop.node.end)
+    events = (event for event in m.recorder.all() if event.fact is HostRead and event.node.start in inside)
+    read = {event.fields["tensor"] for event in events}
+    return any(short(m.source(_attached(value))) not in read for value in _appended(m, loop))
+
+
+def _appended(m: State, loop: Loop) -> Iterator[ir.Expr]:
+    """Yield what the iterations append to lists of tensors of the device."""
+    for node in (node for statement in loop.node.body for node in ir.walk(statement)):
+        match node:
+            case ir.Call(func=ir.Attribute(value=owner, attr="append"), args=(arg,)):
+                kept = m.env.get(path_of(owner))
+                if kept is None or kept.kind != "sequence" or kept.trait not in (Mark.APPENDED, Mark.GROWS):
+                    continue
+                tensor = element_of(kept)
+                if tensor.kind == "tensor" and tensor.place == "device" and tensor.sure >= LIKELY:
+                    yield arg.value
+
+
+def _attached(value: ir.Expr) -> ir.Expr:
+    """Return `x` of `x.detach()`, which is the same tensor."""
+    match value:
+        case ir.Call(func=ir.Attribute(value=inner, attr="detach")):
+            return inner
+    return value

@@ -81,12 +81,12 @@ def main() -> int:
                 one = done[script.id]
                 print(f"| {one['id']} | {one['repo']} | {one['verdict']} | {one['why']} |", flush=True)
     server.close()
-    counted = [one for one in done.values() if one.get("changed")]
-    for verdict in ("as before", "differs"):
+    counted = [one for one in done.values() if one.get("changed") or one["verdict"] == "not fixed"]
+    for verdict in ("as before", "differs", "not fixed"):
         repositories = {one["repo"] for one in counted if one["verdict"] == verdict}
         scripts = sum(one["verdict"] == verdict for one in counted)
-        print(f"{verdict}: {scripts} scripts of {len(repositories)} repositories that --fix changed")
-    return int(any(one["verdict"] == "differs" for one in counted))
+        print(f"{verdict}: {scripts} scripts of {len(repositories)} repositories")
+    return int(any(one["verdict"] != "as before" for one in counted))
 
 
 if __name__ == "__main__":

@@ -183,6 +183,8 @@ def imported_from(root: Path, path: Path) -> Iterator[Path]:
             continue
         parts = path.relative_to(folder).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name == folder.name and (folder / "__init__.py").exists():
+            continue  # this name means the package
         dotted = re.escape(name)
         pattern = re.compile(rf"^\s*(?:import {dotted}\b|from {dotted} import)", re.MULTILINE)
         others = (other for other in folder.rglob("*.py") if other != path)

@@ -141,6 +141,11 @@ def test_reports_a_program_that_chooses_none(more: str) -> None:
             "z = torch.randn(4, requires_grad=True)\n" + LOOP,
             f"z = torch.randn(4).to(device).requires_grad_()\n{MOVED}",
         ),
+        (  # kept by a data set, and given to the model as a whole
+            "from torchvision.datasets import MNIST\ndata = MNIST('a')\ntest = data.data[:9].float()\n"
+            "labels = data.targets.numpy()\nrest = data.data\n" + LOOP + "    model(test)\n",
+            "test = test.to(device)\nlabels = data.targets.cpu().numpy()\n" + MOVED,
+        ),
         (  # back to the host
             LOOP + "    np.save('a.npy', loss.detach().numpy())\n",
             f"{MOVED}\nnp.save('a.npy', loss.detach().cpu().numpy())",

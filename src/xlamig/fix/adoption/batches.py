@@ -13,7 +13,7 @@ from xlamig.fix.adoption.tree import Tree
 from xlamig.fix.context import FixContext, FixDeclined
 from xlamig.fix.imports import insert_beside
 from xlamig.fix.insertion import insert_after
-from xlamig.fix.scopes import dotted_name, reads
+from xlamig.fix.scopes import bindings, dotted_name, reads
 from xlamig.knowledge import signatures, values
 
 _CONTAINERS = frozenset(dir(str)) | frozenset(dir(list)) | frozenset(dir(dict))
@@ -56,6 +56,9 @@ class Batches:
                     value
                 ):
                     yield from self._entry(node, target, node, above=False)
+                case ir.Assign(targets=(ir.Name() as target,), value=value) if self._is_kept_data(value):
+                    if self._is_given(target):
+                        yield from self._entry(node, target, node, above=False)
 
     def _entry(self, statement: ir.Stmt, target: ir.Expr, root: ir.Node, above: bool) -> Iterator[Edit]:
         """Write `x, y = x.to(device), y.to(device)` beside a statement, for the tensors among the names."""
@@ -108,6 +111,28 @@ class Batches:
         if not name.strip(".") or name.startswith(".") or name.rpartition(".")[2] in self.calls.functions:
             return False
         return bool(self.calls.canonical(call.func))
+
+    def _is_kept_data(self, value: ir.Expr) -> bool:
+        """Return whether a value is computed from an attribute of a data set: `data.targets[:9].float()`."""
+        kept = [
+            node for node in ir.walk(value) if isinstance(node, ir.Attribute) and self._is_data(node.value)
+        ]
+        host = values.names("placing", "host")
+        return bool(kept) and not any(isinstance(n, ir.Attribute) and n.attr in host for n in ir.walk(value))
+
+    def _is_data(self, node: ir.Expr) -> bool:
+        if not isinstance(node, ir.Name):
+            return False
+        bound = [n for n in bindings(self.tree.module, node.id) if isinstance(n, ir.Assign)]
+        return any(self.calls.kind(n.value) == "dataset" for n in bound)
+
+    def _is_given(self, name: ir.Name) -> bool:
+        """Return whether a module, or a function of torch, is given the name itself."""
+        uses = reads(self.tree.module, name.id)
+        calls = (
+            (use, self.tree.parent(arg)) for use in uses if isinstance(arg := self.tree.parent(use), ir.Arg)
+        )
+        return any(isinstance(call, ir.Call) and self._given(use, call, 0) for use, call in calls)
 
     # ------------------------------------------------------------------ what is a tensor
 

@@ -41,6 +41,7 @@ SAID = {
     "F.pad(x, (0, i))": "changing-constant attribute: i",
     "x[random.randint(0, 3)]": "changing-constant index: random.randint(0, 3)",
     "y = -x\nfor k in [1] * 5:\n if random.random() < i: x = y": "changing-path branch: random.random() < i",
+    "y = -x\nfor k in [1] * 5:\n b = random.random() < i\n if not b: x = y": "changing-path branch: not b",
     "for k in range(random.randint(1, 3)): x = x * 2": "changing-path rounds: range(random.randint(1, 3))",
 }
 

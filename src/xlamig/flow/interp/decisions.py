@@ -33,8 +33,10 @@ class Decisions:
         """Evaluates a test; a tensor there is read on the host."""
         match node:
             case ir.Unary(op="not", operand=operand):
-                self.truth(operand, word)
-                return BOOL
+                found = self.truth(operand, word)
+                if found.cause != "random":
+                    return BOOL
+                return BOOL.replace(cause=found.cause, loop=found.loop, why=found.why)
             case ir.Bool(op=op, values=values):
                 return join_all(tuple(self._chain(op, values, word)))
         thing = self.m.semantics.evaluate(node)

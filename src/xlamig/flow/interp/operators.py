@@ -45,8 +45,7 @@ class Operators:
 
     def unary(self, node: ir.Unary) -> AbstractValue:
         if node.op == "not":
-            self.m.semantics.test(node.operand, "not")
-            return BOOL
+            return self.m.semantics.test(node, "not")
         thing = self.m.semantics.evaluate(node.operand)
         if thing.kind == "number" and node.op == "-" and isinstance(thing.const, int | float):
             return thing.replace(const=-thing.const)

@@ -285,6 +285,7 @@ def test_on_every_rank(source: str) -> None:
         ("if hvd.rank() == 0: HERE", "`if hvd.rank() == 0`"),
         ("if xr.global_ordinal() == 0: HERE", "`if xr.global_ordinal() == 0`"),
         ("if int(os.environ['LOCAL_RANK']) == 0: HERE", "`if int(os.environ['LOCAL_RANK']) == 0`"),
+        ("if os.environ.get('RANK') == '0': HERE", "`if os.environ.get('RANK') == '0'`"),
         ("me = dist.get_rank()\nif me == 0: HERE", "`if me == 0`"),
         ("if rank <= 0: HERE", "`if rank <= 0`"),
         ("if not dist.is_initialized() or rank == 0: HERE", "`if not dist.is_initialized() or rank == 0`"),

@@ -38,6 +38,7 @@ from xlamig.flow.interp.unknown_objects import UnknownObjects
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import helpers
+from xlamig.knowledge import values as table
 
 
 class Calls:
@@ -149,6 +150,8 @@ class Calls:
 
     def _method(self, node: ir.Call, func: ir.Attribute, owner: AbstractValue) -> AbstractValue:
         name = func.attr
+        if name in table.names("collectives", "methods") and owner.kind not in ("tensor", "api"):
+            self.m.effects.add(Effect.COLLECTIVE)
         match owner.kind:
             case "api":
                 callee = self.named(f"{owner.ref}.{name}")

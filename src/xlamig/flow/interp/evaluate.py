@@ -256,7 +256,9 @@ class Evaluator:
     def _bool(self, node: ir.Bool) -> AbstractValue:
         *tested, last = node.values
         found = [self.tests.truth(value, node.op) for value in tested]
-        with self.m.branch() as way, self.m.lowers_frequency(tested[0], node.op == "and"):
+        held = node.op == "and"
+        guarded = self.m.on_one_rank(tested[0], held)
+        with self.m.branch() as way, self.m.lowers_frequency(tested[0], held), guarded:
             found.append(self.of(last))
         self.m.join_effects(way, Effects())
         return join_all(found)
@@ -272,7 +274,8 @@ class Evaluator:
         for arm, taken in ((node.body, True), (node.orelse, False)):
             self.m.frame.env = copy_env(before)
             self.tests.narrow(node.test, taken)
-            with self.m.branch() as way, self.m.lowers_frequency(node.test, taken):
+            guarded = self.m.on_one_rank(node.test, taken)
+            with self.m.branch() as way, self.m.lowers_frequency(node.test, taken), guarded:
                 found.append(self.of(arm))
             ways.append(way)
         self.m.frame.env = before

@@ -51,8 +51,12 @@ class OneRank:
             file = args.get(1, "file_or_path") if name.endswith(".save") else None
             if file is not None and file.ref == OPEN_FILE and not here:
                 self._record(node, "file")
-        elif name == "torch.save" and args.positional and _is_on_device(args.positional[0]):
-            self._reported += here
+        elif (
+            name in table.names("collectives", "saves")
+            and args.positional
+            and _is_on_device(args.positional[0])
+        ):
+            self._reported += here and name == "torch.save"
             self.m.effects.add(Effect.SAVE)
 
     def _written(self, args: Args) -> None:

@@ -137,6 +137,16 @@ class State:
             self.frequency = before
 
     @contextmanager
+    def on_one_rank(self, test: ir.Expr, taken: bool) -> Iterator[None]:
+        """`if rank == 0`: what is inside runs on one rank only."""
+        outer = self.one_rank
+        self.one_rank = outer or self.frequency_guards.first_rank(test, self.frame.scope, taken)
+        try:
+            yield
+        finally:
+            self.one_rank = outer
+
+    @contextmanager
     def once(self, message: bool = False) -> Iterator[None]:
         """Mark what ends the program: it runs once."""
         before = self.frequency, self.message

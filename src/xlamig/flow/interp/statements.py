@@ -117,20 +117,15 @@ class Statements:
         before = copy_env(self.m.env)
         ways: list[Effects] = []
         ends: list[Env | None] = []
-        outer = self.m.one_rank
         for body, taken in ((node.body, True), (node.orelse, False)):
-            if body and not outer:
-                scope = self.m.frame.scope
-                self.m.one_rank = self.m.frequency_guards.first_rank(node.test, scope, taken)
             self.m.frame.env = copy_env(before)
             self.evaluator.tests.narrow(node.test, taken)
             often = self.m.once() if ends_program(body) else self.m.lowers_frequency(node.test, taken)
             arms, self.m.taken_branches = self.m.taken_branches, {**self.m.taken_branches, node.start: taken}
-            with self.m.branch() as way, often:
+            with self.m.branch() as way, often, self.m.on_one_rank(node.test, taken):
                 ends.append(None if self.m.semantics.block(body) else self.m.env)
             self.m.taken_branches = arms
             ways.append(way)
-        self.m.one_rank = outer
         copied = self._copied_from_gpu(node, ends)
         if copied or self._asks_for_xla(node.test):
             self.m.effects.update(ways[0])  # where it matters the branch is taken

@@ -143,7 +143,9 @@ def _set_to(name: ir.Name, scope: Scope) -> ir.Expr | None:
 
 
 def _is_rank(node: ir.Expr) -> bool:
-    if isinstance(node, ir.Call) and path_of(node.func) == "int":  # `int(os.environ["RANK"])`
+    called = path_of(node.func) if isinstance(node, ir.Call) else ""
+    looked_up = isinstance(node, ir.Subscript) and path_of(node.value) == "os.environ"
+    if looked_up or called in ("int", "os.environ.get", "os.getenv"):  # `int(os.environ["RANK"])`
         texts = (part.value for part in ir.walk(node) if isinstance(part, ir.Const))
         return any(isinstance(text, str) and _VARIABLE.search(text) for text in texts)
     return _RANK.search(path_of(node.func if isinstance(node, ir.Call) else node)) is not None
@@ -172,4 +174,6 @@ def _number(node: ir.Expr) -> object:
     if isinstance(node, ir.Unary) and node.op == "-" and isinstance(node.operand, ir.Const):
         value = node.operand.value
         return -value if isinstance(value, int) else None
+    if isinstance(node, ir.Const) and isinstance(node.value, str) and node.value.isdigit():
+        return int(node.value)  # of an environment variable
     return node.value if isinstance(node, ir.Const) and type(node.value) is int else None

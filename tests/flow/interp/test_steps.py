@@ -473,3 +473,20 @@ for batch in torch.utils.data.DataLoader(data):
 )
 def test_a_read_leaves_other_results_to_be_computed(body: str, boundary: str) -> None:
     assert boundaries(KEPT.replace("BODY", body)) == [f"evaluation {boundary}"]
+
+
+ENTRY = """
+class Transducer(nn.Module):
+    def forward(self, batch):
+        entry = batch.GET
+        if entry < 8:
+            return batch["x"]
+        return batch["y"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("get", "read"), [('get("steps", 0)', False), ('get("steps")', True), ('get("steps", None)', True)]
+)
+def test_an_entry_is_like_its_default(get: str, read: bool) -> None:
+    assert bool(said(ENTRY.replace("GET", get), "host-read", sure=False)) is read

@@ -12,6 +12,7 @@ from xlamig.flow.interp.domain import (
     DEVICE,
     FOREIGN,
     LIKELY,
+    MISSING,
     NONE,
     NUMBER,
     POSSIBLE,
@@ -85,7 +86,8 @@ class Tensors:
             parts = {"items": sequence((TEXT, owner)), "values": owner, "keys": TEXT}
             return AbstractValue("sequence", element=parts[name])
         if owner.loose and name in ("pop", "get"):
-            return owner
+            default = args.positional[1] if len(args.positional) > 1 else NONE
+            return default.replace(const=MISSING) if default.kind in ("number", "bool", "text") else owner
         known = signatures.signature(f"Tensor.{name}")
         if known is None:
             return owner.replace(sure=min(owner.sure, LIKELY)) if owner.loose else TOP

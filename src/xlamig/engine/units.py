@@ -54,10 +54,12 @@ def _top(finding: Finding) -> str:
 
 def _with_copies(findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield the findings, those about copies of one function to the host with the same `job`."""
-    jobs: dict[tuple[str, str], str] = {}
+    jobs: dict[tuple[str, int | None, str], str] = {}
     for finding in findings:
-        if finding.code in _COPIES and finding.scope and finding.severity != "info":
-            finding = replace(finding, job=jobs.setdefault((finding.scope, finding.frequency), finding.job))
+        if finding.code in _COPIES and finding.severity != "info":
+            finding = replace(
+                finding, job=jobs.setdefault((finding.scope, finding.cell, finding.frequency), finding.job)
+            )
         yield finding
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -11,6 +10,7 @@ from xlamig import ir
 from xlamig.facts import ContextTags, Fact, Guard
 from xlamig.flow.detectors.event_facts import facts_of_events
 from xlamig.flow.detectors.expressions import Expressions, divisor
+from xlamig.flow.detectors.handover import hands_over, hands_over_before
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.detectors.parts import RawPart, parts_of
 from xlamig.flow.detectors.views import may_make_view
@@ -25,29 +25,6 @@ from xlamig.flow.model.site import Analysis, CodeContext
 _INFERENCE = "torch.inference_mode"
 _NO_GRAD = frozenset({"torch.no_grad", _INFERENCE})
 _NOT_INSIDE = frozenset({"loop", "try"})  # of a function that is defined there
-
-
-_ONE_RANK = re.compile(
-    r"\bif\b[^\n:]*(?:rank|is_(?:main|master)|primary|process_index)|\.(?:exists|isfile|unlink|rmtree)\(|\bopen\("
-    r"|\b\w*(?:save|load|dump|download|extract|write|mkdirs?|makedirs)\w*\("
-)
-_PREPARES = re.compile(
-    r"\b\w*(?:download|extract|unpack|unzip|prepare|process_data|build|compile|tokenize|create|convert|copy|mkdirs?"
-    r"|makedirs|rmtree|unlink)\w*\(|\.(?:exists|isfile)\(|\byield\b"
-    r"|\bif\b[^\n:]*(?:rank|main|master)[^\n:]*:\s*$"
-)
-
-
-def _hands_over(text: str) -> bool:
-    """Return whether a function with a barrier does what other processes may have to wait for."""
-    return "barrier" in text and bool(_ONE_RANK.search(text))
-
-
-def _hands_over_before(text: str, last: bool) -> bool:
-    """Return whether processes wait for what stands before a barrier, which may be the last statement of its
-    function or loop: nothing there reads a checkpoint that one rank has saved."""
-    text = text.rpartition("init_process_group(")[2]
-    return bool(_ONE_RANK.search(text)) and (not last or bool(_PREPARES.search(text)))
 
 
 class Walk:
@@ -121,7 +98,7 @@ class Walk:
             return place
         begin = self._last.get(statement.start)
         text = self.analysis.text[self._begin if begin is None else begin : statement.start]
-        if _hands_over_before(text, begin is not None):
+        if hands_over_before(text, begin is not None):
             return place
         return replace(place, context=place.context - {"handover"})
 
@@ -243,7 +220,7 @@ class Walk:
         if id(node) in self.interpretation.per_step:
             context |= {"per-step"}
         begin = self._begin
-        if _hands_over(self.analysis.text[node.start : node.end]):
+        if hands_over(self.analysis.text[node.start : node.end]):
             context |= {"handover"}
             self._begin = node.start
             self._note_last(node.body)

@@ -173,6 +173,19 @@ def test_a_known_keyword_makes_a_use_of_any_call(source: str) -> None:
     assert use.argument("attn_implementation") is not None
 
 
+@pytest.mark.parametrize(
+    ("base", "value", "count"),
+    [
+        ("transformers.TrainingArguments", "'x'", 1),
+        ("TrainingArguments", "field(default='x', metadata={})", 1),
+        ("Settings", "'x'", 0),
+    ],
+)
+def test_a_default_of_a_class_of_arguments_sets(base: str, value: str, count: int) -> None:
+    uses = facts_in(f"class A({base}):\n    attn_implementation: str = {value}", ApiUse)
+    assert [use.argument("attn_implementation").value.value for use in uses] == ["x"] * count
+
+
 def test_a_keyword_in_a_dictionary_is_an_argument_too() -> None:
     (use,) = facts_in("kwargs['attn_implementation'] = 'x'", ApiUse)
     assert use.argument("attn_implementation") is not None

@@ -16,6 +16,7 @@ from xlamig.flow.model.known import Known, short
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
+_ARGUMENTS = re.compile(r"Arguments$|TrainingConfig$")
 _LONG = 40
 _TOLD = ("constant", "pattern", "device", "cuda-test", "sequence")
 
@@ -105,11 +106,24 @@ class Apis:
 
     def entry(self, key: ir.Expr | None, value: ir.Expr, place: CodeContext) -> Iterator[ApiUse]:
         """`kwargs["attn_implementation"] = ...`, and the same in a dictionary that is passed on."""
-        if not isinstance(key, ir.Const) or key.value not in self.interest.keywords:
+        if isinstance(key, ir.Const):
+            yield from self._assigned(key.value, value, place)
+
+    def default(self, node: ir.Assign | ir.AnnAssign, place: CodeContext) -> Iterator[ApiUse]:
+        """`gradient_checkpointing: bool = field(default=True)` in a class of arguments."""
+        owner = place.scope.node
+        if not isinstance(node, ir.AnnAssign) or not isinstance(node.target, ir.Name) or node.value is None:
+            return
+        if isinstance(owner, ir.ClassDef) and any(_ARGUMENTS.search(path_of(b.value)) for b in owner.args):
+            yield from self._assigned(node.target.id, _default(node.value), place)
+
+    def _assigned(self, key: object, value: ir.Expr, place: CodeContext) -> Iterator[ApiUse]:
+        """The fact for a setting that is given by its name."""
+        if key not in self.interest.keywords:
             return
         span = (value.start, value.end)
         known = self.analysis.values.of(value, place.scope)
-        argument = Argument(str(key.value), self._value(value, known), span, span, span, True)
+        argument = Argument(str(key), self._value(value, known), span, span, span, True)
         yield ApiUse(**place.fields(value), name="unknown", spelled="", via="assignment", args=(argument,))
 
     # ------------------------------------------------------------------ callees
@@ -216,3 +230,9 @@ class Apis:
             return ".".join(text.split(".")[-2:])
         tail = re.search(r"\.\w+(?:\([^()]{0,12}\)\.\w+)*$", text)
         return f"(...){tail[0]}" if tail and len(tail[0]) <= _LONG else f"(...).{node.attr}"
+
+
+def _default(value: ir.Expr) -> ir.Expr:
+    """Return the default in `field(default=...)`, else the value itself."""
+    given = value.args if isinstance(value, ir.Call) and path_of(value.func).endswith("field") else ()
+    return next((arg.value for arg in given if arg.keyword == "default"), value)

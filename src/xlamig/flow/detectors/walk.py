@@ -192,6 +192,7 @@ class Walk:
             elif not isinstance(target, ir.Name):
                 self.detectors.visit(target, place)
         if value is not None:
+            self.detectors.add(self.detectors.apis.default(node, place))
             self.detectors.visit(value, place.within("assigned"))
 
     def _import(self, node: ir.Import | ir.ImportFrom, place: CodeContext) -> None:

@@ -146,6 +146,9 @@ class Builtins:
             longest = self.sizes.longest(things[0], node, args.node(0))
             if longest is not None:
                 return longest
+        running = self.sizes.running(things, node) if name == "max" else None
+        if running is not None:
+            return running
         for thing in things:
             if thing.kind == "number" and thing.cause:
                 if name == "max" and thing.cause == "derived" and len(args.positional) == 1:

@@ -21,7 +21,9 @@ from xlamig.flow.interp.domain import (
     placed,
 )
 from xlamig.flow.interp.frames import ClassInfo, Function, class_of, functions_of, inherits
+from xlamig.flow.interp.host_batches import tokenized
 from xlamig.flow.interp.instances import Instances
+from xlamig.flow.interp.kept import counted
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
@@ -43,7 +45,7 @@ from xlamig.knowledge import values as table
 
 class Calls:
     def __init__(self, state: State, reads: Reads, sizes: Sizes, moves: Moves) -> None:
-        self.m = state
+        self.m, self.sizes = state, sizes
         self.call_contexts = CallContexts(state)
         self.instances = Instances(state, self.call_contexts)
         self.opaque = OpaqueCalls(state, reads)
@@ -101,6 +103,8 @@ class Calls:
 
     def reach(self, callee: AbstractValue, node: ir.Call, args: Args) -> AbstractValue:
         """The result of calling a thing."""
+        if callee.kind in ("foreign", "unknown") and (tokens := self._tokens(args, node)):
+            return tokens
         match callee.kind:
             case "function":
                 result = self._either_of(functions_of(callee), args, node)
@@ -138,6 +142,9 @@ class Calls:
             ways.append(way)
         self.m.join_effects(*ways)
         return join_all(results)
+
+    def _tokens(self, args: Args, node: ir.Call) -> AbstractValue | None:
+        return tokenized(self.sizes, args, node) if "return_tensors" in args.keywords else None
 
     def _unknown(self, node: ir.Call, args: Args) -> AbstractValue:
         """A call of something unknown: by its name a model, or nothing is known."""
@@ -177,7 +184,7 @@ class Calls:
         self.m.logging, logging = is_logger(owner, name, func), self.m.logging
         args = self.args(node)
         self.m.logging = logging
-        return self.objects.method(owner, name, args, node)
+        return self._tokens(args, node) or self.objects.method(owner, name, args, node)
 
     # ------------------------------------------------------------------ classes
 
@@ -200,7 +207,8 @@ class Calls:
                 return self._kept(owner.fields[name], name)
             for cls in owner.ref.lineage():
                 if name in cls.attributes:
-                    return self._kept(placed(self.m.held_by(cls, name), owner), name)
+                    held = counted(self.m, cls, name, self.m.held_by(cls, name))
+                    return self._kept(placed(held, owner), name)
             method = self.method_of(owner, name)
             if method is not None:
                 if method.kind == "property":

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, Definition, Residence, alternatives, join
-from xlamig.flow.model.scopes import Scope
+from xlamig.flow.model.scopes import Scope, path_of
 
 Env = dict[str, AbstractValue]
 """Names and dotted paths ("self.model") to what they hold."""
@@ -21,7 +23,7 @@ STEPS = frozenset({"training", "evaluation", "decoding"})
 LoopKind = Literal["training", "evaluation", "decoding", "accumulation", "epoch", "graph-breaking", "plain"]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class ClassInfo(Definition):
     """A class of the module. `attributes` holds what any method assigns to any instance, joined."""
 
@@ -35,6 +37,12 @@ class ClassInfo(Definition):
     methods: dict[str, ir.FunctionDef] = field(default_factory=dict)
     is_module: bool = False
     version: int = 0  # grows when an attribute becomes something else
+
+    @cached_property
+    def counters(self) -> frozenset[str]:
+        """The attributes that a method computes from their own value: `self.step += 1`."""
+        methods = (m for name, m in self.methods.items() if name != "__init__" and "epoch" not in name)
+        return frozenset(name for method in methods for name in _counted(method))
 
     @property
     def may_be_module(self) -> bool:
@@ -60,6 +68,19 @@ class ClassInfo(Definition):
                 found.append(current)
                 waiting.extend(current.bases)
         return found
+
+
+def _counted(method: ir.FunctionDef) -> Iterator[str]:
+    """Yield the attributes that a method adds to, or gives a value that is computed from the old one."""
+    for node in ir.walk(method):
+        match node:
+            case ir.AugAssign(target=ir.Attribute(value=ir.Name(id="self"), attr=name)):
+                yield name
+            case ir.Assign(
+                targets=(ir.Attribute(value=ir.Name(id="self"), attr=name),), value=ir.Binary() as value
+            ):
+                if any(isinstance(n, ir.Attribute) and path_of(n) == f"self.{name}" for n in ir.walk(value)):
+                    yield name
 
 
 def _differs(known: AbstractValue, both: AbstractValue) -> bool:

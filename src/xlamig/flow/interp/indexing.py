@@ -218,6 +218,8 @@ class Indexing:
             elif found.kind == "tensor" and found.dtype == "bool":
                 masked |= min(sureness(base), sureness(found)) > POSSIBLE
                 record_mask(self.m, node, part, base, found, access, thing, value, operator)
+            elif found.kind == "tensor" and found.scalar and found.place == "host":
+                self._changing(part, self.sizes.read(found, part) or NUMBER, node, base, access, "index")
             elif found.kind == "tensor" and found.scalar:
                 self._read_number(part, found, base, "index")
             elif found.kind == "tensor" and found.cause == "dynamic" and not masked:

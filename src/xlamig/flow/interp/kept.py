@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from xlamig import ir
-from xlamig.flow.interp.domain import POSSIBLE, TOP, AbstractValue, Carried, Picked, Trait
+from xlamig.flow.interp.domain import LIKELY, POSSIBLE, TOP, AbstractValue, Carried, Picked, Trait
+from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
@@ -66,6 +67,13 @@ def is_kept(state: State, node: ir.Expr, container: AbstractValue) -> bool:
 def _is_parameter(state: State, name: str) -> bool:
     function = state.frame.scope.node
     return isinstance(function, ir.FunctionDef) and any(param.name == name for param in function.params)
+
+
+def counted(state: State, info: ClassInfo, name: str, value: AbstractValue) -> AbstractValue:
+    """Return a number that an object keeps; one that its methods count is different every step."""
+    if value.kind != "number" or value.cause or state.frequency != "step" or name not in info.counters:
+        return value
+    return value.replace(cause="step-counter", loop=0, sure=LIKELY, const=TOP.const)
 
 
 def remembered(name: str, value: AbstractValue) -> AbstractValue:

@@ -80,6 +80,11 @@ class Sizes:
         why = Why(f"`{short(self.m.source(node))}` is the longest of a batch", (node.start, node.end))
         return AbstractValue("number", cause="batch", sure=LIKELY, trait=Mark.LONGEST, why=(why,))
 
+    def running(self, things: Sequence[AbstractValue], node: ir.Node) -> AbstractValue | None:
+        """`width = max(width, len(sample))` in a loop over a batch."""
+        lengths = [thing for thing in things if thing.kind == "number" and thing.trait is Mark.LENGTH]
+        return self.longest(lengths[0], node) if lengths and self.m.loops and len(things) == 2 else None
+
     def read(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue | None:
         """A number out of a tensor of the host: the greatest of some lengths, or a random one."""
         if tensor.place != "host":
@@ -145,7 +150,7 @@ class Sizes:
         if plain in table.names("sizes", "by-values") or (
             plain == "repeat_interleave" and any(arg.kind == "tensor" for arg in args.all[owner is None :])
         ):
-            return self._marked(result, last, node) if self.m.batching else result
+            return self.marked(result, last, node) if self.m.batching else result
         if plain == "pad":
             return self._padded(result, args.get(0 if owner is not None else 1, "pad") or TOP, operands, node)
         given = len(args.positional) - (owner is None)
@@ -173,15 +178,15 @@ class Sizes:
         varied = [t for t in held if t.cause == VARIED and (t.trait is Mark.LONGEST or not alike)]
         if varies(given) or (joins and varied):
             lead = given if varies(given) else varied[0]
-            made = self._marked(result.replace(why=lead.why), plain, node)
+            made = self.marked(result.replace(why=lead.why), plain, node)
             if Mark.LONGEST in (given.trait, *(thing.trait for thing in held)):
-                self._collated(made)
+                self.collated(made)
             return made
         if plain in table.names("sizes", "from-lists"):
             if any(map(varies, held)) and all(thing.kind == "sequence" for thing in held):
-                made = self._marked(result, plain, node)
+                made = self.marked(result, plain, node)
                 if any(thing.trait is Mark.LONGEST for thing in held):
-                    self._collated(made)
+                    self.collated(made)
                 return made
             if all(thing.trait is Mark.LENGTH for thing in held):
                 return result.replace(trait=Mark.LENGTHS)
@@ -194,18 +199,18 @@ class Sizes:
         varied = [part for part in amounts.items or (amounts,) if varies(part)]
         longest = next((part for part in varied if part.trait is Mark.LONGEST), None)
         if longest is not None:
-            return self._marked(result.replace(why=longest.why), "pad", node).replace(trait=Mark.LONGEST)
+            return self.marked(result.replace(why=longest.why), "pad", node).replace(trait=Mark.LONGEST)
         return result if varied else self._kept(result, operands)
 
     def sized(self, result: AbstractValue, number: AbstractValue, operation: str, node: ir.Node) -> None:
         """`torch.zeros(n)` on the host, of another size for each sample."""
         padded = operation.endswith("pad")  # by as much as is missing, mostly
         if result.kind == "tensor" and result.place == "host" and varies(number) and not padded:
-            made = self._marked(result.replace(why=number.why), operation.rpartition(".")[2], node)
+            made = self.marked(result.replace(why=number.why), operation.rpartition(".")[2], node)
             result.cause, result.ref, result.why, result.sure = made.cause, made.ref, made.why, made.sure
             result.trait = Mark.LONGEST if number.trait is Mark.LONGEST else None
             if result.trait:
-                self._collated(made)
+                self.collated(made)
 
     def picked(
         self, base: AbstractValue, result: AbstractValue, index: list[AbstractValue], node: ir.Subscript
@@ -214,18 +219,18 @@ class Sizes:
         if base.place != "host":
             return result
         if any(part.kind == "tensor" and part.dtype == "bool" for part in index) and self.m.batching:
-            return self._marked(result, "[]", node)
+            return self.marked(result, "[]", node)
         bounds = [part.items for part in index if part.trait is Mark.SLICE and part.items]
         cut = [(varies(lower), varies(upper)) for lower, upper, _ in bounds]
         if any(lower != upper for lower, upper in cut):  # of `x[i : i + n]` the ends move together
-            return self._marked(result, "[]", node)
+            return self.marked(result, "[]", node)
         whole = all(bound.kind == "none" for ends in bounds for bound in ends)
         same = all(part.trait is Mark.SLICE or part.kind in ("none", "text") for part in index)
         if base.cause == VARIED and (not whole or not same):
             return result.replace(cause="", ref=None)
         return result.replace(ref=base.ref) if base.cause == VARIED else result
 
-    def _marked(self, result: AbstractValue, operation: str, node: ir.Node) -> AbstractValue:
+    def marked(self, result: AbstractValue, operation: str, node: ir.Node) -> AbstractValue:
         text = short(self.m.source(node))
         why = Why(f"`{text}` differs in shape per sample or batch", (node.start, node.end))
         made = Made(node, self.m.statement, operation)
@@ -242,16 +247,20 @@ class Sizes:
         if takes and given.kind == "sequence" and varies(given) and self.m.frequency == "step":
             self._told(node, self.m.statement, plain, LIKELY, given.why)
 
-    def _collated(self, tensor: AbstractValue) -> None:
+    def collated(self, tensor: AbstractValue) -> None:
         """A collate function makes batches as long as their longest sample."""
         if self.m.collating and isinstance(tensor.ref, Made):
             self._told(*tensor.ref, LIKELY, tensor.why)
 
     def moved(self, tensor: AbstractValue, node: ir.Call) -> None:
         """Such a tensor is put on the device every step."""
-        if tensor.cause != VARIED or not isinstance(tensor.ref, Made) or self.m.frequency != "step":
+        if tensor.cause != VARIED or not isinstance(tensor.ref, Made):
             return
-        why = Why("the tensor is moved to the device here every step", (node.start, node.end))
+        request = self.m.frequency == "unknown" and tensor.ref.operation == "tokenizer"
+        if self.m.frequency != "step" and not request:
+            return
+        often = "for each text" if request else "every step"
+        why = Why(f"the tensor is moved to the device here {often}", (node.start, node.end))
         self._told(*tensor.ref, tensor.sure, (*tensor.why, why))
 
     def _told(

@@ -29,6 +29,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.frames import functions_of
+from xlamig.flow.interp.host_batches import array, from_array
 from xlamig.flow.interp.libraries import Libraries, is_array
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
@@ -81,6 +82,8 @@ class TorchCalls:
         word = table.returned(name)
         if word == "partial":
             return self._partial(args, node)
+        if word == "array":
+            return array(args)
         if word and word != "signature":
             return self._by_word(word, name, args, node)
         if name.startswith("torch."):
@@ -107,7 +110,8 @@ class TorchCalls:
         match word:
             case "host-tensor":
                 made = AbstractValue("tensor", "host", trait=Mark.CONSTANT if self._is_global(args) else None)
-                return self.sizes.shaped(made, "tensor", None, [], args, node)
+                made = self.sizes.shaped(made, "tensor", None, [], args, node)
+                return from_array(self.sizes, made, first, node)
             case "module":
                 return self._parts(self._module(name, node), args)
             case "wrapped-module":

@@ -1,0 +1,100 @@
+"""Batches as long as their longest sample that libraries make, and numbers that objects count."""
+
+from __future__ import annotations
+
+import pytest
+from tests.flow.interp.said import said
+
+SERVER = """
+from transformers import AutoTokenizer
+device = torch_xla.device()
+tokenizer = AutoTokenizer.from_pretrained("gpt2")
+def answer(text, options, image, processor):
+    tokens = CALL
+    return {key: value.to(device) for key, value in tokens.items()}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "varies"),
+    [
+        ("tokenizer(text, return_tensors='pt')", True),
+        ("tokenizer(text, padding=True, return_tensors='pt')", True),
+        ("processor(text=text, padding='longest', return_tensors='pt')", True),
+        ("tokenizer(text, padding='max_length', max_length=64, return_tensors='pt')", False),
+        ("tokenizer(text, padding=True, pad_to_multiple_of=64, return_tensors='pt')", False),
+        ("tokenizer(text, padding=options.padding, return_tensors='pt')", False),
+        ("processor(images=image, return_tensors='pt')", False),
+        ("tokenizer(text)", False),
+    ],
+)
+def test_a_text_of_any_length_is_moved(call: str, varies: bool) -> None:
+    assert bool(said(SERVER.replace("CALL", call), "changing-shape")) == varies
+
+
+COLLATE = """
+import numpy as np
+from torch.utils.data import DataLoader
+def collate(batch):
+    width = 0
+    for sample in batch:
+        width = max(width, LENGTH)
+    MADE
+model = nn.Linear(8, 8).to("cuda")
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in DataLoader(data, 4, collate_fn=collate):
+    loss = model(batch.to("cuda")).sum()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("length", "made", "varies"),
+    [
+        ("len(sample)", "return torch.zeros(len(batch), width)", True),
+        ("len(sample)", "return torch.from_numpy(np.zeros((len(batch), width)))", True),
+        ("len(sample)", "return torch.from_numpy(np.zeros((len(batch), 64)))", False),
+        ("3", "return torch.zeros(len(batch), width)", False),
+    ],
+)
+def test_a_running_maximum_of_lengths(length: str, made: str, varies: bool) -> None:
+    text = COLLATE.replace("LENGTH", length).replace("MADE", made)
+    assert bool(said(text, "changing-shape")) == varies
+
+
+BUFFER = """
+class Replay:
+    def __init__(self):
+        self.rows, self.slot, self.epoch = torch.zeros(99, 8).to("cuda"), 0, 0
+    def end_epoch(self):
+        self.epoch += 1
+    def store(self, row):
+        self.rows[AT] = row
+        COUNT
+model = nn.Linear(8, 8).to("cuda")
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+replay = Replay()
+for batch in loader:
+    loss = model(batch.to("cuda")).sum()
+    loss.backward()
+    optimizer.step()
+    replay.store(loss)
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "count", "changes"),
+    [
+        ("self.slot", "self.slot += 1", True),
+        ("self.slot", "self.slot = (self.slot + 1) % 99", True),
+        ("self.slot", "self.slot = 3", False),
+        ("self.slot", "pass", False),
+        ("self.epoch", "pass", False),
+        ("torch.randint(0, 99, ())", "pass", True),
+        ("torch.tensor(5)", "pass", False),
+    ],
+)
+def test_a_position_that_an_object_counts(at: str, count: str, changes: bool) -> None:
+    text = BUFFER.replace("AT", at).replace("COUNT", count)
+    assert bool(said(text, "changing-constant")) == changes

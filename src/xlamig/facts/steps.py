@@ -42,11 +42,11 @@ class ModuleMove(Fact):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankCall(Fact):
     """A call that the wrong ranks make. One rank alone does what all have to do, mostly in a function that it
-    calls: run a collective or the model, save tensors of the device, read the result of a collective. Or all
+    calls: run a collective or the model, read or save parameters, read the result of a collective. Or all
     ranks open the file that one of them writes.
     """
 
     kind: ClassVar[str] = "rank-call"
 
-    effect: Literal["collective", "model", "save", "read", "file"]
+    effect: Literal["collective", "model", "parameters", "save", "read", "file"]
     callee: str

@@ -23,6 +23,9 @@ def validate(model, loader):
 def save(model, path):
     torch.save({"model": model.state_dict()}, path)
 
+def norm(model):
+    return sum(p.norm().item() for p in model.parameters())
+
 def average(value):
     return xm.all_reduce(xm.REDUCE_SUM, value) / 8
 
@@ -63,6 +66,8 @@ def effects(epoch: str = "pass", step: str = "pass") -> list[str]:
         "if rank == 0: print(epoch)",
         "if epoch == 0: validate(model, loader)",
         "torch_xla.sync()\nif rank == 0: save(model, 'a')",
+        "torch_xla.sync()\nif rank == 0: norm(model)",
+        "norm(model)",
         "torch_xla.sync()\nif rank == 0: validate(model, loader)",
         "state = {k: v.cpu() for k, v in model.state_dict().items()}\nif rank == 0: torch.save(state, 'a')",
         "accelerator.wait_for_everyone()",
@@ -84,6 +89,7 @@ def test_reports_nothing_that_one_rank_may_do(epoch: str) -> None:
         ("if rank == 0: print(model(x.to(device)))", "model"),
         ("if rank != 0: continue\nvalidate(model, loader)", "model"),
         ("if rank == 0: save(model, 'a')", "save"),
+        ("if rank == 0: norm(model)", "parameters"),
         ("import pickle\nif rank == 0: pickle.dump(model.state_dict(), open('a', 'wb'))", "save"),
         ("found = validate(model, loader) if rank == 0 else None", "model"),
         ("rank == 0 and validate(model, loader)", "model"),

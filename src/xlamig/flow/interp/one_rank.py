@@ -18,7 +18,7 @@ from xlamig.knowledge import values as table
 REDUCED = "a collective writes this: "
 OPEN_FILE = "open-file"
 """The `ref` of a file that is open for writing."""
-What = Literal["collective", "model", "save", "read", "file"]
+What = Literal["collective", "model", "parameters", "save", "read", "file"]
 
 
 class OneRank:
@@ -36,9 +36,17 @@ class OneRank:
             result = run(node)
         m.effects.update(effects)
         effect = _all_ranks_need(effects, synced)
+        if effect is None and not synced and effects.happens(Effect.READ) and self._takes_model(node):
+            effect = "parameters"
         if effect is not None and reported == self._reported:
             self._record(node, effect)
         return result
+
+    def _takes_model(self, node: ir.Call) -> bool:
+        """Return whether a model on the device is given to a function, which reads something of it."""
+        names = (arg.value for arg in node.args if isinstance(arg.value, ir.Name | ir.Attribute))
+        given = map(self.m.semantics.evaluate, names)
+        return any(value.kind == "module" and value.place == "device" for value in given)
 
     def called(self, name: str, args: Args, node: ir.Call) -> None:
         """Note the effect of a function of torch or torch_xla, whose call is reported where it stands."""

@@ -71,7 +71,7 @@ class FrequencyGuards:
         if _RANKS.search(self.text, test.start, test.end) is not None:
             return True
         asked = test.left if isinstance(test, ir.Compare) else test
-        return isinstance(asked, ir.Name) and _set_to(asked, scope) is not None
+        return _stands_for(asked, scope) is not None
 
     def _is_first(self, test: ir.Expr, scope: Scope, depth: int = 0) -> bool | None:
         """True if it is rank 0 where the test holds, False if it is where it does not."""
@@ -94,7 +94,7 @@ class FrequencyGuards:
                 path = path_of(test.func if isinstance(test, ir.Call) else test)
                 if _IS_FIRST.search(path.rpartition(".")[2]):
                     return True
-                value = _set_to(test, scope) if depth == 0 and isinstance(test, ir.Name) else None
+                value = _stands_for(test, scope) if depth == 0 else None
                 return None if value is None else self._is_first(value, scope, 1)
         return None
 
@@ -140,6 +140,19 @@ def _set_to(name: ir.Name, scope: Scope) -> ir.Expr | None:
     """Return the expression that a name is set to, if it is set in one place."""
     bindings = scope.lookup(name.id)
     return bindings[0].value if len(bindings) == 1 and bindings[0].kind == "value" else None
+
+
+def _stands_for(test: ir.Expr, scope: Scope) -> ir.Expr | None:
+    """Return what a name is set to in one place, or what a function with one statement returns."""
+    match test:
+        case ir.Name():
+            return _set_to(test, scope)
+        case ir.Call(func=ir.Name(id=name), args=()):
+            bindings = scope.lookup(name)
+            made = bindings[0].node if len(bindings) == 1 else None
+            last = made.body[-1] if isinstance(made, ir.FunctionDef) and len(made.body) == 1 else None
+            return last.value if isinstance(last, ir.Return) else None
+    return None
 
 
 def _is_rank(node: ir.Expr) -> bool:

@@ -150,8 +150,11 @@ class Program:
         return {self.place(node) for node in nodes} | self.uses(scope, names)
 
     def uses(self, scope: Scope, names: set[str]) -> set[Place]:
-        found = (a for a in scope.assignments if a.name in names)
-        return {self.place(access.node) for assignment in found for access in assignment.references}
+        """Where names are used; nowhere, which is no rewrite, if one is used in a string (an annotation)."""
+        found = [a for a in scope.assignments if a.name in names]
+        nodes = {access.node for assignment in found for access in assignment.references}
+        plain = all(isinstance(node, cst.Name | cst.Attribute) for node in nodes)
+        return {self.place(node) for node in nodes} if plain else set()
 
     def replaced(self, places: Iterable[Place], names: dict[str, str]) -> list[Line]:
         """The lines with the name at each place replaced."""

@@ -221,3 +221,8 @@ def test_findings_of_fixtures_stay_the_same(name: str) -> None:
     text = (FIXTURES / name).read_text("utf-8")
     different = {made.kind: made.what for made in rewrites(text) if any(difference(text, made))}
     assert different == {}
+
+
+def test_a_name_in_a_string_annotation_stays() -> None:
+    text = 'from torch import Tensor\n\n\ndef f(x: "list[Tensor]") -> Tensor:\n    return x[0]\n'
+    assert _of_kind(text, "import") == []

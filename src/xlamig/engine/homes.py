@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableMapping
 from pathlib import Path
 
 from xlamig.engine.source import Source
 from xlamig.fix.folders import Folders
-from xlamig.fix.launches import launches_in
+from xlamig.fix.launches import Launches, launches_in
 from xlamig.fix.layout import Layout, ProjectFile, projects
 from xlamig.fix.scope import Scope
 from xlamig.flow.model.absolute_imports import AbsoluteImports
 from xlamig.flow.model.scripts import MARK
 
 
-def homes(sources: Iterable[Source]) -> dict[Path, Scope]:
-    """The scope of the helper by file, for each project that the run has files of."""
+Project = tuple[Path, frozenset[tuple[Path, ProjectFile]], Launches, str]
+"""What decides where the files of a project import the helper from: its folder, its files, how they are
+started, and the name of the helper."""
+Homes = MutableMapping[Project, dict[Path, Scope]]
+
+
+def homes(sources: Iterable[Source], known: Homes) -> dict[Path, Scope]:
+    """The scope of the helper by file, for each project that the run has files of. `known` are those of an
+    earlier run, and are replaced by those of this one."""
     python = {source.file.path: source for source in sources if source.source.kind is None}
     folders = Folders()
-    found: dict[Path, Scope] = {}
+    fresh: dict[Project, dict[Path, Scope]] = {}
     for top, paths in projects(python, folders).items():
         files = {path: _project_file(python[path]) for path in paths}
         name = python[paths[0]].file.settings.helper
-        found |= Layout(top, files, launches_in(top), name, folders).homes()
-    return found
+        project = (top, frozenset(files.items()), launches_in(top), name)
+        found = known.get(project)
+        if found is None:
+            found = Layout(top, files, project[2], name, folders).homes()
+        fresh[project] = found
+    known.clear()
+    known.update(fresh)
+    return {path: scope for found in fresh.values() for path, scope in found.items()}
 
 
 def _project_file(source: Source) -> ProjectFile:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from xlamig.engine.cache import Cache
+from xlamig.engine.homes import Homes
 from xlamig.flow import Interface, ProjectIndex
 from xlamig.source.files import SourceFile
 from xlamig.source.read import read_source
@@ -29,6 +30,7 @@ class Memory(Cache):
         self._texts: dict[Path, tuple[Stamp, SourceText]] = {}
         self._index = ProjectIndex({})
         self._interfaces: Mapping[str, Interface] = {}
+        self.homes: Homes = {}  # as the last run found them, with the folders as they were
 
     def open(self, folder: Path | None) -> None:
         """Begin a run; `close` ends it."""

@@ -65,6 +65,7 @@ class Run:
     visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
     _by_module: dict[str, Source] = field(default_factory=dict)
     _own: dict[str, Visit] = field(default_factory=dict)  # what each module is found to do alone
+    _sealed: dict[str, str] = field(default_factory=dict)  # by module, as long as the visits are the same
     beside: Mapping[str, Aside] = field(default_factory=dict)  # by file, of those beside the program
     _total: int = 0
     _done: int = 0
@@ -99,7 +100,7 @@ class Run:
             self.reports.update((report.filename, report) for report in unread)
             self._load(cache)
             self.survey = self._survey()
-            self.homes = homes(self.sources.values())
+            self.homes = homes(self.sources.values(), self.memory.homes if self.memory else {})
             self.beside = files_beside(self.sources.values())
             self.unread = unread_files(self.sources.values(), importers=not self._complete)
             self.reports.update(self._analyse(cache))
@@ -242,6 +243,7 @@ class Run:
         for module, about in visits.items():
             self._own.setdefault(module, about.get(module, NO_VISIT))  # of the first round
         self.visits = visits_by_module(visits, self._own)
+        self._sealed.clear()
         return [
             name
             for name, source in self.sources.items()
@@ -280,13 +282,16 @@ class Run:
 
     def _seal(self, entered: Iterable[str]) -> str:
         """The digest of modules whose functions an analysis ran, and of what they import."""
-        parts: list[object] = []
-        for module in entered:
+        known = [self._seal_of(module) for module in entered]
+        return digest(*known) if all(known) else ""
+
+    def _seal_of(self, module: str) -> str:
+        """The digest of one module and of what it imports, "" for one that is gone."""
+        if module not in self._sealed:
             source = self._by_module.get(module)
-            if source is None:
-                return ""
-            parts.append((module, source.key, sorted(self._seals(source).items())))
-        return digest(*parts)
+            parts = (module, source.key, sorted(self._seals(source).items())) if source else ()
+            self._sealed[module] = digest(*parts) if parts else ""
+        return self._sealed[module]
 
     def _run_jobs(self, jobs: Mapping[str, AnalyseJob], cache: Cache) -> dict[str, Analysed]:
         if jobs:

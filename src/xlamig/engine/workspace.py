@@ -50,8 +50,9 @@ class Workspace:
         return self._found is not None and any(file.path == path for file in self._found.files)
 
     def refresh(self) -> None:
-        """Read the configuration and list the files again at the next check."""
+        """Read the configuration and list the files and folders again at the next check."""
         self._found = None
+        self._memory.homes = {}
 
     def check(self) -> Report:
         """Check the whole program.

@@ -8,9 +8,11 @@ other module is handed to that module's own analysis (see visits).
 from __future__ import annotations
 
 import pickle
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from xlamig import ir
@@ -210,9 +212,18 @@ def _caller(caller: AbstractInterpreter, function: Function, node: ir.Call | Non
     """The reason that a call from another module is, for what happens in the function."""
     if node is None or not isinstance(function.node, ir.FunctionDef):
         return tuple(why if why.filename else why.of(caller.filename) for why in caller.caller)
-    row = caller.analysis.text.count("\n", 0, node.start) + 1
+    row = _row(caller.analysis.text, node.start)
     where = f"{caller.names.module.rpartition('.')[2]}.py, line {row}"
     return (Why(f"`{function.node.name}` is called in {where}"),)
+
+
+@lru_cache(maxsize=_KEPT)
+def _line_starts(text: str) -> list[int]:
+    return [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+
+
+def _row(text: str, offset: int) -> int:
+    return bisect_right(_line_starts(text), offset)
 
 
 class visited:

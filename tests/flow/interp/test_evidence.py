@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from xlamig.flow.model.evidence import Evidence
+
 from .said import said
 
 IN_FUNCTION = """
@@ -333,3 +335,32 @@ def test_a_container_that_a_forward_pass_is_given_holds_tensors(use: str) -> Non
 )
 def test_a_setting_that_a_forward_pass_is_given_is_no_tensor(use: str) -> None:
     assert said(GIVEN.replace("USE", use), sure=False) == []
+
+
+@pytest.mark.parametrize(
+    ("use", "walks"),
+    [("", 0), ("log.info('done')", 0), ("log.level", 0), ("torch.exp(log)", 1), ("log.unsqueeze(0)", 1)],
+)
+def test_collects_evidence_only_of_names_that_may_have_some(
+    use: str, walks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walked: list[object] = []
+    add = Evidence.add
+    monkeypatch.setattr(Evidence, "add", lambda found, *given: walked.append(given) or add(found, *given))
+    text = f"""
+    from lib import field, make
+
+    log = make("train")
+
+    class Settings:
+        size = field(8)
+        name = field("small")
+
+        def show(self):
+            return torch.exp(self)
+
+    {use}
+    """
+    said(text)
+    of_module_or_class = [scope for _, params, scope in walked if not params]
+    assert len(of_module_or_class) == walks

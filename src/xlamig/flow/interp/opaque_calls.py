@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cache
 
 from xlamig import ir
 from xlamig.facts import Why
@@ -23,6 +25,7 @@ from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.tensor_methods import is_of_tensors, keeps_kind
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
@@ -99,6 +102,8 @@ class OpaqueCalls:
         """Return the value that a name gets; something unknown is a tensor if later uses prove it."""
         if thing.kind != "unknown" or thing.place == "host" or thing.ref is not None or self.m.batches:
             return thing
+        if not self._may_be_proved(target):
+            return thing
         definition = target.start if isinstance(target, ir.Name) else path_of(target)
         proof = self.m.evidence(self.m.frame.scope).proof(definition)
         if proof is None:
@@ -115,6 +120,29 @@ class OpaqueCalls:
             cause=thing.cause,
             why=(*thing.why[-2:], why),
         )
+
+    def _may_be_proved(self, target: ir.Expr) -> bool:
+        """Return whether there can be evidence of a target, which takes a walk through the scope to collect:
+        it is of names in modules and functions, and of attributes of `self`."""
+        if not isinstance(target, ir.Name):
+            return path_of(target).startswith("self.")
+        kind = self.m.frame.scope.kind
+        if kind == "module":
+            return _is_used_as_tensor(target, self.m.analysis.text)
+        return kind != "class"
+
+
+def _is_used_as_tensor(name: ir.Name, text: str) -> bool:
+    """Return whether a name may stand for a tensor somewhere else in a text: `logger.info(x)` is no such
+    use."""
+    uses = re.finditer(rf"\b{re.escape(name.id)}\b(?:\s*\.\s*(\w+))?", text)
+    return any(use.start() != name.start and (use[1] is None or _shows_kind(use[1])) for use in uses)
+
+
+@cache
+def _shows_kind(attribute: str) -> bool:
+    proves = attribute in table.names("evidence", "attributes") or is_of_tensors(attribute)
+    return proves or keeps_kind(attribute)
 
 
 def _made_there(args: Args) -> AbstractValue:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from .said import facts
 
 TWO = """
@@ -26,12 +28,31 @@ main(input())
 """
 
 
-def test_of_two_classes_the_same_one_is_named_in_every_run() -> None:
+OF_PARTS = (
+    TWO.replace("class One(", "class InOne(").replace("class Other(", "class InOther(").split("def main")[0]
+    + """
+class One(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = InOne()
+
+class Other(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = InOther()
+"""
+    + "\ndef main"
+    + TWO.split("def main")[1]
+)
+
+
+@pytest.mark.parametrize("text", [TWO, OF_PARTS])
+def test_of_two_classes_the_same_one_is_named_in_every_run(text: str) -> None:
     """A set of classes is ordered by their addresses: keep what each run makes, so that they differ."""
     kept: list[object] = []
     related = set()
     for count in range(30):
-        (move,) = [fact for fact in facts(TWO) if fact.kind == "module-move"]
+        (move,) = [fact for fact in facts(text) if fact.kind == "module-move"]
         related.add(move.related)
         kept.append([object() for _ in range(count)])
     assert len(related) == 1

@@ -40,7 +40,7 @@ class Moves:
     def depends(self, module: AbstractValue, via: str, node: ir.Node, name: str = "") -> None:
         """Something holds on to the parameters of a module."""
         if module.place in ("host", "either"):
-            for ref in alternatives(module.ref):
+            for ref in _in_order(module.ref):
                 held = self._held.setdefault(ref, [])
                 if all(other is not node for _, other, _, _ in held):
                     held.append((via, node, name, self.m.filename))
@@ -57,7 +57,7 @@ class Moves:
         if module.kind != "module" or module.place not in ("host", "either"):
             return
         self.departures.come_back(module)
-        for ref in alternatives(module.ref):
+        for ref in _in_order(module.ref):
             self._moves[ref] = (module, node, self.m.statement, path)
             if self.swaps:
                 self._kept.add(ref)
@@ -77,7 +77,7 @@ class Moves:
                 optimizer=name,
             )
             if via == "tie" and told is not None:
-                for ref in alternatives(module.ref):
+                for ref in _in_order(module.ref):
                     self._ties.setdefault(ref, []).append(told)
 
     def taken_to_host(self, module: AbstractValue, node: ir.Call, path: str) -> None:
@@ -90,13 +90,13 @@ class Moves:
         """Yield the objects that hold the parameters of a module, or of a part that its class sets."""
         parts = [
             part
-            for ref in alternatives(module.ref)
+            for ref in _in_order(module.ref)
             for cls in (ref.lineage() if isinstance(ref, ClassInfo) else ())
             for part in cls.attributes.values()
             if part.kind == "module" and part.ref is not None
         ]
         for one in (module, *parts):
-            for ref in sorted(alternatives(one.ref), key=_position):
+            for ref in _in_order(one.ref):
                 held = self._held.get(ref, [])
                 ties = [each for each in held if each[0] == "tie"]  # of every instance of the class
                 if one.trait is Mark.COPY:  # no optimizer holds a copy
@@ -126,7 +126,7 @@ class Moves:
         """An optimizer is given parameters that were collected one by one."""
         module = AbstractValue("module", "host", ref=parameter.ref)
         refs = alternatives(module.ref)
-        moved = next((self._moves[one] for one in refs if one in self._moves), None)
+        moved = next((self._moves[one] for one in _in_order(module.ref) if one in self._moves), None)
         if parameter.place != "host" or self.swaps or refs & self._kept:
             return
         if moved is None:
@@ -174,7 +174,7 @@ class Moves:
             if module is None or module.kind != "module":
                 continue
             if module.place == "device":  # tied again, where it counts
-                for ref in alternatives(module.ref):
+                for ref in _in_order(module.ref):
                     for told in self._ties.pop(ref, ()):
                         home = self.m.program.home_of(told.statement) or self.m
                         home.recorder.forget(told)
@@ -192,8 +192,13 @@ class Moves:
         return is_part and whole is not None and whole.kind == "module"
 
 
+def _in_order(ref: Ref) -> list[Ref]:
+    """The modules that a reference may stand for, by where they are defined: the order of the set differs
+    from run to run."""
+    return sorted(alternatives(ref), key=_position)
+
+
 def _position(ref: Ref) -> tuple[str, int, str]:
-    """Order the modules of a set by where they are defined; the order of the set differs from run to run."""
     if isinstance(ref, ClassInfo):
         return ref.frame.home, ref.node.start, ""
     return ("", ref, "") if isinstance(ref, int) else ("", 0, ref if isinstance(ref, str) else "")

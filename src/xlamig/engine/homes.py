@@ -14,8 +14,8 @@ from xlamig.flow.model.absolute_imports import AbsoluteImports
 from xlamig.flow.model.scripts import MARK
 
 Project = tuple[Path, frozenset[tuple[Path, ProjectFile]], Launches, str]
-"""What decides where the files of a project import the helper from: its folder, its files, how they are
-started, and the name of the helper."""
+"""A project's folder, its files, how they are started, and the name of its helper: these decide where the
+files import the helper from."""
 Homes = MutableMapping[Project, dict[Path, Scope]]
 
 

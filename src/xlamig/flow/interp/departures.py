@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.facts import ModuleMove, Why
-from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, Ref, alternatives
-from xlamig.flow.interp.frames import Loop
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, Ref
+from xlamig.flow.interp.frames import Loop, modules_of
 from xlamig.flow.interp.state import State
 
 
@@ -42,7 +42,7 @@ class Departures:
 
     def hold(self, module: AbstractValue, node: ir.Node, name: str) -> None:
         """Remember that an optimizer is given the parameters of a module on the device."""
-        for ref in alternatives(module.ref):
+        for ref in modules_of(module.ref):
             holders = self._holders.setdefault(ref, [])
             if all(holder.node is not node for holder in holders):
                 holders.append(Holder(node, name, self.m.filename))
@@ -52,14 +52,14 @@ class Departures:
         m = self.m
         if module.place != "device" or module.trait is Mark.COPY or not m.loops:
             return {}
-        refs = [ref for ref in alternatives(module.ref) if ref in self._holders]
+        refs = [ref for ref in modules_of(module.ref) if ref in self._holders]
         for ref in refs:
             loops = frozenset(loop.id for loop in m.loops)
             self._away[ref] = Departure(module, node, m.statement, path, loops)
         return {ref: self._holders[ref] for ref in refs}
 
     def come_back(self, module: AbstractValue) -> None:
-        for ref in alternatives(module.ref):
+        for ref in modules_of(module.ref):
             if self._away.pop(ref, None) is not None:
                 self._returned.add(ref)
 

@@ -9,7 +9,16 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, Definition, Residence, alternatives, join
+from xlamig.flow.interp.domain import (
+    LIKELY,
+    TOP,
+    AbstractValue,
+    Definition,
+    Ref,
+    Residence,
+    alternatives,
+    join,
+)
 from xlamig.flow.model.scopes import Scope, path_of
 
 Env = dict[str, AbstractValue]
@@ -189,6 +198,18 @@ def inherits(owner: AbstractValue, base: str) -> bool:
     return isinstance(owner.ref, ClassInfo) and any(
         name.endswith(base) for cls in owner.ref.lineage() for name in cls.outside
     )
+
+
+def modules_of(ref: Ref) -> list[Ref]:
+    """Return the modules that a reference may stand for, by where they are defined: the order of the set
+    differs from run to run."""
+    return sorted(alternatives(ref), key=_position)
+
+
+def _position(ref: Ref) -> tuple[str, int, str]:
+    if isinstance(ref, ClassInfo):
+        return ref.frame.home, ref.node.start, ""
+    return ("", ref, "") if isinstance(ref, int) else ("", 0, ref if isinstance(ref, str) else "")
 
 
 def class_of(value: AbstractValue) -> ClassInfo:

@@ -10,7 +10,7 @@ from xlamig.flow.interp.conventions import is_move
 from xlamig.flow.interp.departures import Departures
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, Ref, alternatives
 from xlamig.flow.interp.events import Event
-from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.frames import ClassInfo, modules_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import KEPT
 from xlamig.flow.model.effects import Effect
@@ -40,7 +40,7 @@ class Moves:
     def depends(self, module: AbstractValue, via: str, node: ir.Node, name: str = "") -> None:
         """Something holds on to the parameters of a module."""
         if module.place in ("host", "either"):
-            for ref in _in_order(module.ref):
+            for ref in modules_of(module.ref):
                 held = self._held.setdefault(ref, [])
                 if all(other is not node for _, other, _, _ in held):
                     held.append((via, node, name, self.m.filename))
@@ -57,7 +57,7 @@ class Moves:
         if module.kind != "module" or module.place not in ("host", "either"):
             return
         self.departures.come_back(module)
-        for ref in _in_order(module.ref):
+        for ref in modules_of(module.ref):
             self._moves[ref] = (module, node, self.m.statement, path)
             if self.swaps:
                 self._kept.add(ref)
@@ -77,7 +77,7 @@ class Moves:
                 optimizer=name,
             )
             if via == "tie" and told is not None:
-                for ref in _in_order(module.ref):
+                for ref in modules_of(module.ref):
                     self._ties.setdefault(ref, []).append(told)
 
     def taken_to_host(self, module: AbstractValue, node: ir.Call, path: str) -> None:
@@ -90,13 +90,13 @@ class Moves:
         """Yield the objects that hold the parameters of a module, or of a part that its class sets."""
         parts = [
             part
-            for ref in _in_order(module.ref)
+            for ref in modules_of(module.ref)
             for cls in (ref.lineage() if isinstance(ref, ClassInfo) else ())
             for part in cls.attributes.values()
             if part.kind == "module" and part.ref is not None
         ]
         for one in (module, *parts):
-            for ref in _in_order(one.ref):
+            for ref in modules_of(one.ref):
                 held = self._held.get(ref, [])
                 ties = [each for each in held if each[0] == "tie"]  # of every instance of the class
                 if one.trait is Mark.COPY:  # no optimizer holds a copy
@@ -126,7 +126,7 @@ class Moves:
         """An optimizer is given parameters that were collected one by one."""
         module = AbstractValue("module", "host", ref=parameter.ref)
         refs = alternatives(module.ref)
-        moved = next((self._moves[one] for one in _in_order(module.ref) if one in self._moves), None)
+        moved = next((self._moves[one] for one in modules_of(module.ref) if one in self._moves), None)
         if parameter.place != "host" or self.swaps or refs & self._kept:
             return
         if moved is None:
@@ -174,7 +174,7 @@ class Moves:
             if module is None or module.kind != "module":
                 continue
             if module.place == "device":  # tied again, where it counts
-                for ref in _in_order(module.ref):
+                for ref in modules_of(module.ref):
                     for told in self._ties.pop(ref, ()):
                         home = self.m.program.home_of(told.statement) or self.m
                         home.recorder.forget(told)
@@ -190,18 +190,6 @@ class Moves:
             owner = owner.value
         is_part = isinstance(owner, ir.Name) and owner.id == "self" and owner is not weight.value
         return is_part and whole is not None and whole.kind == "module"
-
-
-def _in_order(ref: Ref) -> list[Ref]:
-    """The modules that a reference may stand for, by where they are defined: the order of the set differs
-    from run to run."""
-    return sorted(alternatives(ref), key=_position)
-
-
-def _position(ref: Ref) -> tuple[str, int, str]:
-    if isinstance(ref, ClassInfo):
-        return ref.frame.home, ref.node.start, ""
-    return ("", ref, "") if isinstance(ref, int) else ("", 0, ref if isinstance(ref, str) else "")
 
 
 def _is_host_value(owner: AbstractValue, value: AbstractValue) -> bool:

@@ -157,7 +157,12 @@ class Calls:
 
     def _method(self, node: ir.Call, func: ir.Attribute, owner: AbstractValue) -> AbstractValue:
         name = func.attr
-        if name in table.names("collectives", "methods") and owner.kind not in ("tensor", "api"):
+        joins = name in table.names("collectives", "methods") and owner.kind in (
+            "foreign",
+            "module",
+            "unknown",
+        )
+        if joins and self.method_of(owner, name) is None:  # none that the project defines
             self.m.effects.add(Effect.COLLECTIVE)
         match owner.kind:
             case "api":

@@ -28,6 +28,7 @@ from xlamig.engine.options import Options, UsageError
 from xlamig.engine.session import session_for
 from xlamig.fix.scope import Scope
 from xlamig.flow.interp.visits import Visit
+from xlamig.flow.model.callers import Callers
 from xlamig.rulebook import Program
 from xlamig.source.text import SourceText
 
@@ -368,12 +369,13 @@ CHANGED: dict[str, Any] = {
     "failure": Failure("it does not parse", 1, 1),
     "home": Scope(Path("/"), "package."),
     "program": Program(frozenset({"torch.compile"})),
-    "called": {"f": "step"},
+    "callers": Callers({"f": "step"}, frozenset()),
     "native": (Native(), Links(more=1)),
     "own": frozenset({"flash_attn"}),
     "visit": Visit(per_step=(1,)),
     "exposes": ("`exit` in b.py",),
     "beside": "test",
+    "unread": "c.py",
 }
 
 

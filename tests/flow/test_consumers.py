@@ -44,7 +44,7 @@ CASES = {
     "if z.max() > 3: z = z / 2; print(z.shape)": "choose on the device",
     "if z.max() > 3: break": "ends a few steps later",
     "y = table[z.max().item()]": "If `table` is a tensor, index it",
-    "n = z.max().item(); y = table[:n]": "Compute the bound from the CPU's data",
+    "n = z.max().item(); y = table[:n]": "If it is a length, compute it from the CPU's data",
     "assert (z > 0).all()": "Drop the check",
 }
 
@@ -67,7 +67,7 @@ def test_help_fits_what_takes_the_value(line: str) -> None:
         ("torch.triu(x, step)", "Mask by comparison"),
         (
             "torch.nn.functional.layer_norm(x, (2,), eps=1e-5 * step)",
-            "Write the operation with arithmetic on tensors",
+            "write the operation with arithmetic on tensors",
         ),
     ],
 )

@@ -254,6 +254,13 @@ def test_help_leaves_code_that_a_tpu_does_not_run(tmp_path: Path, kind: str, hel
     assert the(judge(book(tmp_path, text), api(guards=(guard(kind),)))).help == shown
 
 
+def test_a_guard_that_no_tpu_enters_says_more_than_one_that_it_need_not(tmp_path: Path) -> None:
+    text = page(MATCH + VERDICT, help="Use sync()")
+    finding = the(judge(book(tmp_path, text), api(guards=(guard("package", "P"), guard("cuda", "C")))))
+    assert finding.help == "Leave it as it is; if a TPU needs this work too, use sync()"
+    assert "`C`" in finding.message
+
+
 @pytest.mark.parametrize(("target", "kind"), [("torch_xla", "xla"), ("torch_tpu", "no-xla")])
 def test_a_guard_that_the_target_enters_changes_nothing(tmp_path: Path, target: str, kind: str) -> None:
     finding = the(judge(book(tmp_path, on(target), target=target), api(guards=(guard(kind),))))

@@ -33,8 +33,13 @@ _LONGEST = 60  # characters of a test that a message quotes
 
 
 def closed_guards(fact: Fact, target: Target) -> tuple[Guard, ...]:
-    """The guards that the target does not enter, or need not."""
-    return tuple(guard for guard in fact.guards if guard.kind in _CLOSED[target])
+    """Return the guards that the target does not enter, or need not: those that it never enters first."""
+    guards = (guard for guard in fact.guards if guard.kind in _CLOSED[target])
+    return tuple(sorted(guards, key=lambda guard: not _never_entered(guard, target)))
+
+
+def _never_entered(guard: Guard, target: Target) -> bool:
+    return guard.kind in _NOT_THERE or guard.kind == _OTHER_TARGET[target]
 
 
 def policy(fact: Fact, guarded: Guarded, target: Target) -> Policy:
@@ -61,7 +66,7 @@ def advice(help: str, guard: Guard, target: Target, severity: Severity | None) -
     work. A finding that is only a hint without the guard too stays one."""
     if not help:
         return help
-    away = guard.kind in _NOT_THERE or guard.kind == _OTHER_TARGET[target]
+    away = _never_entered(guard, target)
     removes = help.split(maxsplit=1)[0].strip(":,") in _REMOVALS
     if away and removes:
         return "Leave it: a TPU does not run this"

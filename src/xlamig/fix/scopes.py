@@ -70,16 +70,8 @@ def subscript_at(module: ir.Module, span: tuple[int, int]) -> tuple[ir.Subscript
 def block_of(module: ir.Module, statement: ir.Stmt) -> ir.Block | None:
     """The list of statements that holds `statement`."""
     around = reversed(path_to(module, statement.start, statement.end))
-    held = (block for node in around for block in blocks_of(node))
+    held = (block for node in around for block in ir.blocks_of(node))
     return next((block for block in held if any(s is statement for s in block)), None)
-
-
-def blocks_of(node: ir.Node) -> Iterator[ir.Block]:
-    """The lists of statements directly below `node`, but for those of handlers and cases."""
-    for name in ("body", "orelse", "final"):
-        block = getattr(node, name, None)
-        if isinstance(block, tuple) and block:
-            yield block
 
 
 def runs_at_import(module: ir.Module, start: int, end: int) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from xlamig import ir
 from xlamig.fix.loops import OWN_BODIES, Loop, is_backward, is_update, own_nodes
-from xlamig.fix.scopes import blocks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class Iteration:
 
 def _blocks(statement: ir.Stmt) -> Iterator[ir.Block]:
     if not isinstance(statement, OWN_BODIES):
-        yield from blocks_of(statement)
+        yield from ir.blocks_of(statement)
 
 
 def _computes_gradients(statement: ir.Stmt) -> bool:

@@ -62,7 +62,7 @@ from xlamig.ir.stmt import (
     With,
     WithItem,
 )
-from xlamig.ir.traversal import children, docstring, statements, walk
+from xlamig.ir.traversal import blocks_of, children, docstring, encloses, statements, walk
 
 __all__ = [
     "Alias",
@@ -118,8 +118,10 @@ __all__ = [
     "With",
     "WithItem",
     "Yield",
+    "blocks_of",
     "children",
     "docstring",
+    "encloses",
     "statements",
     "walk",
 ]

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from xlamig.ir.expr import Const
 from xlamig.ir.node import Node
-from xlamig.ir.stmt import Case, ExprStmt, FunctionDef, Handler, Stmt
+from xlamig.ir.stmt import Block, Case, ExprStmt, FunctionDef, Handler, Stmt
 
 _CONSTANT = "str | bytes | complex | bool | EllipsisType | None"
 _PLAIN = frozenset({"int", "str", "str | None", "bool", "tuple[str, ...]", _CONSTANT})
@@ -58,6 +58,19 @@ def _walk(node: Node, kinds: type[Node] | tuple[type[Node], ...]) -> Iterator[No
                 stack.extend([item for item in reversed(value) if isinstance(item, kinds)])
             elif isinstance(value, kinds):
                 stack.append(value)
+
+
+def blocks_of(node: Node) -> Iterator[Block]:
+    """Yield the lists of statements directly below `node`, except those of handlers and cases."""
+    for name in ("body", "orelse", "final"):
+        block = getattr(node, name, None)
+        if isinstance(block, tuple) and block:
+            yield block
+
+
+def encloses(outer: Node, inner: Node) -> bool:
+    """Return whether the span of `inner` lies in that of `outer`, which may be the same node."""
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def docstring(function: FunctionDef) -> object:

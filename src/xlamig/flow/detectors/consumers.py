@@ -59,22 +59,22 @@ def _in_statement(node: ir.Node, statement: ir.Stmt) -> Use:
     bound = False
     for above in reversed(list(_path(statement, node))):
         match above:
-            case ir.Call(func=func) if not _inside(node, func):
+            case ir.Call(func=func) if not ir.encloses(func, node):
                 path = path_of(func) or (func.attr if isinstance(func, ir.Attribute) else "")
                 for consumer, pattern in _BY_CALLEE:
                     if pattern.search(path):
                         return Use(consumer)
             case ir.Slice():
                 bound = True
-            case ir.Subscript(value=value, index=index) if any(_inside(node, part) for part in index):
+            case ir.Subscript(value=value, index=index) if any(ir.encloses(part, node) for part in index):
                 return Use("slice" if bound else "index", path_of(value))
             case ir.Raise() | ir.Assert():
                 return Use("raise")
-            case ir.If(test=test, body=body) if _inside(node, test):
+            case ir.If(test=test, body=body) if ir.encloses(test, node):
                 return Use(_branch(body))
-            case ir.IfExp(test=test) if _inside(node, test):
+            case ir.IfExp(test=test) if ir.encloses(test, node):
                 return Use("branch")
-            case ir.While(test=test) if _inside(node, test):
+            case ir.While(test=test) if ir.encloses(test, node):
                 return Use("stop")
             case ir.Return():
                 return Use("return")
@@ -100,8 +100,4 @@ def _path(top: ir.Node, node: ir.Node) -> Iterator[ir.Node]:
     current: ir.Node | None = top
     while current is not None and current is not node:
         yield current
-        current = next((child for child in ir.children(current) if _inside(node, child)), None)
-
-
-def _inside(node: ir.Node, outer: ir.Node) -> bool:
-    return outer.start <= node.start and node.end <= outer.end
+        current = next((child for child in ir.children(current) if ir.encloses(child, node)), None)

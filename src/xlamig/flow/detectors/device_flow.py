@@ -66,7 +66,7 @@ class DeviceFlow:
             found = self._decided(node, before, rest, place)
             if found is not None:
                 target, choice = found
-                near = any(_holds_node(s, choice.fallback) for s in _near(*blocks[-1]))
+                near = any(ir.encloses(s, choice.fallback) for s in _near(*blocks[-1]))
                 return None if self._may_be_xla(target, place) else choice._replace(near=near)
         return None
 
@@ -186,10 +186,6 @@ def _near(block: ir.Block, i: int) -> Iterator[ir.Stmt]:
     yield from block[max(0, i - 1) :]
 
 
-def _holds_node(outer: ir.Node, inner: ir.Node) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end
-
-
 def _is_none(test: ir.Expr, values: Outcomes) -> bool | None:
     """Return the outcome of `device is None`, if what the name was set to decides it."""
     match test:
@@ -202,7 +198,7 @@ def _is_none(test: ir.Expr, values: Outcomes) -> bool | None:
 def _blocks_around(node: ir.Stmt, body: ir.Block) -> Iterator[tuple[ir.Block, int]]:
     """Yield the blocks that hold a statement, outermost first, each with the position of what holds it."""
     for i, statement in enumerate(body):
-        if statement.start <= node.start and node.end <= statement.end:
+        if ir.encloses(statement, node):
             yield body, i
             if statement is not node:
                 for inner in _blocks(statement):
@@ -211,10 +207,6 @@ def _blocks_around(node: ir.Stmt, body: ir.Block) -> Iterator[tuple[ir.Block, in
 
 
 def _blocks(node: ir.Stmt) -> Iterator[ir.Block]:
-    match node:
-        case ir.If(body=body, orelse=orelse) | ir.For(body=body, orelse=orelse):
-            yield from (body, orelse)
-        case ir.While(body=body) | ir.With(body=body):
-            yield body
-        case ir.Try(body=body, handlers=handlers, orelse=orelse, final=final):
-            yield from (body, *(handler.body for handler in handlers), orelse, final)
+    yield from ir.blocks_of(node)
+    if isinstance(node, ir.Try):
+        yield from (handler.body for handler in node.handlers)

@@ -19,7 +19,7 @@ def needed_default(function: ir.FunctionDef, place: ir.Node) -> str:
     "" where no test of a default does."""
     defaults = {p.name: p.default.value for p in function.params if isinstance(p.default, ir.Const)}
     for node in ir.walk(function) if defaults else ():
-        if not isinstance(node, ir.If | ir.IfExp) or not _holds(node, place):
+        if not isinstance(node, ir.If | ir.IfExp) or not ir.encloses(node, place):
             continue
         known = _decided(node.test, defaults)
         if known is None:
@@ -48,9 +48,5 @@ def _decided(test: ir.Expr, defaults: Mapping[str, Any]) -> tuple[str, bool] | N
     return None
 
 
-def _holds(node: ir.Node, place: ir.Node) -> bool:
-    return node.start <= place.start and place.end <= node.end
-
-
 def _within(part: ir.Expr | ir.Block, place: ir.Node) -> bool:
-    return any(_holds(node, place) for node in (part if isinstance(part, tuple) else (part,)))
+    return any(ir.encloses(node, place) for node in (part if isinstance(part, tuple) else (part,)))

@@ -192,7 +192,7 @@ def test_says_why_it_leaves_a_program() -> None:
     source = HEAD + "from multiprocessing import Process\n" + LOOP + STEP
     (finding,) = engine.check([Path("a.py")], _options(source)).findings
     assert finding.fix is not None and finding.fix.applicability == "display"
-    assert finding.fix.held == "it starts processes, each of which needs a device of its own"
+    assert finding.fix.held == "it starts processes, and each needs its own device"
 
 
 def test_moves_a_module_above_the_optimizer_of_its_constructor() -> None:

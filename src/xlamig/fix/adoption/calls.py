@@ -1,4 +1,4 @@
-"""The results of the calls of one file: a module, a tensor on the host, a loader ..."""
+"""Classify the results of the calls of one file: a module, a tensor on the host, a loader ..."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ _KINDS: dict[str, Kind] = {
     "module": "module", "wrapped-module": "module", "host-tensor": "tensor", "dataset": "dataset",
     "loader": "loader", "optimizer": "optimizer", "foreign": "foreign",
 }  # fmt: skip
-_STAYS = frozenset({"torch.randperm", "torch.load", "torch.get_rng_state"})
-"""`x[torch.randperm(n)]` indexes a tensor on any device; a checkpoint is copied into the module."""
 
 
 class Calls:
-    """Answers what a call of `module` gives, by imports and by the classes of the file."""
+    """Classifies the calls of `module` by its imports and by the classes of the file."""
 
     def __init__(self, module: ir.Module) -> None:
         self.module = module
@@ -35,7 +33,7 @@ class Calls:
         return f"{found}{dot}{rest}"
 
     def kind(self, node: ir.Node) -> Kind:
-        """Return what a node gives, if it is a call."""
+        """Return the kind of result of a call; "" for other nodes."""
         if not isinstance(node, ir.Call):
             return ""
         if isinstance(node.func, ir.Name) and node.func.id in self.classes:
@@ -107,8 +105,8 @@ class Calls:
 
 
 def _makes_tensor(name: str) -> bool:
-    """A function of torch that makes a tensor out of sizes or what is no tensor."""
-    if name in _STAYS or name.endswith("_like"):
+    """Return whether a function of torch makes a tensor, and not out of another tensor."""
+    if name in values.names("placing", "for-host") or name.endswith("_like"):
         return False
     if values.returned(name) == "host-tensor":
         return name.count(".") == 1
@@ -123,6 +121,6 @@ def follows_tensor(attribute: str) -> bool:
     known = signatures.signature(f"Tensor.{attribute}")
     return (
         known is not None
-        and attribute not in ("cpu", "numpy")
+        and attribute not in values.names("placing", "host")
         and bool(known.returns & {"tensor", "tensors"})
     )

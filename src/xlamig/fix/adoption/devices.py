@@ -10,8 +10,6 @@ from xlamig.fix.adoption.tree import Tree
 from xlamig.fix.scopes import all_bindings, dotted_name
 from xlamig.knowledge import values
 
-_PARTS = frozenset({"data", "grad", "T", "mT", "H", "real", "imag", "values", "indices"})
-
 
 class DeviceValues:
     """The names that hold device tensors and modules, found to a fixpoint over all assignments.
@@ -37,7 +35,9 @@ class DeviceValues:
             case ir.Name():
                 return self._key(node) in self.tensors
             case ir.Attribute(value=value, attr=attr):
-                return self._key(node) in self.tensors or (attr in _PARTS and self.is_tensor(value))
+                return self._key(node) in self.tensors or (
+                    attr in values.names("placing", "parts") and self.is_tensor(value)
+                )
             case ir.Subscript(value=value) | ir.Starred(value=value):
                 return self.is_tensor(value)
             case ir.Binary(left=left, right=right):

@@ -12,8 +12,6 @@ from xlamig.fix.context import FixContext
 from xlamig.fix.scopes import dotted_name, reads
 from xlamig.knowledge import values
 
-_PLAIN_FILLS = frozenset({"fill_", "zero_", "requires_grad_"})  # methods that draw no random numbers
-
 
 class Tensors:
     """The calls of a file that make a tensor: those for the device, and those that stay on the host."""
@@ -30,7 +28,7 @@ class Tensors:
         self.stays = frozenset(id(call) for call in made if id(call) not in moving)
 
     def edits(self) -> Iterator[Edit]:
-        """Yield what puts each of them on the device."""
+        """Yield the edits that put each tensor of `moving` on the device."""
         for call in self.moving:
             yield from self._edit(call)
 
@@ -62,13 +60,15 @@ class Tensors:
         """Return whether a method of the chain fills the tensor with random numbers: `empty(3).normal_()`."""
         while chain is not call:
             assert isinstance(chain, ir.Call) and isinstance(chain.func, ir.Attribute)
-            if chain.func.attr.endswith("_") and chain.func.attr not in _PLAIN_FILLS:
+            if chain.func.attr.endswith("_") and chain.func.attr not in values.names(
+                "placing", "plain-fills"
+            ):
                 return True
             chain = chain.func.value
         return False
 
     def _stays(self, call: ir.Call) -> bool:
-        """It is for the host: part of a data set, an index or a number."""
+        """Return whether the host uses the tensor: as part of a data set, an index or a number."""
         if self.loads(call) or any(a.keyword in ("device", "out", "pin_memory") for a in call.args):
             return True
         chain = self.tree.chain(call, follows_tensor)
@@ -94,7 +94,7 @@ class Tensors:
         return inside and owner is not None and self.calls.kind_of_class(owner) == "module"
 
     def _is_plain_attribute(self, chain: ir.Expr) -> bool:
-        """`self.table = torch.arange(n)`: `module.to(device)` leaves it where it is."""
+        """Return whether it is assigned as in `self.table = torch.arange(n)`: `module.to` does not move it."""
         parent = self.tree.parent(chain)
         return (
             isinstance(parent, ir.Assign)
@@ -124,7 +124,7 @@ class Tensors:
                 yield target.id
 
     def _loading(self) -> set[int]:
-        """The classes of data sets, and the functions and lambdas that workers run."""
+        """Return the ids of the classes of data sets, and of the functions and lambdas that workers run."""
         found = {id(c) for c in self.calls.classes.values() if self.calls.kind_of_class(c) == "dataset"}
         for node in self.tree.nodes:
             if isinstance(node, ir.Arg) and node.keyword in values.names("placing", "worker-arguments"):

@@ -18,14 +18,14 @@ from xlamig.fix.device import device_expression
 from xlamig.fix.imports import header_end, line_end
 from xlamig.fix.scopes import bindings, reads
 from xlamig.fix.template import together
+from xlamig.knowledge import values
 
 _NAME = "device"
 _PROCESSES = re.compile(r"(?:^|\.)multiprocessing(?:\.|$)")
-_COMPILED = frozenset({"torch.jit.script", "torch.jit.trace"})
 
 
 def adopt_device(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """The device is chosen once, below the imports. All that the file makes is moved, or nothing is."""
+    """Choose the device once, below the imports; move all that the file makes, or nothing."""
     if not isinstance(fact, DeviceChoice) or fact.via != "none":
         return None
     module = context.module
@@ -63,9 +63,7 @@ def _check(tree: Tree, calls: Calls) -> None:
         raise FixDeclined(f"`{_NAME}` has another meaning in this file")
     for node in tree.nodes:
         match node:
-            case ir.Import(names=names) if any(_PROCESSES.search(alias.name) for alias in names):
-                raise FixDeclined("it starts processes, each of which needs a device of its own")
-            case ir.ImportFrom(module=name) if _PROCESSES.search(name):
-                raise FixDeclined("it starts processes, each of which needs a device of its own")
-            case ir.Attribute() if calls.canonical(node) in _COMPILED:
+            case ir.Alias(name=name) | ir.ImportFrom(module=name) if _PROCESSES.search(name):
+                raise FixDeclined("it starts processes, and each needs its own device")
+            case ir.Attribute() if calls.canonical(node) in values.names("placing", "compiled"):
                 raise FixDeclined("TorchScript keeps the device that it was compiled for")

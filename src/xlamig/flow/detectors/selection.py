@@ -14,9 +14,9 @@ from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.model.guards import XLA_ARM, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
+from xlamig.knowledge import values
 
-_DEFAULTS = frozenset({"torch.set_default_device", "torch.set_default_tensor_type"})
-_TELLS = frozenset({"print", "warn", "warning", "info", "debug", "log"})
+_LOGGERS = frozenset({"print", "warn", "warning", "info", "debug", "log"})
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
 
 
@@ -134,7 +134,7 @@ class Selections:
         negated = self.tests.is_negated(node.test, place)
         chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
         moved = self._move(chosen, place)
-        if moved is not None and all(map(_only_tells, other)):
+        if moved is not None and all(map(_only_logs, other)):
             yield self._moves(node, moved, place)
 
     def _plain_choice(self, node: ir.If, place: CodeContext) -> dict[str, Span]:
@@ -175,7 +175,8 @@ class Selections:
     def _moved(self, node: ir.Expr | None, place: CodeContext) -> ir.Call | None:
         """The call in a chain of method calls that moves to CUDA, or makes it torch's default."""
         while isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
-            if self.analysis.names.dotted(node.func, place.scope) in _DEFAULTS and node.args:
+            called = self.analysis.names.dotted(node.func, place.scope)
+            if called in values.names("program", "default-device") and node.args:
                 return node if "cuda" in self.analysis.source(node.args[0]) else None
             if node.func.attr == "cuda":
                 return node
@@ -237,7 +238,7 @@ class Selections:
         )
 
 
-def _only_tells(node: ir.Stmt) -> bool:
-    """`print("no GPU found")`, `logger.warning(...)`"""
+def _only_logs(node: ir.Stmt) -> bool:
+    """Return whether a statement is `print("no GPU found")`, `logger.warning(...)`."""
     call = node.value if isinstance(node, ir.ExprStmt) else None
-    return isinstance(call, ir.Call) and path_of(call.func).rpartition(".")[2] in _TELLS
+    return isinstance(call, ir.Call) and path_of(call.func).rpartition(".")[2] in _LOGGERS

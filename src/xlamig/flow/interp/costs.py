@@ -28,7 +28,6 @@ from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
 _ROWS = (0, None, MISSING)
-_DYNAMIC = frozenset({"unique", "unique_consecutive", "masked_select"})
 
 
 class Costs:
@@ -109,7 +108,7 @@ class Costs:
     def is_dynamic(plain: str, rest: list[AbstractValue]) -> bool:
         if plain == "where":
             return not rest
-        return plain in table.names("torch", "nonzero") or plain in _DYNAMIC
+        return plain in table.names("torch", "nonzero") | table.names("sizes", "by-values")
 
     def _grows(self, name: str, args: Args, node: ir.Call, result: AbstractValue) -> None:
         given = args.get(0, "tensors")

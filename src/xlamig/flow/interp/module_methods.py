@@ -19,13 +19,7 @@ from xlamig.flow.interp.frames import ClassInfo, functions_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
-
-_SAME = frozenset(
-    {"train", "eval", "requires_grad_", "apply", "half", "float", "double", "bfloat16"}
-    | {"share_memory", "compile", "type"}
-)
-_STATE = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
-_PARTS = frozenset({"modules", "named_modules", "children", "named_children"})
+from xlamig.knowledge import values as table
 
 
 class ModuleMethods:
@@ -34,19 +28,19 @@ class ModuleMethods:
 
     def call(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """Return what a method of every module gives; None for another method."""
-        if name in _SAME:
+        if name in table.names("modules", "same"):
             return module
         if name == "save_pretrained":
             if module.place == "device":
                 self.m.effects.add(Effect.SAVE)
             return NONE
-        if name in _STATE:
+        if name in table.names("modules", "state"):
             tensor = AbstractValue(
                 "tensor", module.place, sure=module.sure, trait=Mark.PARAMETER, ref=module.ref
             )
             element = sequence((TEXT, tensor)) if name.startswith("named") else tensor
             return AbstractValue("parameters", module.place, element=element, items=(module,))
-        if name in _PARTS:
+        if name in table.names("modules", "parts"):
             part = AbstractValue("module", module.place, sure=LIKELY)
             return AbstractValue(
                 "sequence", element=sequence((TEXT, part)) if name.startswith("named") else part
@@ -55,15 +49,7 @@ class ModuleMethods:
             return AbstractValue(
                 "mapping", element=AbstractValue("tensor", module.place, sure=module.sure, trait=Mark.STATE)
             )
-        if name in (
-            "append",
-            "insert",
-            "extend",
-            "add_module",
-            "register_module",
-            "load_state_dict",
-            "zero_grad",
-        ):
+        if name in table.names("modules", "changes"):
             self._add_part(module, name, args, node)
             return module if name == "append" else NONE
         if name in ("register_buffer", "register_parameter"):
@@ -90,7 +76,7 @@ class ModuleMethods:
     def _add_part(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> None:
         """`layers.append(Block())`: the list holds one more."""
         is_list = isinstance(module.trait, TorchModule) and module.trait.name == "ModuleList"
-        if not is_list or name not in ("append", "insert", "extend") or not args.positional:
+        if not is_list or name not in table.names("modules", "additions") or not args.positional:
             return
         new = args.positional[-1] if name != "extend" else self.m.semantics.iterate(args.positional[0])
         element = join(module.element, new) if module.element is not None else new

@@ -26,10 +26,6 @@ from xlamig.flow.model.known import short
 from xlamig.flow.model.values import CUDA_AVAILABLE
 from xlamig.knowledge import values as table
 
-_CHECKS = frozenset(
-    {"math.isnan", "math.isinf", "math.isfinite", "numpy.isnan", "numpy.isinf", "numpy.isfinite"}
-)
-
 
 @dataclass(eq=False, slots=True)
 class SpecialCalls:
@@ -43,7 +39,7 @@ class SpecialCalls:
             return self._device(args)
         if name == "torch.tensor":
             self._read_elements(args, node)
-        if name in ("torch.set_default_device", "torch.set_default_tensor_type"):
+        if name in table.names("program", "default-device"):
             given = args.get(0)
             text = (
                 str(given.ref if given is not None and given.ref is not None else given.const)
@@ -56,7 +52,7 @@ class SpecialCalls:
         if name in table.names("waits", "calls"):
             self.m.waiting = False
             return NONE
-        if name in _CHECKS and args.positional:
+        if _checks_number(name) and args.positional:
             return self._checked(name, args, node)
         if name.startswith("math.") and args.positional and args.positional[0].kind == "tensor":
             self.reads.host(node, args.positional[0], "builtin", name, args.node(0))
@@ -143,3 +139,8 @@ class SpecialCalls:
             self.m.prove(element, among_scalars=scalars)
             if thing.kind == "tensor":
                 self.reads.host(element, thing, "builtin", "torch.tensor", element)
+
+
+def _checks_number(name: str) -> bool:
+    owner, _, function = name.rpartition(".")
+    return owner in ("math", "numpy") and function in table.names("torch", "nan-checks")

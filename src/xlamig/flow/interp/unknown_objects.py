@@ -91,19 +91,9 @@ class UnknownObjects:
             return self._moved(owner, args, node, last)
         if name == "cuda":
             return self._moved(owner, args, node, last)
-        if name in ("size",):
+        if name == "size":
             return AbstractValue("sequence", element=NUMBER, trait=Mark.SHAPE) if not args.all else NUMBER
-        if name in (
-            "detach",
-            "unsqueeze",
-            "squeeze",
-            "permute",
-            "masked_fill",
-            "contiguous",
-            "view",
-            "softmax",
-            "argmax",
-        ):
+        if name in table.names("unseen", "of-tensors"):
             tensor = AbstractValue("tensor", "", sure=POSSIBLE, trait=owner.trait)
             return self.tensors.method(tensor, name, args, node)
         if name in ("is_available", "exists"):

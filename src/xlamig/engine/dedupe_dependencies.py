@@ -38,8 +38,7 @@ def _one_of(found: list[Finding]) -> tuple[Finding, Finding]:
     others = [f for f in found if f is not best]
     reasons = tuple(Reason(_also(f, best), f.filename, f.place) for f in others[:_MOST_PLACES])
     if len(others) > _MOST_PLACES:
-        count = len(others) - _MOST_PLACES
-        left = f"and at {count} more place{'s' * (count > 1)}"
+        left = f"and {_more_places(len(others) - _MOST_PLACES)}"
         reasons = (*reasons, Reason(left, best.filename, best.place))
     return best, replace(best, reasons=(*best.reasons, *reasons))
 
@@ -85,7 +84,11 @@ def _with_concerns(finding: Finding, by_code: Mapping[str, list[Finding]]) -> Fi
         found = [other for code in concern.codes for other in by_code.get(code, ())]
         if found:
             first, more = found[0], len(found) - 1
-            places = f" and at {more} more place{'s' * (more > 1)}" if more else ""
+            places = f" and {_more_places(more)}" if more else ""
             message = f"{first.code} is reported here{places}: {concern.text}"
             reasons.append(Reason(message, first.filename, first.place))
     return finding if len(reasons) == len(finding.reasons) else replace(finding, reasons=tuple(reasons))
+
+
+def _more_places(count: int) -> str:
+    return f"at {count} more place{'s' * (count > 1)}"

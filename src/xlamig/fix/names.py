@@ -7,6 +7,14 @@ from collections.abc import Iterator
 from xlamig import ir
 
 
+def last_name(node: ir.Node) -> str:
+    """Return the name or the attribute that an expression ends with: "b" for `f(x).b`; "" for others."""
+    match node:
+        case ir.Name(id=name) | ir.Attribute(attr=name):
+            return name
+    return ""
+
+
 def names_read(node: ir.Node) -> set[str]:
     """Every name below `node`, also those in binding positions."""
     return {n.id for n in ir.walk(node) if isinstance(n, ir.Name)}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from xlamig import ir
+from xlamig.fix.names import last_name
 from xlamig.per_file import per_file
 
 
@@ -46,9 +47,5 @@ def _calls(module: ir.Module) -> Mapping[str, Sequence[ir.Call]]:
     found: dict[str, list[ir.Call]] = {}
     for node in ir.walk(module):
         if isinstance(node, ir.Call):
-            found.setdefault(_last_name(node.func), []).append(node)
+            found.setdefault(last_name(node.func), []).append(node)
     return found
-
-
-def _last_name(func: ir.Expr) -> str:
-    return func.attr if isinstance(func, ir.Attribute) else getattr(func, "id", "")

@@ -13,6 +13,7 @@ from xlamig.fix.adoption.tree import Tree
 from xlamig.fix.context import FixContext, FixDeclined
 from xlamig.fix.imports import insert_beside
 from xlamig.fix.insertion import insert_after
+from xlamig.fix.names import last_name
 from xlamig.fix.scopes import bindings, dotted_name, reads
 from xlamig.knowledge import signatures, values
 
@@ -21,7 +22,7 @@ _DEPTH = 2  # calls that a name is followed through
 
 
 class Batches:
-    """The statements that move to `device` what a file's modules and losses are given."""
+    """Writes the statements that move to `device` the inputs of a file's modules and losses."""
 
     def __init__(
         self,
@@ -85,7 +86,7 @@ class Batches:
 
     def _gives_batches(self, source: ir.Expr) -> bool:
         wraps = values.names("placing", "iterators")
-        while isinstance(source, ir.Call) and source.args and _last_name(source.func) in wraps:
+        while isinstance(source, ir.Call) and source.args and last_name(source.func) in wraps:
             source = source.args[0].value
         if isinstance(source, ir.Call) and isinstance(source.func, ir.Name) and source.func.id == "range":
             return False
@@ -169,16 +170,12 @@ class Batches:
             )
         if kind == "" and self.known.is_module(call.func):
             return True
-        name = _last_name(call.func)
+        name = last_name(call.func)
         return depth > 0 and any(
             value is use and self._shows_tensor(function, parameter, function.start, depth - 1)
             for function in self.calls.functions.get(name, ())
             for parameter, value in given_to(call, function)
         )
-
-
-def _last_name(func: ir.Expr) -> str:
-    return dotted_name(func).rpartition(".")[2]
 
 
 def _names(target: ir.Expr) -> Sequence[ir.Name]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from xlamig import ir
-from xlamig.fix.names import names_bound
+from xlamig.fix.names import last_name, names_bound
 from xlamig.fix.scopes import all_bindings, dotted_name
 from xlamig.knowledge import signatures, values
 
@@ -57,8 +57,7 @@ class Calls:
                 and (found := self.kind_of_class(self.classes[name], depth - 1))
             ):
                 return found
-            last = name.rpartition(".")[2]
-            if last.endswith(("Dataset", "Sampler")):
+            if last_name(base).endswith(("Dataset", "Sampler")):
                 return "dataset"
             if values.returned(self.canonical(base)) == "module":
                 return "module"

@@ -1,4 +1,4 @@
-"""Which expressions of a file are tensors on the device once its modules and tensors are moved there."""
+"""Find the expressions of a file that are device tensors once its modules and tensors are moved."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xlamig.knowledge import values
 
 
 class DeviceValues:
-    """The names that hold device tensors and modules, found to a fixpoint over all assignments.
+    """The names that hold device tensors and modules, found by a fixpoint over all assignments.
 
     A name is that of its function; an attribute (`self.x`) is the same in all of the file.
     """
@@ -55,7 +55,7 @@ class DeviceValues:
         return False
 
     def is_always_tensor(self, node: ir.Expr) -> bool:
-        """Return whether an expression is such a tensor, and a name holds nothing else at other times."""
+        """Return whether an expression is a device tensor, and a name is never bound to anything else."""
         if not isinstance(node, ir.Name):
             return self.is_tensor(node)
         key = self._key(node)
@@ -73,7 +73,7 @@ class DeviceValues:
         return self._key(node) in self.modules
 
     def add(self, names: list[ir.Expr]) -> None:
-        """Say that names hold device tensors, and follow them."""
+        """Add names that hold device tensors, and follow them to a fixpoint."""
         self.entered.update(key for name in names if (key := self._key(name)))
         self.tensors |= self.entered
         while self._grow():
@@ -118,7 +118,7 @@ class DeviceValues:
         return (len(self.tensors), len(self.modules), len(self.returning)) != before
 
     def _pass(self, call: ir.Call, functions: list[ir.FunctionDef]) -> None:
-        """The parameters of the file's functions hold what they are given."""
+        """Give the parameters of functions of the file the kinds of the arguments of a call."""
         for function in functions:
             for name, value in given_to(call, function):
                 if self.is_tensor(value):

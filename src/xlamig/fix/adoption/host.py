@@ -15,7 +15,7 @@ from xlamig.knowledge import values
 
 
 class HostUses:
-    """The places of a file that need the values of device tensors in an array."""
+    """Finds the places of a file that need a device tensor as an array on the host."""
 
     def __init__(
         self, context: FixContext, tree: Tree, calls: Calls, known: DeviceValues, tensors: Tensors
@@ -27,12 +27,12 @@ class HostUses:
         self.tensors = tensors
 
     def edits(self) -> Iterator[Edit]:
-        """Yield `.cpu()` for each; it returns a tensor on the host as it is."""
+        """Yield an insertion of `.cpu()` for each place; it returns a tensor on the host unchanged."""
         for node in self.tree.nodes:
             if not isinstance(node, ir.Call) or self.tensors.loads(node):
                 continue
             match node:
-                case ir.Call(func=ir.Attribute(value=value, attr="numpy"), args=()) if not _is_copied(value):
+                case ir.Call(func=ir.Attribute(value=value, attr="numpy"), args=()) if not _is_cpu(value):
                     if self._may_be_tensor(value):
                         yield self.context.edit(value.end, value.end, ".cpu()")
                 case ir.Call() if self.calls.kind(node) == "foreign":
@@ -46,9 +46,9 @@ class HostUses:
                     yield from self._type(type_)
 
     def _may_be_tensor(self, value: ir.Expr) -> bool:
-        return self.calls.kind(value) != "foreign" and not self._is_left(value)
+        return self.calls.kind(value) != "foreign" and not self._stays_on_host(value)
 
-    def _is_left(self, value: ir.Expr) -> bool:
+    def _stays_on_host(self, value: ir.Expr) -> bool:
         """Return whether a chain begins with a call whose result stays on the host."""
         return any(id(node) in self.tensors.stays for node in ir.walk(value))
 
@@ -60,11 +60,11 @@ class HostUses:
             yield self.context.edit(value.end, value.end, ").cpu()")
 
     def _type(self, node: ir.Attribute) -> Iterator[Edit]:
-        """`x.type(torch.LongTensor)` would come back to the host; its dtype does not."""
+        """Write the dtype for the class: `x.type(torch.LongTensor)` would come back to the host."""
         dtype = values.dtype_of_class(self.calls.canonical(node))
         if dtype:
             yield self.context.edit(node.attr_start, node.end, dtype)
 
 
-def _is_copied(value: ir.Expr) -> bool:
+def _is_cpu(value: ir.Expr) -> bool:
     return isinstance(value, ir.Call) and isinstance(value.func, ir.Attribute) and value.func.attr == "cpu"

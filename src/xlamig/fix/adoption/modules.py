@@ -10,11 +10,12 @@ from xlamig.fix.adoption.calls import Calls
 from xlamig.fix.adoption.tree import Tree
 from xlamig.fix.context import FixContext, FixDeclined
 from xlamig.fix.imports import insert_beside
+from xlamig.fix.names import last_name
 from xlamig.fix.scopes import dotted_name
 
 
 class Modules:
-    """The moves of a file's modules to `device`."""
+    """Writes the moves of a file's modules to `device`."""
 
     def __init__(self, context: FixContext, tree: Tree, calls: Calls, device: str) -> None:
         self.context = context
@@ -31,21 +32,21 @@ class Modules:
             if not isinstance(node, ir.Call) or self.calls.kind(node) != "module":
                 continue
             if isinstance(node.func, ir.Name) and node.func.id in own:
-                self._name(node)
+                self._remember_names(node)
             elif self._stands_alone(node):
-                self._name(node)
+                self._remember_names(node)
                 yield self.context.edit(node.end, node.end, f".to({self.device})")
         yield from self._before_optimizers()
 
-    def _name(self, call: ir.Call) -> None:
+    def _remember_names(self, call: ir.Call) -> None:
+        """Remember the names that a moved module is assigned to."""
         parent = self.tree.parent(call)
         if isinstance(parent, ir.Assign):
             self.moved.update(map(dotted_name, parent.targets))
 
     def _stands_alone(self, call: ir.Call) -> bool:
-        """It is no part of a module, and no loss, which has no parameters."""
-        name = call.func.attr if isinstance(call.func, ir.Attribute) else getattr(call.func, "id", "")
-        if name.endswith("Loss"):
+        """Return whether it is neither a part of a module nor a loss, which has no parameters."""
+        if last_name(call.func).endswith("Loss"):
             return False
         for node in self.tree.above(call):
             if id(node) in self.inside or self.calls.kind(node) in ("module", "dataset", "foreign"):
@@ -57,7 +58,7 @@ class Modules:
     def _makes_parts(self, function: ir.FunctionDef) -> bool:
         """Return whether modules of the file call a function to make their parts."""
         return any(
-            isinstance(node, ir.Call) and dotted_name(node.func).rpartition(".")[2] == function.name
+            isinstance(node, ir.Call) and last_name(node.func) == function.name
             for owner in self.inside.values()
             for node in ir.walk(owner)
         )

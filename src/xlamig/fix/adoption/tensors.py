@@ -9,12 +9,13 @@ from xlamig.findings import Edit
 from xlamig.fix.adoption.calls import Calls, follows_tensor
 from xlamig.fix.adoption.tree import Tree
 from xlamig.fix.context import FixContext
+from xlamig.fix.names import last_name
 from xlamig.fix.scopes import dotted_name, reads
 from xlamig.knowledge import values
 
 
 class Tensors:
-    """The calls of a file that make a tensor: those for the device, and those that stay on the host."""
+    """Divides the calls of a file that make a tensor: `moving` for the device, `stays` for the host."""
 
     def __init__(self, context: FixContext, tree: Tree, calls: Calls, device: str) -> None:
         self.context = context
@@ -94,7 +95,7 @@ class Tensors:
         return inside and owner is not None and self.calls.kind_of_class(owner) == "module"
 
     def _is_plain_attribute(self, chain: ir.Expr) -> bool:
-        """Return whether it is assigned as in `self.table = torch.arange(n)`: `module.to` does not move it."""
+        """Return whether it is assigned as in `self.table = torch.arange(n)`: `.to()` does not move it."""
         parent = self.tree.parent(chain)
         return (
             isinstance(parent, ir.Assign)
@@ -129,7 +130,7 @@ class Tensors:
         for node in self.tree.nodes:
             if isinstance(node, ir.Arg) and node.keyword in values.names("placing", "worker-arguments"):
                 found.add(id(node.value))
-                functions = self.calls.functions.get(dotted_name(node.value).rpartition(".")[2], ())
+                functions = self.calls.functions.get(last_name(node.value), ())
                 found.update(map(id, functions))
             elif isinstance(node, ir.Call) and self.calls.canonical(node.func).startswith(
                 "torchvision.transforms"
@@ -141,7 +142,7 @@ class Tensors:
 def is_loader(calls: Calls, tree: Tree, node: ir.Expr) -> bool:
     """Return whether an expression is a loader, by what made it or by its name."""
     name = dotted_name(node)
-    if values.name_like("loader").search(name.rpartition(".")[2]):
+    if values.name_like("loader").search(last_name(node)):
         return True
     return any(
         isinstance(n, ir.Assign) and calls.kind(n.value) == "loader" and name in map(dotted_name, n.targets)

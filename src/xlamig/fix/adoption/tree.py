@@ -1,16 +1,15 @@
-"""Upward questions about the nodes of one file."""
+"""Look up what holds a node of a file: its parent, statement and function."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from xlamig import ir
-
-Function = ir.FunctionDef | ir.Lambda
+from xlamig.fix.names import last_name
 
 
 class Tree:
-    """The nodes of a file with what holds them."""
+    """The nodes of a file, each with its parent."""
 
     def __init__(self, module: ir.Module) -> None:
         self.module = module
@@ -18,7 +17,7 @@ class Tree:
         self._parents = {id(child): node for node in self.nodes for child in ir.children(node)}
 
     def above(self, node: ir.Node) -> Iterator[ir.Node]:
-        """Yield what holds `node`, the innermost first."""
+        """Yield the ancestors of `node`, the innermost first."""
         found = self._parents.get(id(node))
         while found is not None:
             yield found
@@ -41,7 +40,7 @@ class Tree:
 
     def chain(self, call: ir.Expr, follows: Callable[[str], bool]) -> ir.Expr:
         """Return the outermost of the method calls on `call`, as long as their names hold: `f(x).view(2)`."""
-        while (outer := self.method_on(call)) is not None and follows(_method(outer)):
+        while (outer := self.method_on(call)) is not None and follows(last_name(outer.func)):
             call = outer
         return call
 
@@ -50,7 +49,3 @@ class Tree:
         parent = self.parent(node)
         outer = self.parent(parent) if isinstance(parent, ir.Attribute) else None
         return outer if isinstance(outer, ir.Call) and outer.func is parent else None
-
-
-def _method(call: ir.Call) -> str:
-    return call.func.attr if isinstance(call.func, ir.Attribute) else ""

@@ -8,9 +8,7 @@ from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.crossing import named
-from xlamig.flow.interp.domain import (
-    AbstractValue,
-)
+from xlamig.flow.interp.domain import AbstractValue
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.state import State
 

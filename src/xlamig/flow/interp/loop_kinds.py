@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.findings import Frequency
-from xlamig.flow.interp.domain import (
-    AbstractValue,
-)
+from xlamig.flow.interp.domain import AbstractValue
 from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind
 from xlamig.flow.interp.state import State

@@ -1,15 +1,10 @@
-"""Tensors of booleans as indices."""
+"""Boolean masks as indices."""
 
 from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import DynamicShape
-from xlamig.flow.interp.domain import (
-    LIKELY,
-    POSSIBLE,
-    AbstractValue,
-    as_tensor,
-)
+from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, as_tensor
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
@@ -58,5 +53,5 @@ def has_mask(index: list[AbstractValue]) -> bool:
 
 
 def masked_base(base: AbstractValue) -> AbstractValue:
-    """Return the tensor that something unknown is which a mask indexes."""
+    """Return the tensor that an unknown value must be, since a mask indexes it."""
     return as_tensor(base) if base.place else AbstractValue("tensor", "either", sure=LIKELY)

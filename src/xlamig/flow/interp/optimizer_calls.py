@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import (
-    TOP,
-    AbstractValue,
-)
+from xlamig.flow.interp.domain import TOP, AbstractValue
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 
 
 def call_optimizer(m: State, owner: AbstractValue, name: str, node: ir.Call) -> AbstractValue:
-    """Record what a method of an optimizer does."""
+    """Record what a method of an optimizer does; return its result."""
     if name == "step":
         m.updated(node)
         m.work(owner.place or "either")
@@ -25,7 +22,7 @@ def call_optimizer(m: State, owner: AbstractValue, name: str, node: ir.Call) -> 
 
 
 def call_scaler(m: State, name: str, args: Args, node: ir.Call) -> AbstractValue:
-    """Return what a method of a gradient scaler gives."""
+    """Record what a method of a gradient scaler does; return its result."""
     if name == "step":
         m.updated(node)
     if name == "scale" and args.positional:

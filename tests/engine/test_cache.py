@@ -19,7 +19,7 @@ from xlamig import engine
 from xlamig.artifacts.native import Links, Native
 from xlamig.config.settings import Settings
 from xlamig.engine import cache as caching
-from xlamig.engine import clean, run, session
+from xlamig.engine import clean, loader, run, session
 from xlamig.engine.analyse import analyse
 from xlamig.engine.cache import Cache, digest, digest_of, remove
 from xlamig.engine.jobs import Analysed, AnalyseJob
@@ -46,7 +46,7 @@ def forbid_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(job: object) -> Any:
         raise Worked(job)
 
-    monkeypatch.setattr(run, "load", refuse)
+    monkeypatch.setattr(loader, "load", refuse)
     monkeypatch.setattr(run, "analyse", refuse)
 
 
@@ -79,7 +79,7 @@ def test_only_the_changed_file_is_worked_on(project: Path, monkeypatch: pytest.M
         worked.append(job.source.filename)
         return analyse(job)
 
-    monkeypatch.setattr(run, "load", loading)
+    monkeypatch.setattr(loader, "load", loading)
     monkeypatch.setattr(run, "analyse", analysing)
     assert codes(check(), "tools.py") == []
     assert worked == ["tools", "tools.py"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from xlamig import engine
-from xlamig.engine import Options, isolation, run, workers
+from xlamig.engine import Options, isolation, loader, workers
 from xlamig.engine.isolation import Lost, Work, run_all
 from xlamig.engine.load import Loaded, LoadJob, load
 
@@ -180,7 +180,7 @@ def test_a_file_that_kills_its_worker_is_reported_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: Callable[[LoadJob], Loaded], told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run, "load", function)
+    monkeypatch.setattr(loader, "load", function)
     for i in range(30):
         Path(f"{i:02}.py").write_text("import torch\ntorch.cuda.synchronize()\n")
     Path("10.py").write_text("deadly = 1\n")
@@ -188,5 +188,5 @@ def test_a_file_that_kills_its_worker_is_reported_and_the_run_goes_on(
     findings = {finding.filename: finding for finding in report.findings}
     assert len(findings) == 30
     assert findings["10.py"].code == "XLA000" and told in findings["10.py"].message
-    monkeypatch.setattr(run, "load", load)
+    monkeypatch.setattr(loader, "load", load)
     assert "10.py" not in {f.filename for f in engine.check([Path()], Options(isolated=True)).findings}

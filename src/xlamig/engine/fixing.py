@@ -59,7 +59,7 @@ class _Fixer:
         fixed: dict[str, FixedText] = {}
         waiting = sorted(self.run.sources)
         for again in range(_PASSES):
-            exposed = {name: self.run.exposes(self.run.sources[name]) for name in waiting}
+            exposed = {name: self.run.program.exposes(self.run.sources[name]) for name in waiting}
             for name in waiting:
                 source, known = self.run.sources[name], fixed.get(name)
                 if again:
@@ -68,7 +68,9 @@ class _Fixer:
                 if self._has_work(name):
                     result = on_deep_stack(self.fix_one, source, known.text if known else source.source.text)
                     fixed[name] = known.then(result) if known else result
-            waiting = [n for n, old in exposed.items() if self.run.exposes(self.run.sources[n]) != old]
+            waiting = [
+                n for n, old in exposed.items() if self.run.program.exposes(self.run.sources[n]) != old
+            ]
             if not waiting:
                 break
         return fixed
@@ -92,11 +94,10 @@ class _Fixer:
 
     def _findings(self, source: Source, text: SourceText) -> Sequence[Finding]:
         report = self._report(source, text)
-        once = self.run.survey.once
-        if any(finding.code in once and _is_shared(finding) for finding in report.findings):
-            reported = once_in_program(
-                {**self.reports, report.filename: report}, once, self.run.survey.scripts
-            )
+        survey = self.run.program.survey
+        if any(finding.code in survey.once and _is_shared(finding) for finding in report.findings):
+            reports = {**self.reports, report.filename: report}
+            reported = once_in_program(reports, survey.once, survey.scripts)
             report = next(r for r in reported if r.filename == report.filename)
         return [finding for finding in report.findings if self.is_chosen(finding)]
 
@@ -110,19 +111,19 @@ class _Fixer:
                 return self.run.reports[source.file.name]
         loaded = load(LoadJob(text.text, source.module, source.is_package, True, text.kind))
         self._note(source, text.text, loaded)
-        return analyse(self.run.job(source, text, loaded)).report
+        return analyse(self.run.program.job(source, text, loaded)).report
 
     def _note(self, source: Source, text: str, loaded: Loaded) -> None:
-        self.run.survey.note(source.file.name, source.module, text, loaded)
-        self.run.note_sinks(source, loaded)
+        self.run.program.survey.note(source.file.name, source.module, text, loaded)
+        self.run.program.note_sinks(source, loaded)
         self.loaded[source.file.name] = loaded
 
     def program_changed(self, source: Source) -> bool:
         """Return whether fixes have changed what rules ask of the program, or what choosing XLA would
         expose."""
         name = source.file.name
-        asked = self.run.survey.program(source.session.key, name) != self.run.programs[name]
-        return asked or self.run.exposes(source) != self.run.exposed[name]
+        asked = self.run.program.survey.program(source.session.key, name) != self.run.programs[name]
+        return asked or self.run.program.exposes(source) != self.run.exposed[name]
 
     def settle(self, texts: Mapping[str, SourceText]) -> None:
         """Report again on the files whose findings may depend on a program that has changed."""
@@ -177,7 +178,8 @@ def fix(
         )
     made = tuple(FixedFile(name, "", content, {}) for name, content in sorted(created.items()))
     fixer.settle(texts)
-    after = replace(before, files=once_in_program(fixer.reports, run.survey.once, run.survey.scripts))
+    survey = run.program.survey
+    after = replace(before, files=once_in_program(fixer.reports, survey.once, survey.scripts))
     stdin = next((texts.get(name, s.source) for name, s in run.sources.items() if options.stdin), None)
     return FixOutcome(shown, narrow(after, paths, options), tuple(files), made, tuple(problems), stdin)
 

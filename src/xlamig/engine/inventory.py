@@ -100,7 +100,7 @@ def _required_packages(sources: Sequence[Source]) -> Iterator[UsedPackage]:
 
 def _imported_packages(sources: Sequence[Source], run: Run) -> Iterator[UsedPackage]:
     """Yield the packages from outside the program that files using torch import."""
-    inside = {part for source in sources for part in source.module.split(".")} | run.own
+    inside = {part for source in sources for part in source.module.split(".")} | run.program.own
     inside |= sys.stdlib_module_names
     for source in sources:
         interface = source.loaded.interface if source.loaded else None
@@ -112,7 +112,7 @@ def _imported_packages(sources: Sequence[Source], run: Run) -> Iterator[UsedPack
 
 def _own(sources: Sequence[Source], run: Run) -> Iterator[UsedPackage]:
     """The distribution that the program is, by its own word, and the modules at its top."""
-    for name in sorted(run.own):
+    for name in sorted(run.program.own):
         at = next(s.file.name for s in sources if s.file.name.endswith(f"{name}/__init__.py"))
         yield UsedPackage(canonicalize_name(name), "module", "", False, at)
     for source in sources:
@@ -153,7 +153,7 @@ def _cuda(sources: Sequence[Source], run: Run) -> Iterator[KernelSource]:
         native = source.loaded.native if source.loaded else None
         if native is None or native.hipified:
             continue
-        operators = tuple(bound.operator for bound in run.natives.links(source.file.name).operators)
+        operators = tuple(bound.operator for bound in run.program.natives.links(source.file.name).operators)
         for kernel in native.kernels:
             if kernel.form != "declaration":
                 row = source.source.text.count("\n", 0, kernel.span[0]) + 1

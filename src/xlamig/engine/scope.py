@@ -22,7 +22,7 @@ def within(report: Report, run: Run, entries: Sequence[Path]) -> Report:
     """
     names = [name for name, source in run.sources.items() if source.source.kind is None]
     found = {_entry(entry, names) for entry in entries}
-    reached = run.index.reached_from(run.sources[name].module for name in found)
+    reached = run.program.index.reached_from(run.sources[name].module for name in found)
     outside = {name for name in names if run.sources[name].module not in reached} - found
     return replace(report, files=tuple(file for file in report.files if file.filename not in outside))
 

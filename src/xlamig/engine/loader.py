@@ -1,0 +1,74 @@
+"""The first stage for all files of a run, from the cache where nothing has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+from xlamig.engine.big_stack import on_deep_stack
+from xlamig.engine.cache import Cache, digest_of
+from xlamig.engine.isolation import Lost, Work, run_all
+from xlamig.engine.load import Failure, Loaded, LoadJob, imports_any, is_risky, load
+from xlamig.engine.progress import Progress
+from xlamig.engine.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """Loads sources, with their results kept in the cache. Trees are kept apart from what importers need:
+    an unchanged run never reads one."""
+
+    cache: Cache
+
+    def load_all(self, sources: Collection[Source], processes: int, progress: Progress) -> None:
+        """Set `loaded` of every source; its tree stays None where the result comes from the cache."""
+        jobs: dict[str, LoadJob] = {}
+        matter = _files_that_matter(sources)
+        for source in sources:
+            if source.source.kind not in (None, "native"):
+                source.loaded = Loaded()
+                continue
+            job = _job(source, source.file.name in matter)
+            source.key = digest_of(job)
+            jobs[source.key] = job
+        loaded: dict[str, Loaded] = self.cache.get_many(jobs)
+        missing = [key for key in jobs if key not in loaded]
+        progress.begin(len(missing) + len(sources))
+        work = Work(load, is_risky)
+        results = run_all(work, [jobs[key] for key in missing], processes, progress.advance)
+        for key, result in zip(missing, results, strict=True):
+            loaded[key] = Loaded(failure=Failure(result.reason, 1, 1)) if isinstance(result, Lost) else result
+        # What was lost is not kept: another run may have more memory or time.
+        self._keep({k: r for k, r in zip(missing, results, strict=True) if not isinstance(r, Lost)})
+        for source in sources:
+            source.loaded = source.loaded or loaded[source.key]
+
+    def _keep(self, fresh: dict[str, Loaded]) -> None:
+        self.cache.put_many({key: replace(loaded, tree=None) for key, loaded in fresh.items()})
+        self.cache.put_many({_tree_key(key): loaded.tree for key, loaded in fresh.items() if loaded.tree})
+
+    def load_trees(self, sources: Iterable[Source]) -> bool:
+        """Set the trees that are missing; return whether there were any."""
+        bare = [s for s in sources if s.loaded and s.loaded.interface and s.loaded.tree is None]
+        trees = self.cache.get_many(_tree_key(source.key) for source in bare)
+        for source in bare:
+            tree = trees.get(_tree_key(source.key)) or on_deep_stack(load, _job(source, needed=True)).tree
+            source.loaded = replace(source.loaded or Loaded(), tree=tree)
+        return bool(bare)
+
+
+def _files_that_matter(sources: Iterable[Source]) -> frozenset[str]:
+    """The files that may give facts, and those that import them: their loops may call what is there."""
+    python = [source for source in sources if source.source.kind is None]
+    found = {s.file.name for s in python if s.is_package or s.session.outline.may_matter(s.source.text)}
+    modules = frozenset(s.module.rpartition(".")[2] for s in python if s.file.name in found)
+    others = (s for s in python if s.file.name not in found)
+    return frozenset(found).union(s.file.name for s in others if imports_any(s.source.text, modules))
+
+
+def _job(source: Source, needed: bool) -> LoadJob:
+    return LoadJob(source.source.text, source.module, source.is_package, needed, source.source.kind)
+
+
+def _tree_key(key: str) -> str:
+    return f"{key}/tree"

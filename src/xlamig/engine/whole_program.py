@@ -1,0 +1,147 @@
+"""The whole program as a run knows it: the jobs that analyse its files, and what their results depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from xlamig.artifacts.native import NativeIndex
+from xlamig.engine.cache import digest
+from xlamig.engine.exchange import modules_named
+from xlamig.engine.jobs import AnalyseJob
+from xlamig.engine.load import Loaded
+from xlamig.engine.program import ProgramIndex
+from xlamig.engine.source import Source
+from xlamig.engine.unread import unread_in_program
+from xlamig.findings import Aside
+from xlamig.fix.scope import Scope
+from xlamig.flow import Interface, ProjectIndex
+from xlamig.flow.interp.program import ModuleText
+from xlamig.flow.interp.visits import NO_VISIT, Visit, relocated
+from xlamig.flow.model.callers import NO_CALLERS
+from xlamig.source.text import SourceText
+
+
+@dataclass(slots=True)
+class WholeProgram:
+    """Builds the jobs that analyse files, and the digests of everything that their results depend on."""
+
+    index: ProjectIndex
+    natives: NativeIndex
+    survey: ProgramIndex
+    modules: Mapping[str, Source]  # those with an interface, by module
+    homes: Mapping[Path, Scope]  # of the helper, by file
+    beside: Mapping[str, Aside]  # by file, of those beside the program
+    unread: Mapping[str, str]  # by module, see unread_files
+    own: frozenset[str]  # the packages at the top of the paths
+    visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
+    _sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
+    _digests: dict[str, str] = field(default_factory=dict)  # by module, as long as the visits are the same
+
+    def job(self, source: Source, text: SourceText, loaded: Loaded) -> AnalyseJob:
+        """Return the job for a source, or for a changed text of it."""
+        reach = self._reach(source) if loaded.interface else ()
+        texts = {module: there for module in reach if (there := self._text(module)) is not None}
+        needed: Mapping[str, Interface] = {}
+        if loaded.interface:
+            needed = self.index.needed_by(loaded.interface, reach)
+        return AnalyseJob(
+            text.for_reading(),
+            source.file.path,
+            source.module,
+            source.is_package,
+            source.file.settings,
+            loaded.tree,
+            needed,
+            loaded.failure,
+            self.homes.get(source.file.path),
+            self.survey.program(source.session.key, source.file.name),
+            self.index.callers.get(source.module, NO_CALLERS),
+            (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,
+            self.own & source.session.outline.packages,
+            texts,
+            self._visit(source, text),
+            self.exposes(source),
+            self.beside.get(source.file.name),
+            unread_in_program(self.unread, self.index.programs_with(source.module)) if self.unread else "",
+        )
+
+    def _visit(self, source: Source, text: SourceText) -> Visit | None:
+        """Return what other modules run of a source, or of a changed text of it."""
+        visit = self.visits.get(source.module)
+        if visit is None or text is source.source:
+            return visit
+        return relocated(visit, source.source.for_reading().text, text.for_reading().text)
+
+    def _text(self, module: str) -> ModuleText | None:
+        """Return a module as others run it; None if its tree is not loaded."""
+        source = self.modules.get(module)
+        if source is None or source.loaded is None or source.loaded.tree is None:
+            return None
+        text = source.source.for_reading().text
+        return ModuleText(source.file.name, text, source.is_package, source.loaded.tree)
+
+    # ------------------------------------------------------------------ other modules
+
+    def sources_run_by(self, sources: Iterable[Source]) -> Iterable[Source]:
+        """Return the sources of the modules whose functions the analysis of `sources` may run."""
+        modules = {module for source in sources for module in self._reach(source)}
+        return map(self.modules.__getitem__, modules)
+
+    def _reach(self, source: Source) -> tuple[str, ...]:
+        if source.loaded is None or source.loaded.interface is None:
+            return ()
+        return self.index.called_from(source.module, self._modules_held(source))
+
+    def _modules_held(self, source: Source) -> Iterator[str]:
+        """Return the modules of the objects that the classes of a file hold, as its callers found."""
+        return modules_named(self.visits.get(source.module, NO_VISIT), self.index)
+
+    def note_sinks(self, source: Source, loaded: Loaded) -> None:
+        """Note where a new or changed file raises for XLA; what tests do is no part of a program."""
+        sinks = loaded.interface.sinks if loaded.interface else ()
+        if sinks and not any(part.startswith("test") for part in source.module.split(".")):
+            self._sinks[source.module] = sinks
+        else:
+            self._sinks.pop(source.module, None)
+
+    def exposes(self, source: Source) -> tuple[str, ...]:
+        """Return the places that raise once the programs containing the file select XLA."""
+        return tuple(
+            f"`{sink}` in {name}"
+            for name, sinks in sorted(self._sinks.items())
+            if source.module in self.index.programs_with(name)
+            for sink in sinks
+        )
+
+    # ------------------------------------------------------------------ digests
+
+    def set_visits(self, visits: Mapping[str, Visit]) -> None:
+        self.visits = visits
+        self._digests.clear()
+
+    def key(self, source: Source, job: AnalyseJob) -> str:
+        """Return the cache key of the result of the job."""
+        return job.key(source.key, self._seals(source), source.session.digest)
+
+    def digest_of_modules(self, entered: Iterable[str]) -> str:
+        """Return the digest of modules whose functions an analysis ran, and of what they import; "" if one
+        of them is gone."""
+        known = [self._digest(module) for module in entered]
+        return digest(*known) if all(known) else ""
+
+    def _digest(self, module: str) -> str:
+        if module not in self._digests:
+            source = self.modules.get(module)
+            parts = (module, source.key, sorted(self._seals(source).items())) if source else ()
+            self._digests[module] = digest(*parts) if parts else ""
+        return self._digests[module]
+
+    def _seals(self, source: Source) -> Mapping[str, str]:
+        """Return the digests of the interfaces that can change what a module means, by module."""
+        if source.loaded is None or source.loaded.interface is None:
+            return {}
+        needed = self.index.needed_by(source.loaded.interface, self._modules_held(source))
+        found = ((module, self.modules[module].loaded) for module in needed)
+        return {module: loaded.seal for module, loaded in found if loaded is not None}

@@ -1,4 +1,4 @@
-"""Files of a program that a run was not given: what they do with a device or a receiver is not known."""
+"""Find the files of a program that a run did not read: how they use a device is not known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_FILES = 200
 
 
 def unread_files(sources: Iterable[Source], importers: bool) -> dict[str, str]:
-    """Return a file that was not read for each module that imports one, by module; with `importers`, one
+    """Return by module the name of one file that it imports and that was not read; with `importers`, a file
     that imports the module counts too."""
     python = [source for source in sources if source.source.kind is None]
     read = {source.file.path for source in python}
@@ -77,5 +77,5 @@ def _importers(path: Path, folders: Folders) -> Iterator[Path]:
 
 
 def unread_in_program(unread: Mapping[str, str], program: Iterable[str]) -> str:
-    """Return one of the files that a program has beside those that were read, "" for none."""
+    """Return one unread file of a program; "" if all were read."""
     return next((unread[module] for module in sorted(program) if module in unread), "")

@@ -9,11 +9,11 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Span
 from xlamig.flow.model.device_sets import in_assert, in_choices, in_if, in_subscript
-from xlamig.flow.model.guards import XLA_ARM
+from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
-_XLA = re.compile(rf"{XLA_ARM.pattern}|(?<![\w.])x[mr]\.", XLA_ARM.flags)
+_XLA = re.compile(rf"{NAMES_XLA.pattern}|(?<![\w.])x[mr]\.", NAMES_XLA.flags)
 _ASKS = re.compile(r"cuda|[\"']cpu[\"']", re.IGNORECASE)
 _ASKS_TYPE = re.compile(r"(?:\.|_)type\b")
 _NAMES_DEVICE = re.compile(r"device|\.type$", re.IGNORECASE)

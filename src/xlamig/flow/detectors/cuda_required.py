@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.facts import DeviceChoice
 from xlamig.flow.detectors.selection import Selections
 from xlamig.flow.model.exits import ends_program
-from xlamig.flow.model.guards import XLA_ARM, Guards
+from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
@@ -48,7 +48,9 @@ class CudaRequired:
 
     def _implies_cuda(self, test: ir.Expr, place: CodeContext, holds: bool) -> bool:
         """Return whether the program only goes on, with a test that is `holds`, where CUDA is available."""
-        if not self.selections.tests.asks_for_cuda(test, place) or XLA_ARM.search(self.analysis.source(test)):
+        if not self.selections.tests.asks_for_cuda(test, place) or NAMES_XLA.search(
+            self.analysis.source(test)
+        ):
             return False
         return any(guard.kind == "cuda" for guard in self.guards.of(test, place.scope, holds))
 

@@ -19,7 +19,7 @@ class CudaTests:
         self.analysis, self.guards = analysis, guards
 
     def parts(self, node: ir.IfExp, place: CodeContext) -> dict[str, Span]:
-        """Parts that say what is asked: "availability" alone, or with one condition, "rest"."""
+        """Return the spans of a ternary on CUDA: "availability", "fallback", and "rest" for other conditions."""
         if isinstance(node.orelse, ir.IfExp):
             return {}
         bare = (self.device_text(node.body, place) or "").startswith("cuda")
@@ -81,7 +81,7 @@ class CudaTests:
         )
 
     def device_text(self, node: ir.Expr, place: CodeContext, takes_index: bool = False) -> str | None:
-        """The device an expression names; an integer does where torch reads one as a device."""
+        """Return the device that an expression names; with `takes_index`, an integer names a CUDA device."""
         if takes_index and isinstance(node, ir.Const) and type(node.value) is int:
             return f"cuda:{node.value}" if node.value >= 0 else "cpu"
         known = self.analysis.values.of(node, place.scope)

@@ -1,4 +1,4 @@
-"""Follow a device through a function: what a name or a result is with CUDA, and what it is without."""
+"""Follow a device through a function: the value of each name and result with CUDA, and without it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.flow.detectors.outcomes import outcomes
-from xlamig.flow.model.guards import XLA_ARM
+from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge.devices import alternatives
@@ -33,7 +33,7 @@ class Choice(NamedTuple):
 
 @dataclass(slots=True)
 class _Run:
-    """One run of statements. `values` holds what names have now, `returned` what was returned so far."""
+    """One run of statements. `values` holds the current values of names, `returned` those returned so far."""
 
     values: Outcomes = field(default_factory=dict)
     returned: Outcomes = field(default_factory=dict)
@@ -42,7 +42,7 @@ class _Run:
         return _Run(dict(self.values), self.returned)
 
     def join(self, *ends: _Run) -> None:
-        """Take the values of branches, each of which may have run."""
+        """Replace the values by the join of those at the ends of branches."""
         self.values = {
             target: tuple({id(v): v for end in ends for v in end.values.get(target, ())}.values())
             for end in ends
@@ -58,7 +58,7 @@ class DeviceFlow:
         self.text_of = text_of
 
     def choice(self, node: ir.If, place: CodeContext) -> Choice | None:
-        """Return how the statement decides between CUDA and the CPU; None if not, or if XLA may result."""
+        """Return how the statement chooses CUDA or the CPU; None if it does not, or if XLA may result."""
         blocks = list(_blocks_around(node, self._body(place)))
         before = [statement for block, i in blocks for statement in block[:i]]
         after = [statement for block, i in reversed(blocks) for statement in block[i + 1 :]]
@@ -91,11 +91,11 @@ class DeviceFlow:
 
     @staticmethod
     def _asked_for(test: ir.Expr, path: str) -> tuple[ir.Expr, ...]:
-        """Return a device that the test asks for, as an option or a parameter says it is by default."""
+        """Return the names in the test that are the target itself, whose default may be the CUDA device."""
         return tuple(n for n in ir.walk(test) if isinstance(n, ir.Name | ir.Attribute) and path_of(n) == path)
 
     def _cpu(self, values: tuple[ir.Expr, ...], place: CodeContext) -> ir.Expr | None:
-        """Return where the CPU is chosen, if nothing is that may be another device."""
+        """Return the expression that chooses the CPU; None if a value may be CUDA or is unknown."""
         texts = [self.text_of(value, place) for value in values]
         if any(text is None or text.startswith("cuda") for text in texts):
             return None
@@ -104,7 +104,7 @@ class DeviceFlow:
     def _may_be_xla(self, target: Target, place: CodeContext) -> bool:
         """Return whether some statement of the function gives the target an XLA device."""
         return any(
-            XLA_ARM.search(self.analysis.source(value))
+            NAMES_XLA.search(self.analysis.source(value))
             for outer in self._body(place)
             for statement in ir.statements(outer)
             if isinstance(statement, ir.Stmt)
@@ -119,7 +119,7 @@ class DeviceFlow:
     # ------------------------------------------------------------------ runs
 
     def _block(self, body: Iterable[ir.Stmt], run: _Run, present: bool, place: CodeContext) -> bool:
-        """Run statements; return whether the end of the block is not reached."""
+        """Run statements; return whether the block ends early, with a return, a raise or a jump."""
         return any(self._statement(statement, run, present, place) for statement in body)
 
     def _statement(self, node: ir.Stmt, run: _Run, present: bool, place: CodeContext) -> bool:

@@ -1,4 +1,4 @@
-"""Programs that train and never choose a device: on a TPU host they stay on the CPU."""
+"""Find programs that train and never choose a device: on a TPU host they stay on the CPU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NoDevice:
         self.optimizers: list[tuple[ir.Call, CodeContext]] = []
 
     def in_call(self, node: ir.Call, dotted: str | None, place: CodeContext) -> None:
-        """Keep a call that builds an optimizer."""
+        """Remember a call that builds an optimizer."""
         if dotted is not None and values.returned(dotted) == "optimizer" and _CLASS.search(dotted):
             self.optimizers.append((node, place))
 

@@ -11,7 +11,7 @@ from xlamig.facts import DeviceChoice, Span, Why
 from xlamig.flow.detectors.cuda_tests import CudaTests
 from xlamig.flow.detectors.device_flow import DeviceFlow
 from xlamig.flow.detectors.devices import Devices
-from xlamig.flow.model.guards import XLA_ARM, Guards
+from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values
@@ -47,14 +47,14 @@ class Selections:
             yield self._moves(node, node.body, place)
             return
         inner = (node.start, node.end) in self.devices.covered
-        arms = None if inner else self._chain(node, place, takes_index)
-        if arms is None:
+        branches = None if inner else self._chain(node, place, takes_index)
+        if branches is None:
             return
         shown: ir.Expr = parent if parent is not None else node
-        device = next((text for text in arms if text.startswith("cuda")), "cuda")
+        device = next((text for text in branches if text.startswith("cuda")), "cuda")
         result: Literal["device", "string"] = "device" if parent or self._makes_device(node) else "string"
         yield self._fact(
-            shown, "ternary", device, self._fallback(arms), result, place, self.tests.parts(node, place)
+            shown, "ternary", device, self._fallback(branches), result, place, self.tests.parts(node, place)
         )
 
     def _is_left(self, node: ir.IfExp, moved: ir.Call, place: CodeContext) -> bool:
@@ -69,14 +69,16 @@ class Selections:
 
     def _is_type_of_cuda(self, node: ir.IfExp, place: CodeContext) -> bool:
         """`torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor`"""
-        names = [self.analysis.names.dotted(arm, place.scope) or "" for arm in (node.body, node.orelse)]
+        names = [self.analysis.names.dotted(branch, place.scope) or "" for branch in (node.body, node.orelse)]
         types = names[0].endswith("Tensor") and names[0] == names[1].replace("torch.", "torch.cuda.", 1)
         return types and self.tests.asks_for_cuda(node.test, place)
 
     def _is_word(self, node: ir.IfExp, place: CodeContext) -> bool:
         """`"gpu" if torch.cuda.is_available() else "cpu"`, as some programs call it."""
-        arms = [arm.value if isinstance(arm, ir.Const) else None for arm in (node.body, node.orelse)]
-        return arms == ["gpu", "cpu"] and self.tests.asks_only_for_cuda(node.test, place)
+        branches = [
+            branch.value if isinstance(branch, ir.Const) else None for branch in (node.body, node.orelse)
+        ]
+        return branches == ["gpu", "cpu"] and self.tests.asks_only_for_cuda(node.test, place)
 
     def short_circuit(self, node: ir.Bool, place: CodeContext) -> Iterator[DeviceChoice]:
         """`use_cuda and "cuda" or "cpu"`."""
@@ -139,7 +141,7 @@ class Selections:
 
     def _plain_choice(self, node: ir.If, place: CodeContext) -> dict[str, Span]:
         """Parts of an if/else that does nothing but choose: "statement" and "target"."""
-        arms = (*node.body, *node.orelse)
+        branches = (*node.body, *node.orelse)
         if (
             len(node.body) != 1
             or len(node.orelse) != 1
@@ -147,10 +149,11 @@ class Selections:
         ):
             return {}
         if not all(
-            isinstance(arm, ir.Assign) and len(arm.targets) == 1 and path_of(arm.targets[0]) for arm in arms
+            isinstance(branch, ir.Assign) and len(branch.targets) == 1 and path_of(branch.targets[0])
+            for branch in branches
         ):
             return {}
-        first = arms[0]
+        first = branches[0]
         assert isinstance(first, ir.Assign)
         target = first.targets[0]
         whole = self.analysis.text[node.start : node.end].rstrip()
@@ -201,10 +204,10 @@ class Selections:
     def _mentions_xla(self, node: ir.IfExp | ir.If) -> bool:
         """A branch for XLA: the selection knows about TPUs."""
         if isinstance(node, ir.IfExp):
-            return bool(XLA_ARM.search(self.analysis.source(node)))
+            return bool(NAMES_XLA.search(self.analysis.source(node)))
         current: ir.Stmt = node
         while isinstance(current, ir.If):
-            if XLA_ARM.search(self.analysis.source(current.test)):
+            if NAMES_XLA.search(self.analysis.source(current.test)):
                 return True
             if len(current.orelse) != 1:
                 return False
@@ -218,8 +221,8 @@ class Selections:
         return isinstance(node, ir.Call)
 
     @staticmethod
-    def _fallback(arms: list[str]) -> str:
-        return "cpu" if "cpu" in arms else "other"
+    def _fallback(branches: list[str]) -> str:
+        return "cpu" if "cpu" in branches else "other"
 
     def _fact(
         self,

@@ -6,7 +6,7 @@ from xlamig import ir
 from xlamig.flow.interp.conventions import is_moved_model
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of, join
 from xlamig.flow.interp.frames import ClassInfo
-from xlamig.flow.interp.growth import grew
+from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.reads import VALUE_SIZES
@@ -53,7 +53,7 @@ class Assignment:
         owner = m.semantics.evaluate(target.value)
         path = path_of(target)
         self.moves.attribute(target, owner, thing, value)
-        grew(m, thing, f".{target.attr}")
+        record_growth_of(m, thing, f".{target.attr}")
         if thing.cause in ("dynamic", *VALUE_SIZES) and m.frame.scope.name.endswith(".__init__"):
             thing = thing.replace(cause="")  # read once, and the same every step
         if thing.trait is Mark.APPENDED and m.frequency == "step":

@@ -21,9 +21,9 @@ from xlamig.flow.interp.domain import (
     placed,
 )
 from xlamig.flow.interp.frames import ClassInfo, Function, class_of, functions_of, inherits
-from xlamig.flow.interp.host_batches import tokenized
+from xlamig.flow.interp.host_batches import tokenizer_output
 from xlamig.flow.interp.instances import Instances
-from xlamig.flow.interp.kept import counted
+from xlamig.flow.interp.kept import with_step_counter
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
@@ -144,7 +144,7 @@ class Calls:
         return join_all(results)
 
     def _tokens(self, args: Args, node: ir.Call) -> AbstractValue | None:
-        return tokenized(self.sizes, args, node) if "return_tensors" in args.keywords else None
+        return tokenizer_output(self.sizes, args, node) if "return_tensors" in args.keywords else None
 
     def _unknown(self, node: ir.Call, args: Args) -> AbstractValue:
         """A call of something unknown: by its name a model, or nothing is known."""
@@ -212,7 +212,7 @@ class Calls:
                 return self._kept(owner.fields[name], name)
             for cls in owner.ref.lineage():
                 if name in cls.attributes:
-                    held = counted(self.m, cls, name, self.m.held_by(cls, name))
+                    held = with_step_counter(self.m, cls, name, self.m.held_by(cls, name))
                     return self._kept(placed(held, owner), name)
             method = self.method_of(owner, name)
             if method is not None:

@@ -1,4 +1,4 @@
-"""Modules that an optimizer trains and that are taken to the CPU in a loop, mostly to be saved."""
+"""Find modules that an optimizer trains and that a loop moves to the CPU, mostly to save them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xlamig.flow.interp.state import State
 
 
 class Holder(NamedTuple):
-    """An optimizer that holds the parameters of a module: its call, and the file of that."""
+    """An optimizer that holds the parameters of a module: the call that builds it, and its file."""
 
     node: ir.Node
     name: str
@@ -37,7 +37,7 @@ class Departures:
         self._returned: set[Ref] = set()
 
     def share(self, other: Departures) -> None:
-        """Remember together with another module of the program."""
+        """Share the record of moves with another module of the program."""
         self._holders, self._away, self._returned = other._holders, other._away, other._returned
 
     def hold(self, module: AbstractValue, node: ir.Node, name: str) -> None:
@@ -48,7 +48,7 @@ class Departures:
                 holders.append(Holder(node, name, self.m.filename))
 
     def leave(self, module: AbstractValue, node: ir.Call, path: str) -> dict[Ref, list[Holder]]:
-        """Take a module to the CPU; return the optimizers that lose its parameters and step again."""
+        """Record a move of a module to the CPU in a loop; return the optimizers that lose its parameters."""
         m = self.m
         if module.place != "device" or module.trait is Mark.COPY or not m.loops:
             return {}
@@ -59,12 +59,13 @@ class Departures:
         return {ref: self._holders[ref] for ref in refs}
 
     def come_back(self, module: AbstractValue) -> None:
+        """Record that a module is on the device again."""
         for ref in modules_of(module.ref):
             if self._away.pop(ref, None) is not None:
                 self._returned.add(ref)
 
     def end(self, loop: Loop) -> None:
-        """Report the modules that no later statement of the loop brings back."""
+        """Report, at the end of a loop, the modules that no statement of it moves back."""
         for ref, left in list(self._away.items()):
             if loop.id not in left.loops or ref in self._returned:
                 continue

@@ -30,7 +30,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.frames import Frame, Function, class_of, copy_env
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.iteration import Iteration
-from xlamig.flow.interp.kept import entry
+from xlamig.flow.interp.kept import kept_entry
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import attribute_shape, sizes_of
@@ -128,7 +128,7 @@ class Evaluator:
             case "unknown" if owner.place:
                 return self._of_unseen(owner, name)
         known = by_convention(name)
-        kept = entry(self.m, node, owner, name) if known is TOP and owner.kind == "unknown" else None
+        kept = kept_entry(self.m, node, owner, name) if known is TOP and owner.kind == "unknown" else None
         return kept or known
 
     def _of_tensor(self, owner: AbstractValue, name: str) -> AbstractValue:

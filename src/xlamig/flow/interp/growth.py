@@ -8,7 +8,7 @@ from xlamig.flow.interp.domain import AbstractValue, Grown, Made, tensors_in
 from xlamig.flow.interp.state import State
 
 
-def grew(state: State, value: AbstractValue, name: str) -> None:
+def record_growth_of(state: State, value: AbstractValue, name: str) -> None:
     """Report `self.keys = torch.cat([self.keys, k])`, which makes `name` longer every step."""
     if state.frequency != "step":
         return
@@ -17,12 +17,12 @@ def grew(state: State, value: AbstractValue, name: str) -> None:
             record_growth(state, tensor, tensor.sure, (), "every step")
 
 
-def returned(state: State, value: AbstractValue) -> None:
+def record_returned_growth(state: State, value: AbstractValue) -> None:
     """Report `return torch.cat([past, k])`: the caller gives it back in the next step."""
     function = state.frame.scope.node
     if state.frequency == "step" and not state.loops and isinstance(function, ir.FunctionDef):
         for param in function.params:
-            grew(state, value, param.name)
+            record_growth_of(state, value, param.name)
 
 
 def record_growth(state: State, thing: AbstractValue, sure: int, why: tuple[Why, ...], when: str) -> None:

@@ -17,8 +17,8 @@ from xlamig.flow.interp.domain import (
     placed,
     sequence,
 )
-from xlamig.flow.interp.growth import grew
-from xlamig.flow.interp.kept import entry, entry_name, is_carried
+from xlamig.flow.interp.growth import record_growth_of
+from xlamig.flow.interp.kept import entry_name, is_carried, kept_entry
 from xlamig.flow.interp.masks import has_mask, masked_base, record_mask
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
@@ -80,7 +80,7 @@ class Indexing:
 
     def _entry(self, node: ir.Subscript, base: AbstractValue, key: object = None) -> AbstractValue:
         """Return an entry of which nothing is known, but perhaps that it is kept."""
-        return entry(self.m, node.value, base, key) or TOP
+        return kept_entry(self.m, node.value, base, key) or TOP
 
     def _element(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> AbstractValue:
         first = index[0]
@@ -102,7 +102,7 @@ class Indexing:
         held = element_of(base)
         if held.kind in _UNTOLD and base.trait is None:
             return self._entry(node, base)
-        if held.kind == "tensor" and held.trait is None and (kept := entry(self.m, node.value, base)):
+        if held.kind == "tensor" and held.trait is None and (kept := kept_entry(self.m, node.value, base)):
             return held.replace(trait=kept.trait)
         return held if base.element is not None or base.items is not None else TOP
 
@@ -175,7 +175,7 @@ class Indexing:
         if not name:
             return
         key = index[0].const
-        grew(self.m, thing, entry_name(target.value, base, key))
+        record_growth_of(self.m, thing, entry_name(target.value, base, key))
         if base.kind == "mapping":
             if isinstance(key, str):
                 self.m.put(f"{name}[{key!r}]", thing)

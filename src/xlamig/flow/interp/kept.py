@@ -14,16 +14,16 @@ from xlamig.knowledge import values as table
 
 @lru_cache(maxsize=256)
 def kept_unknown(name: str) -> AbstractValue:
-    """Return something unknown that an object keeps under a name."""
+    """Return an unknown value that an object keeps under a name."""
     return AbstractValue("unknown", sure=POSSIBLE, trait=Carried(name))
 
 
 def is_carried(value: AbstractValue) -> bool:
-    """Return whether something of which little is known comes from an earlier step, with all its parts."""
+    """Return whether an unknown or loosely known value, and so its parts, comes from an earlier step."""
     return isinstance(value.trait, Carried) and (value.kind == "unknown" or value.loose)
 
 
-def carried_on(operation: str, first: AbstractValue | None) -> Trait | None:
+def carried_trait(operation: str, first: AbstractValue | None) -> Trait | None:
     """Return the trait of the result of an operation that keeps the length of its first operand."""
     if first is None or first.place == "host" or not isinstance(first.trait, Carried | Picked):
         return None
@@ -32,8 +32,10 @@ def carried_on(operation: str, first: AbstractValue | None) -> Trait | None:
     return first.trait if operation in table.names("torch", "length-keeping") else None
 
 
-def entry(state: State, node: ir.Expr, container: AbstractValue, key: object = None) -> AbstractValue | None:
-    """Return the unknown entry of a container that is kept from step to step, None of any other."""
+def kept_entry(
+    state: State, node: ir.Expr, container: AbstractValue, key: object = None
+) -> AbstractValue | None:
+    """Return the unknown entry of a container that is kept from step to step; None for other containers."""
     if state.frequency != "step" or not is_kept(state, node, container):
         return None
     return kept_unknown(entry_name(node, container, key))
@@ -69,15 +71,15 @@ def _is_parameter(state: State, name: str) -> bool:
     return isinstance(function, ir.FunctionDef) and any(param.name == name for param in function.params)
 
 
-def counted(state: State, info: ClassInfo, name: str, value: AbstractValue) -> AbstractValue:
-    """Return a number that an object keeps; one that its methods count is different every step."""
+def with_step_counter(state: State, info: ClassInfo, name: str, value: AbstractValue) -> AbstractValue:
+    """Return a value that an object keeps; a number that its methods count is different every step."""
     if value.kind != "number" or value.cause or state.frequency != "step" or name not in info.counters:
         return value
     return value.replace(cause="step-counter", loop=0, sure=LIKELY, const=TOP.const)
 
 
-def remembered(name: str, value: AbstractValue) -> AbstractValue:
-    """Return what a parameter gets that is the cache of earlier steps by its name."""
+def cache_by_name(name: str, value: AbstractValue) -> AbstractValue:
+    """Return the argument of a parameter, carried from an earlier step if the name is that of a cache."""
     if not table.name_like("past").search(name):
         return value
     return kept_unknown(name) if value is TOP else _carried(value, Carried(name))

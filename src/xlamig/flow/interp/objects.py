@@ -19,7 +19,7 @@ from xlamig.flow.interp.domain import (
     join_all,
     sequence,
 )
-from xlamig.flow.interp.kept import entry
+from xlamig.flow.interp.kept import kept_entry
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.optimizer_calls import call_optimizer, call_scaler
 from xlamig.flow.interp.reads import Reads
@@ -126,7 +126,7 @@ class Objects:
                 key = args.positional[0].const if args.positional else None
                 if owner.fields is not None and isinstance(key, str) and key in owner.fields:
                     return owner.fields[key]
-                kept = entry(self.m, node.func.value, owner, key) if element is TOP else None
+                kept = kept_entry(self.m, node.func.value, owner, key) if element is TOP else None
                 return kept or element
             case "update":
                 given = args.get(0)

@@ -1,4 +1,4 @@
-"""Calls that only one rank makes, of functions that do what all ranks have to do."""
+"""Find calls on one rank of functions that all ranks have to call, such as collectives."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ What = Literal["collective", "model", "parameters", "save", "read", "file"]
 
 
 class OneRank:
-    """Compares the effects of a call with where it stands. `state.one_rank` holds the reasons why only one
-    rank gets to the current statement."""
+    """Reports the calls of one rank whose effects need all ranks. `state.one_rank` holds the reasons why only
+    one rank reaches the current statement."""
 
     def __init__(self, state: State) -> None:
         self.m = state
-        self._reported = 0  # what is reported where it stands
+        self._reported = 0  # calls that are reported at their own place, not at a caller's
 
     def watch(self, node: ir.Call, run: Callable[[ir.Call], AbstractValue]) -> AbstractValue:
-        """Run a call that one rank makes."""
+        """Return the result of a call on one rank; report the call if its effects need all ranks."""
         m, reported, synced = self.m, self._reported, self.m.synced
         with m.branch() as effects:
             result = run(node)
@@ -43,19 +43,19 @@ class OneRank:
         return result
 
     def _takes_model(self, node: ir.Call) -> bool:
-        """Return whether a model on the device is given to a function, which reads something of it."""
+        """Return whether an argument of the call is a model on the device."""
         names = (arg.value for arg in node.args if isinstance(arg.value, ir.Name | ir.Attribute))
         given = map(self.m.semantics.evaluate, names)
         return any(value.kind == "module" and value.place == "device" for value in given)
 
-    def called(self, name: str, args: Args, node: ir.Call) -> None:
-        """Note the effect of a function of torch or torch_xla, whose call is reported where it stands."""
+    def record_call(self, name: str, args: Args, node: ir.Call) -> None:
+        """Add the effect of a call of torch or torch_xla, which is reported at its own place."""
         here = bool(self.m.one_rank)
         if name in table.names("collectives", "calls"):
             self._reported += here
             self.m.effects.add(Effect.COLLECTIVE)
             if name in table.names("collectives", "in-place"):
-                self._written(args)
+                self._write_in_place(args)
             file = args.get(1, "file_or_path") if name.endswith(".save") else None
             if file is not None and file.ref == OPEN_FILE and not here:
                 self._record(node, "file")
@@ -67,18 +67,18 @@ class OneRank:
             self._reported += here and name == "torch.save"
             self.m.effects.add(Effect.SAVE)
 
-    def _written(self, args: Args) -> None:
+    def _write_in_place(self, args: Args) -> None:
         for arg, thing in args.pairs:
             if thing.kind == "tensor" and (path := path_of(arg.value)):
-                self.m.put(path, self.reduced(thing, arg))
+                self.m.put(path, self.reduced_tensor(thing, arg))
 
-    def reduced(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue:
-        """Return the tensor that a collective makes of one of every rank."""
+    def reduced_tensor(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue:
+        """Return the result of a collective, which combines a tensor of every rank."""
         text = short(self.m.source(node))
         return tensor.with_reason(f"{REDUCED}`{text}`", (node.start, node.end))
 
-    def read(self, node: ir.Node, thing: AbstractValue) -> None:
-        """Report that one rank reads what a collective makes that nothing has executed yet."""
+    def record_read(self, node: ir.Node, thing: AbstractValue) -> None:
+        """Report a read on one rank of the result of a collective that has not executed yet."""
         if self.m.synced or not any(why.message.startswith(REDUCED) for why in thing.why):
             return
         self._record(node, "read")

@@ -20,7 +20,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.events import Recorder
 from xlamig.flow.interp.frames import Function, class_of, object_of
-from xlamig.flow.interp.kept import remembered
+from xlamig.flow.interp.kept import cache_by_name
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.scopes import path_of
@@ -60,7 +60,7 @@ class Parameters:
     def guessed(self, param: ir.Param, function: Function, per_step: bool) -> AbstractValue:
         """Return the value of a parameter, independent of its callers."""
         value = self._guessed(param, function, per_step)
-        return remembered(param.name, value) if per_step or self.m.frequency == "step" else value
+        return cache_by_name(param.name, value) if per_step or self.m.frequency == "step" else value
 
     def _guessed(self, param: ir.Param, function: Function, per_step: bool) -> AbstractValue:
         if param.kind == "*":

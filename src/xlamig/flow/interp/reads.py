@@ -62,7 +62,7 @@ class Reads:
         m.effects.add(Effect.READ if sure > POSSIBLE else Effect.POSSIBLE_READ)
         m.waiting = False
         if m.one_rank:
-            self.one_rank.read(node, thing)
+            self.one_rank.record_read(node, thing)
         over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")
         self._told(node, thing, via, operation, of if of is not None else node, over)
 

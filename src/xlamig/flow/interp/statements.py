@@ -9,14 +9,14 @@ from xlamig.flow.interp.definitions import Definitions
 from xlamig.flow.interp.domain import NONE, TOP, Mark, join
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.frames import Env, copy_env, join_env
-from xlamig.flow.interp.growth import returned
+from xlamig.flow.interp.growth import record_returned_growth
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.semantics import Leaves
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.exits import ends_program
-from xlamig.flow.model.guards import XLA_ARM, Guards
+from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.scopes import path_of
 
 
@@ -80,7 +80,7 @@ class Statements:
                     self.m.env.setdefault(target.id, self.call_contexts.annotated(annotation) or TOP)
             case ir.Return(value=value):
                 thing = self.m.semantics.evaluate(value) if value is not None else NONE
-                returned(self.m, thing)
+                record_returned_growth(self.m, thing)
                 before = self.m.frame.returned
                 self.m.frame.returned = thing if before is None else join(before, thing)
                 return True
@@ -164,7 +164,9 @@ class Statements:
     def _asks_for_xla(self, test: ir.Expr) -> bool:
         known = self._for_xla.get(id(test))
         if known is None:
-            named = isinstance(test, ir.Name | ir.Attribute | ir.Call) and XLA_ARM.search(self.m.source(test))
+            named = isinstance(test, ir.Name | ir.Attribute | ir.Call) and NAMES_XLA.search(
+                self.m.source(test)
+            )
             guards = () if named else self.guards.of(test, self.m.frame.scope, True)
             known = bool(named) or any(guard.kind == "xla" for guard in guards)
             self._for_xla[id(test)] = known

@@ -26,7 +26,7 @@ from xlamig.flow.interp.domain import (
     join_place,
     sequence,
 )
-from xlamig.flow.interp.kept import carried_on
+from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.operand_checks import has_host_scalar, have_unequal_batches
 from xlamig.flow.interp.reads import SIZES, Reads, keeps, sureness
@@ -237,7 +237,7 @@ class Tensors:
             cause="dynamic" if dynamic else "",
             trait=Mark.NAN
             if nan or (kept and first is not None and first.trait is Mark.NAN)
-            else carried_on(plain, first),
+            else carried_trait(plain, first),
             source=source,
             why=lead.why if lead is not None else (),
         )

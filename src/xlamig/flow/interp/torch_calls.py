@@ -29,7 +29,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.frames import functions_of
-from xlamig.flow.interp.host_batches import array, from_array
+from xlamig.flow.interp.host_batches import numpy_array, tensor_from_array
 from xlamig.flow.interp.libraries import Libraries, is_array
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
@@ -73,9 +73,9 @@ class TorchCalls:
     partials: dict[object, AbstractValue] = field(default_factory=dict)
 
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
-        self.reads.one_rank.called(name, args, node)
+        self.reads.one_rank.record_call(name, args, node)
         if name in table.names("collectives", "results") and args.tensors():
-            return self.reads.one_rank.reduced(args.tensors()[-1], node)
+            return self.reads.one_rank.reduced_tensor(args.tensors()[-1], node)
         made = self.special.call(name, args, node) or self.libraries.made(name, node)
         if made is not None:
             return made
@@ -83,7 +83,7 @@ class TorchCalls:
         if word == "partial":
             return self._partial(args, node)
         if word == "array":
-            return array(args)
+            return numpy_array(args)
         if word and word != "signature":
             return self._by_word(word, name, args, node)
         if name.startswith("torch."):
@@ -111,7 +111,7 @@ class TorchCalls:
             case "host-tensor":
                 made = AbstractValue("tensor", "host", trait=Mark.CONSTANT if self._is_global(args) else None)
                 made = self.sizes.shaped(made, "tensor", None, [], args, node)
-                return from_array(self.sizes, made, first, node)
+                return tensor_from_array(self.sizes, made, first, node)
             case "module":
                 return self._parts(self._module(name, node), args)
             case "wrapped-module":

@@ -11,7 +11,7 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Mark,
 )
-from xlamig.flow.interp.kept import carried_on
+from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.reads import Reads, is_constant, sureness
 from xlamig.flow.interp.sizes import VARIED, Sizes
 from xlamig.flow.interp.state import State
@@ -29,7 +29,7 @@ class Transfers:
         target = destination(name, args)
         dtype = dtype_of(args)
         if target is None:
-            trait = owner.trait if owner.trait is Mark.NAN else carried_on("to", owner)
+            trait = owner.trait if owner.trait is Mark.NAN else carried_trait("to", owner)
             return owner.replace(dtype=dtype or owner.dtype, trait=trait)
         if target.place == "host":
             if sureness(owner):

@@ -21,7 +21,7 @@ from xlamig.flow.interp.domain import (
     as_tensor,
     sequence,
 )
-from xlamig.flow.interp.kept import entry
+from xlamig.flow.interp.kept import kept_entry
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
@@ -64,7 +64,7 @@ class UnknownObjects:
             return self.libraries.decoded(name, args, node)
         if owner.kind == "unknown" and name in ("get", "pop", "setdefault"):
             key = args.positional[0].const if args.positional else None
-            kept = entry(self.m, node.func.value, owner, key)
+            kept = kept_entry(self.m, node.func.value, owner, key)
             if kept is not None:
                 return kept
         if owner.kind == "unknown" and owner.place:

@@ -1,4 +1,4 @@
-"""Functions that steps call, and functions that run in the workers of a loader alone, over all modules."""
+"""Find the functions that steps call, and those that only the workers of a loader run, in all modules."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 STEP = ""
-"""The key, among the callers of a module, of what is called every step."""
+"""The caller, in the calls of a module, of what a step calls."""
 WORKERS = "<workers>"
-"""The key of what the workers of a loader call."""
+"""The caller of what the workers of a loader call."""
 BODY = "<module>"
-"""The key of what the statements of a module call when it is loaded."""
+"""The caller of what the top-level statements of a module call."""
 
 _Calls = Mapping[str, Mapping[str, tuple[str, ...]]]
 _Locate = Callable[[str, str], tuple[str, str] | None]
@@ -32,7 +32,7 @@ NO_CALLERS = Callers({}, frozenset())
 
 
 def callers_of(calls: _Calls, locate: _Locate) -> Mapping[str, Callers]:
-    """Return the callers by module; `calls` are the callees of each function of each module."""
+    """Return the callers by module; `calls` maps each function of each module to its callees."""
     graph = _Graph(calls, locate)
     steps, workers = graph.steps(), graph.workers()
     return {
@@ -85,11 +85,11 @@ class _Graph:
     def _is_worker(
         self, caller: _Function, called: str, place: _Function, found: Mapping[str, set[str]]
     ) -> bool:
-        """Return whether a caller runs in workers, or does not mean this function."""
+        """Return whether a caller runs in workers, or calls another function of that name."""
         return caller[1] in found.get(caller[0], ()) or self._place(called, caller[0]) != place
 
     def _callers(self) -> dict[str, list[tuple[_Function, str]]]:
-        """The functions that call something of a name, and how they call it."""
+        """Return by last name the functions that call it, each with the name that it calls."""
         found: dict[str, list[tuple[_Function, str]]] = {}
         for module, functions in self.calls.items():
             for name, called in functions.items():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.flow.model.device_sets import closed_sets
-from xlamig.flow.model.guards import XLA_ARM
+from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.known import short
 
 _DEVICE = re.compile(r"(?:[\w.]*(?:^|[._]))?(?:device|dev)(?:_?(?:name|str|id|type))?", re.IGNORECASE)
@@ -39,4 +39,4 @@ def is_run_time_device(text: str) -> bool:
     """`device`, `args.device`, `str(self.device)`: a name for a device, and nothing about XLA."""
     wrapped = _WRAPPED.fullmatch(text)
     name = wrapped[1] if wrapped else text
-    return _DEVICE.fullmatch(name) is not None and XLA_ARM.search(name) is None
+    return _DEVICE.fullmatch(name) is not None and NAMES_XLA.search(name) is None

@@ -13,7 +13,7 @@ from xlamig.flow.model.values import Values
 from xlamig.flow.model.versions import holds_on_torch
 from xlamig.knowledge.devices import alternatives
 
-XLA_ARM = re.compile(r"(?<![a-z])(?:xla|tpu)", re.IGNORECASE)  # not "output"
+NAMES_XLA = re.compile(r"(?<![a-z])(?:xla|tpu)", re.IGNORECASE)  # not "output"
 _XLA, _OTHER_DEVICE = (
     re.compile(rf"(?:^|_|\b)(?:{alternatives(maker, words=True)})(?:_|\b|$)", re.IGNORECASE)
     for maker in ("xla", "other")

@@ -19,7 +19,7 @@ class CudaTests:
         self.analysis, self.guards = analysis, guards
 
     def parts(self, node: ir.IfExp, place: CodeContext) -> dict[str, Span]:
-        """Return the spans of a ternary on CUDA: "availability", "fallback", and "rest" for other conditions."""
+        """Return the spans of a ternary on CUDA: "availability", "fallback", and "rest" for another test."""
         if isinstance(node.orelse, ir.IfExp):
             return {}
         bare = (self.device_text(node.body, place) or "").startswith("cuda")

@@ -29,7 +29,7 @@ from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
-_UNTOLD = ("unknown", "none")
+_UNKNOWN = ("unknown", "none")
 
 
 class Indexing:
@@ -63,7 +63,7 @@ class Indexing:
             return base
         if index and index[0].kind == "tensor" and index[0].scalar:
             self.reads.host(node.index[0], index[0], "number", "index")
-        return self._entry(node, base, index[0].const) if base.kind in _UNTOLD else TOP
+        return self._entry(node, base, index[0].const) if base.kind in _UNKNOWN else TOP
 
     def _value(self, node: ir.Subscript, base: AbstractValue, key: object) -> AbstractValue:
         """Return the value of a mapping under a key; a tensor kept there remembers it."""
@@ -76,7 +76,7 @@ class Indexing:
             return found
         if found.kind == "tensor" and found.trait is None and isinstance(key, str):
             return found.replace(trait=Carried(f".{key}"))
-        return self._entry(node, base, key) if found.kind in _UNTOLD else found
+        return self._entry(node, base, key) if found.kind in _UNKNOWN else found
 
     def _entry(self, node: ir.Subscript, base: AbstractValue, key: object = None) -> AbstractValue:
         """Return an entry of which nothing is known, but perhaps that it is kept."""
@@ -100,7 +100,7 @@ class Indexing:
         if base.trait is Mark.SHAPE:
             return self.dimension(base, first.const)
         held = element_of(base)
-        if held.kind in _UNTOLD and base.trait is None:
+        if held.kind in _UNKNOWN and base.trait is None:
             return self._entry(node, base)
         if held.kind == "tensor" and held.trait is None and (kept := kept_entry(self.m, node.value, base)):
             return held.replace(trait=kept.trait)

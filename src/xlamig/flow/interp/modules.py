@@ -34,7 +34,7 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
-_GOT = "part"  # for a name that is put together
+_COMPUTED = "part"  # stands for an attribute whose name is computed
 
 
 class Modules:
@@ -282,11 +282,11 @@ class Modules:
 
 
 def _base_path(node: ir.Expr) -> str:
-    """Return the path of what is indexed: "self.layers" of `self.layers[i]`, "self.norm" of
+    """Return the path of the indexed object: "self.layers" of `self.layers[i]`, "self.norm" of
     `getattr(self, f"norm{i}")`."""
     while isinstance(node, ir.Subscript):
         node = node.value
     match node:
         case ir.Call(func=ir.Name(id="getattr"), args=(owner, *_)):
-            return f"{path_of(owner.value)}.{_GOT}"
+            return f"{path_of(owner.value)}.{_COMPUTED}"
     return path_of(node)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xlamig.facts import ContextTags
 from xlamig.flow.model.callers import NO_CALLERS, Callers
-from xlamig.flow.model.project import Interface, ProjectIndex
+from xlamig.flow.model.exports import Interface
+from xlamig.flow.model.project import ProjectIndex
 
 if TYPE_CHECKING:
     from xlamig import ir

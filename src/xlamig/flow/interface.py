@@ -11,8 +11,9 @@ from xlamig.flow.model.absolute_imports import absolute_imports
 from xlamig.flow.model.callgraph import calls_of
 from xlamig.flow.model.device_names import may_choose_device
 from xlamig.flow.model.device_sinks import device_sinks
+from xlamig.flow.model.exports import Export, Interface
 from xlamig.flow.model.names import Names
-from xlamig.flow.model.project import Export, Interface, ProjectIndex
+from xlamig.flow.model.project import ProjectIndex
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Binding, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis, has_torch

@@ -21,9 +21,9 @@ from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import FLAG
+from xlamig.flow.model.cuda_tests import CUDA_AVAILABLE
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
-from xlamig.flow.model.values import CUDA_AVAILABLE
 from xlamig.knowledge import values as table
 
 

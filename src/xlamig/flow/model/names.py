@@ -6,7 +6,8 @@ import builtins
 
 from xlamig import ir
 from xlamig.facts import Interest
-from xlamig.flow.model.project import Export, ProjectIndex
+from xlamig.flow.model.exports import Export
+from xlamig.flow.model.project import ProjectIndex
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import helpers
 

@@ -6,51 +6,14 @@ import re
 from collections import deque
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from types import MappingProxyType
-from typing import Literal, NamedTuple
 
-from xlamig.flow.model.absolute_imports import AbsoluteImports
 from xlamig.flow.model.callers import Callers, callers_of
 from xlamig.flow.model.effects import Effect
+from xlamig.flow.model.exports import Export, Interface
 from xlamig.flow.model.summaries import FunctionSummary
 
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
 _MAX_CALLED = 40  # modules that the analysis of one runs functions of
-
-
-class Export(NamedTuple):
-    """One exported name.
-
-    name       another dotted name: an import or an alias ("torch.cuda.amp.autocast")
-    constant   a plain Python constant, `constant` holds it
-    device     a torch.device, `value` is its text
-    cuda-test  true only where CUDA is
-    class      `value` is the space-separated names of bases, `members` its methods
-    function   a function; `value` is "device" if it returns a device chosen by CUDA availability
-    """
-
-    kind: Literal["name", "constant", "device", "cuda-test", "class", "function"]
-    value: str = ""
-    constant: str | int | float | bool | None = None
-    members: tuple[str, ...] = ()
-
-
-class Interface(NamedTuple):
-    """A module as its importers see it. `imports` are the dotted modules it names, `calls` is what its
-    functions and its steps call (see callgraph), `summaries` are of its functions that do something a
-    caller should know of, `torch` tells whether it works on tensors, `sinks` are where it raises for an
-    XLA device (see device_sinks), `device` tells whether it may choose a device."""
-
-    module: str
-    exports: Mapping[str, Export] = MappingProxyType({})
-    stars: tuple[str, ...] = ()
-    imports: tuple[str, ...] = ()
-    calls: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-    summaries: Mapping[str, FunctionSummary] = MappingProxyType({})
-    torch: bool = False
-    absolute: AbsoluteImports = AbsoluteImports()
-    sinks: tuple[str, ...] = ()
-    device: bool = False
 
 
 class ProjectIndex:

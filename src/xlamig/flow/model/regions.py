@@ -13,6 +13,7 @@ from functools import cached_property
 from xlamig import ir
 from xlamig.facts import ContextTags
 from xlamig.flow.model.callers import NO_CALLERS, Callers
+from xlamig.flow.model.exports import Export
 from xlamig.flow.model.kinds import (
     is_module_class,
     is_of_other_library,
@@ -20,7 +21,6 @@ from xlamig.flow.model.kinds import (
     is_trainer_class,
     made_by,
 )
-from xlamig.flow.model.project import Export
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.knowledge import values as table

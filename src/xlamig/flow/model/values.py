@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Scalar, Span, Value
+from xlamig.flow.model.cuda_tests import CudaTests
 from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.known import Known, join, short
 from xlamig.flow.model.names import Names
@@ -16,9 +17,6 @@ from xlamig.flow.model.scopes import Binding, Scope, path_of
 _MAX_DEPTH = 6
 _MAX_NAMES = 8  # followed from one to the next
 
-CUDA_AVAILABLE = frozenset(
-    {"torch.cuda.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_initialized"}
-)
 _INFINITIES = frozenset({"math.inf", "numpy.inf", "torch.inf", "torch.math.inf"})
 _XLA_DEVICES = frozenset({"torch_xla.device", "torch_xla.core.xla_model.xla_device"})
 _GPU_WORDS = ("nccl",)
@@ -35,6 +33,7 @@ class Values:
         self.names = names
         self.text = text
         self.options: dict[str, tuple[Scalar, tuple[Span, ...]]] = {}
+        self._cuda = CudaTests(names, text)
         self._variables: dict[tuple[Scope, str], Known | None] = {}
         self._followed = 0
 
@@ -50,7 +49,7 @@ class Values:
                 case ir.Call():
                     return self._call(node, scope, depth)
                 case ir.Compare():
-                    return self._compare(node, scope, depth)
+                    return self._cuda.comparison(node, scope) or self._unknown(node)
                 case ir.Lambda(body=body):
                     return self._lambda(node, body, scope, depth)
                 case ir.Unary(op="not", operand=operand):
@@ -156,8 +155,8 @@ class Values:
     # ------------------------------------------------------------------ names
 
     def _name(self, node: ir.Name | ir.Attribute, scope: Scope) -> Known:
-        if isinstance(node, ir.Attribute) and node.attr == "is_cuda":
-            return Known(Value("cuda-test", self.text[node.start : node.end]))
+        if isinstance(node, ir.Attribute) and (test := self._cuda.attribute(node)) is not None:
+            return test
         if isinstance(node, ir.Attribute) and node.attr == "type" and isinstance(node.value, ir.Call):
             known = self.of(node.value, scope)
             return known if known.value == Value("device", "xla") else self._unknown(node)
@@ -233,12 +232,12 @@ class Values:
             return Known(Value("cuda-test", export.value), availability=True)
         return None
 
-    # ------------------------------------------------------------------ calls and comparisons
+    # ------------------------------------------------------------------ calls
 
     def _call(self, node: ir.Call, scope: Scope, depth: int) -> Known:
         dotted = self.names.dotted(node.func, scope)
-        if dotted in CUDA_AVAILABLE:
-            return Known(Value("cuda-test", self.text[node.start : node.end]), availability=True)
+        if (test := self._cuda.call(node, dotted)) is not None:
+            return test
         if dotted in _XLA_DEVICES:
             return Known(Value("device", "xla"))
         if dotted == "torch.device" and node.args:
@@ -249,18 +248,10 @@ class Values:
         if path_of(node.func) in ("str", "bool") and len(node.args) == 1:
             return self.of(node.args[0].value, scope, depth + 1)
         if isinstance(node.func, ir.Attribute) and node.func.attr == "format":
-            told = self.of(node.func.value, scope, depth + 1).value
-            if told.kind == "constant" and isinstance(told.value, str):
-                return Known(Value("pattern", _BRACES.sub("*", told.value)))
+            template = self.of(node.func.value, scope, depth + 1).value
+            if template.kind == "constant" and isinstance(template.value, str):
+                return Known(Value("pattern", _BRACES.sub("*", template.value)))
             return self._unknown(node)
-        if isinstance(node.func, ir.Attribute) and node.func.attr == "startswith" and node.args:
-            first = node.args[0].value
-            if (
-                isinstance(first, ir.Const)
-                and isinstance(first.value, str)
-                and first.value.startswith("cuda")
-            ):
-                return Known(Value("cuda-test", self.text[node.start : node.end]))
         return self._unknown(node)
 
     def _device(self, node: ir.Call, scope: Scope, depth: int) -> Known:
@@ -273,35 +264,3 @@ class Values:
             constant = index.value.kind == "constant" and index.sure
             text = f"{text}:{index.value.value if constant else '*'}"
         return Known(Value("device", text), known.sure, known.defaults)
-
-    def _compare(self, node: ir.Compare, scope: Scope, depth: int) -> Known:
-        if len(node.ops) != 1:
-            return self._unknown(node)
-        left, op, right = node.left, node.ops[0], node.comparators[0]
-        text = self.text[node.start : node.end]
-        if op == "in" and isinstance(left, ir.Const) and left.value == "cuda":
-            return Known(Value("cuda-test", text))
-        for one, other in ((left, right), (right, left)):
-            literal = one.value if isinstance(one, ir.Const) and op in ("==", "!=") else None
-            if isinstance(literal, str) and literal.startswith("cuda") and self._names_a_device(other):
-                return Known(Value("cuda-test", text), negated=op == "!=")
-        if isinstance(right, ir.Const) and self._counts_gpus(left, scope):
-            none = (op, right.value) in (("==", 0), ("<", 1), ("<=", 0))
-            if none or op in (">", ">=", "!="):
-                return Known(Value("cuda-test", text), availability=True, negated=none)
-        return self._unknown(node)
-
-    def _counts_gpus(self, node: ir.Expr, scope: Scope) -> bool:
-        """`torch.cuda.device_count()`, `len(torch.cuda.default_generators)`, and names for such numbers."""
-        if not isinstance(node, ir.Call):
-            bindings = scope.find(path) if (path := path_of(node)) else []
-            made = bindings[0].value if len(bindings) == 1 else None
-            return isinstance(made, ir.Call) and self._counts_gpus(made, scope)
-        if path_of(node.func) == "len" and node.args:
-            return self.names.dotted(node.args[0].value, scope) == "torch.cuda.default_generators"
-        return self.names.dotted(node.func, scope) == "torch.cuda.device_count"
-
-    def _names_a_device(self, node: ir.Expr) -> bool:
-        """`device.type`, `args.device`, `str(device)`, `device_type`: the text decides."""
-        text = self.text[node.start : node.end].lower()
-        return "device" in text or text.endswith(".type")

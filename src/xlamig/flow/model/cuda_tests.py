@@ -1,0 +1,75 @@
+"""Tests whether CUDA is available, or whether a device is a CUDA device, by the form of the expression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xlamig import ir
+from xlamig.facts import Value
+from xlamig.flow.model.known import Known
+from xlamig.flow.model.names import Names
+from xlamig.flow.model.scopes import Scope, path_of
+
+CUDA_AVAILABLE = frozenset(
+    {"torch.cuda.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_initialized"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CudaTests:
+    """Recognises the CUDA tests of one module. Each method returns None for an expression that is none."""
+
+    names: Names
+    text: str
+
+    def attribute(self, node: ir.Attribute) -> Known | None:
+        """`tensor.is_cuda`."""
+        return self._test(node) if node.attr == "is_cuda" else None
+
+    def call(self, node: ir.Call, dotted: str | None) -> Known | None:
+        """`torch.cuda.is_available()` and `device.startswith("cuda")`; `dotted` is the function's name."""
+        if dotted in CUDA_AVAILABLE:
+            return self._test(node, availability=True)
+        asks = isinstance(node.func, ir.Attribute) and node.func.attr == "startswith" and node.args
+        return self._test(node) if asks and _is_cuda(node.args[0].value) else None
+
+    def comparison(self, node: ir.Compare, scope: Scope) -> Known | None:
+        """`device.type == "cuda"`, `"cuda" in name` and `torch.cuda.device_count() > 0`."""
+        if len(node.ops) != 1:
+            return None
+        left, op, right = node.left, node.ops[0], node.comparators[0]
+        if op == "in" and isinstance(left, ir.Const) and left.value == "cuda":
+            return self._test(node)
+        if op in ("==", "!="):
+            for one, other in ((left, right), (right, left)):
+                if _is_cuda(one) and self._names_a_device(other):
+                    return self._test(node, negated=op == "!=")
+        if isinstance(right, ir.Const) and self._counts_gpus(left, scope):
+            none = (op, right.value) in (("==", 0), ("<", 1), ("<=", 0))
+            if none or op in (">", ">=", "!="):
+                return self._test(node, availability=True, negated=none)
+        return None
+
+    def _test(self, node: ir.Expr, availability: bool = False, negated: bool = False) -> Known:
+        value = Value("cuda-test", self.text[node.start : node.end])
+        return Known(value, availability=availability, negated=negated)
+
+    def _counts_gpus(self, node: ir.Expr, scope: Scope) -> bool:
+        """`torch.cuda.device_count()`, `len(torch.cuda.default_generators)`, and names for such numbers."""
+        if not isinstance(node, ir.Call):
+            bindings = scope.find(path) if (path := path_of(node)) else []
+            made = bindings[0].value if len(bindings) == 1 else None
+            return isinstance(made, ir.Call) and self._counts_gpus(made, scope)
+        if path_of(node.func) == "len" and node.args:
+            return self.names.dotted(node.args[0].value, scope) == "torch.cuda.default_generators"
+        return self.names.dotted(node.func, scope) == "torch.cuda.device_count"
+
+    def _names_a_device(self, node: ir.Expr) -> bool:
+        """`device.type`, `args.device`, `str(device)`, `device_type`: the text decides."""
+        text = self.text[node.start : node.end].lower()
+        return "device" in text or text.endswith(".type")
+
+
+def _is_cuda(node: ir.Expr) -> bool:
+    """Return whether the node is a literal such as "cuda" or "cuda:0"."""
+    return isinstance(node, ir.Const) and isinstance(node.value, str) and node.value.startswith("cuda")

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from xlamig import ir
-from xlamig.flow.interp.domain import LIKELY, POSSIBLE, TOP, AbstractValue, Carried, Picked, Trait
+from xlamig.flow.interp.domain import (
+    LIKELY,
+    POSSIBLE,
+    TOP,
+    AbstractValue,
+    Carried,
+    Picked,
+    Trait,
+    map_sequence,
+)
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
@@ -82,15 +91,10 @@ def cache_by_name(name: str, value: AbstractValue) -> AbstractValue:
     """Return the argument of a parameter, carried from an earlier step if the name is that of a cache."""
     if not table.name_like("past").search(name):
         return value
-    return kept_unknown(name) if value is TOP else _carried(value, Carried(name))
+    return kept_unknown(name) if value is TOP else map_sequence(value, partial(_carried, Carried(name)))
 
 
-def _carried(value: AbstractValue, trait: Carried, depth: int = 3) -> AbstractValue:
-    """Return a value with each tensor in it carried from an earlier step."""
-    if value.kind in ("tensor", "unknown"):
-        return value.replace(trait=trait) if value.trait is None else value
-    if value.kind != "sequence" or not depth:
-        return value
-    items = value.items and tuple(_carried(item, trait, depth - 1) for item in value.items)
-    element = value.element and _carried(value.element, trait, depth - 1)
-    return value.replace(items=items, element=element)
+def _carried(trait: Carried, value: AbstractValue) -> AbstractValue:
+    """Return a tensor or an unknown value as one that an earlier step carries; others as they are."""
+    may_be_tensor = value.kind in ("tensor", "unknown")
+    return value.replace(trait=trait) if may_be_tensor and value.trait is None else value

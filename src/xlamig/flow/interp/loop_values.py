@@ -17,6 +17,7 @@ from xlamig.flow.interp.domain import (
     element_of,
     join,
     join_all,
+    map_sequence,
     tensors_in,
 )
 from xlamig.flow.interp.frames import STEPS, Env, Loop, copy_env
@@ -118,14 +119,12 @@ def _is_same_list(old: AbstractValue, new: AbstractValue, loop: Loop) -> bool:
     return old.kind == "sequence" and old.ref == new.ref and not made_inside
 
 
-def _marked(
-    thing: AbstractValue, trait: Trait, loop: int, depth: int = 3, grows: bool = False
-) -> AbstractValue:
-    """The thing, or the tensors in it, with a trait."""
-    if thing.kind == "tensor":
-        return thing.replace(trait=trait, loop=loop, cause="growing" if grows else thing.cause)
-    if thing.kind != "sequence" or not depth:
-        return thing
-    items = thing.items and tuple(_marked(item, trait, loop, depth - 1, grows) for item in thing.items)
-    element = thing.element and _marked(thing.element, trait, loop, depth - 1, grows)
-    return thing.replace(items=items, element=element)
+def _marked(thing: AbstractValue, trait: Trait, loop: int, grows: bool = False) -> AbstractValue:
+    """Return a tensor, or a sequence with its tensors, that has a trait in a loop."""
+
+    def mark(part: AbstractValue) -> AbstractValue:
+        if part.kind != "tensor":
+            return part
+        return part.replace(trait=trait, loop=loop, cause="growing" if grows else part.cause)
+
+    return map_sequence(thing, mark)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from xlamig.flow.interp.domain.join import join_all, known_parts
 from xlamig.flow.interp.domain.traits import Mark
@@ -58,6 +58,19 @@ def tensors_in(thing: AbstractValue, depth: int = 3) -> Iterator[AbstractValue]:
     elif thing.kind == "sequence" and depth:
         for item in (*(thing.items or ()), *((thing.element,) if thing.element else ())):
             yield from tensors_in(item, depth - 1)
+
+
+def map_sequence(
+    value: AbstractValue, change: Callable[[AbstractValue], AbstractValue], depth: int = 3
+) -> AbstractValue:
+    """Return `change(value)`; of a sequence, the sequence with each of its parts changed, to a depth."""
+    if value.kind != "sequence":
+        return change(value)
+    if not depth:
+        return value
+    items = value.items and tuple(map_sequence(item, change, depth - 1) for item in value.items)
+    element = value.element and map_sequence(value.element, change, depth - 1)
+    return value.replace(items=items, element=element)
 
 
 def batch_of(value: AbstractValue) -> AbstractValue:

@@ -180,6 +180,7 @@ def test_leaves_what_the_host_needs(more: str) -> None:
     [
         "import torch.multiprocessing as mp\n",
         "from multiprocessing import Process\n",
+        "from torch import multiprocessing as mp\n",
         "step = torch.jit.script(f)\n",
         "optimizer = torch.optim.SGD(models[0].parameters(), lr=0.1)\n",
     ],

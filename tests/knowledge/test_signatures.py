@@ -150,6 +150,9 @@ def test_signatures_in_tables_agree_with_torch() -> None:
 
 
 def test_the_table_is_not_read_before_it_is_asked() -> None:
-    code = "import xlamig.facts as f; print(f.signatures._document.cache_info().misses)"
+    code = (
+        "import xlamig.facts; from xlamig.knowledge import signatures;"
+        "print(signatures._document.cache_info().misses)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "0\n"

@@ -193,8 +193,9 @@ def test_a_fix_can_bring_a_finding_elsewhere(program: Path) -> None:
     write({"ours/XLA777-no-zeros.md": page, "ours/XLA778-other.md": other}, program)
     write({"0.py": "import torch\ntorch.ones(1)\n"}, program)
     options = Options({**OPTIONS, "select": ["XLA777", "XLA778"]}, jobs=1)
-    outcome = engine.fix([Path()], options, {"safe"}, write=False)
-    assert [f.filename for f in outcome.after.findings] == ["0.py"]
+    for _ in ("parsed", "cached"):
+        outcome = engine.fix([Path()], options, {"safe"}, write=False)
+        assert [f.filename for f in outcome.after.findings] == ["0.py"]
 
 
 # --------------------------------------------------------------------------------- scripts

@@ -223,7 +223,8 @@ class Run:
         cache = self._open_cache([source.file for source in self.sources.values()])
         try:
             self._load_trees(same, sources, cache)
-            jobs = {s.file.name: self.program.job(s, *texts[s.file.name]) for s in sources}
+            now = {**texts, **{s.file.name: (s.source, s.loaded or Loaded()) for s in same}}  # with trees
+            jobs = {s.file.name: self.program.job(s, *now[s.file.name]) for s in sources}
             self._progress.begin(len(jobs))
             return {name: analysed.report for name, analysed in self._run_jobs(jobs, cache).items()}
         finally:

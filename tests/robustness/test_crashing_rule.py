@@ -11,6 +11,7 @@ from runs import GOOD, Check
 from xlamig.cli import xlamig
 from xlamig.engine import isolation
 from xlamig.rulebook import judge
+from xlamig.rulebook.rule import Rule
 
 CODE = GOOD + b"torch.cuda.empty_cache()\n"
 
@@ -18,14 +19,14 @@ CODE = GOOD + b"torch.cuda.empty_cache()\n"
 @pytest.fixture(autouse=True)
 def crash(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rule XLA005 raises, whatever it is asked."""
-    match = judge._match
+    decide = judge.Judge._decide
 
-    def raising(rule: Any, *asked: Any) -> Any:
+    def raising(self: judge.Judge, rule: Rule, *asked: Any) -> Any:
         if rule.code == "XLA005":
             raise KeyError("what is this?")
-        return match(rule, *asked)
+        return decide(self, rule, *asked)
 
-    monkeypatch.setattr(judge, "_match", raising)
+    monkeypatch.setattr(judge.Judge, "_decide", raising)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -118,3 +118,31 @@ def test_a_method_that_reads_ends_the_step_whoever_has_it(
 ) -> None:
     files = {"net.py": NET.replace("NAME", name), "main.py": LOOP}
     assert severities(tmp_path, "XLA402", files) == expected
+
+
+OPTIMIZERS = """
+class Optimizers:
+    def __init__(self, optimizers={}):
+        self.optimizers = optimizers
+    def step(self, key=None):
+        self.optimizers[key].step()
+"""
+EPOCHS = """
+import torch
+from optimizers import Optimizers
+def main(train, validation, writer, device):
+    model = torch.nn.Linear(2, 2).to(device)
+    optimizer = Optimizers({"a": torch.optim.SGD(model.parameters(), lr=0.1)})
+    for epoch in range(9):
+        for batch in train:
+            model(batch.to(device)).mean().backward()
+            optimizer.step("a")
+        total = 0
+        for batch in validation:
+            total += model(batch.to(device)).mean()
+        writer.add_scalar("eval", total, epoch)
+"""
+
+
+def test_what_follows_the_steps_of_an_epoch_is_no_step(tmp_path: Path) -> None:
+    assert severities(tmp_path, "XLA104", {"optimizers.py": OPTIMIZERS, "train.py": EPOCHS}) == ["info"]

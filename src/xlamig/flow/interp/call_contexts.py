@@ -81,7 +81,8 @@ class CallContexts:
         if function.preset is not None:
             return self.call(replace(function, preset=None), args.after(function.preset), node)
         if function.frame.home != m.names.module:
-            if node is not None and m.frequency == "unknown" and not any(map(tells, _given(function, args))):
+            decides = _may_train(function) or any(map(tells, _given(function, args)))
+            if node is not None and m.frequency == "unknown" and not decides:
                 return m.semantics.call_summarized(function, args, node)
             result, effects = m.program.run(m.names.module, function, args, node)
             self._happens(effects, node)
@@ -265,6 +266,11 @@ class CallContexts:
         m.batches -= m.collating
         m.collating = False
         m.caller = ()
+
+
+def _may_train(function: Function) -> bool:
+    """Return whether a method is of a class that takes steps: what it does decides what its loop is."""
+    return function.owner is not None and "step" in function.owner.methods
 
 
 def _given(function: Function, args: Args) -> Iterator[AbstractValue]:

@@ -71,7 +71,7 @@ class UnknownObjects:
             made = self._of_unseen(owner, name, args, node)
             if made is not None:
                 return made
-        if name in ("step", "zero_grad") and is_optimizer_name(last):
+        if name in ("step", "zero_grad") and is_optimizer_name(_container(node.func.value)):
             return call_optimizer(self.m, AbstractValue("optimizer", "device", sure=LIKELY), name, node)
         if name == "step" and any(given.kind == "optimizer" for given in args.positional):
             return call_scaler(self.m, name, args, node)
@@ -161,3 +161,9 @@ class UnknownObjects:
     def record_formatted(self, args: Args, node: ir.Call, operation: str) -> None:
         for arg, thing in args.pairs:
             self.reads.formatted(arg.value, thing, operation, node)
+
+
+def _container(receiver: ir.Expr) -> str:
+    """Return the last name of a receiver, or of the container that holds it: `self.optimizers[key]`."""
+    holder = receiver.value if isinstance(receiver, ir.Subscript) else receiver
+    return path_of(holder).rpartition(".")[2]

@@ -38,6 +38,7 @@ RAISES = [
     "table = {'cuda': 1, 'cpu': 2}\n    return table[device]",
     f"{CHAIN}raise ValueError",
 ]
+SAVES = "torch.jit.trace(model.to(device), x.to(device)).save('model.pt')"
 
 
 @pytest.mark.parametrize("line", RAISES)
@@ -74,12 +75,21 @@ def test_what_would_raise_is_reported_before_and_holds_the_fix(
         "torch.load(path, map_location='cpu')",
         "torch.load(path, map_location='cpu' if str(device).startswith('xla') else device)",
         "torch.Generator()",
+        "torch.jit.load('model.pt').to(device)",
         "return torch.autocast(device_type=device)",
     ],
 )
 def test_what_takes_any_device_holds_nothing(tmp_path: Path, line: str) -> None:
     write({"pick.py": PICK, "use.py": f"{USE}{line}\n"}, tmp_path)
     fix("XLA003", "XLA013")
+    assert chooses_xla()
+
+
+def test_a_program_that_saves_a_traced_model_holds_the_fix(tmp_path: Path) -> None:
+    write({"pick.py": f"{PICK}\n\ndef use(model, x, device):\n    {SAVES}\n"}, tmp_path)
+    fix("XLA003")
+    assert not chooses_xla()
+    fix("XLA003", unsafe=True)
     assert chooses_xla()
 
 

@@ -120,3 +120,17 @@ def test_the_copies_of_a_function_are_one_finding() -> None:
     one, branch, other = sorted(found("a.py", READS, "XLA1"), key=lambda f: f.place.location.row)
     assert one.code == "XLA101" and "XLA102" in {f.code for f in one.also}
     assert (branch.code, branch.also, other.scope, other.also) == ("XLA106", (), "test", ())
+
+
+HALVES = "import torch\ndef f(q, k):\n    q, k = torch.relu(q), torch.relu(k)\n"
+
+
+def test_values_on_two_lines_are_two_jobs() -> None:
+    assert [len(f.also) for f in found("a.py", HALVES + "    g(q.half())\n    g(k.half())\n", "XLA802")] == [
+        0,
+        0,
+    ]
+
+
+def test_values_on_one_line_are_one_job() -> None:
+    assert [len(f.also) for f in found("a.py", HALVES + "    g(q.half(), k.half())\n", "XLA802")] == [1]

@@ -135,10 +135,10 @@ def test_a_fix_strategy(checkout: Path) -> None:
     registry.write_text(registry.read_text("utf-8").replace("\nSTRATEGIES:", f"{imported}\nSTRATEGIES:"))
     run(checkout, "tools.rule_schema")
     check(checkout, text)
-    run(checkout, "xlamig", "rule", "new", "XLA017", "a-rule", "--api", "torch.cuda.f")
-    (page,) = (checkout / "rules").glob("*/XLA017-*.md")
+    run(checkout, "xlamig", "rule", "new", "XLA089", "a-rule", "--api", "torch.cuda.f")
+    (page,) = (checkout / "rules").glob("*/XLA089-*.md")
     page.write_text(page.read_text("utf-8").replace("+++\n\n#", f"{FIX}+++\n\n#"), "utf-8")
     update = re.search(r"`(XLAMIG_UPDATE_FIXED)=1 pytest ([^`]+)`", " ".join(text.split()))
     assert update is not None
     run(checkout, "pytest", "-q", *update[2].split(), **{update[1]: "1"})
-    assert "\nNone  # expect" in (checkout / "fixtures/XLA017/a-rule/fixed.py").read_text("utf-8")
+    assert "\nNone  # expect" in (checkout / "fixtures/XLA089/a-rule/fixed.py").read_text("utf-8")

@@ -20,10 +20,19 @@ _FROM_READS = ("XLA1", "XLA2", "XLA3")
 
 def with_units(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Return the findings of a file, those of one unit with the same `job`."""
+    findings = list(_with_lines(findings))
     if any(finding.code == _IMAGE for finding in findings):
         findings = [_in_job(f, "image") if f.code in _IN_IMAGES else f for f in findings]
     findings = list(_with_copies(list(_with_kernels(findings))))
     return tuple(_with_reads(findings))
+
+
+def _with_lines(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield the findings, those of one rule on one line with the same `job`: `f(q.half(), k.half())`."""
+    jobs: dict[tuple[str, int | None, int], str] = {}
+    for finding in findings:
+        line = (finding.code, finding.cell, finding.place.location.row)
+        yield replace(finding, job=jobs.setdefault(line, finding.job)) if finding.job else finding
 
 
 def _in_job(finding: Finding, unit: str) -> Finding:

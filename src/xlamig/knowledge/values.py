@@ -79,6 +79,11 @@ def name_like(kind: str) -> re.Pattern[str]:
     return re.compile(_document()["names"][kind], re.IGNORECASE if kind != "optimizer" else 0)
 
 
+def kinds_like(name: str) -> frozenset[str]:
+    """Return the kinds of objects that have such a name by convention."""
+    return frozenset(kind for kind in _document()["names"] if name_like(kind).search(name))
+
+
 @cache
 def _globs() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     found: dict[str, list[tuple[str, re.Pattern[str]]]] = {}

@@ -9,6 +9,8 @@ from xlamig import ir
 from xlamig.flow.model.device_sets import closed_sets
 from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 
 _DEVICE = re.compile(r"(?:[\w.]*(?:^|[._]))?(?:device|dev)(?:_?(?:name|str|id|type))?", re.IGNORECASE)
 _WRAPPED = re.compile(r"(?:str|torch\.device)\((.*)\)", re.DOTALL)
@@ -18,17 +20,19 @@ _OWNERS = ("torch.", "th.")
 
 def device_sinks(module: ir.Module, text: str) -> tuple[str, ...]:
     """The source texts of a module's sinks."""
-    if "device" not in text:
+    if "device" not in text and ".jit." not in text:
         return ()
     found = (*closed_sets(module, text), *_calls(module, text))
     return tuple(short(text[node.start : node.end]) for node in found)
 
 
 def _calls(module: ir.Module, text: str) -> Iterator[ir.Expr]:
-    """`torch.load(path, map_location=device)`, `torch.Generator(device=device)`"""
+    """`torch.load(path, map_location=device)`, `torch.Generator(device=device)`, `torch.jit.trace(model, x)`"""
     for node in ir.walk(module):
         if not isinstance(node, ir.Call) or not text.startswith(_OWNERS, node.start):
             continue
+        if path_of(node.func) in table.names("program", "saved-programs"):
+            yield node
         name = _ARGUMENTS.get(node.func.attr if isinstance(node.func, ir.Attribute) else "")
         given = [arg for arg in node.args if name and arg.keyword in (name, None)]
         if any(is_run_time_device(text[arg.value.start : arg.value.end]) for arg in given):

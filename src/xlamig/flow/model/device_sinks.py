@@ -27,7 +27,7 @@ def device_sinks(module: ir.Module, text: str) -> tuple[str, ...]:
 
 
 def _calls(module: ir.Module, text: str) -> Iterator[ir.Expr]:
-    """`torch.load(path, map_location=device)`, `torch.Generator(device=device)`, `torch.jit.trace(model, x)`"""
+    """`torch.load(path, map_location=device)`, `torch.Generator(device=device)`, `torch.jit.trace(f, x)`"""
     for node in ir.walk(module):
         if not isinstance(node, ir.Call) or not text.startswith(_OWNERS, node.start):
             continue

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.mirror import MissingMirror
+from benchmarks.quickly import XLA_FLAGS
 from benchmarks.scripts.cases import CannotPrepare, Script, of_manifest
 from benchmarks.verify_gate import forks
 from xlamig.observe import run
@@ -23,7 +24,6 @@ from xlamig.observe.run import Asked
 
 STEPS = 4
 OURS = {"torch_xla.sync() after Optimizer.step"}  # what no script asks for
-QUICKLY = {"XLA_FLAGS": "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"}
 
 
 def main() -> int:
@@ -35,7 +35,12 @@ def main() -> int:
     parser.add_argument("ids", nargs="*")
     options = parser.parse_args()
     chosen = [s for s in of_manifest() if s.id in options.ids or (not options.ids and s.half == "dev")]
-    os.environ |= {"WANDB_MODE": "disabled", "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", **QUICKLY}
+    os.environ |= {
+        "WANDB_MODE": "disabled",
+        "MPLBACKEND": "Agg",
+        "OMP_NUM_THREADS": "1",
+        "XLA_FLAGS": XLA_FLAGS,
+    }
     forks.limit = options.limit
     run.launch = forks.forked
     run.require = lambda program, package: None

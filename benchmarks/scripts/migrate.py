@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="one with torch, torch_xla and requirements")
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--strategy", choices=("portable", "native"), default="portable")
-    parser.add_argument("--limit", type=int, default=90, help="CPU seconds per run")
+    parser.add_argument("--limit", type=int, default=240, help="CPU seconds per run")
     parser.add_argument("--quick", action="store_true", help="leave out the runs of fixed code on the CPU")
     parser.add_argument("--keep", type=Path, help="a folder for the copies, to look at them")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file to store the results in")

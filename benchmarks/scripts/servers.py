@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from benchmarks.quickly import XLA_FLAGS
+
 SITE = Path(__file__).with_name("site")
 
 
@@ -21,7 +23,7 @@ class Server:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("XLA_", "PJRT_", "XLAMIG_"))}
         self.environment = {
             **{k: v for k, v in kept.items() if k != "PYTHONPATH"},
-            **({"PJRT_DEVICE": "CPU"} if xla else {}),
+            **({"PJRT_DEVICE": "CPU", "XLA_FLAGS": XLA_FLAGS} if xla else {}),
             "CUDA_VISIBLE_DEVICES": "",
             "OMP_NUM_THREADS": "1",
             "PYTHONHASHSEED": "0",  # the order of a set of words decides what a script trains on

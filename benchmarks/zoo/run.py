@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from benchmarks.quickly import XLA_FLAGS
 from benchmarks.zoo import traces
 from benchmarks.zoo.inside.spans import Span
 from benchmarks.zoo.manifest import Case, Package
@@ -20,7 +21,6 @@ from xlamig.observations import Trace
 from xlamig.observe.collect import collect
 
 ROOT = Path(__file__).resolve().parents[2]
-QUICK = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 Server = subprocess.Popen[str]
 _LEFT_OUT = frozenset({"step-boundary", "transfer"})
 
@@ -90,7 +90,7 @@ def _others(sources: Path, package: Package) -> list[str]:
 
 def _server(python: str) -> Server:
     environment = {
-        "XLA_FLAGS": QUICK,
+        "XLA_FLAGS": XLA_FLAGS,
         "OMP_NUM_THREADS": "1",
         **os.environ,
         "PJRT_DEVICE": "CPU",

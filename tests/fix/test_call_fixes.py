@@ -34,6 +34,9 @@ def fixed(code: str, rule: str, **settings: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("rule", "line", "written"),
     [
+        ("XLA004", "x = torch.cuda.device_count()", "x = device_count()"),
+        ("XLA004", "print(torch.cuda.device_count())", None),
+        ("XLA004", f"if {AVAILABLE}: x = torch.cuda.device_count()", None),
         ("XLA005", "torch.cuda.synchronize()", "wait_for_device()"),
         ("XLA005", "torch.cuda.synchronize(args.gpu)", "wait_for_device(args.gpu)"),
         ("XLA005", "torch.cuda.synchronize(torch.cuda.current_device())", None),
@@ -42,6 +45,8 @@ def fixed(code: str, rule: str, **settings: Any) -> list[str]:
         ("XLA502", "nn.TransformerEncoder(layer, 2)(x)", None),
         ("XLA701", 'dist.init_process_group("nccl", rank=rank, world_size=2)', None),
         ("XLA701", 'dist.init_process_group("nccl", **options)', None),
+        ("XLA907", "x = torch.load('f', map_location=args.device)",
+         "x = torch.load('f', map_location=\"cpu\" if str(args.device).startswith(\"xla\") else args.device)"),
         ("XLA712", "x = torch.device('cuda', rank)", "x = default_device(rank)"),
         ("XLA712", "x = torch.device(f'cuda:{rank}')", "x = default_device(int(rank))"),
         ("XLA712", "x = y.to('cuda:{}'.format(rank))", "x = y.to(default_device(int(rank)))"),
@@ -67,6 +72,36 @@ def test_a_statement_for_cuda_alone_is_put_under_a_test() -> None:
         "if torch.cuda.is_available():",
         "torch.cuda.set_device(rank)  # mine",
     ]
+
+
+DEFAULT_TYPE = """
+def rays(n):
+    return torch.Tensor([1.0]).expand(n), torch.Tensor([2.0]).to("cpu"), torch.ones(2)
+
+def main():
+    torch.set_default_tensor_type({given})
+    rays(2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype"), [("'torch.cuda.FloatTensor'", ""), ("torch.cuda.DoubleTensor", "float64")]
+)
+def test_a_default_cuda_type_becomes_a_default_device(given: str, dtype: str) -> None:
+    written = fixed(DEFAULT_TYPE.format(given=given), "XLA011")
+    assert written == [
+        'return torch.Tensor([1.0]).expand(n).to(default_device()), torch.Tensor([2.0]).to("cpu"), torch.ones(2)',
+        'if default_device().type == "cuda":',
+        f"torch.set_default_tensor_type({given})",
+        "else:",
+        "torch.set_default_device(default_device())",
+        *([f"torch.set_default_dtype(torch.{dtype})"] if dtype else []),
+    ]
+
+
+@pytest.mark.parametrize("given", ["torch.FloatTensor", "kind"])
+def test_other_default_types_stay(given: str) -> None:
+    assert fixed(DEFAULT_TYPE.format(given=given), "XLA011") == []
 
 
 def test_a_device_is_asked_for_its_type_only_if_it_is_one() -> None:

@@ -122,12 +122,42 @@ def test_none_is_written(body: str) -> None:
             """,
             "optimizer.step() | step_boundary()",
         ),
-        (
+        (  # micro-batches
             f"""
             for x in loader:
                 for part in x.chunk(8):
                     {LOSS}
                     loss.backward()
+                optimizer.step()
+            """,
+            "loss.backward() | step_boundary()\noptimizer.step() | step_boundary()",
+        ),
+        (  # an attack inside a step
+            f"""
+            def attack(model, x, steps):
+                for _ in range(steps):
+                    x.requires_grad_()
+                    {LOSS}
+                    x = x.detach() + torch.autograd.grad(loss, [x])[0].sign()
+                return x
+
+            for x in loader:
+                x = attack(model, x.to(device), 10)
+                {LOSS}
+                loss.backward()
+                optimizer.step()
+            """,
+            "x = x.detach() + torch.autograd.grad(loss, [x])[0].sign() | step_boundary()"
+            "\noptimizer.step() | step_boundary()",
+        ),
+        (  # the rows of a Jacobian call no model
+            f"""
+            for x in loader:
+                y = model(x.to(device).requires_grad_())
+                rows = []
+                for i in range(y.shape[1]):
+                    rows.append(torch.autograd.grad(y[:, i].sum(), x, retain_graph=True)[0])
+                torch.stack(rows).square().sum().backward()
                 optimizer.step()
             """,
             "optimizer.step() | step_boundary()",

@@ -30,7 +30,8 @@ METHODS = (
     "bernoulli", "multinomial",
 )  # fmt: skip
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
-DRAWING = frozenset([getattr(torch, name) for name in NOISE] + [getattr(torch.Tensor, n) for n in METHODS])
+INITS = [f for name, f in vars(torch.nn.init).items() if name.endswith("_") and not name.startswith("_")]
+DRAWING = frozenset([getattr(torch, n) for n in NOISE] + [getattr(torch.Tensor, n) for n in METHODS] + INITS)
 DROPPING = frozenset([getattr(torch.nn.functional, name) for name in DROPOUTS] + [torch.dropout])
 
 
@@ -81,7 +82,10 @@ def _on_the_host(func: Any, args: Any, kwargs: Any) -> Any:
     given = next(value for value in (*args, *kwargs.values()) if is_xla(value))
     device = given.device if isinstance(given, torch.Tensor) else given
     drawn = func(*map(_host, args), **{name: _host(value) for name, value in kwargs.items()})
-    return args[0].copy_(drawn.to(device)) if func.__name__.endswith("_") else drawn.to(device)
+    if not func.__name__.endswith("_"):
+        return drawn.to(device)
+    with torch.no_grad():
+        return given.copy_(drawn)
 
 
 def _host(value: Any) -> Any:
@@ -111,14 +115,17 @@ class Observer:
         self.losses: list[torch.Tensor] = []
         self.steps: list[dict[str, float]] = []
         self.error: dict[str, Any] | None = None
+        self.optimizer: optimizer.Optimizer | None = None  # the first to step: its updates count
 
     def loss(self, tensors: Any) -> None:
         if isinstance(tensors, torch.Tensor) and tensors.numel() == 1 and len(self.losses) < MOST_LOSSES:
             self.losses.append(tensors.detach())
 
-    def step(self, *_: Any) -> None:
-        """Before an update; after the most, the program ends. Updates before any gradient are no steps."""
-        if not self.losses:
+    def step(self, updated: optimizer.Optimizer, *_: Any) -> None:
+        """Before an update; after the most, the program ends. Updates before any gradient are no steps, nor
+        are those of further optimizers."""
+        self.optimizer = self.optimizer or updated
+        if not self.losses or updated is not self.optimizer:
             return
         self.steps.append(counters())
         if len(self.steps) > self.most:

@@ -10,9 +10,10 @@ from xlamig.facts.common import Fact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepBoundary(Fact):
-    """A loop each iteration of which is a step, and what ends it. One fact per loop, where its optimizer
+    """A loop each iteration of which is a step, or one of gradients inside a step, and what ends it. One fact per loop, where its optimizer
     steps, or at its header if none does.
 
+    loop      what the iterations do; inner: they optimize something inside a step
     boundary  none: nothing runs the graph; read: a host read in every iteration does; part: it runs what it
               reads, and the loop keeps other results; sync: a step marker; several: more than one marker;
               loader: a device loader; framework: a library's own loop
@@ -22,7 +23,7 @@ class StepBoundary(Fact):
 
     kind: ClassVar[str] = "step-boundary"
 
-    loop: Literal["training", "evaluation", "decoding"]
+    loop: Literal["training", "evaluation", "decoding", "inner"]
     boundary: Literal["none", "read", "part", "sync", "several", "loader", "framework"]
     optimizer: Literal["plain", "xm", "none", "several"] = "none"
     accumulates: bool = False  # the optimizer's step stands under a condition

@@ -25,8 +25,7 @@ def device_expression(
     """Return the expression for the device at `place`; None or `FixDeclined` where nothing is proven to work.
     `index` is that of the CUDA device that was meant, "" for the current one. A variable in scope serves if
     `from_scope`; it may be a string, unless it has to be `known` as a torch.device."""
-    if closed := next((guard for guard in fact.guards if guard.kind in _UNREACHED), None):
-        raise FixDeclined(f"only `{closed.text}` gets there")
+    decline_unreached(fact)
     in_scope = fact.proofs.get("device-in-scope")
     serves = from_scope and not index and in_scope is not None
     if serves and in_scope and holds_a_device(context.module, in_scope, place, known):
@@ -39,6 +38,12 @@ def device_expression(
     if context.settings.style == "native":
         return _device_of_import(ensure_module(context, "torch_xla", place), "{0}.device()")
     return _helper(context, place, index)
+
+
+def decline_unreached(fact: Fact) -> None:
+    """Raise `FixDeclined` for a place that XLA does not get to."""
+    if closed := next((guard for guard in fact.guards if guard.kind in _UNREACHED), None):
+        raise FixDeclined(f"only `{closed.text}` gets there")
 
 
 def is_default_device(device: str, index: str) -> bool:

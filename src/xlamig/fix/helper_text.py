@@ -56,6 +56,11 @@ def accelerator_is_available() -> bool:
     return _use_xla() or torch.accelerator.is_available()
 
 
+def device_count() -> int:
+    """`torch.cuda.device_count`, which does not know XLA: a process has one device there."""
+    return 1 if _use_xla() else torch.cuda.device_count()
+
+
 def step_boundary(wait: bool = False) -> None:
     """The end of a step: run what was traced for XLA. Nothing happens where torch_xla is not in use."""
     if "torch_xla" in sys.modules:

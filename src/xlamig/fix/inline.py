@@ -17,6 +17,7 @@ _PARAMETERS = {
     helpers.DEVICE: "cuda_index=None",
     helpers.ACCELERATOR: "check_available=False",
     helpers.AVAILABLE: "",
+    helpers.COUNT: "",
     helpers.BOUNDARY: "",
     helpers.SEED: "seed",
     helpers.WAIT: "device=None",
@@ -48,6 +49,11 @@ return device if device.type == "xla" else torch.accelerator.current_accelerator
 import torch
 
 return default_device().type == "xla" or torch.accelerator.is_available()
+""",
+    helpers.COUNT: """\
+import torch
+
+return 1 if default_device().type == "xla" else torch.cuda.device_count()
 """,
     helpers.BOUNDARY: """\
 import sys

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from xlamig import ir
 from xlamig.fix.loops import OWN_BODIES, Loop, is_backward, is_update, own_nodes
@@ -29,7 +30,10 @@ class Iteration:
     def _ends(self, block: ir.Block) -> Iterator[ir.Stmt]:
         pending: ir.Stmt | None = None
         for statement in block:
-            if self._is_event(statement):
+            if self._is_micro_batches(statement):
+                yield from (ends := list(self._ends(statement.body)))
+                pending = None if ends else statement
+            elif self._is_event(statement):
                 pending = statement
             elif self._updates_inside(statement):
                 if pending is not None:
@@ -42,6 +46,13 @@ class Iteration:
                 pending = None
         if pending is not None:
             yield pending
+
+    def has_micro_batches(self) -> bool:
+        """Return whether a loop inside the iteration sums gradients up."""
+        return any(self._is_micro_batches(node) for node in own_nodes(self.loop.body))
+
+    def _is_micro_batches(self, node: ir.Node) -> TypeGuard[Loop]:
+        return isinstance(node, Loop) and self._is_event(node)
 
     def _is_event(self, statement: ir.Stmt) -> bool:
         """It updates the parameters by itself, or computes gradients and holds no update."""

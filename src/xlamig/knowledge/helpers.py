@@ -6,6 +6,7 @@ DEVICE = "default_device"
 ACCELERATOR = "current_accelerator"
 AVAILABLE = "accelerator_is_available"
 BOUNDARY = "step_boundary"
+COUNT = "device_count"
 SEED = "seed_xla"
 WAIT = "wait_for_device"
 
@@ -16,12 +17,13 @@ _MEANINGS = {
     SEED: "torch_xla.manual_seed",
     WAIT: "torch_xla.sync.wait",
 }
-FUNCTIONS = (*_MEANINGS, AVAILABLE)
+FUNCTIONS = (*_MEANINGS, AVAILABLE, COUNT)
 
 DOCSTRINGS = {
     DEVICE: "Return CUDA's device, or XLA's on a TPU host or with PJRT_DEVICE set, or else the CPU.",
     ACCELERATOR: "Return `torch.accelerator.current_accelerator()`, or XLA's device, which it does not know.",
     AVAILABLE: "Return `torch.accelerator.is_available()`, or True for XLA, which it does not know.",
+    COUNT: "Return `torch.cuda.device_count()`, or 1 for XLA: a process has one device there.",
     BOUNDARY: "End the step: XLA runs what it has traced. Elsewhere nothing happens.",
     SEED: "Seed XLA's generator, which `torch.manual_seed` leaves alone.",
     WAIT: "Wait until the device has finished, as `torch.cuda.synchronize` does for CUDA.",

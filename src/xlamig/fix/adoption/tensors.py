@@ -31,13 +31,14 @@ class Tensors:
     def edits(self) -> Iterator[Edit]:
         """Yield the edits that put each tensor of `moving` on the device."""
         for call in self.moving:
-            yield from self._edit(call)
+            yield from self.edits_of(call)
 
     def loads(self, node: ir.Node) -> bool:
         """Return whether a node runs where batches are made, in a data set or in a worker."""
         return any(id(above) in self.loading for above in (node, *self.tree.above(node)))
 
-    def _edit(self, call: ir.Call) -> Iterator[Edit]:
+    def edits_of(self, call: ir.Call) -> Iterator[Edit]:
+        """Yield the edits that put the tensor of one call on the device."""
         chain = self.tree.chain(call, follows_tensor)
         name = self.calls.canonical(call.func).removeprefix("torch.")
         if (

@@ -14,6 +14,7 @@ from xlamig.fix.strategies.arguments import drop_argument, replace_argument
 from xlamig.fix.strategies.checkpointing import rename_where_passed
 from xlamig.fix.strategies.copies import copy_from_device
 from xlamig.fix.strategies.cuda_method import cuda_method
+from xlamig.fix.strategies.default_device import default_device
 from xlamig.fix.strategies.device_argument import device_argument
 from xlamig.fix.strategies.device_flag import device_flag
 from xlamig.fix.strategies.device_literal import device_literal
@@ -48,6 +49,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "adopt-device": adopt_device,
         "copy-from-device": copy_from_device,
         "cuda-method": cuda_method,
+        "default-device": default_device,
         "device-argument": device_argument,
         "device-flag": device_flag,
         "device-literal": device_literal,

@@ -31,17 +31,19 @@ def step_boundary(fact: Fact, options: Options, context: FixContext) -> Draft | 
         return None
     if waits(context, loop):
         raise FixDeclined("the fix of `torch.cuda.synchronize()` ends the step there (XLA005)")
-    whole = updated_by(context.module, loop) if fact.optimizer == "plain" else None
-    ends = [whole] if whole else _ends(fact, context, loop)
+    iteration = _iteration(fact, context, loop)
+    plain = fact.optimizer == "plain" and not iteration.has_micro_batches()
+    whole = updated_by(context.module, loop) if plain else None
+    ends = [whole] if whole else iteration.ends() or [_last(loop)]
     return boundaries_after(fact, context, [end_of_step(context, statement) for statement in ends])
 
 
-def _ends(fact: StepBoundary, context: FixContext, loop: Loop) -> list[ir.Stmt]:
+def _iteration(fact: StepBoundary, context: FixContext, loop: Loop) -> Iteration:
     update = statement_at(context.module, fact.span)
     inside = update if update is not loop else None
     each_backward = not context.settings.accumulate_in_graph
     reads = partial(reads_value, context)
-    return Iteration(context.module, loop, inside, reads, each_backward).ends() or [_last(loop)]
+    return Iteration(context.module, loop, inside, reads, each_backward)
 
 
 def _last(loop: Loop) -> ir.Stmt:

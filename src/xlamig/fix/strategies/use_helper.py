@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact
 from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.device import decline_unreached
 from xlamig.fix.helper import helper_function
 from xlamig.fix.scopes import path_to
 from xlamig.fix.strategies.index_select import is_plain
@@ -14,6 +15,7 @@ def use_helper(fact: Fact, options: Options, context: FixContext) -> Draft | Non
     """Option `function`: which one. What the call is given it is given too, names and constants alone."""
     if not isinstance(fact, ApiUse) or fact.via != "call" or not fact.complete:
         return None
+    decline_unreached(fact)
     given = [path_to(context.module, *argument.value_span)[-1] for argument in fact.args]
     if not all(isinstance(node, ir.Const) or is_plain(node) for node in given):
         return None

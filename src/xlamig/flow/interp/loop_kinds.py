@@ -43,6 +43,10 @@ def header_of(loop: Loop) -> ir.Name:
     return ir.Name(node.start, node.iter.end if isinstance(node, ir.For) else node.test.end, "")
 
 
+def _uses_gradients(node: ir.For | ir.While) -> bool:
+    return any(isinstance(inner, ir.Attribute) and inner.attr == "grad" for inner in ir.walk(node))
+
+
 class LoopKinds:
     def __init__(self, state: State) -> None:
         self.m = state
@@ -67,6 +71,17 @@ class LoopKinds:
         ):
             return self._kind_of_inference(iterable, effects, before, after)
         return "graph-breaking" if runs_graph(effects) else "plain"
+
+    def is_inner_step(self, loop: Loop, iterable: AbstractValue, effects: Effects) -> bool:
+        """Return whether a step holds the loop, and each iteration uses the gradients of a model call, as an
+        adversarial attack does; micro-batches only sum them up."""
+        return (
+            self.m.frequency in ("step", "interval")
+            and Effect.MODEL_CALL in effects.must
+            and (effects.happens(Effect.GRADIENT) or _uses_gradients(loop.node))
+            and not self.m.forwards
+            and not self._over_modules(iterable)
+        )
 
     def _kind_of_inference(
         self, iterable: AbstractValue, effects: Effects, before: Env, after: Env

@@ -91,7 +91,7 @@ class Loops:
                         last = self._iteration(loop, start, inside=True)
             m.loops.pop()
             m.statement = node
-            if loop.kind in STEPS:
+            if loop.kind in STEPS or self.kinds.is_inner_step(loop, iterable, effects):
                 record_boundary(m, loop, effects, iterable)
             if trains(effects):
                 self.moves.departures.end(loop)

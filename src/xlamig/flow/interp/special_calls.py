@@ -39,6 +39,9 @@ class SpecialCalls:
             return self._device(args)
         if name == "torch.tensor":
             self._read_elements(args, node)
+        if name in table.names("program", "gradients"):
+            self.m.effects.add(Effect.GRADIENT)
+            return None
         if name in table.names("program", "default-device"):
             given = args.get(0)
             text = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xlamig import ir
 from xlamig.facts import HostRead, StepBoundary, Why
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
-from xlamig.flow.interp.frames import Loop
+from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.loop_kinds import header_of, is_short
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
@@ -16,12 +16,13 @@ from xlamig.flow.model.scopes import path_of
 
 
 def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractValue) -> None:
-    """Record what ends the steps of a loop."""
+    """Record what ends the steps of a loop, or the iterations of one inside a step."""
     if not effects.happens(Effect.WORK) or is_short(loop.node):
         return
     must = effects.must
     updates = Effect.OPTIMIZER_STEP in must
-    accumulates = not updates and Effect.OPTIMIZER_STEP in effects.may
+    inner = loop.kind not in STEPS
+    at_times = not updates and Effect.OPTIMIZER_STEP in effects.may
     boundary = "none"
     if Effect.FRAMEWORK in must:
         boundary = "framework"
@@ -31,12 +32,12 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         boundary = "several" if Effect.SYNC in effects.repeated else "sync"
     elif Effect.SYNC_INSIDE in must or (Effect.SYNC in effects.may and not updates):
         boundary = "sync"
-    elif Effect.READ in must or (Effect.POSSIBLE_READ in must and loop.kind != "training"):
+    elif Effect.READ in must or (Effect.POSSIBLE_READ in must and loop.kind in ("evaluation", "decoding")):
         boundary = "part" if loop.kind == "evaluation" and _kept(m, loop) else "read"
     optimizer = "none"
     if Effect.XLA_OPTIMIZER_STEP in must:
         optimizer = "xm"
-    elif updates or accumulates:
+    elif updates or at_times:
         optimizer = "several" if Effect.OPTIMIZER_STEP in effects.repeated else "plain"
     node = loop.node
     header = header_of(loop)
@@ -50,10 +51,10 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         at,
         LIKELY,
         () if at is header else (in_loop,),
-        loop=loop.kind,
+        loop="inner" if inner else loop.kind,
         boundary=boundary,
         optimizer=optimizer,
-        accumulates=accumulates,
+        accumulates=at_times,
         parts={"body": (node.body[0].start, node.body[-1].end)},
     )
 

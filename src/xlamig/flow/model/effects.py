@@ -16,6 +16,7 @@ class Effect(Enum):
     COLLECTIVE    runs a collective, which all ranks have to run
     POSSIBLE_READ reads a tensor that is possibly on the device
     PART_CALL     calls a part of the module that runs, such as `self.attention(x)`
+    GRADIENT      computes gradients with a function, such as `torch.autograd.grad`
     SAVE          saves tensors of the device
     SETTLED       leaves no device work queued that nothing waited for
     TIE           gives two parts of a module one weight
@@ -29,6 +30,7 @@ class Effect(Enum):
     BATCH = "batch"
     COLLECTIVE = "collective"
     FRAMEWORK = "framework"
+    GRADIENT = "gradient"
     MODEL_CALL = "model-call"
     OPTIMIZER_STEP = "optimizer-step"
     PART_CALL = "part-call"

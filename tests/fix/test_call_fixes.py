@@ -45,8 +45,8 @@ def fixed(code: str, rule: str, **settings: Any) -> list[str]:
         ("XLA502", "nn.TransformerEncoder(layer, 2)(x)", None),
         ("XLA701", 'dist.init_process_group("nccl", rank=rank, world_size=2)', None),
         ("XLA701", 'dist.init_process_group("nccl", **options)', None),
-        ("XLA907", "x = torch.load('f', map_location=args.device)",
-         "x = torch.load('f', map_location=\"cpu\" if str(args.device).startswith(\"xla\") else args.device)"),
+        ("XLA907", "torch.load(x, map_location=args.device)",
+         'torch.load(x, map_location="cpu" if str(args.device).startswith("xla") else args.device)'),
         ("XLA712", "x = torch.device('cuda', rank)", "x = default_device(rank)"),
         ("XLA712", "x = torch.device(f'cuda:{rank}')", "x = default_device(int(rank))"),
         ("XLA712", "x = y.to('cuda:{}'.format(rank))", "x = y.to(default_device(int(rank)))"),
@@ -76,7 +76,7 @@ def test_a_statement_for_cuda_alone_is_put_under_a_test() -> None:
 
 DEFAULT_TYPE = """
 def rays(n):
-    return torch.Tensor([1.0]).expand(n), torch.Tensor([2.0]).to("cpu"), torch.ones(2)
+    return torch.Tensor([1.0]).expand(n), torch.Tensor([2.0]).to("cpu")
 
 def main():
     torch.set_default_tensor_type({given})
@@ -90,7 +90,7 @@ def main():
 def test_a_default_cuda_type_becomes_a_default_device(given: str, dtype: str) -> None:
     written = fixed(DEFAULT_TYPE.format(given=given), "XLA011")
     assert written == [
-        'return torch.Tensor([1.0]).expand(n).to(default_device()), torch.Tensor([2.0]).to("cpu"), torch.ones(2)',
+        'return torch.Tensor([1.0]).expand(n).to(default_device()), torch.Tensor([2.0]).to("cpu")',
         'if default_device().type == "cuda":',
         f"torch.set_default_tensor_type({given})",
         "else:",

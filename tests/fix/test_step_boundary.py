@@ -151,7 +151,7 @@ def test_none_is_written(body: str) -> None:
             "\noptimizer.step() | step_boundary()",
         ),
         (  # the rows of a Jacobian call no model
-            f"""
+            """
             for x in loader:
                 y = model(x.to(device).requires_grad_())
                 rows = []

@@ -10,8 +10,8 @@ from xlamig.facts.common import Fact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepBoundary(Fact):
-    """A loop each iteration of which is a step, or one of gradients inside a step, and what ends it. One fact per loop, where its optimizer
-    steps, or at its header if none does.
+    """A loop each iteration of which is a step, or optimizes inside one, and what ends it. One fact per loop,
+    where its optimizer steps, or at its header if none does.
 
     loop      what the iterations do; inner: they optimize something inside a step
     boundary  none: nothing runs the graph; read: a host read in every iteration does; part: it runs what it

@@ -55,9 +55,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         ),
         "copy-from-device": StrategyInfo("moves the source to the tensor's device before it is copied"),
         "cuda-method": StrategyInfo("writes `.to(device)` instead of `.cuda()`"),
-        "default-device": StrategyInfo(
-            "makes the program's device the default, and moves what ignores it"
-        ),
+        "default-device": StrategyInfo("makes the program's device the default, and moves what ignores it"),
         "device-argument": StrategyInfo(
             "passes the program's device as {argument}", {"argument": _TEXT}, (("argument",),)
         ),

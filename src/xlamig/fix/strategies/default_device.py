@@ -50,8 +50,8 @@ def _default_dtype(statement: ir.Stmt | None) -> str:
     match statement:
         case ir.ExprStmt(value=ir.Call(func=func, args=(ir.Arg(value=given, star=""),))):
             if dotted_name(func) == _SETS:
-                name = given.value if isinstance(given, ir.Const) else dotted_name(given)
-                return values.dtype_of_class(name) if str(name).startswith("torch.cuda.") else ""
+                name = str(given.value) if isinstance(given, ir.Const) else dotted_name(given)
+                return values.dtype_of_class(name) if name.startswith("torch.cuda.") else ""
     return ""
 
 

@@ -137,6 +137,11 @@ class Finding:
     job: str = ""  # findings with the same text here are done by one edit, or belong to one unit
     also: tuple[Finding, ...] = ()  # the others of the job, where they are not reported themselves
 
+    @property
+    def places(self) -> tuple[Finding, ...]:
+        """The finding and the others of its job."""
+        return (self, *self.also)
+
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
@@ -240,7 +245,7 @@ class Report:
     def planned(self) -> tuple[Finding, ...]:
         """The findings that a plan counts: those shown, with all their places, and those in tests."""
         tests = (finding for finding in self.aside if finding.aside == "tests")
-        return tuple(one for finding in (*self.findings, *tests) for one in (finding, *finding.also))
+        return tuple(place for finding in (*self.findings, *tests) for place in finding.places)
 
     @property
     def skipped(self) -> tuple[SkippedFile, ...]:

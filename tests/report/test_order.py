@@ -100,8 +100,17 @@ def test_a_listing_ends_after_a_screenful_but_never_before_the_first_finding() -
 
 
 def test_a_piped_listing_is_whole(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("import torch\n" + "torch.cuda.synchronize()\n" * 60)
+    functions = (f"def f{i}(x{i}):\n    x{i}.data_ptr()\n" for i in range(60))
+    (tmp_path / "a.py").write_text("import torch\n" + "".join(functions))
     words = ["check", "--isolated", "-n", "-j1", "--output-format", "concise", str(tmp_path)]
     run = CliRunner().invoke(xlamig, words)
-    assert run.stdout.count("XLA005") == 60 and "more:" not in run.stdout
+    assert run.stdout.count("XLA016") == 60 and "more:" not in run.stdout
     assert "What decides this port, in this order:" in run.stderr
+
+
+def test_a_line_of_the_concise_format_counts_the_places_of_the_job(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\n" + "torch.cuda.synchronize()\n" * 3)
+    words = ["check", "--isolated", "-n", "-j1", str(tmp_path), "--output-format"]
+    (line,) = CliRunner().invoke(xlamig, [*words, "concise"]).stdout.splitlines()
+    assert line.endswith("on a TPU host (2 more places)")
+    assert len(CliRunner().invoke(xlamig, [*words, "github"]).stdout.splitlines()) == 3

@@ -1,9 +1,8 @@
-"""Which findings of a file are one job: those of an image or a kernel, the copies to the host of a function,
-and a read with what follows."""
+"""Which findings of a file are one job: those of an image or a kernel, and a read with what follows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xlamig.findings import Finding
@@ -14,7 +13,6 @@ _KERNELS = ("XLA601", "XLA603", "XLA604")  # extensions, Triton, cupy and its li
 _RUNTIMES = ("XLA604", "XLA610")  # cupy and its like, TensorRT, Triton servers
 _LAUNCHES = ("XLA007", "XLA009", "XLA016")  # streams, CUDA's internals and addresses: what a launch is given
 _READS = "XLA1"
-_COPIES = ("XLA101", "XLA102", "XLA103")  # values that the host can read together
 _FROM_READS = ("XLA1", "XLA2", "XLA3")
 
 
@@ -23,15 +21,16 @@ def with_units(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     findings = list(_with_lines(findings))
     if any(finding.code == _IMAGE for finding in findings):
         findings = [_in_job(f, "image") if f.code in _IN_IMAGES else f for f in findings]
-    findings = list(_with_copies(list(_with_kernels(findings))))
-    return tuple(_with_reads(findings))
+    return tuple(_with_reads(list(_with_kernels(findings))))
 
 
 def _with_lines(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield the findings, those of one rule on one line with the same `job`: `f(q.half(), k.half())`."""
+    """Yield the findings, those of one rule on one line with the same `job`, and so all reads of a line:
+    `f(q.half(), k.half())`."""
     jobs: dict[tuple[str, int | None, int], str] = {}
     for finding in findings:
-        line = (finding.code, finding.cell, finding.place.location.row)
+        subject = _READS if finding.code.startswith(_READS) else finding.code
+        line = (subject, finding.cell, finding.place.location.row)
         yield replace(finding, job=jobs.setdefault(line, finding.job)) if finding.job else finding
 
 
@@ -61,24 +60,25 @@ def _top(finding: Finding) -> str:
     return finding.scope.partition(".")[0]
 
 
-def _with_copies(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield the findings, those about copies of one function to the host with the same `job`."""
-    jobs: dict[tuple[str, int | None, str], str] = {}
-    for finding in findings:
-        if finding.code in _COPIES and finding.severity != "info":
-            finding = replace(
-                finding, job=jobs.setdefault((finding.scope, finding.cell, finding.frequency), finding.job)
-            )
-        yield finding
-
-
 def _with_reads(findings: Sequence[Finding]) -> Iterator[Finding]:
-    reads = [finding for finding in findings if finding.code.startswith(_READS)]
+    """A read goes with the first shape or index that follows from it, and so do other reads of its value."""
+    reads = {_span(finding): finding for finding in reversed(findings) if finding.code.startswith(_READS)}
+    origins = {id(finding): read for finding in findings if (read := _origin(finding, reads))}
+    jobs: dict[int, str] = {}
     for finding in findings:
-        known = {(r.place.start, r.place.end) for r in finding.reasons if r.place} - {_span(finding)}
-        read = next((read for read in reads if _span(read) in known), None)
-        follows = read is not None and finding.code.startswith(_FROM_READS)
-        yield replace(finding, job=read.job) if follows and read else finding
+        if id(finding) in origins and not finding.code.startswith(_READS):
+            jobs.setdefault(id(origins[id(finding)]), finding.job)
+    for finding in findings:
+        read = origins.get(id(finding), finding)
+        yield replace(finding, job=jobs.get(id(read), read.job))
+
+
+def _origin(finding: Finding, reads: Mapping[tuple[int, int], Finding]) -> Finding | None:
+    """Return the read among the reasons of a finding that can follow from one."""
+    if not finding.code.startswith(_FROM_READS):
+        return None
+    spans = ((reason.place.start, reason.place.end) for reason in finding.reasons if reason.place)
+    return next((reads[span] for span in spans if span in reads and span != _span(finding)), None)
 
 
 def _span(finding: Finding) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from xlamig.findings import Finding
+from xlamig.report.numbers import number
 from xlamig.report.order import Sort
 
 Ink = Literal["error", "warning", "info", "place", "gutter", "added", "removed", "strong"]
@@ -57,8 +58,9 @@ def headline(finding: Finding, context: Context) -> str:
 
 
 def with_severity(finding: Finding, context: Context) -> str:
-    """Return `error XLA005 [*] message`."""
-    return f"{context.paint(finding.severity, finding.severity)} {headline(finding, context)}"
+    """Return `error XLA005 [*] message (2 more places)`."""
+    more = f" ({number(len(finding.also), 'more place')})" if finding.also else ""
+    return f"{context.paint(finding.severity, finding.severity)} {headline(finding, context)}{more}"
 
 
 def where(finding: Finding) -> str:

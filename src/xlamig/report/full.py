@@ -71,14 +71,16 @@ def _notes(finding: Finding, context: Context) -> Iterator[tuple[str, str]]:
 
 
 def _also(finding: Finding, context: Context) -> str:
-    """Return the other places of the job: `3 more places: lines 4, 5, model.py:7`."""
-    rows: dict[str, list[int]] = {}
+    """Return the other places of the job: `3 more places: lines 4, 5 (XLA205), model.py:7`."""
+    rows: dict[str, list[str]] = {}
     for other in finding.also:
+        row = str(other.place.location.row)
+        place = row if other.code == finding.code else f"{row} ({other.code})"
         found = rows.setdefault(other.filename, [])
-        if (row := other.place.location.row) not in found:
-            found.append(row)
-    places = list(_lines(rows.pop(finding.filename, []), finding.place.location.row))
-    places += [f"{one_line(name)}:{','.join(map(str, found))}" for name, found in rows.items()]
+        if place not in found:
+            found.append(place)
+    places = list(_lines(rows.pop(finding.filename, []), str(finding.place.location.row)))
+    places += [f"{one_line(name)}:{','.join(found)}" for name, found in rows.items()]
     most = len(places) if context.every else _MOST_FILES
     left = len(places) - most
     shown = ", ".join(places[:most])
@@ -86,11 +88,11 @@ def _also(finding: Finding, context: Context) -> str:
     return f"{number(len(finding.also), 'more place')}: {shown}"
 
 
-def _lines(rows: list[int], shown: int) -> Iterator[str]:
+def _lines(rows: list[str], shown: str) -> Iterator[str]:
     """Yield the rows of the file itself in words; `shown` is the row above them."""
     if shown in rows:
         yield "this line"
-    others = [str(row) for row in rows if row != shown]
+    others = [row for row in rows if row != shown]
     if others:
         yield f"line{'s' * (len(others) > 1)} {', '.join(others)}"
 

@@ -15,7 +15,7 @@ _COMMAND: Mapping[Severity, str] = {"error": "error", "warning": "warning", "inf
 
 def render(report: Report, context: Context) -> Iterator[str]:
     for finding in report.findings:
-        yield _annotation(finding, context)
+        yield from (_annotation(place, context) for place in finding.places)
     for skipped in report.skipped:
         yield _about_file("warning", skipped.filename, f"Skipped: {skipped.reason}", context)
     for error in report.rule_errors:

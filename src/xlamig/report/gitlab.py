@@ -18,7 +18,9 @@ _SEVERITY: Mapping[Severity, str] = {"error": "critical", "warning": "major", "i
 
 def render(report: Report, context: Context) -> Iterator[str]:
     taken: set[str] = set()
-    yield json.dumps([_issue(finding, context, taken) for finding in report.findings], indent=2)
+    yield json.dumps(
+        [_issue(place, context, taken) for finding in report.findings for place in finding.places], indent=2
+    )
 
 
 def _issue(finding: Finding, context: Context, taken: set[str]) -> dict[str, Any]:

@@ -72,6 +72,6 @@ def _amount(findings: Sequence[Finding]) -> str:
     errors = sum(finding.severity == "error" for finding in findings)
     warnings = sum(finding.severity == "warning" for finding in findings)
     counts = ((errors, "error"), (warnings, "warning"))
-    places = sum(1 + len(finding.also) for finding in findings)
+    places = sum(len(finding.places) for finding in findings)
     shown = [number(count, noun) for count, noun in counts if count]
     return ", ".join([*shown, f"{places} places"] if places > len(findings) else shown)

@@ -1,34 +1,55 @@
-"""One job, one finding: what one edit repairs is reported once, with all its places."""
+"""One job, one finding: what one edit or one decision repairs is reported once, with all its places."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
 from xlamig.findings import SEVERITIES, Finding, Level, Report
 
 _LEVELS = get_args(Level)
+_Groups = Mapping[Hashable, Sequence[Finding]]
 
 
 def together(report: Report) -> Report:
-    """Return the report with one finding for each job; the others of the job are in its `also`."""
-    jobs: dict[str, list[Finding]] = {}
-    for finding in report.findings:
-        if finding.job:
-            jobs.setdefault(finding.job, []).append(finding)
-    leaders = {id(first): found for found in jobs.values() if (first := _leader(found))}
-    members = {id(finding) for found in jobs.values() for finding in found} - leaders.keys()
+    """Return the report with one finding for each job; the others of the job are in its `also`.
+
+    Jobs that begin with the same statement, message and help are copies of one, as in two trainers that
+    share a step.
+    """
+    jobs = _grouped(report.findings, lambda finding: finding.job)
+    leaders = {id(_leader(found)): found for found in jobs.values()}
+    copies = _grouped((f for f in report.findings if id(f) in leaders), _copied)
+    others: dict[int, list[Finding]] = {}
+    for found in copies.values():
+        first = _leader(found)
+        others[id(first)] = [one for leader in found for one in leaders[id(leader)] if one is not first]
+    members = {id(finding) for found in jobs.values() for finding in found} - others.keys()
 
     def folded(finding: Finding) -> Finding:
-        others = [other for other in leaders.get(id(finding), ()) if other is not finding]
-        return replace(finding, also=tuple(replace(o, aside="job") for o in others)) if others else finding
+        rest = others.get(id(finding))
+        return replace(finding, also=tuple(replace(one, aside="job") for one in rest)) if rest else finding
 
     files = (
         replace(file, findings=tuple(folded(f) for f in file.findings if id(f) not in members))
         for file in report.files
     )
     return replace(report, files=tuple(files))
+
+
+def _grouped(findings: Iterable[Finding], key: Callable[[Finding], Hashable]) -> _Groups:
+    """Return the findings that have a job, by key."""
+    groups: dict[Hashable, list[Finding]] = {}
+    for finding in findings:
+        if finding.job:
+            groups.setdefault(key(finding), []).append(finding)
+    return groups
+
+
+def _copied(finding: Finding) -> Hashable:
+    """Return what the copies of a finding have in common."""
+    return finding.code, finding.message, finding.help, finding.statement or finding.job
 
 
 def _leader(findings: Sequence[Finding]) -> Finding:

@@ -178,7 +178,7 @@ class Judge:
             concerns=tuple(said for relation in rule.relations if (said := relation.concern(decision.row))),
             dependency=title if together else "",
             no_action=ruling.no_action,
-            job="" if together else _job(rule, fact, source, message),
+            job="" if together else _job(decision, source),
         )
 
     def _reasons(self, decision: Decision, source: SourceView, views: Views) -> Iterator[Reason]:
@@ -221,17 +221,24 @@ def _distinct(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
     return tuple(by_line.values())
 
 
-def _job(rule: Rule, fact: Fact, source: SourceView, message: str) -> str:
+def _job(decision: Decision, source: SourceView) -> str:
     """Return what is the same for all findings that one edit repairs, or one decision."""
+    rule, fact = decision.rule, decision.fact
     if rule.together == "program":
-        return f"{rule.code}|{message}"
+        return f"{rule.code}|{_without_place(decision)}"
     if rule.together == "file":
         return f"{rule.code}|{source.filename}"
-    if rule.together == "class":
-        return f"{rule.code}|{source.filename}|{fact.scope.partition('.')[0]}|{message}"
     if rule.together == "function":
-        return f"{rule.code}|{source.filename}|{fact.scope}"
+        return f"{rule.effort.group}|{source.filename}|{fact.scope}"
     return f"{rule.effort.group}|{source.filename}|{fact.statement[0]}"
+
+
+def _without_place(decision: Decision) -> str:
+    """Return message and help with the words of the row, and without those of the place."""
+    rule, ruling = decision.rule, decision.ruling
+    row = decision.row.values if decision.row else None
+    templates = (ruling.message or rule.message, ruling.help or rule.help)
+    return "|".join(template.of_row(row) for template in templates if template)
 
 
 def _complete_fix(fix: FixRow, decision: Decision) -> FixRow:

@@ -21,7 +21,7 @@ from xlamig.rulebook.verdict import VERDICT_KEYS, FixRow, Verdict, read_fix, rea
 
 Status = Literal["stable", "preview", "withdrawn"]
 Once = Literal["program", "dependency"]
-Extent = Literal["statement", "function", "class", "file", "program"]
+Extent = Literal["statement", "function", "file", "program"]
 Guarded = Literal["lower", "silent", "ignore"]
 
 _CODE = re.compile(CODE)

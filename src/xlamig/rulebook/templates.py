@@ -48,6 +48,10 @@ class Template:
             elif path not in known and not (root == "proofs" and rest):
                 raise self.where.error(f"nothing fills {{{path}}}{did_you_mean(path, known)}")
 
+    def of_row(self, row: Mapping[str, Any] | None) -> str:
+        """Return the text with what the row says; the placeholders for the fact stay."""
+        return "".join(plain + _row_text(path, row) for plain, path in self.pieces)
+
     def render(self, fact: Fact, row: Mapping[str, Any] | None) -> str:
         """A placeholder without a value leaves nothing behind, also no empty backquotes."""
         texts: list[str] = []
@@ -67,13 +71,24 @@ def _fillable(kind: str) -> frozenset[str]:
     return frozenset(n for n, s in shapes(kind).items() if s.holds in _FILLABLE and not s.member)
 
 
+def _row_text(path: str | None, row: Mapping[str, Any] | None) -> str:
+    if path is None:
+        return ""
+    root, _, rest = path.partition(".")
+    return _row_value(rest, row) if root == "row" and rest else f"{{{path}}}"
+
+
+def _row_value(path: str, row: Mapping[str, Any] | None) -> str:
+    value: Any = row
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return _text(value)
+
+
 def _fill(path: str, fact: Fact, row: Mapping[str, Any] | None) -> str:
     root, _, rest = path.partition(".")
     if root == "row" and rest:
-        value: Any = row
-        for key in rest.split("."):
-            value = value.get(key) if isinstance(value, Mapping) else None
-        return _text(value)
+        return _row_value(rest, row)
     if root == "args" and rest:
         arguments: tuple[Argument, ...] = getattr(fact, "args", ())
         return next((str(a.value.value) for a in arguments if a.name == rest), "")

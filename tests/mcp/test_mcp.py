@@ -36,6 +36,8 @@ def root(tmp_path: Path) -> Path:
     root.mkdir()
     (root / "train.py").write_text(TRAIN)
     (root / "sync.py").write_text("import torch\n\ntorch.cuda.synchronize()\n" * 30)
+    functions = (f"def f{i}(x{i}):\n    x{i}.data_ptr()\n" for i in range(30))
+    (root / "pointers.py").write_text("import torch\n" + "".join(functions))
     (tmp_path / "outside.py").write_text("import torch\ntorch.cuda.synchronize()\n")
     return root
 
@@ -70,11 +72,13 @@ async def test_lists_what_it_can_do(root: Path) -> None:
 
 async def test_pages_findings_to_the_end(root: Path) -> None:
     async with agent(root) as client:
-        first = await ask(client, "check", path="sync.py", limit=20)
+        first = await ask(client, "check", path="pointers.py", limit=20)
         assert (len(first["findings"]), first["total"], first["next_offset"]) == (20, 30, 20)
-        rest = await ask(client, "check", path="sync.py", limit=20, offset=20)
+        rest = await ask(client, "check", path="pointers.py", limit=20, offset=20)
         assert (len(rest["findings"]), rest["next_offset"]) == (10, None)
-        assert (await ask(client, "check", path="sync.py", offset=500))["findings"] == []
+        assert (await ask(client, "check", path="pointers.py", offset=500))["findings"] == []
+        (sync,) = (await ask(client, "check", path="sync.py"))["findings"]
+        assert (sync["places"], len(sync["also"]), sync["also"][0]) == (30, 20, "sync.py:5 XLA005")
         one = await ask(client, "check", code="XLA101")
         assert [(f["filename"], f["row"]) for f in one["findings"]] == [("train.py", 9)]
 

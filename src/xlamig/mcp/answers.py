@@ -10,6 +10,7 @@ from xlamig.findings import Finding, Fix
 MOST_TEXT = 4_000
 MOST_ANSWER = 24_000
 _MOST_REASONS = 6
+_MOST_PLACES = 20
 
 
 def page(key: str, items: Sequence[Any], offset: int, limit: int, **more: Any) -> dict[str, Any]:
@@ -50,8 +51,14 @@ def finding(found: Finding) -> dict[str, Any]:
         "scope": found.scope,
         "reasons": [_reason(found, number) for number in range(min(len(found.reasons), _MOST_REASONS))],
         "fix": _fix(found.fix) if found.fix else None,
+        "also": [_place(other) for other in found.also[:_MOST_PLACES]],
+        "places": len(found.places),
         "fingerprint": found.fingerprint,
     }
+
+
+def _place(other: Finding) -> str:
+    return f"{other.filename}:{other.place.location.row} {other.code}"
 
 
 def _reason(found: Finding, number: int) -> str:

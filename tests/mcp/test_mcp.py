@@ -78,7 +78,7 @@ async def test_pages_findings_to_the_end(root: Path) -> None:
         assert (len(rest["findings"]), rest["next_offset"]) == (10, None)
         assert (await ask(client, "check", path="pointers.py", offset=500))["findings"] == []
         (sync,) = (await ask(client, "check", path="sync.py"))["findings"]
-        assert (sync["places"], len(sync["also"]), sync["also"][0]) == (30, 20, "sync.py:5 XLA005")
+        assert (sync["places"], len(sync["also"]), sync["also"][0]) == (30, 20, "sync.py:6 XLA005")
         one = await ask(client, "check", code="XLA101")
         assert [(f["filename"], f["row"]) for f in one["findings"]] == [("train.py", 9)]
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from xlamig.engine import Options, open_workspace
 from xlamig.engine.workspace import Workspace
 from xlamig.findings import Report
-from xlamig.report.together import together
 
 
 class Refused(Exception):
@@ -52,7 +51,7 @@ class Roots:
             self._workspaces[root] = open_workspace([root], Options())
         workspace = self._workspaces[root]
         workspace.refresh()
-        return together(workspace.check())
+        return workspace.check()
 
     def require_writable(self, what: str) -> None:
         if not self.writable:

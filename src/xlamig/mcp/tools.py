@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from xlamig import engine
 from xlamig.effort import estimate
 from xlamig.engine import Options
-from xlamig.findings import SEVERITIES, Applicability, Finding
+from xlamig.findings import SEVERITIES, Applicability, Finding, Report
 from xlamig.mcp import answers, command
 from xlamig.mcp.roots import Refused, Roots
 from xlamig.report.plan_tasks import tasks
+from xlamig.report.together import together
 from xlamig.rulebook.load import load
 from xlamig.rulebook.rule import Rule
 
@@ -42,15 +43,10 @@ class Tools:
         """Find what in PyTorch code is unfriendly to XLA and TPUs, below a file or folder. `code` keeps
         the findings of one rule, `severity` those at least that serious."""
         where = self._roots.path(path)
-        report = self._roots.check(where)
         shown = SEVERITIES[: SEVERITIES.index(severity) + 1]
-        found = [
-            finding
-            for finding in report.findings
-            if self._is_below(finding, where) and finding.severity in shown and code in ("", finding.code)
-        ]
+        report = self._report(where, lambda found: found.severity in shown and code in ("", found.code))
         skipped = [f"{file.filename}: {file.reason}" for file in report.skipped][:20]
-        given = [answers.finding(finding) for finding in found]
+        given = [answers.finding(finding) for finding in report.findings]
         return answers.page("findings", given, offset, limit, target=report.target, files_skipped=skipped)
 
     def explain(self, rule: str) -> dict[str, Any]:
@@ -80,9 +76,7 @@ class Tools:
         """Estimate a migration, and list its tasks in order: what to do, where, why, what comes first and
         the command that proves it done."""
         where = self._roots.path(path)
-        report = self._roots.check(where)
-        files = tuple(file for file in report.files if self._is_inside(file.filename, where))
-        report = type(report)(report.target, files)
+        report = self._report(where)
         settings = engine.show_settings(where, Options()).effort
         made = estimate(report, settings)
         given = [asdict(task) for task in tasks(made, report)]
@@ -148,8 +142,12 @@ class Tools:
         settings = engine.show_settings(self._roots.folders[0], Options())
         return load(settings).rule(code_or_name)
 
-    def _is_below(self, finding: Finding, where: Path) -> bool:
-        return self._is_inside(finding.filename, where)
+    def _report(self, where: Path, asked: Callable[[Finding], bool] = lambda found: True) -> Report:
+        """Return the findings below a path that are asked for, one for each of their jobs."""
+        report = self._roots.check(where)
+        files = (file for file in report.files if self._is_inside(file.filename, where))
+        kept = (replace(file, findings=tuple(filter(asked, file.findings))) for file in files)
+        return together(replace(report, files=tuple(kept)))
 
     def _is_inside(self, filename: str, where: Path) -> bool:
         path = self._roots.folders[0] / filename

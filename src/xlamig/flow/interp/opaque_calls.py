@@ -29,6 +29,8 @@ from xlamig.flow.model.tensor_methods import is_of_tensors, keeps_kind
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
+_USE = re.compile(r"\b(\w+)(?:\s*\.\s*(\w+))?")
+
 
 class OpaqueCalls:
     """An unknown thing with a `place` was computed from tensors there. It may be one, or hold some, or
@@ -135,8 +137,21 @@ class OpaqueCalls:
 def _is_used_as_tensor(name: ir.Name, text: str) -> bool:
     """Return whether a name may stand for a tensor somewhere else in a text: `logger.info(x)` is no such
     use."""
-    uses = re.finditer(rf"\b{re.escape(name.id)}\b(?:\s*\.\s*(\w+))?", text)
-    return any(use.start() != name.start and (use[1] is None or _shows_kind(use[1])) for use in uses)
+    return any(
+        use.start() != name.start and (use[2] is None or _shows_kind(use[2])) for use in _uses(name.id, text)
+    )
+
+
+def _uses(word: str, text: str) -> Iterator[re.Match[str]]:
+    """Yield where a text has a word, with the attribute that follows it."""
+    start = text.find(word)
+    while start >= 0:
+        use = _USE.match(text, start)
+        if use is not None and use[1] == word:
+            yield use
+            start = text.find(word, use.end())
+        else:
+            start = text.find(word, start + 1)
 
 
 @cache

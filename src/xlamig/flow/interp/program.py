@@ -26,6 +26,7 @@ from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.portable import portable, restored
 from xlamig.flow.interp.visits import Visit, sent, sent_proofs
 from xlamig.flow.model.effects import Effects
+from xlamig.flow.model.evidence import Evidence
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.project import ProjectIndex
 from xlamig.flow.model.regions import Regions
@@ -52,6 +53,14 @@ class ModuleText(NamedTuple):
     text: str
     is_package: bool
     tree: bytes
+
+
+class _Read(NamedTuple):
+    """A module that stays in memory from one analysis to the next; see `State.kept_evidence`."""
+
+    tree: ir.Module
+    scopes: ScopeTable
+    evidence: dict[int, Evidence]
 
 
 class ModulesRun:
@@ -97,10 +106,11 @@ class ModulesRun:
         source = self.texts.get(module)
         if known is not None or source is None:
             return known
-        tree, scopes = _read(source, module)
+        tree, scopes, evidence = _read(source, module)
         names = Names(Interest(), self.index, module)
         analysis = Analysis(tree, source.text, names, Values(names, source.text), True, source.filename)
         machine = self.machines[module] = AbstractInterpreter(analysis, scopes, Regions(analysis), self)
+        machine.kept_evidence = evidence
         machine.moves.share(self.main.moves)
         machine.frequency = "unknown"  # an import passes constants around: see `tells`
         machine.block(statement for statement in tree.body if not _of_script(statement, source.text))
@@ -176,9 +186,9 @@ class ModulesRun:
 
 
 @lru_cache(maxsize=_KEPT)
-def _read(source: ModuleText, module: str) -> tuple[ir.Module, ScopeTable]:
+def _read(source: ModuleText, module: str) -> _Read:
     tree: ir.Module = pickle.loads(source.tree)
-    return tree, ScopeTable(tree, source.text, module, source.is_package)
+    return _Read(tree, ScopeTable(tree, source.text, module, source.is_package), {})
 
 
 def _of_script(statement: ir.Stmt, text: str) -> bool:

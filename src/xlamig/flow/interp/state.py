@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Generic, TypeVar
 from zlib import crc32
 
 from xlamig import ir
@@ -22,8 +23,27 @@ from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
 
+T = TypeVar("T")
 _PER_STATEMENT = 40  # how often each is run on the average before calls are no longer followed
 _AT_LEAST = 4000
+
+
+class Setting(Generic[T]):
+    """While it lasts, a field of the state has another value."""
+
+    # Entered for each branch of the program: a generator's context manager takes four times as long.
+    __slots__ = ("before", "name", "state", "value")
+
+    def __init__(self, state: State, name: str, value: T) -> None:
+        self.state, self.name, self.value = state, name, value
+
+    def __enter__(self) -> T:
+        self.before = getattr(self.state, self.name)
+        setattr(self.state, self.name, self.value)
+        return self.value
+
+    def __exit__(self, *_: object) -> None:
+        setattr(self.state, self.name, self.before)
 
 
 class State:
@@ -70,6 +90,7 @@ class State:
         self.left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
         self._sized: set[int] = set()
         self._evidence: dict[int, Evidence] = {}
+        self.kept_evidence: dict[int, Evidence] = {}  # of earlier analyses, by the identity of the node
 
     # ------------------------------------------------------------------ blocks
 
@@ -110,14 +131,9 @@ class State:
             self._sized.add(id(body))
             self.left += _PER_STATEMENT * len(body)
 
-    @contextmanager
-    def branch(self) -> Iterator[Effects]:
+    def branch(self) -> Setting[Effects]:
         """Collect the effects of a branch apart: it may not run."""
-        before, self.effects = self.effects, Effects()
-        try:
-            yield self.effects
-        finally:
-            self.effects = before
+        return Setting(self, "effects", Effects())
 
     def join_effects(self, *branches: Effects) -> None:
         """Add the effects of branches, one of which runs."""
@@ -125,26 +141,17 @@ class State:
 
     # ------------------------------------------------------------------ statements
 
-    @contextmanager
-    def lowers_frequency(self, test: ir.Expr, taken: bool) -> Iterator[None]:
+    def lowers_frequency(self, test: ir.Expr, taken: bool) -> Setting[Frequency]:
         """`if step % 100 == 0`: what is inside runs in some steps only."""
-        before = self.frequency
-        if before == "step" and self.frequency_guards.lowers_frequency(test, self.frame.scope, taken):
-            self.frequency = "interval"
-        try:
-            yield
-        finally:
-            self.frequency = before
+        frequency = self.frequency
+        if frequency == "step" and self.frequency_guards.lowers_frequency(test, self.frame.scope, taken):
+            frequency = "interval"
+        return Setting(self, "frequency", frequency)
 
-    @contextmanager
-    def on_one_rank(self, test: ir.Expr, taken: bool) -> Iterator[None]:
+    def on_one_rank(self, test: ir.Expr, taken: bool) -> Setting[tuple[Why, ...]]:
         """`if rank == 0`: what is inside runs on one rank only."""
-        outer = self.one_rank
-        self.one_rank = outer or self.frequency_guards.first_rank(test, self.frame.scope, taken)
-        try:
-            yield
-        finally:
-            self.one_rank = outer
+        why = self.one_rank or self.frequency_guards.first_rank(test, self.frame.scope, taken)
+        return Setting(self, "one_rank", why)
 
     @contextmanager
     def once(self, message: bool = False) -> Iterator[None]:
@@ -275,16 +282,22 @@ class State:
         around = parent if scope.kind == "function" and parent and parent.kind == "class" else scope
         known = self._evidence.get(id(around.node))
         if known is None:
-            known = self._evidence[id(around.node)] = Evidence(self.names)
-            for node in around.node.body if isinstance(around.node, ir.ClassDef) else ():
-                if isinstance(node, ir.FunctionDef):
-                    known.add(node.body, node.params, self.scopes.of(node))
-            if isinstance(around.node, ir.FunctionDef):
-                known.add(around.node.body, around.node.params, around)
-            elif around.node is None:
-                known.add(self.analysis.module.body, (), around)
-            known.settle()
+            kept = self.kept_evidence.get(id(around.node))
+            known = kept if kept is not None and kept.holds_for(self.names) else self._collected(around)
+            self._evidence[id(around.node)] = self.kept_evidence[id(around.node)] = known
         return known
+
+    def _collected(self, around: Scope) -> Evidence:
+        found = Evidence(self.names)
+        for node in around.node.body if isinstance(around.node, ir.ClassDef) else ():
+            if isinstance(node, ir.FunctionDef):
+                found.add(node.body, node.params, self.scopes.of(node))
+        if isinstance(around.node, ir.FunctionDef):
+            found.add(around.node.body, around.node.params, around)
+        elif around.node is None:
+            found.add(self.analysis.module.body, (), around)
+        found.settle()
+        return found
 
     def enter(self, scope: Scope, parent: Frame | None, owner: ClassInfo | None) -> Frame:
         """Starts a frame; the caller puts the old one back."""

@@ -42,6 +42,7 @@ class Evidence:
         self.proofs: dict[Definition, ir.Expr] = {}
         self.entails: dict[Definition, set[Definition]] = {}
         """For each definition those that are tensors if it is one."""
+        self._asked: dict[tuple[Scope, str | int], tuple[ir.Expr, str | None]] = {}
 
     def add(self, body: ir.Block, params: tuple[ir.Param, ...], scope: Scope) -> None:
         """Collect the uses in a function."""
@@ -49,6 +50,18 @@ class Evidence:
         for param in params:
             uses.bind(param.name, param.start)
         uses.block(body)
+
+    def dotted(self, node: ir.Expr, scope: Scope) -> str | None:
+        """Return the canonical name of a node, and remember that the evidence depends on it."""
+        key = scope, path_of(node) or id(node)
+        known = self._asked.get(key)
+        if known is None:
+            known = self._asked[key] = node, self.names.dotted(node, scope)
+        return known[1]
+
+    def holds_for(self, names: Names) -> bool:
+        """Return whether other names, of the same module in another program, give the same evidence."""
+        return all(names.dotted(node, scope) == dotted for (scope, _), (node, dotted) in self._asked.items())
 
     def settle(self) -> None:
         """Prove what follows from the definitions that are proved."""
@@ -77,7 +90,7 @@ class _Uses(Reaching):
 
     def __init__(self, found: Evidence, scope: Scope, params: frozenset[int]) -> None:
         super().__init__()
-        self.found, self.scope, self.names, self.params = found, scope, found.names, params
+        self.found, self.scope, self.params = found, scope, params
         self._layers: dict[str, bool] = {}
 
     def define(self, target: ir.Expr, value: ir.Expr | None) -> None:
@@ -103,7 +116,7 @@ class _Uses(Reaching):
 
     def _called(self, node: ir.Call, func: ir.Expr) -> None:
         self._refute(func, plain=True)
-        dotted = None if self._is_of_parameter(func) else self.names.dotted(func, self.scope)
+        dotted = None if self._is_of_parameter(func) else self.found.dotted(func, self.scope)
         if dotted is not None:
             if dotted.startswith("torch."):
                 self._prove_arguments(node, signatures.signature(dotted))
@@ -148,7 +161,7 @@ class _Uses(Reaching):
 
     def _is_computed(self, node: ir.Expr) -> bool:
         """Return whether an expression is a call of a function of torch that returns a tensor."""
-        dotted = self.names.dotted(node.func, self.scope) if isinstance(node, ir.Call) else None
+        dotted = self.found.dotted(node.func, self.scope) if isinstance(node, ir.Call) else None
         return dotted is not None and signatures.returns(dotted) == {"tensor"}
 
     def _is_layer(self, func: ir.Expr) -> bool:
@@ -163,7 +176,7 @@ class _Uses(Reaching):
         return known
 
     def _makes_layer(self, node: ir.Expr | None) -> bool:
-        dotted = self.names.dotted(node.func, self.scope) if isinstance(node, ir.Call) else None
+        dotted = self.found.dotted(node.func, self.scope) if isinstance(node, ir.Call) else None
         if dotted is None or not dotted.startswith("torch.nn.") or made_by(dotted) != "module":
             return False
         return dotted.rpartition(".")[2] not in table.names("evidence", "containers")
@@ -218,7 +231,7 @@ class _Uses(Reaching):
             case ir.Walrus(value=value):
                 yield from self._behind(value)
             case ir.Call(func=ir.Attribute(value=value, attr=name)) if keeps_kind(name):
-                if not may_call_a_part(name, node) and self.names.dotted(node.func, self.scope) is None:
+                if not may_call_a_part(name, node) and self.found.dotted(node.func, self.scope) is None:
                     yield from self._behind(value)
 
     # ------------------------------------------------------------------ refutations

@@ -40,6 +40,7 @@ class FrequencyGuards:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._ask_for_rank: dict[tuple[int, int], bool] = {}  # by the identities of a test and its scope
 
     def first_rank(self, test: ir.Expr, scope: Scope, holds: bool) -> tuple[Why, ...]:
         """The reason if only rank 0 gets here where `test` is true, or where it is not."""
@@ -68,6 +69,13 @@ class FrequencyGuards:
     # ------------------------------------------------------------------ ranks
 
     def _may_ask_for_rank(self, test: ir.Expr, scope: Scope) -> bool:
+        key = id(test), id(scope)
+        known = self._ask_for_rank.get(key)
+        if known is None:
+            known = self._ask_for_rank[key] = self._names_rank(test, scope)
+        return known
+
+    def _names_rank(self, test: ir.Expr, scope: Scope) -> bool:
         if _RANKS.search(self.text, test.start, test.end) is not None:
             return True
         asked = test.left if isinstance(test, ir.Compare) else test

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from xlamig import ir
 from xlamig.facts import Guard, GuardKind
@@ -109,8 +110,7 @@ class Guards:
         off = [b for b in bindings if isinstance(b.value, ir.Const) and b.value.value in (False, None)]
         if not off or len(off) != len(bindings) or not all(b.scope.name.endswith("__init__") for b in off):
             return False
-        sets = re.findall(rf"\b{name}\s*=(?!=)|\w_{name}\b|\b{name}_\w|[\"']{name}[\"']", self.text)
-        return len(sets) == len(off)
+        return _settings_of(name, self.text) == len(off)
 
     def _by_name(self, test: ir.Expr, scope: Scope, holds: bool) -> GuardKind | None:
         subject = test.func if isinstance(test, ir.Call) else test
@@ -191,3 +191,9 @@ class Guards:
         if isinstance(test, ir.Name) and any(b.optional for b in scope.lookup(test.id)):
             return "package"
         return None
+
+
+@lru_cache(maxsize=1024)
+def _settings_of(name: str, text: str) -> int:
+    """Count the places of a text that may set an attribute, under this or a longer name."""
+    return len(re.findall(rf"\b{name}\s*=(?!=)|\w_{name}\b|\b{name}_\w|[\"']{name}[\"']", text))

@@ -36,6 +36,8 @@ def is_risky(text: str) -> bool:
 
 
 def _deepest(piece: str) -> int:
+    if sum(map(piece.count, "([{")) <= _BRACKETS:
+        return 0  # not deep enough to matter
     depth = deepest = 0
     for bracket in _NOT_BRACKETS.sub("", piece):
         if bracket in "([{":

@@ -26,10 +26,11 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.tensor_methods import is_of_tensors, keeps_kind
+from xlamig.flow.model.words import starts_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
-_USE = re.compile(r"\b(\w+)(?:\s*\.\s*(\w+))?")
+_USE = re.compile(r"(\w+)(?:\s*\.\s*(\w+))?")
 
 
 class OpaqueCalls:
@@ -137,21 +138,15 @@ class OpaqueCalls:
 def _is_used_as_tensor(name: ir.Name, text: str) -> bool:
     """Return whether a name may stand for a tensor somewhere else in a text: `logger.info(x)` is no such
     use."""
-    return any(
-        use.start() != name.start and (use[2] is None or _shows_kind(use[2])) for use in _uses(name.id, text)
-    )
-
-
-def _uses(word: str, text: str) -> Iterator[re.Match[str]]:
-    """Yield where a text has a word, with the attribute that follows it."""
-    start = text.find(word)
-    while start >= 0:
+    end = 0
+    for start in starts_of(name.id, text):
         use = _USE.match(text, start)
-        if use is not None and use[1] == word:
-            yield use
-            start = text.find(word, use.end())
-        else:
-            start = text.find(word, start + 1)
+        if use is None or use[1] != name.id or start < end:
+            continue
+        end = use.end()
+        if start != name.start and (use[2] is None or _shows_kind(use[2])):
+            return True
+    return False
 
 
 @cache

@@ -114,7 +114,7 @@ class Statements:
         tested = self.m.semantics.test(node.test, "if")
         if holds is not None:
             return self.m.semantics.block(node.body if holds else node.orelse)
-        before = copy_env(self.m.env)
+        before = self.m.env  # each branch gets a copy
         ways: list[Effects] = []
         ends: list[Env | None] = []
         for body, taken in ((node.body, True), (node.orelse, False)):

@@ -86,6 +86,8 @@ class Effects:
 
     def update_from_branches(self, *branches: Effects) -> None:
         """Add the join of the effects of branches, one of which runs."""
+        if not any(branch.must or branch.may or branch.assigned for branch in branches):
+            return  # as most branches do
         must = set.intersection(*(branch.must for branch in branches))
         self.must |= must
         self.repeated |= set.intersection(*(branch.repeated for branch in branches))

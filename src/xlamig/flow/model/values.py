@@ -13,6 +13,7 @@ from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.known import Known, join, short
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Binding, Scope, path_of
+from xlamig.flow.model.words import starts_of
 
 _MAX_DEPTH = 6
 _MAX_NAMES = 8  # followed from one to the next
@@ -23,7 +24,9 @@ _GPU_WORDS = ("nccl",)
 _BRACES = re.compile(r"\{[^}]*\}")
 _PERCENT = re.compile(r"%[dsi]")
 _MAX_ELEMENTS = 64
-_CHANGES = r"\s*(?:\.\s*(?:append|extend|insert|add|update|remove|discard|pop|clear)\b|\[[^\]\n]*\]\s*=[^=])"
+_CHANGES = re.compile(
+    r"\s*(?:\.\s*(?:append|extend|insert|add|update|remove|discard|pop|clear)\b|\[[^\]\n]*\]\s*=[^=])"
+)
 
 
 class Values:
@@ -218,7 +221,7 @@ class Values:
 
     def _is_changed(self, path: str) -> bool:
         """Return whether a sequence may get other elements than it was made with."""
-        return re.search(rf"\b{re.escape(path)}{_CHANGES}", self.text) is not None
+        return any(_CHANGES.match(self.text, start + len(path)) for start in starts_of(path, self.text))
 
     def _from_project(self, node: ir.Expr, scope: Scope) -> Known | None:
         export = self.names.export(node, scope)

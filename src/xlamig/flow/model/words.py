@@ -1,0 +1,15 @@
+"""Find words in a text, much faster than a regular expression does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+def starts_of(word: str, text: str) -> Iterator[int]:
+    """Yield where a name or path starts in a text; its end may be inside of a longer word."""
+    start = text.find(word)
+    while start >= 0:
+        before = text[start - 1] if start else " "
+        if not (before.isalnum() or before == "_"):
+            yield start
+        start = text.find(word, start + 1)

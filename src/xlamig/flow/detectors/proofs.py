@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from xlamig import ir
+from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
+from xlamig.knowledge import values as table
 
 _LOADERS = frozenset({"torch.load"})
 _MASKS = {"torch.nn.TransformerEncoder": "src_key_padding_mask"}
@@ -39,6 +41,42 @@ def padding_mask(name: str, analysis: Analysis) -> Mapping[str, str]:
     calls = (node for node in ir.walk(analysis.module) if isinstance(node, ir.Call)) if keyword else ()
     masked = any(a.keyword == keyword for call in calls for a in call.args)
     return {"padding-mask": str(keyword)} if masked else {}
+
+
+def padded_later(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
+    """The proof "padded-later": what `pad_sequence` gives has one of few lengths in the end."""
+    if name != "torch.nn.utils.rnn.pad_sequence":
+        return {}
+    root = place.scope.node or analysis.module
+    bucketed = any(_batches_alike(call, analysis) for call in ir.walk(analysis.module))
+    made = (s for s in ir.walk(root) if isinstance(s, ir.Assign) and s.value is node)
+    padded = {target.id for statement in made for target in statement.targets if isinstance(target, ir.Name)}
+    given = node.args[0].value if node.args else None
+    samples = given.id if isinstance(given, ir.Name) else ""
+    fixed = any(_fixes_length(n, padded, samples, analysis) for n in ir.walk(root))
+    return {"padded-later": "true"} if bucketed or fixed else {}
+
+
+def _batches_alike(call: ir.Node, analysis: Analysis) -> bool:
+    """Return whether a loader is given batches of samples of like length."""
+    given = [arg for arg in call.args if arg.keyword == "batch_sampler"] if isinstance(call, ir.Call) else []
+    return any(table.name_like("bucket").search(analysis.source(arg.value)) for arg in given)
+
+
+def _fixes_length(node: ir.Node, padded: Container[str], samples: str, analysis: Analysis) -> bool:
+    """Return whether a padded batch is padded again or copied into another tensor, or one of its samples is
+    replaced or added: by one of full length, or for nothing."""
+    match node:
+        case ir.Call(func=ir.Attribute(attr="pad"), args=(ir.Arg(value=ir.Name(id=name)), amounts, *_)):
+            return name in padded and "max(" not in analysis.source(amounts.value)
+        case ir.Assign(targets=(ir.Subscript(index=index),), value=ir.Name(id=name)) if name in padded:
+            return any(isinstance(part, ir.Slice) for part in index)
+        case ir.Assign(targets=(ir.Subscript(value=ir.Name(id=name), index=(ir.Const(value=0 | -1),)),)):
+            return name == samples
+        case ir.Call(func=ir.Attribute(value=ir.Name(id=name), attr="append"), args=(ir.Arg(value=added),)):
+            constants = table.names("torch", "constants")
+            return name == samples and isinstance(added, ir.Call) and path_of(added.func)[6:] in constants
+    return False
 
 
 def _block_with(node: ir.Node, start: int) -> ir.Block:

@@ -17,6 +17,7 @@ class Args:
     keywords: dict[str, AbstractValue] = field(default_factory=dict)
     pairs: list[tuple[ir.Arg, AbstractValue]] = field(default_factory=list)
     starred: bool = False
+    partial: bool = False  # of `*args` or `**kwargs` it is not known what they hold
     rest: AbstractValue | None = None  # what `*args` goes on with
 
     def after(self, preset: Args) -> Args:

@@ -21,9 +21,10 @@ from xlamig.flow.interp.domain import (
     known_parts,
     sequence,
 )
+from xlamig.flow.interp.lengths import as_the_longest, is_sorted_by_length, varies
 from xlamig.flow.interp.one_rank import OPEN_FILE
 from xlamig.flow.interp.reads import SIZES, Reads, sureness
-from xlamig.flow.interp.sizes import Sizes, varies
+from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 
 _RESULTS = {
@@ -78,13 +79,16 @@ class Builtins:
                 )
             case "zip" if args.rest is not None and args.rest.items and len(args.positional) == 1:
                 return sequence([AbstractValue("sequence", element=item) for item in args.rest.items])
+            case "zip" if args.rest is not None and len(args.positional) == 1:
+                column = AbstractValue("sequence", element=self.m.semantics.iterate(args.rest))
+                return AbstractValue("sequence", element=column)
             case "zip":
                 parts = [self.m.semantics.iterate(thing) for thing in args.positional]
                 return AbstractValue("sequence", element=sequence(parts))
             case "reversed" | "list" | "tuple" | "iter" | "set":
                 return self._copied(name, first)
             case "len":
-                return self._len(first)
+                return self._len(first, node)
             case "sum":
                 return self._sum(first, args, node)
             case "abs" | "round" | "pow":
@@ -139,9 +143,10 @@ class Builtins:
         if name == "sorted" and first.kind == "mapping":
             return AbstractValue("sequence", element=TEXT)
         if name == "sorted":
-            return (
-                AbstractValue("sequence", element=element_of(first)) if first.kind == "sequence" else FOREIGN
-            )
+            return self._sorted(first, args)
+        if "key" in args.keywords and is_sorted_by_length(args, self.m):
+            one = name == "max" and len(args.positional) == 1 and self.m.batching
+            return as_the_longest(things[0]) if one else TOP
         if name == "max" and len(args.positional) == 1:
             longest = self.sizes.longest(things[0], node, args.node(0))
             if longest is not None:
@@ -155,6 +160,13 @@ class Builtins:
                     self.reads.sized(node, node, thing, LIKELY, name)  # what they are padded to
                 return thing.replace(const=TOP.const)
         return NUMBER if all(t.kind in ("number", "bool") for t in things) else TOP
+
+    def _sorted(self, first: AbstractValue, args: Args) -> AbstractValue:
+        by_length = is_sorted_by_length(args, self.m)
+        if first.kind == "sequence" or by_length:
+            trait = Mark.BY_LENGTH if by_length else None
+            return AbstractValue("sequence", element=self.m.semantics.iterate(first), trait=trait)
+        return FOREIGN
 
     def _range(self, args: Args, node: ir.Call) -> AbstractValue:
         for i, thing in enumerate(args.positional):
@@ -183,9 +195,12 @@ class Builtins:
             return AbstractValue("sequence", items=()) if first is TOP else TOP
         return FOREIGN if first.kind == "foreign" else TOP
 
-    @staticmethod
-    def _len(first: AbstractValue) -> AbstractValue:
+    def _len(self, first: AbstractValue, node: ir.Call) -> AbstractValue:
         known = known_parts(first)
+        if first.trait is Mark.LONGEST and first.cause != "batch":
+            longest = self.sizes.longest(AbstractValue("number", trait=Mark.LENGTH), node)
+            if longest is not None:
+                return longest
         if known is not None:
             return constant(len(known))
         if first.kind == "tensor" and first.cause in SIZES:
@@ -194,7 +209,7 @@ class Builtins:
             )
         if first.trait is Mark.GROWS:
             return AbstractValue("number", cause="length", loop=first.loop)
-        if first.kind == "sequence" and first.cause == "batch":
+        if (first.kind == "sequence" and first.cause == "batch") or first.trait is Mark.SAMPLE:
             return AbstractValue("number", cause="batch", sure=LIKELY, why=first.why, trait=Mark.LENGTH)
         return AbstractValue("number", trait=Mark.LENGTH)
 
@@ -225,7 +240,7 @@ class Builtins:
             self.reads.host(node, inner[0], "item", str(callee.ref), args.node(1))
             return AbstractValue("sequence", element=NUMBER)
         if callee.kind == "api" and callee.ref == "len":
-            return AbstractValue("sequence", element=self._len(inner[0]))
+            return AbstractValue("sequence", element=self._len(inner[0], node))
         return AbstractValue("sequence", element=TOP)
 
 

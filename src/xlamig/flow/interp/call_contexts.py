@@ -240,17 +240,19 @@ class CallContexts:
         if known is not None and (not per_step or "step" in known.frequencies):
             return
         function = m.function(node, frame, owner)
+        m.collating = "worker" in words and not _OF_SAMPLES.search(node.name)
         given = {name: _elsewhere(thing) for name, thing in known.given.items()} if known is not None else {}
         given = given or {
             p.name: self.parameters.guessed(p, function, per_step=per_step) for p in node.params
         }
+        if m.collating:
+            _take_samples(given, function)
         if known is None and owner is not None and node.params and function.kind != "static":
             own = object_of(owner, "host" if node.name == "__init__" else "device")
             given[node.params[0].name] = (
                 AbstractValue("class", ref=owner) if function.kind == "class" else own
             )
         before = m.frequency, m.frame, m.loops
-        m.collating = "worker" in words and not _OF_SAMPLES.search(node.name)
         m.batches += m.collating
         m.frequency, m.loops = "step" if per_step else "unknown", []
         caller = m.regions.caller(node, owner.scope if owner else frame.scope)
@@ -266,6 +268,16 @@ class CallContexts:
         m.batches -= m.collating
         m.collating = False
         m.caller = ()
+
+
+def _take_samples(given: dict[str, AbstractValue], function: Function) -> None:
+    """Let the first parameter of a collate function be a list of samples if nothing else is known of it."""
+    node = function.node
+    first = 0 if function.kind == "static" or function.owner is None else 1
+    for param in node.params[first : first + 1]:
+        if given.get(param.name, TOP).kind == "unknown" and not param.kind:
+            sample = AbstractValue("tensor", "host", sure=LIKELY, loose=True)
+            given[param.name] = AbstractValue("sequence", element=sample)
 
 
 def _may_train(function: Function) -> bool:

@@ -91,7 +91,7 @@ class Calls:
                 made.keywords.update(thing.fields)
                 made.starred = True
             elif arg.star:
-                made.starred = True
+                made.starred = made.partial = True
                 if arg.star == "*":
                     made.rest = self.m.semantics.iterate(thing)
                     made.positional.append(made.rest)

@@ -166,6 +166,9 @@ class Costs:
         read = table.number_arguments(plain, "read-as-number") or ()
         of_numbers = plain in table.names("torch", "of-numbers")
         told: set[str] = set()
+        if args.starred and not sure and baked is not None and "*" in baked:  # `x.new(*shape)`
+            for item in args.positional:
+                self._sized(result, item, name, node)
         for i, (arg, thing) in enumerate(args.pairs):
             counted = not args.starred and i < len(parameters)
             parameter = arg.keyword or (parameters[i] if counted else "*")
@@ -177,13 +180,19 @@ class Costs:
                     if wanted and sureness(item) > POSSIBLE:
                         item = AbstractValue("number", cause="read", sure=item.sure, why=item.why)
                 if wanted and not sure:
-                    self.sizes.sized(result, item, name, node)
+                    self._sized(result, item, name, node)
                 if (wanted or parameter in free) and sure and item.kind == "number":
                     if item.cause not in told:  # `arange(n, n + 1)` is one program for each n
                         self._baked(part, item, name, sure)
                     told.add(item.cause)
                     if of_numbers and item.cause in (*VALUE_SIZES, "batch") and item.sure > POSSIBLE:
                         result.cause = "dynamic"
+
+    def _sized(self, result: AbstractValue, item: AbstractValue, name: str, node: ir.Call) -> None:
+        """Take over from a size, a number or a 0-d tensor of the host, that it differs between batches."""
+        number = self.sizes.read(item, node) if item.kind == "tensor" else item
+        if number is not None:
+            self.sizes.sized(result, number, name, node)
 
     @staticmethod
     def _parts(node: ir.Expr, thing: AbstractValue) -> list[tuple[ir.Expr, AbstractValue]]:

@@ -31,10 +31,11 @@ from xlamig.flow.interp.frames import Frame, Function, class_of, copy_env
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.iteration import Iteration
 from xlamig.flow.interp.kept import kept_entry
+from xlamig.flow.interp.lengths import LASTING
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import attribute_shape, sizes_of
-from xlamig.flow.interp.sizes import LASTING, Sizes
+from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.scopes import path_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import ChangingConstant
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
@@ -14,11 +15,13 @@ from xlamig.flow.interp.domain import (
     Carried,
     Mark,
     element_of,
+    join,
     placed,
     sequence,
 )
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.kept import entry_name, is_carried, kept_entry
+from xlamig.flow.interp.lengths import as_the_longest
 from xlamig.flow.interp.masks import has_mask, masked_base, record_mask
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
@@ -53,13 +56,16 @@ class Indexing:
                 return placed(part, base)
             case "dataset":
                 return AbstractValue("tensor", "host", sure=LIKELY, loose=True)
+            case "instance":
+                method = self.m.semantics.method_of(base, "__getitem__")
+                return self.m.semantics.call(method, Args(index), None) if method is not None else TOP
             case "foreign":
                 return FOREIGN
             case "text":
                 return base.replace(const=TOP.const)
         if base.kind == "unknown" and has_mask(index):
             return self._read_tensor(node, masked_base(base), index)
-        if base.kind == "unknown" and base.place:
+        if base.kind == "unknown" and (base.place or base.trait is Mark.LONGEST):
             return base
         if index and index[0].kind == "tensor" and index[0].scalar:
             self.reads.host(node.index[0], index[0], "number", "index")
@@ -100,6 +106,8 @@ class Indexing:
         if base.trait is Mark.SHAPE:
             return self.dimension(base, first.const)
         held = element_of(base)
+        if base.trait is Mark.BY_LENGTH and first.const in (0, -1) and self.m.batching:
+            return as_the_longest(held)
         if held.kind in _UNKNOWN and base.trait is None:
             return self._entry(node, base)
         if held.kind == "tensor" and held.trait is None and (kept := kept_entry(self.m, node.value, base)):
@@ -190,6 +198,9 @@ class Indexing:
                 changed = list(items)
                 changed[key] = thing
                 self.m.put(name, sequence(changed).replace(trait=base.trait))
+            elif thing.kind == "number" and thing.cause:
+                held = join(element_of(base), thing)
+                self.m.put(name, base.replace(items=None, element=held, const=TOP.const))
 
     def _prove(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> None:
         """Return whether a position in a tensor is a tensor of integers."""

@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.lengths import encoded
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
@@ -83,6 +84,8 @@ class Libraries:
                 return NUMBER
             case "draws" if not is_array(name, args):
                 return self.sizes.drawn()
+            case "encodes":
+                return encoded(args, node)
             case "decodes":
                 return self.decoded(name, args, node)
         return FOREIGN

@@ -19,7 +19,9 @@ from xlamig.flow.interp.domain import (
     join_all,
     sequence,
 )
+from xlamig.flow.interp.host_batches import array_method
 from xlamig.flow.interp.kept import kept_entry
+from xlamig.flow.interp.lengths import is_sorted_by_length, joined
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.optimizer_calls import call_optimizer, call_scaler
 from xlamig.flow.interp.reads import Reads
@@ -38,6 +40,12 @@ class Objects:
     unknown: UnknownObjects
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        if name == "sort" and owner.kind in ("sequence", "unknown") and is_sorted_by_length(args, self.m):
+            assert isinstance(node.func, ir.Attribute)
+            element = self.m.semantics.iterate(owner)
+            ordered = AbstractValue("sequence", element=element, trait=Mark.BY_LENGTH)
+            self._put(node.func.value, path_of(node.func.value), ordered)
+            return NONE
         match owner.kind:
             case "sequence":
                 return self._of_sequence(owner, name, args, node)
@@ -66,6 +74,8 @@ class Objects:
                 return NONE  # below its level nothing is read
             case "parameters":
                 return owner
+            case "foreign" if isinstance(owner.trait, Mark):
+                return array_method(self.sizes, owner, name, node)
             case "foreign" if owner.trait is not None:
                 return self.libraries.method(owner, name, args, node)
             case "foreign":
@@ -87,6 +97,8 @@ class Objects:
             known = owner.items or owner.element
             element = join(element_of(owner), new) if known else new
             changed = AbstractValue("sequence", element=element, trait=trait, loop=owner.loop, ref=owner.ref)
+            if name == "extend":
+                changed = joined(changed, owner, args.positional[0])
             self._put(node.func.value, path, changed)
             return NONE
         if name == "clear":

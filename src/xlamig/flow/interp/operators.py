@@ -25,8 +25,9 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.domain.shapes import broadcast
+from xlamig.flow.interp.lengths import LASTING, joined, rounded, times
 from xlamig.flow.interp.reads import Reads
-from xlamig.flow.interp.sizes import LASTING, VARIED, joined, times
+from xlamig.flow.interp.sizes import VARIED
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 
@@ -100,7 +101,7 @@ class Operators:
         if kinds <= {"number", "bool"}:
             return self._number(op, left, right)
         if "foreign" in kinds:
-            return FOREIGN
+            return next((side for side in (left, right) if side.trait in (Mark.LONGEST, Mark.SAMPLE)), FOREIGN)
         if kinds == {"parameters"}:
             return join_parameters((left, right))
         if "unknown" in kinds and (left.place or right.place):
@@ -131,6 +132,9 @@ class Operators:
         fold = _FOLD.get(op)
         if fold is not None and isinstance(left.const, int | float) and isinstance(right.const, int | float):
             return AbstractValue("number", const=fold(left.const, right.const))
+        multiple = rounded(op, left, right)
+        if multiple is not None:
+            return multiple
         for side in (left, right):
             if side.cause:
                 made = AbstractValue("number", sure=side.sure, cause=side.cause, loop=side.loop, why=side.why)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args, dtype_of
-from xlamig.flow.interp.domain import MISSING, NUMBER, AbstractValue, Mark
+from xlamig.flow.interp.domain import LIKELY, MISSING, NUMBER, AbstractValue, Mark
 from xlamig.flow.interp.domain.shapes import UNKNOWN, Dimension, Shape
 from xlamig.flow.interp.operands import Number, Operands
 from xlamig.flow.interp.reads import SIZES, keeps
@@ -122,6 +122,10 @@ def indexed_shape(shape: Shape, nodes: tuple[ir.Expr, ...], index: list[Abstract
 def sizes_of(tensor: AbstractValue) -> AbstractValue:
     """Return the value of `tensor.shape`."""
     number = AbstractValue("number", cause=SIZES.get(tensor.cause, ""), loop=tensor.loop, why=tensor.why)
+    if tensor.trait is Mark.LONGEST and not tensor.cause:
+        number = number.replace(cause="batch", sure=LIKELY, trait=Mark.LONGEST)
+    elif tensor.place == "host":
+        number = number.replace(trait=Mark.LENGTH)
     if tensor.shape is None or tensor.loose:
         return AbstractValue("sequence", element=number, trait=Mark.SHAPE)
     items = tuple(

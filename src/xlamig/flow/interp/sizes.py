@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, Made, Mark, Trait, element_of
+from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, Made, Mark, element_of, sequence
+from xlamig.flow.interp.lengths import is_longest, varies
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
@@ -17,37 +18,15 @@ from xlamig.knowledge import values as table
 if TYPE_CHECKING:
     from xlamig.flow.interp.frames import Env, Loop
 
+TEXT: Final = "tokenizer"
+"""The operation that makes a tensor of a text, which has a length of its own."""
 VARIED: Final = "varied"
 """The cause of a tensor of the host whose shape is another one for each sample or batch."""
-_A_SIZE = re.compile(r"^len\(|\.shape\[-?\d\]$|\.size\(-?\d\)$")
-LASTING: tuple[Trait | None, ...] = (Mark.LONGEST, Mark.DRAWN, Mark.LENGTH)
+_A_SIZE = re.compile(r"^len\(|\.shape\[-?\d\]$|\.size\(-?\d\)$|\.numel\(\)$")
 
 
-def varies(thing: AbstractValue) -> bool:
-    """Return whether a number, or the length of a sequence, is another one for each sample."""
-    if thing.kind not in ("number", "sequence") or thing.sure < LIKELY:
-        return False
-    return thing.cause == "batch" or (thing.cause == "random" and thing.trait is Mark.DRAWN)
-
-
-def times(made: AbstractValue, number: AbstractValue) -> AbstractValue:
-    """`[PAD] * (longest - len(s))`"""
-    if not varies(number):
-        return made
-    return _as_long_as(made.replace(trait=Mark.PADDING), number)
-
-
-def joined(made: AbstractValue, left: AbstractValue, right: AbstractValue) -> AbstractValue:
-    """`s + [PAD] * (n - len(s))`: as long as `n` says."""
-    varied = [side for side in (left, right) if varies(side)]
-    if not varied or (len(varied) > 1 and any(side.trait is Mark.PADDING for side in varied)):
-        return made
-    return _as_long_as(made, next((side for side in varied if side.trait is Mark.LONGEST), varied[0]))
-
-
-def _as_long_as(made: AbstractValue, lead: AbstractValue) -> AbstractValue:
-    trait = Mark.LONGEST if lead.trait is Mark.LONGEST else made.trait
-    return made.replace(cause="batch", sure=LIKELY, trait=trait, why=lead.why)
+def _is_varied(array: AbstractValue) -> bool:
+    return array.trait in (Mark.LONGEST, Mark.SAMPLE)
 
 
 def _breaks(body: ir.Block) -> bool:
@@ -75,7 +54,8 @@ class Sizes:
         lengths = given.kind == "number" and (given.trait is Mark.LENGTH or given.cause == "batch")
         if isinstance(source, ir.Comprehension):
             lengths |= _A_SIZE.search(self.m.source(source.element)) is not None
-        if not lengths or given.cause not in ("", "batch") or not self.m.batching:
+        texts = self.m.frequency == "unknown" and given.cause == "batch"
+        if not lengths or given.cause not in ("", "batch") or not (self.m.batching or texts):
             return None
         why = Why(f"`{short(self.m.source(node))}` is the longest of a batch", (node.start, node.end))
         return AbstractValue("number", cause="batch", sure=LIKELY, trait=Mark.LONGEST, why=(why,))
@@ -133,6 +113,9 @@ class Sizes:
         """The result of an operation on the host, which may have a shape of its own each time."""
         plain = last.rstrip("_")
         first = args.get(0)
+        lengths = owner or first
+        if lengths is not None and lengths.trait is Mark.LENGTHS and lengths.place == "host":
+            result = self._of_lengths(result, plain)
         if result.place == "device" and owner is None and first is not None:
             self.listed(plain, first, node)
         if self.m.collating and result.kind == "tensor" and not result.place:
@@ -141,12 +124,12 @@ class Sizes:
             return result
         if plain in table.names("sizes", "random") and owner is None:
             return result.replace(trait=Mark.DRAWN)
-        if plain == "max" and owner is not None and owner.trait is Mark.LENGTHS and result.scalar:
-            return result.replace(trait=Mark.LONGEST)
         if result.scalar:
             return result
         if owner is None and first is not None and first.kind == "sequence":
             return self._of_sequence(result, plain, first, node)
+        if owner is None and first is not None and first.kind == "foreign" and _is_varied(first):
+            return self._of_array(result, plain, first, node)
         if plain in table.names("sizes", "by-values") or (
             plain == "repeat_interleave" and any(arg.kind == "tensor" for arg in args.all[owner is None :])
         ):
@@ -158,6 +141,35 @@ class Sizes:
         if plain in table.names("sizes", "fixing") or reduced:
             return result
         return self._kept(result, operands)
+
+    @staticmethod
+    def _of_lengths(result: AbstractValue, plain: str) -> AbstractValue:
+        """The greatest of several lengths, or the lengths in order."""
+        if plain == "max" and result.scalar:
+            return result.replace(trait=Mark.LONGEST)
+        if plain == "sort" and result.kind == "sequence" and result.items:
+            values, order = result.items
+            return sequence((values.replace(trait=Mark.BY_LENGTH), order))
+        return result
+
+    def converted(self, made: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the host tensor of `torch.from_numpy(...)`, or of `torch.LongTensor(n, m)`."""
+        for number in args.positional if name != "torch.from_numpy" else ():
+            number = self.read(number, node) or number if number.kind == "tensor" else number
+            self.sized(made, number, name, node)
+        return self.shaped(made, name.rpartition(".")[2], None, [], args, node)
+
+    def _of_array(
+        self, result: AbstractValue, plain: str, array: AbstractValue, node: ir.Node
+    ) -> AbstractValue:
+        """Return the tensor made of an array that is as long as the longest sample."""
+        if plain not in table.names("sizes", "from-lists"):
+            return result
+        made = self.marked(result.replace(why=array.why), plain, node)
+        if array.trait is not Mark.LONGEST:
+            return made
+        self.collated(made)
+        return made.replace(trait=Mark.LONGEST)
 
     @staticmethod
     def _kept(result: AbstractValue, operands: list[AbstractValue]) -> AbstractValue:
@@ -173,24 +185,36 @@ class Sizes:
     ) -> AbstractValue:
         """`torch.cat([g.x for g in graphs])`, `torch.tensor([s + [PAD] * n for s in batch])`"""
         held: Sequence[AbstractValue] = given.items or (element_of(given),)
+        arrays = [thing for thing in held if thing.kind == "foreign" and _is_varied(thing)]
+        if arrays:
+            return self._of_array(result, plain, arrays[0], node)
         alike = plain in table.names("sizes", "of-one-shape")
         joins = alike or plain in table.names("torch", "concat") or plain in table.names("sizes", "joins")
         varied = [t for t in held if t.cause == VARIED and (t.trait is Mark.LONGEST or not alike)]
         if varies(given) or (joins and varied):
             lead = given if varies(given) else varied[0]
-            made = self.marked(result.replace(why=lead.why), plain, node)
+            made = self._made_of(result, lead, plain, node)
             if Mark.LONGEST in (given.trait, *(thing.trait for thing in held)):
                 self.collated(made)
+                made = made.replace(trait=Mark.LONGEST)
             return made
         if plain in table.names("sizes", "from-lists"):
-            if any(map(varies, held)) and all(thing.kind == "sequence" for thing in held):
-                made = self.marked(result, plain, node)
+            lists = [thing for thing in held if varies(thing)]
+            if lists and all(thing.kind == "sequence" for thing in held):
+                made = self._made_of(result, lists[0], plain, node)
                 if any(thing.trait is Mark.LONGEST for thing in held):
                     self.collated(made)
                 return made
             if all(thing.trait is Mark.LENGTH for thing in held):
                 return result.replace(trait=Mark.LENGTHS)
         return result
+
+    def _made_of(
+        self, result: AbstractValue, lead: AbstractValue, operation: str, node: ir.Node
+    ) -> AbstractValue:
+        """Return the tensor made of something whose length differs."""
+        text = self.m.frequency == "unknown" and not self.m.batching
+        return self.marked(result.replace(why=lead.why), TEXT if text else operation, node)
 
     def _padded(
         self, result: AbstractValue, amounts: AbstractValue, operands: list[AbstractValue], node: ir.Node
@@ -200,7 +224,8 @@ class Sizes:
         longest = next((part for part in varied if part.trait is Mark.LONGEST), None)
         if longest is not None:
             return self.marked(result.replace(why=longest.why), "pad", node).replace(trait=Mark.LONGEST)
-        return result if varied else self._kept(result, operands)
+        missing = any(part.trait is Mark.LENGTH for part in amounts.items or (amounts,))
+        return result if varied or missing else self._kept(result, operands)
 
     def sized(self, result: AbstractValue, number: AbstractValue, operation: str, node: ir.Node) -> None:
         """`torch.zeros(n)` on the host, of another size for each sample."""
@@ -208,7 +233,7 @@ class Sizes:
         if result.kind == "tensor" and result.place == "host" and varies(number) and not padded:
             made = self.marked(result.replace(why=number.why), operation.rpartition(".")[2], node)
             result.cause, result.ref, result.why, result.sure = made.cause, made.ref, made.why, made.sure
-            result.trait = Mark.LONGEST if number.trait is Mark.LONGEST else None
+            result.trait = Mark.LONGEST if is_longest(number) else None
             if result.trait:
                 self.collated(made)
 
@@ -218,10 +243,14 @@ class Sizes:
         """Return the element or slice of a host tensor at an index."""
         if base.place != "host":
             return result
+        if base.trait is Mark.BY_LENGTH and len(index) == 1 and index[0].const in (0, -1):
+            return result.replace(trait=Mark.LONGEST, shape=())
         if any(part.kind == "tensor" and part.dtype == "bool" for part in index) and self.m.batching:
             return self.marked(result, "[]", node)
         bounds = [part.items for part in index if part.trait is Mark.SLICE and part.items]
         cut = [(varies(lower), varies(upper)) for lower, upper, _ in bounds]
+        if self._is_drawn_wide(node):
+            return self.marked(result, "[]", node)
         if any(lower != upper for lower, upper in cut):  # of `x[i : i + n]` the ends move together
             return self.marked(result, "[]", node)
         whole = all(bound.kind == "none" for ends in bounds for bound in ends)
@@ -229,6 +258,15 @@ class Sizes:
         if base.cause == VARIED and (not whole or not same):
             return result.replace(cause="", ref=None)
         return result.replace(ref=base.ref) if base.cause == VARIED else result
+
+    def _is_drawn_wide(self, node: ir.Subscript) -> bool:
+        """Return whether the `n` of `x[i : i + n]` is drawn."""
+        for part in node.index:
+            match part:
+                case ir.Slice(lower=ir.Expr() as lower, upper=ir.Binary(op="+", left=left, right=width)):
+                    if self.m.source(lower) == self.m.source(left) and varies(self.m.semantics.evaluate(width)):
+                        return True
+        return False
 
     def marked(self, result: AbstractValue, operation: str, node: ir.Node) -> AbstractValue:
         text = short(self.m.source(node))
@@ -244,7 +282,8 @@ class Sizes:
         """`torch.stack(log_probs)`, `torch.tensor(rewards, device=device)` of a list with another length in
         each step."""
         takes = plain in table.names("torch", "stack") or plain in table.names("sizes", "from-lists")
-        if takes and given.kind == "sequence" and varies(given) and self.m.frequency == "step":
+        often = self.m.frequency == "step" or (self.m.frequency == "unknown" and given.trait is Mark.SAMPLE)
+        if takes and given.kind == "sequence" and varies(given) and often:
             self._told(node, self.m.statement, plain, LIKELY, given.why)
 
     def collated(self, tensor: AbstractValue) -> None:
@@ -256,7 +295,7 @@ class Sizes:
         """Such a tensor is put on the device every step."""
         if tensor.cause != VARIED or not isinstance(tensor.ref, Made):
             return
-        request = self.m.frequency == "unknown" and tensor.ref.operation == "tokenizer"
+        request = self.m.frequency == "unknown" and tensor.ref.operation == TEXT
         if self.m.frequency != "step" and not request:
             return
         often = "for each text" if request else "every step"

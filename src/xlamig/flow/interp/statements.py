@@ -6,10 +6,11 @@ from xlamig import ir
 from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.decisions import is_copy_to_host
 from xlamig.flow.interp.definitions import Definitions
-from xlamig.flow.interp.domain import NONE, TOP, Mark, join
+from xlamig.flow.interp.domain import NONE, NUMBER, TOP, Mark, join
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.frames import Env, copy_env, join_env
 from xlamig.flow.interp.growth import record_returned_growth
+from xlamig.flow.interp.lengths import greater_by_test, rounds_up
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.semantics import Leaves
@@ -138,7 +139,7 @@ class Statements:
             return True
         if None not in ends:
             self.evaluator.tests.defaulted(node.test, *ends)  # type: ignore[arg-type]
-        self.m.frame.env = {**join_env(*ends), **copied}
+        self.m.frame.env = {**join_env(*ends), **copied, **self._lengths(node, ends)}
         return False
 
     def _copied_from_gpu(self, node: ir.If, ends: list[Env | None]) -> Env:
@@ -151,6 +152,19 @@ class Statements:
             for name, value in taken.items()
             if name in other and is_copy_to_host(value, other[name])
         }
+
+    def _lengths(self, node: ir.If, ends: list[Env | None]) -> Env:
+        """Return the length that `if len(s) > n: n = len(s)` leaves, and the multiple it is rounded to."""
+        taken = ends[0] or {}
+        rounded = rounds_up(node)
+        if rounded in taken and not taken[rounded].cause:
+            return {rounded: taken[rounded]}
+        greater = greater_by_test(node)
+        if greater is None or greater[0] not in taken:
+            return {}
+        name, value = greater
+        longest = self.loops.sizes.running([taken[name], NUMBER], value)
+        return {name: longest} if longest is not None else {}
 
     def _join_ways(self, node: ir.If, ways: list[Effects]) -> None:
         """Add the effects of both branches; what happens where the program does not end happens always."""

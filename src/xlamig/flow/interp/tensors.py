@@ -139,7 +139,9 @@ class Tensors:
         number = AbstractValue(
             "number", cause=cause, loop=owner.loop if cause else 0, sure=owner.sure, why=owner.why
         )
-        if owner.place == "host" and name == "size":
+        if name == "size" and owner.trait is Mark.LONGEST and not owner.cause:
+            number = number.replace(cause="batch", sure=LIKELY, trait=Mark.LONGEST)
+        elif owner.place == "host" and name != "dim":
             number = number.replace(trait=Mark.LENGTH)
         if name == "size" and not args.all:
             return AbstractValue("sequence", element=number, trait=Mark.SHAPE)

@@ -29,7 +29,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.frames import functions_of
-from xlamig.flow.interp.host_batches import numpy_array, tensor_from_array
+from xlamig.flow.interp.host_batches import array, sample
 from xlamig.flow.interp.libraries import Libraries, is_array
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
@@ -82,8 +82,10 @@ class TorchCalls:
         word = table.returned(name)
         if word == "partial":
             return self._partial(args, node)
-        if word == "array":
-            return numpy_array(args)
+        if name.startswith("numpy.") and word in ("array", "array-of", "padded-array", "greatest"):
+            return array(self.sizes, word, args, node)
+        if word in ("sample", "recording", "recorded-array"):
+            return sample(self.sizes, word, node)
         if word and word != "signature":
             return self._by_word(word, name, args, node)
         if name.startswith("torch."):
@@ -110,8 +112,7 @@ class TorchCalls:
         match word:
             case "host-tensor":
                 made = AbstractValue("tensor", "host", trait=Mark.CONSTANT if self._is_global(args) else None)
-                made = self.sizes.shaped(made, "tensor", None, [], args, node)
-                return tensor_from_array(self.sizes, made, first, node)
+                return self.sizes.converted(made, name, args, node)
             case "module":
                 return self._parts(self._module(name, node), args)
             case "wrapped-module":
@@ -224,17 +225,21 @@ class TorchCalls:
     def _batch(self, args: Args, node: ir.Call) -> AbstractValue | None:
         """Return the batch of a loader: the result of its collate function on samples."""
         dataset = args.get(0, "dataset") or TOP
-        collate = args.keywords.get("collate_fn")
+        collate = args.get(6, "collate_fn")
         if collate is None or collate.kind not in ("function", "instance"):
             return None
+        sampler = args.node(4, "batch_sampler")
+        if sampler is not None and table.name_like("bucket").search(self.m.source(sampler)):
+            return None
         self.m.batches += 1
-        sample = AbstractValue("tensor", "host", sure=LIKELY, loose=True)
+        drawn = AbstractValue("tensor", "host", sure=LIKELY, loose=True)
         method = self.m.semantics.method_of(dataset, "__getitem__")
         if dataset.kind == "sequence":
-            sample = element_of(dataset)
+            drawn = element_of(dataset)
         elif method is not None:
-            sample = self.m.semantics.call(method, Args([NUMBER]), node)
-        made = self.m.semantics.reach(collate, node, Args([AbstractValue("sequence", element=sample)]))
+            made = self.m.semantics.call(method, Args([NUMBER]), node)
+            drawn = made if made.kind != "unknown" else drawn
+        made = self.m.semantics.reach(collate, node, Args([AbstractValue("sequence", element=drawn)]))
         self.m.batches -= 1
         return None if made.kind == "unknown" else batch_of(made)
 

@@ -200,13 +200,7 @@ class Regions:
         """The functions and classes that are given to a loader for its workers."""
         if not _ANY_WORKER.search(self.analysis.text):
             return ()
-        return tuple(
-            _partial(arg.value)
-            for node in ir.walk(self.analysis.module)
-            if isinstance(node, ir.Call)
-            for arg in node.args
-            if handed_to_workers(arg)
-        )
+        return tuple(map(_partial, (given for node in ir.walk(self.analysis.module) for given in _given(node))))
 
     @cached_property
     def _workers(self) -> frozenset[str]:
@@ -216,6 +210,8 @@ class Regions:
 def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.FunctionDef]) -> ContextTags:
     """The words that a method has by its name, in a class with these bases."""
     if _COLLATOR.search(owner) and name == "__call__":
+        return WORKER
+    if name.startswith("collat") and any(_DATASET.search(n) for n in (*bases, owner)):
         return WORKER
     if name in _OF_DATASETS or name in _OF_ITERABLES:
         names = (*bases, owner)
@@ -237,6 +233,18 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
         return NO_CONTEXT
     trains = any(map(is_trainer_class, bases)) and _OF_TRAINERS.search(name)
     return FORWARD if trains or any(map(is_module_class, bases)) else NO_CONTEXT
+
+
+def _given(node: ir.Node) -> Iterator[ir.Expr]:
+    """Yield what a call, a dictionary or an assignment to an entry gives to workers."""
+    match node:
+        case ir.Call(args=args):
+            yield from (arg.value for arg in args if handed_to_workers(arg))
+        case ir.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            yield from (v for k, v in pairs if isinstance(k, ir.Const) and k.value in _IN_WORKERS)
+        case ir.Assign(targets=(ir.Subscript(index=(ir.Const(value=str(key)),)),), value=value):
+            yield from (value,) if key in _IN_WORKERS else ()
 
 
 def handed_to_workers(arg: ir.Arg) -> bool:

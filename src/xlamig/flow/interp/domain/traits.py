@@ -23,16 +23,20 @@ class Mark(Enum):
     SORTED_INDEX = "sorted-index"  # an index as `sort`, `argsort`, `topk` or `max(dim)` returns it
     STATE = "state"  # is an entry of a state_dict
     # numbers, sequences and tensors of the host
+    BLOCKS = "blocks"  # how often a number fits into the greatest length of a batch
+    BY_LENGTH = "by-length"  # ordered by the lengths of its elements
     COUNTER = "counter"  # of enumerate or range
     DRAWN = "drawn"  # random, and drawn again and again
     LENGTH = "length"  # of something
     LONGEST = "longest"  # the greatest length in a batch
+    REMAINDER = "remainder"  # of the greatest length in a batch
     # sequences
     APPENDED = "appended"  # something was appended to it
     GROWS = "grows"  # it is longer after every iteration
     PADDING = "padding"  # as long as what is missing to a length
     RANGE = "range"
     RING = "ring"  # cleared, or bounded
+    SAMPLE = "sample"  # an array, an image or a list as long as a file or text
     SET = "set"
     SHAPE = "shape"  # of a tensor
     SHAPE_REST = "shape-rest"  # of a tensor, without its first dimensions

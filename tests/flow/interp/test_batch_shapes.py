@@ -45,6 +45,11 @@ def collated(body: str) -> list[str]:
         "i = random.randint(0, 4)\nreturn torch.stack([s[i : i + 16] for s in batch])",
         "return torch.randint(0, random.randint(2, 9), (4, 8))",
         "return torch.stack([s.mean(0) for s in batch])",
+        "n = max(len(s) for s in batch)\nn = (n + 63) // 64 * 64\nreturn torch.zeros(len(batch), n)",
+        "n = max(len(s) for s in batch)\nn += -n % 64\nreturn torch.zeros(len(batch), n)",
+        "n = max(len(s) for s in batch)\nif n % 64: n += 64 - n % 64\nreturn torch.zeros(len(batch), n)",
+        "n = math.ceil(max(len(s) for s in batch) / 64) * 64\nreturn torch.zeros(len(batch), n)",
+        "batch = sorted(batch, key=lambda s: s.weight)\nreturn torch.zeros(len(batch), 64)",
     ],
 )
 def test_batches_of_one_shape(body: str) -> None:
@@ -66,6 +71,25 @@ LONGEST = "n = max(len(s) for s in batch)\n"
             "torch.zeros(",
         ),
         ("n = random.randint(2, 9)\nreturn torch.randn(4, n) * 2", "torch.randn("),
+        (LONGEST + "return batch[0].new(len(batch), n).fill_(0)", "batch[0].new("),
+        (LONGEST + "return torch.LongTensor(len(batch), n).zero_()", "torch.LongTensor("),
+        (LONGEST + "n = n + n % 2\nreturn torch.zeros(len(batch), n)", "torch.zeros("),
+        (
+            "size = [max(s) for s in zip(*[x.shape for x in batch])]\nreturn torch.zeros(*(4, *size))",
+            "torch.zeros(",
+        ),
+        ("n = 0\nfor s in batch:\n    if len(s) > n: n = len(s)\nreturn torch.zeros(4, n)", "torch.zeros("),
+        (
+            "batch = sorted(batch, key=lambda s: len(s))\nreturn torch.zeros(4, len(batch[-1]))",
+            "torch.zeros(",
+        ),
+        ("batch.sort(key=lambda s: s.size(0))\nreturn torch.zeros(4, batch[-1].size(0))", "torch.zeros("),
+        ("n = len(max(batch, key=len))\nreturn torch.zeros(4, n)", "torch.zeros("),
+        (
+            "n, order = torch.tensor([len(s) for s in batch]).sort(descending=True)\n"
+            "return torch.zeros(4, n[0])",
+            "torch.zeros(",
+        ),
         ("n = int(torch.randint(2, 9, (1,)))\nreturn torch.stack(batch)[:, :n]", "torch.stack(batch)[:, :n]"),
     ],
 )

@@ -26,6 +26,11 @@ def answer(text, options, image, processor):
         ("tokenizer(text, padding=options.padding, return_tensors='pt')", False),
         ("processor(images=image, return_tensors='pt')", False),
         ("tokenizer(text)", False),
+        ("tokenizer(text, **dict(padding=True, return_tensors='pt'))", True),
+        ("tokenizer(text, **options)", False),
+        ("tokenizer.pad(text, return_tensors='pt')", True),
+        ("{'ids': torch.tensor([tokenizer.encode(text)])}", True),
+        ("{'ids': torch.tensor([tokenizer.encode(text, padding='max_length')])}", False),
     ],
 )
 def test_a_text_of_any_length_is_moved(call: str, varies: bool) -> None:
@@ -55,6 +60,15 @@ for batch in DataLoader(data, 4, collate_fn=collate):
         ("len(sample)", "return torch.zeros(len(batch), width)", True),
         ("len(sample)", "return torch.from_numpy(np.zeros((len(batch), width)))", True),
         ("len(sample)", "return torch.from_numpy(np.zeros((len(batch), 64)))", False),
+        (
+            "len(sample)",
+            "return torch.as_tensor(np.stack([np.pad(s, (0, width - len(s))) for s in batch]))",
+            True,
+        ),
+        ("len(sample)", "return torch.tensor(np.array([s + [0] * (width - len(s)) for s in batch]))", True),
+        ("3", "return torch.zeros(4, np.array([len(s) for s in batch]).max())", True),
+        ("3", "return torch.zeros(4, np.max([len(s) for s in batch]))", True),
+        ("3", "return torch.zeros(4, np.array([s.weight for s in batch]).max())", False),
         ("3", "return torch.zeros(len(batch), width)", False),
     ],
 )
@@ -98,3 +112,45 @@ for batch in loader:
 def test_a_position_that_an_object_counts(at: str, count: str, changes: bool) -> None:
     text = BUFFER.replace("AT", at).replace("COUNT", count)
     assert bool(said(text, "changing-constant")) == changes
+
+
+FILES = """
+import glob, librosa, torchaudio
+from PIL import Image
+from torchvision.transforms import functional as TF
+model = nn.Linear(8, 8).to("cuda").eval()
+for path in glob.glob("*"):
+    MADE
+    print(model(x.to("cuda")).cpu())
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "varies"),
+    [
+        ("x, rate = torchaudio.load(path)", True),
+        ("x = torch.from_numpy(librosa.load(path)[0])", True),
+        ("x = TF.to_tensor(Image.open(path).convert('RGB'))", True),
+        ("x = torchaudio.load(path)[0][:, :16000]", False),
+        ("x = torchaudio.load(path)[0]; x = F.pad(x, (0, 16000 - x.size(1)))", False),
+        ("x = TF.to_tensor(Image.open(path).resize((64, 64)))", False),
+        ("x = torch.from_numpy(librosa.util.fix_length(librosa.load(path)[0], size=16000))", False),
+    ],
+)
+def test_files_have_sizes_of_their_own(made: str, varies: bool) -> None:
+    assert bool(said(FILES.replace("MADE", made), "changing-shape")) == varies
+
+
+@pytest.mark.parametrize(("width", "varies"), [("random.randint(8, 64)", True), ("32", False)])
+def test_a_window_of_drawn_width(width: str, varies: bool) -> None:
+    text = """
+    def train(data, model, optimizer, device):
+        for step in range(100):
+            n = WIDTH
+            start = random.randint(0, len(data) - n)
+            loss = model(data[start : start + n].to(device)).sum()
+            loss.backward()
+            optimizer.step()
+    train(torch.ones(999, 8), nn.Linear(8, 8).to("cuda"), None, "cuda")
+    """
+    assert bool(said(text.replace("WIDTH", width), "changing-shape")) == varies

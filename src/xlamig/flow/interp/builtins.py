@@ -77,11 +77,8 @@ class Builtins:
                 return AbstractValue(
                     "sequence", element=sequence((start, inner)), cause=_rounds(first), trait=first.trait
                 )
-            case "zip" if args.rest is not None and args.rest.items and len(args.positional) == 1:
-                return sequence([AbstractValue("sequence", element=item) for item in args.rest.items])
             case "zip" if args.rest is not None and len(args.positional) == 1:
-                column = AbstractValue("sequence", element=self.m.semantics.iterate(args.rest))
-                return AbstractValue("sequence", element=column)
+                return self._columns(args.rest)
             case "zip":
                 parts = [self.m.semantics.iterate(thing) for thing in args.positional]
                 return AbstractValue("sequence", element=sequence(parts))
@@ -131,6 +128,8 @@ class Builtins:
         things = args.positional if len(args.positional) > 1 else [self.m.semantics.iterate(first)]
         if first.kind == "tensor" and len(args.positional) == 1:
             things = [first]
+        if is_sorted_by_length(args, self.m):
+            return self._by_length(name, things[0])
         tensors = [t for t in things if t.kind == "tensor"]
         pair = len(args.positional) == len(tensors) == 2 and not args.keywords
         alike = pair and tensors[0].place == tensors[1].place
@@ -143,10 +142,7 @@ class Builtins:
         if name == "sorted" and first.kind == "mapping":
             return AbstractValue("sequence", element=TEXT)
         if name == "sorted":
-            return self._sorted(first, args)
-        if "key" in args.keywords and is_sorted_by_length(args, self.m):
-            one = name == "max" and len(args.positional) == 1 and self.m.batching
-            return as_the_longest(things[0]) if one else TOP
+            return AbstractValue("sequence", element=things[0]) if first.kind == "sequence" else FOREIGN
         if name == "max" and len(args.positional) == 1:
             longest = self.sizes.longest(things[0], node, args.node(0))
             if longest is not None:
@@ -161,12 +157,18 @@ class Builtins:
                 return thing.replace(const=TOP.const)
         return NUMBER if all(t.kind in ("number", "bool") for t in things) else TOP
 
-    def _sorted(self, first: AbstractValue, args: Args) -> AbstractValue:
-        by_length = is_sorted_by_length(args, self.m)
-        if first.kind == "sequence" or by_length:
-            trait = Mark.BY_LENGTH if by_length else None
-            return AbstractValue("sequence", element=self.m.semantics.iterate(first), trait=trait)
-        return FOREIGN
+    def _columns(self, row: AbstractValue) -> AbstractValue:
+        """Return what `zip(*rows)` gives."""
+        if row.items:
+            return sequence([AbstractValue("sequence", element=item) for item in row.items])
+        column = AbstractValue("sequence", element=self.m.semantics.iterate(row))
+        return AbstractValue("sequence", element=column)
+
+    def _by_length(self, name: str, element: AbstractValue) -> AbstractValue:
+        """Return the samples in the order of their lengths, the longest, or the shortest."""
+        if name == "sorted":
+            return AbstractValue("sequence", element=element, trait=Mark.BY_LENGTH)
+        return as_the_longest(element) if name == "max" and self.m.batching else element
 
     def _range(self, args: Args, node: ir.Call) -> AbstractValue:
         for i, thing in enumerate(args.positional):

@@ -246,7 +246,7 @@ class CallContexts:
             p.name: self.parameters.guessed(p, function, per_step=per_step) for p in node.params
         }
         if m.collating:
-            _take_samples(given, function)
+            given = self.parameters.of_collate(given, function)
         if known is None and owner is not None and node.params and function.kind != "static":
             own = object_of(owner, "host" if node.name == "__init__" else "device")
             given[node.params[0].name] = (
@@ -268,16 +268,6 @@ class CallContexts:
         m.batches -= m.collating
         m.collating = False
         m.caller = ()
-
-
-def _take_samples(given: dict[str, AbstractValue], function: Function) -> None:
-    """Let the first parameter of a collate function be a list of samples if nothing else is known of it."""
-    node = function.node
-    first = 0 if function.kind == "static" or function.owner is None else 1
-    for param in node.params[first : first + 1]:
-        if given.get(param.name, TOP).kind == "unknown" and not param.kind:
-            sample = AbstractValue("tensor", "host", sure=LIKELY, loose=True)
-            given[param.name] = AbstractValue("sequence", element=sample)
 
 
 def _may_train(function: Function) -> bool:

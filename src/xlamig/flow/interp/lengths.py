@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import FOREIGN, LIKELY, NUMBER, AbstractValue, Mark, Trait
+from xlamig.flow.interp.frames import Env, Loop
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.known import short
+from xlamig.knowledge import values as table
 
 LASTING: tuple[Trait | None, ...] = (Mark.LONGEST, Mark.BLOCKS, Mark.REMAINDER, Mark.DRAWN, Mark.LENGTH)
 _BY_LENGTH = re.compile(r"\blen\b|\.size\(|\.shape\[|\blengths?\b")
+_A_SIZE = re.compile(r"^len\(|\.shape\[-?\d\]$|\.size\(-?\d\)$|\.numel\(\)$")
 _FEW_SHAPES = 8
 """The least multiple to which batches are padded so that few lengths occur."""
 
@@ -26,6 +31,11 @@ def varies(thing: AbstractValue) -> bool:
 def is_longest(thing: AbstractValue) -> bool:
     """Return whether something is as long as the longest sample of a batch, or a part of that."""
     return thing.trait in (Mark.LONGEST, Mark.BLOCKS)
+
+
+def is_varied_array(thing: AbstractValue) -> bool:
+    """Return whether something is an array or image whose size differs between samples or batches."""
+    return thing.kind == "foreign" and thing.trait in (Mark.LONGEST, Mark.SAMPLE)
 
 
 def times(made: AbstractValue, number: AbstractValue) -> AbstractValue:
@@ -115,3 +125,72 @@ def rounds_up(node: ir.If) -> str:
             target = last.target if isinstance(last, ir.AugAssign) else last.targets[0]
             return name if isinstance(target, ir.Name) and target.id == name else ""
     return ""
+
+
+def _breaks(body: ir.Block) -> bool:
+    return any(isinstance(s, ir.Jump) and s.kind == "break" for s in body)
+
+
+class Lengths:
+    """Numbers that differ between samples and batches."""
+
+    def __init__(self, state: State) -> None:
+        self.m = state
+
+    def drawn(self) -> AbstractValue:
+        """A random number, drawn again and again or once for the whole run."""
+        loops = self.m.loops
+        trait = Mark.DRAWN if self.m.repeating else None
+        return AbstractValue("number", cause="random", loop=loops[-1].id if loops else 0, trait=trait)
+
+    def longest(
+        self, given: AbstractValue, node: ir.Node, source: ir.Expr | None = None
+    ) -> AbstractValue | None:
+        """`max(len(s) for s in batch)`: nobody asks for the longest of what is equally long."""
+        lengths = given.kind == "number" and (given.trait is Mark.LENGTH or given.cause == "batch")
+        if isinstance(source, ir.Comprehension):
+            lengths |= _A_SIZE.search(self.m.source(source.element)) is not None
+        texts = self.m.frequency == "unknown" and given.cause == "batch"
+        if not lengths or given.cause not in ("", "batch") or not (self.m.batching or texts):
+            return None
+        why = Why(f"`{short(self.m.source(node))}` is the longest of a batch", (node.start, node.end))
+        return AbstractValue("number", cause="batch", sure=LIKELY, trait=Mark.LONGEST, why=(why,))
+
+    def running(self, things: Sequence[AbstractValue], node: ir.Node) -> AbstractValue | None:
+        """`width = max(width, len(sample))` in a loop over a batch."""
+        lengths = [thing for thing in things if thing.kind == "number" and thing.trait is Mark.LENGTH]
+        return self.longest(lengths[0], node) if lengths and self.m.loops and len(things) == 2 else None
+
+    def read(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue | None:
+        """A number out of a tensor of the host: the greatest of some lengths, or a random one."""
+        if tensor.place != "host":
+            return None
+        if tensor.trait is Mark.LONGEST and tensor.scalar:
+            return self.longest(AbstractValue("number", trait=Mark.LENGTH), node)
+        return self.drawn() if tensor.trait is Mark.DRAWN else None
+
+    def collected(self, loop: Loop, iterable: AbstractValue, before: Env) -> Env:
+        """The lists that a loop appends to, if it has another number of iterations each time."""
+        if not (self.m.repeating and (varies(iterable) or self._ends_early(loop))):
+            return {}
+        node = loop.node
+        header = (node.start, node.iter.end if isinstance(node, ir.For) else node.test.end)
+        why = (Why("this loop runs a different number of iterations each time", header),)
+        return {
+            name: thing.replace(cause="batch", sure=LIKELY, why=why)
+            for name, thing in self.m.env.items()
+            if thing.trait in (Mark.APPENDED, Mark.GROWS)
+            and thing.loop in (0, loop.id)
+            and before.get(name, thing) is not thing
+        }
+
+    def _ends_early(self, loop: Loop) -> bool:
+        """A loop that chance ends, or the end of an episode."""
+        ends = table.name_like("ends")
+        if isinstance(loop.node, ir.While):
+            random = loop.test is not None and loop.test.cause == "random"
+            return random or (self.m.batching and ends.search(self.m.source(loop.node.test)) is not None)
+        return self.m.batching and any(
+            isinstance(s, ir.If) and _breaks(s.body) and ends.search(self.m.source(s.test))
+            for s in loop.node.body
+        )

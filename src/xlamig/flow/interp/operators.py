@@ -25,7 +25,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.domain.shapes import broadcast
-from xlamig.flow.interp.lengths import LASTING, joined, rounded, times
+from xlamig.flow.interp.lengths import LASTING, is_varied_array, joined, rounded, times
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import VARIED
 from xlamig.flow.interp.state import State
@@ -101,7 +101,7 @@ class Operators:
         if kinds <= {"number", "bool"}:
             return self._number(op, left, right)
         if "foreign" in kinds:
-            return next((side for side in (left, right) if side.trait in (Mark.LONGEST, Mark.SAMPLE)), FOREIGN)
+            return next(filter(is_varied_array, (left, right)), FOREIGN)
         if kinds == {"parameters"}:
             return join_parameters((left, right))
         if "unknown" in kinds and (left.place or right.place):

@@ -62,6 +62,16 @@ class Parameters:
         value = self._guessed(param, function, per_step)
         return cache_by_name(param.name, value) if per_step or self.m.frequency == "step" else value
 
+    @staticmethod
+    def of_collate(given: dict[str, AbstractValue], function: Function) -> dict[str, AbstractValue]:
+        """Return the arguments of a collate function: the first is a list of samples of the host."""
+        of_class = function.owner is not None and function.kind != "static"
+        names = [param.name for param in function.node.params][of_class:]
+        if not names or given.get(names[0], TOP).kind != "unknown":
+            return given
+        sample = AbstractValue("tensor", "host", sure=LIKELY, loose=True)
+        return {**given, names[0]: AbstractValue("sequence", element=sample)}
+
     def _guessed(self, param: ir.Param, function: Function, per_step: bool) -> AbstractValue:
         if param.kind == "*":
             return AbstractValue("sequence", element=TOP)

@@ -2,102 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, Made, Mark, element_of, sequence
-from xlamig.flow.interp.lengths import is_longest, varies
-from xlamig.flow.interp.state import State
+from xlamig.flow.interp.lengths import Lengths, is_longest, is_varied_array, varies
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
-
-if TYPE_CHECKING:
-    from xlamig.flow.interp.frames import Env, Loop
 
 TEXT: Final = "tokenizer"
 """The operation that makes a tensor of a text, which has a length of its own."""
 VARIED: Final = "varied"
 """The cause of a tensor of the host whose shape is another one for each sample or batch."""
-_A_SIZE = re.compile(r"^len\(|\.shape\[-?\d\]$|\.size\(-?\d\)$|\.numel\(\)$")
 
 
-def _is_varied(array: AbstractValue) -> bool:
-    return array.trait in (Mark.LONGEST, Mark.SAMPLE)
-
-
-def _breaks(body: ir.Block) -> bool:
-    return any(isinstance(s, ir.Jump) and s.kind == "break" for s in body)
-
-
-class Sizes:
+class Sizes(Lengths):
     """A varied tensor has as `ref` the node, statement and operation that made it what it is."""
-
-    def __init__(self, state: State) -> None:
-        self.m = state
-
-    # ------------------------------------------------------------------ numbers
-
-    def drawn(self) -> AbstractValue:
-        """A random number, drawn again and again or once for the whole run."""
-        loops = self.m.loops
-        trait = Mark.DRAWN if self.m.repeating else None
-        return AbstractValue("number", cause="random", loop=loops[-1].id if loops else 0, trait=trait)
-
-    def longest(
-        self, given: AbstractValue, node: ir.Node, source: ir.Expr | None = None
-    ) -> AbstractValue | None:
-        """`max(len(s) for s in batch)`: nobody asks for the longest of what is equally long."""
-        lengths = given.kind == "number" and (given.trait is Mark.LENGTH or given.cause == "batch")
-        if isinstance(source, ir.Comprehension):
-            lengths |= _A_SIZE.search(self.m.source(source.element)) is not None
-        texts = self.m.frequency == "unknown" and given.cause == "batch"
-        if not lengths or given.cause not in ("", "batch") or not (self.m.batching or texts):
-            return None
-        why = Why(f"`{short(self.m.source(node))}` is the longest of a batch", (node.start, node.end))
-        return AbstractValue("number", cause="batch", sure=LIKELY, trait=Mark.LONGEST, why=(why,))
-
-    def running(self, things: Sequence[AbstractValue], node: ir.Node) -> AbstractValue | None:
-        """`width = max(width, len(sample))` in a loop over a batch."""
-        lengths = [thing for thing in things if thing.kind == "number" and thing.trait is Mark.LENGTH]
-        return self.longest(lengths[0], node) if lengths and self.m.loops and len(things) == 2 else None
-
-    def read(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue | None:
-        """A number out of a tensor of the host: the greatest of some lengths, or a random one."""
-        if tensor.place != "host":
-            return None
-        if tensor.trait is Mark.LONGEST and tensor.scalar:
-            return self.longest(AbstractValue("number", trait=Mark.LENGTH), node)
-        return self.drawn() if tensor.trait is Mark.DRAWN else None
-
-    def collected(self, loop: Loop, iterable: AbstractValue, before: Env) -> Env:
-        """The lists that a loop appends to, if it has another number of iterations each time."""
-        if not (self.m.repeating and (varies(iterable) or self._ends_early(loop))):
-            return {}
-        node = loop.node
-        header = (node.start, node.iter.end if isinstance(node, ir.For) else node.test.end)
-        why = (Why("this loop runs a different number of iterations each time", header),)
-        return {
-            name: thing.replace(cause="batch", sure=LIKELY, why=why)
-            for name, thing in self.m.env.items()
-            if thing.trait in (Mark.APPENDED, Mark.GROWS)
-            and thing.loop in (0, loop.id)
-            and before.get(name, thing) is not thing
-        }
-
-    def _ends_early(self, loop: Loop) -> bool:
-        """A loop that chance ends, or the end of an episode."""
-        ends = table.name_like("ends")
-        if isinstance(loop.node, ir.While):
-            random = loop.test is not None and loop.test.cause == "random"
-            return random or (self.m.batching and ends.search(self.m.source(loop.node.test)) is not None)
-        return self.m.batching and any(
-            isinstance(s, ir.If) and _breaks(s.body) and ends.search(self.m.source(s.test))
-            for s in loop.node.body
-        )
 
     # ------------------------------------------------------------------ tensors
 
@@ -128,7 +51,7 @@ class Sizes:
             return result
         if owner is None and first is not None and first.kind == "sequence":
             return self._of_sequence(result, plain, first, node)
-        if owner is None and first is not None and first.kind == "foreign" and _is_varied(first):
+        if owner is None and first is not None and is_varied_array(first):
             return self._of_array(result, plain, first, node)
         if plain in table.names("sizes", "by-values") or (
             plain == "repeat_interleave" and any(arg.kind == "tensor" for arg in args.all[owner is None :])
@@ -185,7 +108,7 @@ class Sizes:
     ) -> AbstractValue:
         """`torch.cat([g.x for g in graphs])`, `torch.tensor([s + [PAD] * n for s in batch])`"""
         held: Sequence[AbstractValue] = given.items or (element_of(given),)
-        arrays = [thing for thing in held if thing.kind == "foreign" and _is_varied(thing)]
+        arrays = [thing for thing in held if is_varied_array(thing)]
         if arrays:
             return self._of_array(result, plain, arrays[0], node)
         alike = plain in table.names("sizes", "of-one-shape")
@@ -264,7 +187,9 @@ class Sizes:
         for part in node.index:
             match part:
                 case ir.Slice(lower=ir.Expr() as lower, upper=ir.Binary(op="+", left=left, right=width)):
-                    if self.m.source(lower) == self.m.source(left) and varies(self.m.semantics.evaluate(width)):
+                    if self.m.source(lower) == self.m.source(left) and varies(
+                        self.m.semantics.evaluate(width)
+                    ):
                         return True
         return False
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from xlamig import ir
@@ -23,7 +22,6 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.kept import kept_entry
-from xlamig.flow.interp.lengths import encoded
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
@@ -35,8 +33,6 @@ from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
-
-_TOKENIZER = re.compile(r"tokeni[sz]er$|^tok$")
 
 
 @dataclass(eq=False, slots=True)
@@ -64,8 +60,6 @@ class UnknownObjects:
         if owner.kind in ("writer", "unknown", "loader") and name in table.names("reads", "writers"):
             self.record_formatted(args, node, name)
             return NONE
-        if name == "encode" and not args.tensors() and _TOKENIZER.search(last):
-            return encoded(args, node)
         if table.method_of("tokenizer", name) and self._is_tokenizer(name, last, args):
             return self.libraries.decoded(name, args, node)
         if owner.kind == "unknown" and name in ("get", "pop", "setdefault"):

@@ -200,7 +200,8 @@ class Regions:
         """The functions and classes that are given to a loader for its workers."""
         if not _ANY_WORKER.search(self.analysis.text):
             return ()
-        return tuple(map(_partial, (given for node in ir.walk(self.analysis.module) for given in _given(node))))
+        nodes = ir.walk(self.analysis.module)
+        return tuple(_partial(given) for node in nodes for given in _given_to_workers(node))
 
     @cached_property
     def _workers(self) -> frozenset[str]:
@@ -235,7 +236,7 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
     return FORWARD if trains or any(map(is_module_class, bases)) else NO_CONTEXT
 
 
-def _given(node: ir.Node) -> Iterator[ir.Expr]:
+def _given_to_workers(node: ir.Node) -> Iterator[ir.Expr]:
     """Yield what a call, a dictionary or an assignment to an entry gives to workers."""
     match node:
         case ir.Call(args=args):

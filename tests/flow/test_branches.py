@@ -70,6 +70,8 @@ def test_no_branch(source: str) -> None:
         ("if x.is_cuda: f(x)\nelse: print('no GPU')", "if is-cuda cuda none"),
         ("if x.is_cuda: y = f(x)\nelse: y = None", "if is-cuda cuda none"),
         ("if x.is_cuda: f(x)\nelse: raise E", "if is-cuda cuda raise"),
+        ("if x.device.type != 'cuda': raise E\nf(x)", "if type cuda raise"),
+        ("if x.device.type == 'cuda': pass\nelse: raise E\nf(x)", "if type cuda raise"),
         ("if x.is_cuda: f(x)\nelse:\n g(x)\n raise E", "if is-cuda cuda raise"),
         ("if x.is_cuda: f(x)\nelse: f(x.cpu())", "if is-cuda cuda cpu"),
         ("if x.is_cuda: f(x)\nelse: f_cpu(x)", "if is-cuda cuda cpu"),

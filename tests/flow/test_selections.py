@@ -131,6 +131,9 @@ def test_an_arm_for_xla_leaves_its_mark() -> None:
         "t = torch.cuda.FloatTensor if CUDA else torch.DoubleTensor",
         "if CUDA: torch.set_default_device('cpu')",
         "if CUDA: f(model)",
+        "def f(x):\n x = g(x)\n return h(x)\nif CUDA: y = f(y)",
+        "def f(x):\n for i in x: i.cuda()\nif CUDA: f(y)",
+        "def f(x): return x.cuda()\ny = f(y)",
     ],
 )
 def test_no_move(source: str) -> None:
@@ -149,6 +152,8 @@ def test_no_move(source: str) -> None:
         ("if CUDA: model.cuda()\nelse: print('slow')", "model.cuda()"),
         ("if not CUDA: print('slow')\nelif x: model.cuda(0)\nelse: model.cuda()", "model.cuda(0)"),
         ("if CUDA: torch.set_default_device('cuda')", "torch.set_default_device('cuda')"),
+        ("if not CUDA: pass\nelse: model.cuda()", "model.cuda()"),
+        ("def f(x): return x.cuda()\nif CUDA: model = f(model)", "x.cuda()"),
     ],
 )
 def test_a_move_without_another_arm(source: str, moved: str) -> None:
@@ -161,7 +166,11 @@ def test_a_move_without_another_arm(source: str, moved: str) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["y = x.cuda() if CUDA else x", "t = torch.cuda.FloatTensor if CUDA else torch.FloatTensor"],
+    [
+        "y = x.cuda() if CUDA else x",
+        "y = x if not CUDA else x.cuda()",
+        "t = torch.cuda.FloatTensor if CUDA else torch.FloatTensor",
+    ],
 )
 def test_a_move_in_an_expression(source: str) -> None:
     assert [(c.form, c.fallback) for c in choices(source) if c.via == "move"] == [("move", "cpu")]

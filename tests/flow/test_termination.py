@@ -50,6 +50,7 @@ FORMS = {
     "sequences of each other": ("", "a = [b, b]\nb = [a, a]\ntorch.load(a)\n"),
     "plain calls": ("", "y = f(x).cuda()\n"),
     "selections": ("", "d = 'cuda' if torch.cuda.is_available() else 'cpu'\n"),
+    "defaults that call their own function": ("", "def f(x=(f(x=1), 2)):\n f()\n"),
     "options": ("", "p.add_argument('--a', default='cuda')\ntorch.load(args.a)\n"),
 }
 

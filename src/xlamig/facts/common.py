@@ -101,6 +101,7 @@ ContextTag = Literal[
     "try",  # in the body of a try that catches more than failed imports
     "message",  # in what is raised or asserted
     "log",  # in what is printed or logged
+    "saved",  # in the arguments of a call that writes a file
     "assigned",  # in the value that a statement assigns, or that is passed on as a generator
     "default-argument",
     "test-code",  # of the whole file
@@ -121,6 +122,7 @@ class Fact:
     span: Span
     statement: Span
     scope: str = ""  # "Trainer.fit", "" at module level
+    callers: tuple[str, ...] = ()  # of the function, if nothing else calls it: the nearest first
     parts: Mapping[str, Span] = field(default_factory=dict)
     related: tuple[Why, ...] = ()
     frequency: Frequency = "unknown"

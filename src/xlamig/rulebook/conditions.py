@@ -48,6 +48,8 @@ def compile_condition(
                 parts.append(_elsewhere(key, pattern, here, kind, beside))
             elif shape.holds == "arguments":
                 parts += _arguments(key, pattern, here, unseen)
+            elif key == "scope":
+                parts.append(_scope(compile_pattern(pattern, shape, here)))
             else:
                 parts.append(_field(key, compile_pattern(pattern, shape, here)))
     if len(parts) == 1:
@@ -67,6 +69,11 @@ def compile_condition(
 def _field(name: str, test: Test) -> Condition:
     get = attrgetter(name)
     return lambda fact, row, program: test(get(fact))
+
+
+def _scope(test: Test) -> Condition:
+    """Test the name of a function; one that a single function calls is a part of that one."""
+    return lambda fact, row, program: max([test(name) for name in (fact.scope, *fact.callers)])
 
 
 def _elsewhere(key: str, pattern: object, where: Where, kind: str, beside: Collection[str]) -> Condition:

@@ -13,6 +13,7 @@ from xlamig.rulebook.errors import Where
 from xlamig.rulebook.shapes import shapes
 
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}")
+_LONGEST = 60  # source text in a message
 _FILLABLE = frozenset({"scalar", "members", "value"})
 
 
@@ -91,7 +92,7 @@ def _fill(path: str, fact: Fact, row: Mapping[str, Any] | None) -> str:
         return _row_value(rest, row)
     if root == "args" and rest:
         arguments: tuple[Argument, ...] = getattr(fact, "args", ())
-        return next((str(a.value.value) for a in arguments if a.name == rest), "")
+        return next((_shown(a.value) for a in arguments if a.name == rest), "")
     if root == "proofs" and rest:
         return fact.proofs.get(rest, "")
     return _text(getattr(fact, root, None))
@@ -101,10 +102,16 @@ def _text(value: Any) -> str:
     if value is None or isinstance(value, Mapping):
         return ""
     if isinstance(value, Value):
-        return str(value.value)
+        return _shown(value)
     if isinstance(value, (frozenset, tuple, list)):
         return ", ".join(sorted(map(str, value)) if isinstance(value, frozenset) else map(str, value))
     return str(value)
+
+
+def _shown(value: Value) -> str:
+    text = str(value.value)
+    long = value.kind == "expression" and len(text) > _LONGEST
+    return f"{text[: _LONGEST - 3]}..." if long else text
 
 
 def _close_gaps(text: str) -> str:

@@ -12,7 +12,7 @@ from xlamig.findings import Confidence
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.proofs import moved_later, padded_later, padding_mask
 from xlamig.flow.detectors.receivers import receiver_of
-from xlamig.flow.model.known import Known, short
+from xlamig.flow.model.known import Known, expression, short
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
@@ -206,7 +206,7 @@ class Apis:
         # A flag or a dtype that users set.
         switch = not known.sure and (isinstance(known.value.value, bool) or known.value.kind == "api")
         if switch or (known.negated and known.value.kind == "cuda-test"):
-            return Value("expression", short(self.analysis.source(node)))
+            return expression(self.analysis.source(node))
         return known.value
 
     def _reasons(self, node: ir.Expr, known: Known) -> tuple[Why, ...]:
@@ -215,7 +215,7 @@ class Apis:
         if not named or known.value.kind not in _TOLD:
             return ()
         value = known.value.value
-        shown = short(repr(value)) if known.value.kind == "constant" else f"`{value}`"
+        shown = short(repr(value)) if known.value.kind == "constant" else f"`{short(str(value))}`"
         if shown == self.analysis.source(node):
             return ()  # `inf` is inf
         unless = "" if known.sure else " unless it is set otherwise"

@@ -47,10 +47,13 @@ class Branches:
         last = node
         while len(last.orelse) == 1 and isinstance(last.orelse[0], ir.If):
             last = last.orelse[0]
-        rest = last.orelse
-        if not rest and _leaves(node.body) and after is not None and not self._has_xla_arm(after):
-            rest = (after,)
-        on_cuda, other = (node.body, rest) if asked[2] else (rest, node.body)
+        body, rest = _without_pass(node.body), _without_pass(last.orelse)
+        if after is not None and not self._has_xla_arm(after):
+            if not rest and _leaves(body):
+                rest = (after,)
+            elif not body and _leaves(rest):
+                body = (after,)
+        on_cuda, other = (body, rest) if asked[2] else (rest, body)
         if not self._is_for_cuda(asked, on_cuda) or not self._works(on_cuda, place.scope):
             return
         head = ir.Name(node.start, node.test.end, "if")
@@ -233,6 +236,14 @@ def _words(node: ir.Node) -> Iterator[str]:
             yield name
         case ir.ImportFrom(module=module):
             yield module
+
+
+def _without_pass(block: ir.Block) -> ir.Block:
+    """Return a block, an empty one for `pass`."""
+    match block:
+        case (ir.Jump(kind="pass"),):
+            return ()
+    return block
 
 
 def _leaves(block: ir.Block) -> bool:

@@ -84,8 +84,21 @@ class CudaTests:
         """Return the device that an expression names; with `takes_index`, an integer names a CUDA device."""
         if takes_index and isinstance(node, ir.Const) and type(node.value) is int:
             return f"cuda:{node.value}" if node.value >= 0 else "cpu"
-        known = self.analysis.values.of(node, place.scope)
+        known = self.analysis.values.of(self._result(node, place), place.scope)
         text = known.value.value
         if known.value.kind in ("constant", "pattern", "device") and isinstance(text, str):
             return text if _NOT_XLA.match(text) else None
         return None
+
+    @staticmethod
+    def _result(node: ir.Expr, place: CodeContext) -> ir.Expr:
+        """Return what a function of the module returns in its only statement, or the one before; other nodes
+        as they are."""
+        bound = place.scope.lookup(path_of(node.func)) if isinstance(node, ir.Call) and not node.args else []
+        function = bound[0].node if len(bound) == 1 else None
+        match function.body if isinstance(function, ir.FunctionDef) else ():
+            case (ir.Return(value=ir.Expr() as value),):
+                return value
+            case (ir.Assign(targets=(ir.Name(id=name),), value=value), ir.Return(value=ir.Name(id=other))):
+                return value if name == other else node
+        return node

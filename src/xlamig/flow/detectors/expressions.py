@@ -23,6 +23,7 @@ from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.regions import WORKER, handed_to_workers
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
+from xlamig.knowledge import values as table
 
 
 def divisor(node: ir.Node, place: CodeContext) -> CodeContext:
@@ -100,9 +101,10 @@ class Expressions:
             self._callee(node.func, place)
         elif not isinstance(node.func, ir.Name):
             self.visit(node.func, place)
+        inside = place.within("saved") if dotted in table.names("collectives", "saves") else place
         for i, arg in enumerate(node.args):
             if not self._hands_on(arg):
-                self.visit(arg.value, self._given(node, i, place))
+                self.visit(arg.value, self._given(node, i, inside))
 
     def _hands_on(self, arg: ir.Arg) -> bool:
         """`Trainer(gpus=args.gpus)`: a setting under its own name is the call's."""

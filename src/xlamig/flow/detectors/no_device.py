@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice
+from xlamig.flow.interp.visits import Visit
 from xlamig.flow.model.device_names import names_device
 from xlamig.flow.model.regions import own_statements
 from xlamig.flow.model.scripts import is_script
@@ -14,6 +15,7 @@ from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values
 
 _CLASS = re.compile(r"\.[A-Z]\w*$")
+_Built = tuple[ir.Call, CodeContext]
 
 
 class NoDevice:
@@ -21,25 +23,38 @@ class NoDevice:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self.optimizers: list[tuple[ir.Call, CodeContext]] = []
+        self.optimizers: list[_Built] = []
 
     def in_call(self, node: ir.Call, dotted: str | None, place: CodeContext) -> None:
         """Remember a call that builds an optimizer."""
         if dotted is not None and values.returned(dotted) == "optimizer" and _CLASS.search(dotted):
             self.optimizers.append((node, place))
 
-    def absence(self) -> Iterator[DeviceChoice]:
-        """Yield the fact, where the program's first optimizer is built."""
+    def absence(self, visit: Visit) -> Iterator[DeviceChoice]:
+        """Yield the fact, where the program's first optimizer is built; `visit` says what scripts run of a
+        module that is none."""
         module, names = self.analysis.module, self.analysis.names
-        if not self.optimizers or not self._runs_itself() or names_device(module, names.interest.helper):
+        run = self.optimizers if self._runs_itself() else self._run_by_scripts(visit)
+        if not run or names_device(module, names.interest.helper):
             return
-        node, place = self.optimizers[0]
+        node, place = run[0]
         if "test-code" in place.context or names.project.chooses_device(names.module):
             return
         if any(isinstance(n, ir.Attribute) and n.attr == "backward" for n in ir.walk(module)):
             yield DeviceChoice(**place.fields(node), via="none", device="", fallback="cpu")
 
+    def _run_by_scripts(self, visit: Visit) -> list[_Built]:
+        """Return the optimizers in functions that scripts without a device run."""
+        starts = {start for start, _ in visit.reached} if visit.deviceless else set()
+        return [
+            (node, place)
+            for node, place in self.optimizers
+            if place.scope.node is not None and place.scope.node.start in starts
+        ]
+
     def _runs_itself(self) -> bool:
+        if not self.optimizers:
+            return False
         module = self.analysis.module
         built = {id(node) for node, _ in self.optimizers}
         return is_script(module) or any(

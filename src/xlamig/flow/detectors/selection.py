@@ -16,6 +16,7 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values
 
+_MOST_MOVES = 3  # statements of a function that moves what it gets
 _LOGGERS = frozenset({"print", "warn", "warning", "info", "debug", "log"})
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
 
@@ -40,11 +41,13 @@ class Selections:
             tests = {"availability": (node.test.start, node.test.end)}
             yield self._fact(node, "word", "gpu", "cpu", "string", place, tests)
             return
-        if (moved := self._moved(node.body, place)) and self._is_left(node, moved, place):
+        negated = self.tests.is_negated(node.test, place)
+        chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
+        if (moved := self._moved(chosen, place)) and self._is_left(node.test, moved, other, place):
             yield self._moves(node, moved, place)
             return
-        if self._is_type_of_cuda(node, place):
-            yield self._moves(node, node.body, place)
+        if self._is_type_of_cuda(node.test, chosen, other, place):
+            yield self._moves(node, chosen, place)
             return
         inner = (node.start, node.end) in self.devices.covered
         branches = None if inner else self._chain(node, place, takes_index)
@@ -57,21 +60,17 @@ class Selections:
             shown, "ternary", device, self._fallback(branches), result, place, self.tests.parts(node, place)
         )
 
-    def _is_left(self, node: ir.IfExp, moved: ir.Call, place: CodeContext) -> bool:
+    def _is_left(self, test: ir.Expr, moved: ir.Call, other: ir.Expr, place: CodeContext) -> bool:
         """`x.cuda() if torch.cuda.is_available() else x`"""
         assert isinstance(moved.func, ir.Attribute)
-        same = self.analysis.source(moved.func.value) == self.analysis.source(node.orelse)
-        return (
-            same
-            and self.tests.asks_for_cuda(node.test, place)
-            and not self.tests.is_negated(node.test, place)
-        )
+        same = self.analysis.source(moved.func.value) == self.analysis.source(other)
+        return same and self.tests.asks_for_cuda(test, place)
 
-    def _is_type_of_cuda(self, node: ir.IfExp, place: CodeContext) -> bool:
+    def _is_type_of_cuda(self, test: ir.Expr, chosen: ir.Expr, other: ir.Expr, place: CodeContext) -> bool:
         """`torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor`"""
-        names = [self.analysis.names.dotted(branch, place.scope) or "" for branch in (node.body, node.orelse)]
+        names = [self.analysis.names.dotted(branch, place.scope) or "" for branch in (chosen, other)]
         types = names[0].endswith("Tensor") and names[0] == names[1].replace("torch.", "torch.cuda.", 1)
-        return types and self.tests.asks_for_cuda(node.test, place)
+        return types and self.tests.asks_for_cuda(test, place)
 
     def _is_word(self, node: ir.IfExp, place: CodeContext) -> bool:
         """`"gpu" if torch.cuda.is_available() else "cpu"`, as some programs call it."""
@@ -170,10 +169,22 @@ class Selections:
                 return found
             value = statement.value if isinstance(statement, ir.Assign | ir.ExprStmt) else None
             for part in value.elements if isinstance(value, ir.Sequence) else (value,):
-                found = self._moved(part, place)
+                found = self._moved(part, place) or self._moved_inside(part, place)
                 if found is not None:
                     return found
         return None
+
+    def _moved_inside(self, node: ir.Expr | None, place: CodeContext) -> ir.Call | None:
+        """The move in a function of the module that does nothing but move what it gets."""
+        bound = place.scope.lookup(path_of(node.func)) if isinstance(node, ir.Call) else []
+        function = bound[0].node if len(bound) == 1 else None
+        if not isinstance(function, ir.FunctionDef) or len(function.body) > _MOST_MOVES:
+            return None
+        values = [getattr(s, "value", None) for s in function.body if isinstance(s, ir.Assign | ir.Return)]
+        if len(values) < len(function.body):
+            return None
+        parts = (part for v in values for part in (v.elements if isinstance(v, ir.Sequence) else (v,)))
+        return next(filter(None, (self._moved(part, place) for part in parts)), None)
 
     def _moved(self, node: ir.Expr | None, place: CodeContext) -> ir.Call | None:
         """The call in a chain of method calls that moves to CUDA, or makes it torch's default."""
@@ -242,6 +253,8 @@ class Selections:
 
 
 def _only_logs(node: ir.Stmt) -> bool:
-    """Return whether a statement is `print("no GPU found")`, `logger.warning(...)`."""
+    """Return whether a statement is `print("no GPU found")`, `logger.warning(...)`, `pass`."""
+    if isinstance(node, ir.Jump) and node.kind == "pass":
+        return True
     call = node.value if isinstance(node, ir.ExprStmt) else None
     return isinstance(call, ir.Call) and path_of(call.func).rpartition(".")[2] in _LOGGERS

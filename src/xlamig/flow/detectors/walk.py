@@ -21,6 +21,7 @@ from xlamig.flow.model.callers import Callers
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, absolute
 from xlamig.flow.model.site import Analysis, CodeContext
+from xlamig.flow.model.sole_callers import SoleCallers
 
 _INFERENCE = "torch.inference_mode"
 _NO_GRAD = frozenset({"torch.no_grad", _INFERENCE})
@@ -44,9 +45,9 @@ class Walk:
         self.narrowing = Narrowing(analysis)
         self.regions = Regions(analysis, callers)
         self.interpretation = NOTHING_RUN
+        self.visit = visit or NO_VISIT
         if analysis.has_torch or visit is not None:
-            given = visit or NO_VISIT
-            self.interpretation = interpret(analysis, scopes, self.regions, texts, given)
+            self.interpretation = interpret(analysis, scopes, self.regions, texts, self.visit)
         known = self.interpretation.recorder.device_methods
         self.detectors = Expressions(analysis, self.narrowing, scopes.methods, known)
         self._next_block = 0
@@ -56,15 +57,19 @@ class Walk:
 
     def run(self) -> list[Fact]:
         self._block(self.module.body, self.place)
-        self.detectors.add(self.detectors.no_device.absence())
+        self.detectors.add(self.detectors.no_device.absence(self.visit))
         consumed = self.detectors.apis.consumed
         found = (f for f in self.detectors.facts if f.kind != "launch" or f.span not in consumed)
-        return [self._placed(f) if f.kind == "api-use" else f for f in found]
+        callers = SoleCallers(self.scopes.functions(), self.analysis.text)
+        return [self._placed(fact, callers.of(fact.scope)) for fact in found]
 
-    def _placed(self, fact: Fact) -> Fact:
-        """Return the fact of a call with what the interpreter proves of its operands."""
-        proofs = self.interpretation.recorder.proofs.get(fact.span)
-        return replace(fact, proofs={**fact.proofs, **proofs}) if proofs else fact
+    def _placed(self, fact: Fact, callers: tuple[str, ...]) -> Fact:
+        """Return a fact with the only callers of its function, and that of a call with what the interpreter
+        proves of its operands."""
+        told = self.interpretation.recorder.proofs.get(fact.span) if fact.kind == "api-use" else None
+        if not told and not callers:
+            return fact
+        return replace(fact, callers=callers, proofs={**fact.proofs, **(told or {})})
 
     @property
     def sites(self) -> int:

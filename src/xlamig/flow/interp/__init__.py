@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.interp.events import Event, Recorder
+from xlamig.flow.interp.events import Event, Recorder, finish
 from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.program import ModulesRun, ModuleText, restore_attributes
 from xlamig.flow.interp.visits import NO_VISIT, Visit, adopt
@@ -52,9 +52,9 @@ def interpret(
     program.note_reached()
     restore_attributes(program, visit)
     entry.roots({start: frozenset(often) for start, often in visit.reached})
+    finish(run.recorder for run in program.machines.values())
     visits = program.visits()
     adopt(visit, machine.recorder, analysis.module)
-    machine.recorder.finish()
     return Outcome(
         machine.recorder,
         frozenset(entry.per_step).union(map(id, _functions(analysis.module, frozenset(visit.per_step)))),

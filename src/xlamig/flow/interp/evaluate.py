@@ -191,7 +191,10 @@ class Evaluator:
         for key, value in zip(node.keys, node.values, strict=True):
             thing = self.of(value)
             if key is None:
-                others.append(element_of(thing) if thing.kind == "mapping" else TOP)
+                if thing.kind == "mapping" and thing.fields is not None:
+                    items |= thing.fields
+                else:
+                    others.append(element_of(thing) if thing.kind == "mapping" else TOP)
                 continue
             named = self.of(key)
             if isinstance(named.const, str):

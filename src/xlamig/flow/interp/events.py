@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, Protocol
 
 from xlamig import ir
@@ -12,6 +13,7 @@ from xlamig.findings import Confidence, Frequency
 
 FREQUENCIES: tuple[Frequency, ...] = ("unknown", "once", "epoch", "interval", "step")
 _COUNTED: dict[type[Fact], tuple[str, ...]] = {HostRead: ("item", "copy", "format"), Transfer: ("batch",)}
+_ORDER = count()
 CONFIDENCES: dict[int, Confidence] = {3: "certain", 2: "likely", 1: "possible"}
 
 
@@ -31,6 +33,7 @@ class Event:
     context: ContextTags
     group: int = 0  # the loop or function whose round it is part of
     arms: Mapping[int, bool] = field(default_factory=dict)  # see AbstractInterpreter
+    order: int = field(default_factory=_ORDER.__next__)  # in which the program ran
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -75,36 +78,47 @@ class Recorder:
         if found.get(event.key) is event:
             del found[event.key]
 
-    def finish(self) -> None:
-        """Says of reads and copies which of several in one iteration of a step they are."""
-        for fact, name in ((HostRead, "tensor"), (Transfer, "tensor")):
-            for events in self._groups(fact):
-                if fact is Transfer and events[0].group < 0:
-                    self._change(events[0], count="several")
-                    continue
-                distinct = {event.fields[name]: event for event in reversed(events)}
-                if len(distinct) < 2:
-                    continue
-                first, *others = sorted(distinct.values(), key=lambda e: e.node.start)
-                second = next((event for event in others if _both(first, event)), None)
-                if second is None:
-                    continue
-                if fact is HostRead:
-                    self._change(first, nth="first")
-                    self._change(second, nth="later")
-                else:
-                    self._change(first, count="several")
+    def change(self, event: Event, **fields: Any) -> None:
+        self.by_statement[id(event.statement)][event.key] = replace(event, fields={**event.fields, **fields})
 
-    def _groups(self, fact: type[Fact]) -> Iterable[list[Event]]:
-        groups: dict[int, list[Event]] = {}
-        for event in self.all():
+
+_Recorded = tuple[Event, Recorder]
+
+
+def finish(recorders: Iterable[Recorder]) -> None:
+    """Say of reads and copies which of several in one iteration of a step they are, in the order in which
+    they run, whichever of the recorders' modules they stand in."""
+    recorders = tuple(recorders)
+    for fact in (HostRead, Transfer):
+        for found in _groups(recorders, fact):
+            _number(fact, sorted(found, key=lambda one: one[0].order))
+
+
+def _number(fact: type[Fact], found: list[_Recorded]) -> None:
+    event, recorder = found[0]
+    if fact is Transfer and event.group < 0:
+        recorder.change(event, count="several")
+        return
+    distinct = {event.fields["tensor"]: (event, recorder) for event, recorder in reversed(found)}
+    (first, recorder), *others = sorted(distinct.values(), key=lambda one: one[0].order)
+    second = next((one for one in others if _both(first, one[0])), None)
+    if second is None:
+        return
+    if fact is HostRead:
+        recorder.change(first, nth="first")
+        second[1].change(second[0], nth="later")
+    else:
+        recorder.change(first, count="several")
+
+
+def _groups(recorders: Iterable[Recorder], fact: type[Fact]) -> Iterable[list[_Recorded]]:
+    groups: dict[int, list[_Recorded]] = {}
+    for recorder in recorders:
+        for event in recorder.all():
             counts = event.fact is fact and event.frequency == "step" and event.sure > 1
             if counts and event.fields.get("boundary") != "after" and event.fields["via"] in _COUNTED[fact]:
-                groups.setdefault(event.group, []).append(event)
-        return groups.values()
-
-    def _change(self, event: Event, **fields: Any) -> None:
-        self.by_statement[id(event.statement)][event.key] = replace(event, fields={**event.fields, **fields})
+                groups.setdefault(event.group, []).append((event, recorder))
+    return groups.values()
 
 
 def _both(one: Event, other: Event) -> bool:

@@ -104,4 +104,5 @@ class ModuleMethods:
         if name is None or not isinstance(name.const, str) or not isinstance(module.ref, ClassInfo):
             return
         if value is not None and value.kind == "tensor":
+            module.ref.assigned.add(name.const)
             module.ref.attributes[name.const] = value.replace(trait=trait, cause="", why=())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import RankCall
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, AbstractValue
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.known import short
@@ -51,6 +51,8 @@ class OneRank:
     def record_call(self, name: str, args: Args, node: ir.Call) -> None:
         """Add the effect of a call of torch or torch_xla, which is reported at its own place."""
         here = bool(self.m.one_rank)
+        if name == "torch.save" and args.positional:
+            self.m.prove(node, saves_state=any(map(_is_state, _parts(args.positional[0]))))
         if name in table.names("collectives", "calls"):
             self._reported += here
             self.m.effects.add(Effect.COLLECTIVE)
@@ -89,16 +91,23 @@ class OneRank:
         self.m.record(RankCall, node, LIKELY, self.m.one_rank, effect=effect, callee=text)
 
 
-def _is_on_device(saved: AbstractValue, depth: int = 3) -> bool:
+def _is_on_device(saved: AbstractValue) -> bool:
     """Return whether a value holds a tensor of the device."""
-    if saved.kind in ("tensor", "module"):
-        return saved.place in ("device", "either") and saved.sure >= LIKELY
-    parts = [
-        *(saved.items or ()),
-        *(saved.fields or {}).values(),
-        *((saved.element,) if saved.element else ()),
-    ]
-    return depth > 0 and any(_is_on_device(part, depth - 1) for part in parts)
+    return any(part.place in ("device", "either") and part.sure >= LIKELY for part in _parts(saved))
+
+
+def _is_state(part: AbstractValue) -> bool:
+    return part.trait is Mark.STATE and part.place != "host"
+
+
+def _parts(value: AbstractValue, depth: int = 3) -> Iterator[AbstractValue]:
+    """The tensors and modules that a value holds."""
+    if value.kind in ("tensor", "module"):
+        yield value
+    elif depth:
+        element = (value.element,) if value.element is not None else ()
+        for part in (*(value.items or ()), *(value.fields or {}).values(), *element):
+            yield from _parts(part, depth - 1)
 
 
 def _all_ranks_need(effects: Effects, synced: bool) -> What | None:

@@ -33,16 +33,21 @@ _CONTAINERS = frozenset({"list", "List", "Sequence", "Iterable", "tuple", "Tuple
 class Parameters:
     def __init__(self, state: State) -> None:
         self.m = state
+        self._evaluated: set[int] = set()  # defaults that are evaluated now, by identity
 
     def default(self, param: ir.Param) -> AbstractValue:
         """The value of a default: the call leaves the argument out."""
         assert param.default is not None
         if not isinstance(param.default, ir.Const | ir.Unary | ir.Sequence | ir.Name | ir.Attribute):
             return TOP
+        if id(param) in self._evaluated:  # it calls its own function
+            return TOP
         recorder, self.m.recorder = self.m.recorder, Recorder()  # the definition has recorded its events
+        self._evaluated.add(id(param))
         try:
             return self.m.semantics.evaluate(param.default)
         finally:
+            self._evaluated.remove(id(param))
             self.m.recorder = recorder
 
     def received(self, param: ir.Param, given: AbstractValue, function: Function) -> AbstractValue:

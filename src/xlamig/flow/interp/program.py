@@ -11,7 +11,7 @@ import pickle
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -25,12 +25,14 @@ from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.portable import portable, restored
 from xlamig.flow.interp.visits import Visit, sent, sent_proofs
+from xlamig.flow.model.device_names import names_device
 from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.evidence import Evidence
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.project import ProjectIndex
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable
+from xlamig.flow.model.scripts import is_script
 from xlamig.flow.model.site import Analysis
 from xlamig.flow.model.summaries import Portable
 from xlamig.flow.model.values import Values
@@ -181,8 +183,17 @@ class ModulesRun:
                 tuple((start, tuple(sorted(often))) for start, often in sorted(reached.items())),
                 tuple(_attributes(machine)),
                 tuple(sorted(machine.recorder.device_methods)),
+                bool(reached) and self._is_deviceless,
             )
         return found
+
+    @cached_property
+    def _is_deviceless(self) -> bool:
+        """Return whether the module that this is for is a script, and no module in its reach chooses a
+        device."""
+        names, tree = self.main.names, self.main.analysis.module
+        chosen = self.index.chooses_device(names.module) or names_device(tree, names.interest.helper)
+        return is_script(tree) and not chosen
 
 
 @lru_cache(maxsize=_KEPT)

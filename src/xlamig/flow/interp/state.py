@@ -210,7 +210,7 @@ class State:
         if self.message:
             tags.add("message")
         where = self.frame.scope.node
-        group = self.loops[-1].id if self.loops else where.start if where is not None else 0
+        group = self.loops[-1].id if self.loops else self.base + (where.start if where is not None else 0)
         if self.iteration_sources and self.iteration_sources[-1] == "batch":
             group = -group  # several tensors at one place
         event = Event(

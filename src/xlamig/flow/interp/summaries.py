@@ -10,7 +10,7 @@ from xlamig import ir
 from xlamig.facts import HostRead, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue
-from xlamig.flow.interp.events import Event, Recorder
+from xlamig.flow.interp.events import Event, Recorder, finish
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.portable import portable
@@ -134,7 +134,7 @@ class _Summarizer:
             function.bound = AbstractValue("module" if info and info.is_module else "instance", ref=info)
         with m.branch() as effects:
             result = m.calls.call_contexts.call(function, self._given(function, params), None)
-        m.recorder.finish()
+        finish((m.recorder,))
         events = (event for event in m.recorder.all() if self._is_read(event))
         reads = tuple(dict.fromkeys(self._read(event, node) for event in events))
         if Effect.WORK in effects.must and not m.waiting:

@@ -46,7 +46,8 @@ class Visit(NamedTuple):
     """The effects that calls from other modules have in a module.
 
     `per_step` are the functions that run every step, by where they start; `reached` are those that the body
-    of another module runs, with how often; `attributes` are class, name and value of what objects hold.
+    of another module runs, with how often; `attributes` are class, name and value of what objects hold;
+    `deviceless` are visits by scripts that choose no device.
     """
 
     events: tuple[SentEvent, ...] = ()
@@ -55,6 +56,7 @@ class Visit(NamedTuple):
     reached: tuple[tuple[int, tuple[str, ...]], ...] = ()
     attributes: tuple[tuple[str, str, Portable], ...] = ()
     device_methods: tuple[Span, ...] = ()  # see Recorder
+    deviceless: bool = False
 
 
 NO_VISIT = Visit()
@@ -144,6 +146,7 @@ def news(visit: Visit, own: Visit) -> Visit:
         visit.reached,
         tuple(held for held in visit.attributes if held not in own.attributes),
         tuple(span for span in visit.device_methods if span not in own.device_methods),
+        visit.deviceless,
     )
 
 
@@ -174,6 +177,7 @@ def relocated(visit: Visit, old: str, new: str) -> Visit:
         tuple((span[0], often) for span, often in starts if span is not None),
         visit.attributes,
         tuple(span for place in visit.device_methods if (span := moved(*place)) is not None),
+        visit.deviceless,
     )
 
 
@@ -225,6 +229,7 @@ def joined(visits: Iterable[Visit]) -> Visit:
     reached: dict[int, set[str]] = {}
     held: dict[tuple[str, str], set[Portable]] = {}
     device_methods: set[Span] = set()
+    visits = tuple(visits)
     for visit in visits:
         for event in visit.events:
             old = events.get(event.key)
@@ -247,6 +252,7 @@ def joined(visits: Iterable[Visit]) -> Visit:
         tuple((start, tuple(sorted(found))) for start, found in sorted(reached.items())),
         tuple((*key, value) for key in sorted(held) for value in sorted(held[key], key=repr)[:_MAX_VALUES]),
         tuple(sorted(device_methods)),
+        bool(reached) and all(visit.deviceless for visit in visits if visit.reached),
     )
 
 

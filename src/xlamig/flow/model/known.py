@@ -10,6 +10,7 @@ from xlamig.facts import Span, Value
 
 _CUDA = re.compile(r"cuda(?::.*)?$")
 _TEXT_LIMIT = 60
+_VALUE_LIMIT = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,15 @@ class Known:
     negated: bool = False
 
 
-def short(text: str) -> str:
+def short(text: str, limit: int = _TEXT_LIMIT) -> str:
     """Source text on one line, cut to a length fit for a message."""
     line = " ".join(text.split())
-    return line if len(line) <= _TEXT_LIMIT else line[: _TEXT_LIMIT - 3] + "..."
+    return line if len(line) <= limit else line[: limit - 3] + "..."
+
+
+def expression(text: str) -> Value:
+    """Return an unknown value by its source text, which rules match: not cut where a message's is."""
+    return Value("expression", short(text, _VALUE_LIMIT))
 
 
 def join(one: Known, other: Known) -> Known | None:

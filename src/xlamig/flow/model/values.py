@@ -10,7 +10,7 @@ from xlamig import ir
 from xlamig.facts import Scalar, Span, Value
 from xlamig.flow.model.cuda_tests import CudaTests
 from xlamig.flow.model.inner import scope_inside
-from xlamig.flow.model.known import Known, join, short
+from xlamig.flow.model.known import Known, expression, join
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.flow.model.words import starts_of
@@ -79,7 +79,7 @@ class Values:
         return self._unknown(node)
 
     def _unknown(self, node: ir.Node) -> Known:
-        return Known(Value("expression", short(self.text[node.start : node.end])))
+        return Known(expression(self.text[node.start : node.end]))
 
     def _constant(self, node: ir.Const) -> Known:
         value = node.value
@@ -100,8 +100,11 @@ class Values:
 
     def _either(self, node: ir.IfExp, scope: Scope, depth: int) -> Known:
         """`"nccl" if use_gpu else "gloo"`: it may be the GPU's, unless availability of CUDA decides
-        or the other is for XLA."""
+        or the other is for XLA. `RandomSampler(data) if shuffle else None`: the sampler, if there is one."""
         arms = [self.of(arm, scope, depth + 1) for arm in (node.body, node.orelse)]
+        for none, given in (arms, arms[::-1]):
+            if none.value == Value("constant", None) and given.value.kind == "expression":
+                return given
         if [arm.value for arm in (node.body, node.orelse) if isinstance(arm, ir.Const)] == [True, False]:
             return self.of(node.test, scope, depth + 1)
         decided = self.of(node.test, scope, depth + 1).value.kind == "cuda-test"
@@ -255,7 +258,13 @@ class Values:
             if template.kind == "constant" and isinstance(template.value, str):
                 return Known(Value("pattern", _BRACES.sub("*", template.value)))
             return self._unknown(node)
-        return self._unknown(node)
+        return self._called(node, dotted)
+
+    def _called(self, node: ir.Call, dotted: str | None) -> Known:
+        """Return the text of a call; of a function that is imported under another name, with its own."""
+        if dotted is None or dotted.rpartition(".")[2] == path_of(node.func).rpartition(".")[2]:
+            return self._unknown(node)
+        return Known(expression(f"{dotted}{self.text[node.func.end : node.end]}"))
 
     def _device(self, node: ir.Call, scope: Scope, depth: int) -> Known:
         known = self.of(node.args[0].value, scope, depth + 1)

@@ -1,0 +1,182 @@
+"""A program has the same findings however it is written: each of these once had not."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.metamorphic.__main__ import difference, findings
+from benchmarks.metamorphic.program import MAIN
+from benchmarks.metamorphic.rewrites import rewrites
+
+# By what they hold; `expected` are codes that the program has, so that it is no test of nothing.
+PROGRAMS = {
+    "a random size or a read one": (
+        {"XLA205"},
+        """
+import torch
+
+def forward(x, flag):
+    for _ in range(3):
+        if flag:
+            n = x.sum().item()
+        else:
+            n = torch.randint(1, 5, ()).item()
+        y = torch.zeros(n, device="cuda")
+    return y
+
+def main(flag):
+    x = torch.ones(3).cuda()
+    forward(x, flag)
+
+main(True)
+""",
+    ),
+    "moved where CUDA is": (
+        {"XLA003"},
+        """
+import torch
+
+use_gpu = torch.cuda.is_available()
+
+def hidden():
+    h, c = torch.zeros(2), torch.zeros(2)
+    if use_gpu:
+        h, c = h.cuda(), c.cuda()
+    return h, c
+
+def one(x):
+    x = x.cuda() if use_gpu else x
+    return x
+
+kind = torch.cuda.FloatTensor if use_gpu else torch.FloatTensor
+""",
+    ),
+    "refuses other devices": (
+        {"XLA013"},
+        """
+import torch
+
+def add(one, other):
+    if one.device.type != "cuda":
+        raise ValueError("move it to CUDA first")
+    return torch.add(one, other)
+""",
+    ),
+    "a sampler, if there is more than one process": (
+        {"XLA901"},
+        """
+from torch.utils.data import DataLoader, DistributedSampler
+
+def loaders(train_set, world_size):
+    sampler = DistributedSampler(train_set, world_size) if world_size > 1 else None
+    return DataLoader(train_set, batch_size=8, sampler=sampler)
+""",
+    ),
+    "two reads in a step": (
+        {"XLA101", "XLA103"},
+        """
+import torch
+
+device = torch.device("cuda")
+net = torch.nn.Linear(2, 2).to(device)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+def number(value):
+    return value.item()
+
+class Trainer:
+    def step(self, batch, log):
+        loss = net(batch).sum()
+        log["loss"] = float(loss.detach())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+def train(loader):
+    trainer, log = Trainer(), {}
+    for batch in loader:
+        loss = trainer.step(batch.to(device), log)
+        print(number(loss.max()))
+
+train([torch.ones(2, 2)] * 9)
+""",
+    ),
+    "a state that another function saves": (
+        {"XLA906"},
+        """
+import torch
+
+def save_checkpoint(state, path):
+    torch.save(state, path)
+
+def save_half(model, path):
+    torch.save({name: value.half() for name, value in model.state_dict().items()}, path)
+
+def main():
+    model = torch.nn.Linear(2, 2).cuda()
+    state = {"model": model.state_dict()}
+    save_checkpoint({**state, "epoch": 1}, "a.pt")
+    save_half(model, "b.pt")
+
+main()
+""",
+    ),
+    "evaluation copies several tensors of a batch": (
+        {"XLA101"},
+        """
+import torch
+
+def evaluate(model, loader, device):
+    total = 0.0
+    for images, labels in loader:
+        images, labels = images.to(device), labels.to(device)
+        loss = model(images).sub(labels).mean()
+        total += loss.item()
+    return total
+
+def main():
+    device = torch.device("cuda")
+    print(evaluate(torch.nn.Linear(2, 2).to(device), [(torch.ones(2), torch.ones(2))], device))
+
+main()
+""",
+    ),
+    "trains without a device": (
+        {"XLA017"},
+        """
+import torch
+from torch import nn, optim
+
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+        self.optimizer = optim.Adam(self.parameters())
+
+    def train_net(self, batch):
+        loss = self.fc(batch).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+
+def main():
+    policy = Policy()
+    for episode in range(3):
+        policy.train_net(torch.ones(2, 4))
+
+if __name__ == "__main__":
+    main()
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_rewrite_keeps_the_findings(name: str) -> None:
+    expected, text = PROGRAMS[name]
+    assert expected <= {code for _, _, code in findings({MAIN: text})}
+    made = list(rewrites(text))
+    assert made
+    changed = {(one.kind, one.what): difference(text, one) for one in made}
+    assert {key: found for key, found in changed.items() if any(found)} == {}

@@ -142,6 +142,31 @@ def main():
 main()
 """,
     ),
+    "a list that another function fills": (
+        {"XLA904"},
+        """
+import random
+
+import torch
+
+def dataset(count):
+    out = []
+    for _ in range(count):
+        labels, sizes = [], []
+        for _ in range(random.randint(1, 5)):
+            labels.append(1)
+            sizes.append(2.0)
+        out.append({"labels": torch.tensor(labels), "sizes": torch.tensor(sizes)})
+    return out
+
+def main(model):
+    model = model.cuda()
+    for sample in dataset(8):
+        print(model(sample["labels"].cuda()).sum())
+
+main(torch.nn.Linear(2, 2))
+""",
+    ),
     "trains without a device": (
         {"XLA017"},
         """

@@ -19,6 +19,7 @@ class Args:
     starred: bool = False
     partial: bool = False  # of `*args` or `**kwargs` it is not known what they hold
     rest: AbstractValue | None = None  # what `*args` goes on with
+    filled: dict[str, AbstractValue] = field(default_factory=dict)  # parameters that the callee changed
 
     def after(self, preset: Args) -> Args:
         """Return the arguments of a call of what `functools.partial` made with those of `preset`."""

@@ -12,6 +12,7 @@ from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.crossing import tells
 from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, join, join_all
+from xlamig.flow.interp.filled import filled, hand_back
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
 from xlamig.flow.interp.parameters import Parameters
 from xlamig.flow.interp.state import State
@@ -24,12 +25,16 @@ _MAX_CONTEXTS = 16  # of one function; then what the others gave is taken
 _MAX_GUESSED = 4  # where nothing calls what calls it: there the arguments are guessed as well
 
 
+_Result = tuple[AbstractValue, Effects, dict[str, AbstractValue]]
+"""What a function returns, does, and fills its parameters with."""
+
+
 @dataclass(slots=True)
 class _Ran:
     """The results of calls of a function, by their arguments; `start` is the offset of its definition."""
 
     start: int
-    results: dict[Any, tuple[AbstractValue, Effects]] = field(default_factory=dict)
+    results: dict[Any, _Result] = field(default_factory=dict)
     frequencies: set[str] = field(default_factory=set)
     given: dict[str, AbstractValue] = field(default_factory=dict)  # in the last call
 
@@ -86,6 +91,7 @@ class CallContexts:
                 return m.semantics.call_summarized(function, args, node)
             result, effects = m.program.run(m.names.module, function, args, node)
             self._happens(effects, node)
+            hand_back(m, function, args)
             return result
         if isinstance(function.node, ir.Lambda):
             return self._lambda(function, args)
@@ -113,16 +119,17 @@ class CallContexts:
                 self._keys.pop()
                 ran.frequencies.add(m.frequency)
                 ran.given = given
-        result, effects = known
+        result, effects, args.filled = known
         self._happens(effects, node)
+        hand_back(m, function, args)
         return result
 
-    def _any(self, ran: _Ran) -> tuple[AbstractValue, Effects]:
+    def _any(self, ran: _Ran) -> _Result:
         results = list(ran.results.values())
         effects = Effects()
-        for _, one in results:
+        for _, one, _ in results:
             effects.update(one)
-        return join_all([thing for thing, _ in results]), effects
+        return join_all([thing for thing, _, _ in results]), effects, results[-1][2]
 
     def _happens(self, effects: Effects, node: ir.Call | None) -> None:
         m = self.m
@@ -135,7 +142,7 @@ class CallContexts:
         if Effect.SYNC in effects.must:
             m.synced = True
 
-    def _run(self, function: Function, given: dict[str, AbstractValue]) -> tuple[AbstractValue, Effects]:
+    def _run(self, function: Function, given: dict[str, AbstractValue]) -> _Result:
         m = self.m
         assert isinstance(function.node, ir.FunctionDef)
         m.allow(function.node.body)
@@ -162,7 +169,7 @@ class CallContexts:
             result = NONE if not leaves else TOP
         elif not leaves and result.kind != "none":
             result = join(result, NONE)
-        return result, effects
+        return result, effects, filled(frame, given)
 
     def _on_one_rank(self, node: ir.FunctionDef) -> tuple[Why, ...]:
         """Return why only one rank runs a function, if its decorator says so."""

@@ -154,6 +154,7 @@ class ModulesRun:
         with visited(home, caller), home.branch() as effects:
             home.caller = _caller(caller, function, node)
             result = home.calls.call_contexts.call(function, given, None)
+        args.filled = {name: named(value, home.filename) for name, value in given.filled.items()}
         caller.unfollowed |= home.unfollowed
         return named(result, home.filename), effects
 

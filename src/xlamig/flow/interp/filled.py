@@ -1,0 +1,42 @@
+"""Lists and dictionaries that a function fills for its caller: `collect(batch, labels)`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xlamig import ir
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.frames import Frame, Function
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.scopes import path_of
+
+_CONTAINERS = frozenset({"sequence", "mapping"})
+
+
+def filled(frame: Frame, given: Mapping[str, AbstractValue]) -> dict[str, AbstractValue]:
+    """Return the parameters that are containers and hold something else at the end of a run."""
+    found: dict[str, AbstractValue] = {}
+    for name, before in given.items():
+        after = frame.env.get(name)
+        if before.kind in _CONTAINERS and after is not None and after is not before:
+            is_same_object = len(frame.scope.bindings.get(name, ())) == 1 and after.kind == before.kind
+            if is_same_object and after.key() != before.key():
+                found[name] = after
+    return found
+
+
+def hand_back(state: State, function: Function, args: Args) -> None:
+    """Let the names that a caller passes hold what the function filled its parameters with."""
+    plain = [arg for arg, _ in args.pairs if arg.keyword is None]
+    if not args.filled or len(plain) != len(args.positional):
+        return
+    params = function.node.params[function.bound is not None :]
+    by_position = iter([param.name for param in params if param.kind not in ("*", "**")])
+    for arg, _ in args.pairs:
+        value = args.filled.get(arg.keyword or next(by_position, ""))
+        path = path_of(arg.value)
+        if value is not None and path:
+            state.put(path, value)
+            if isinstance(arg.value, ir.Attribute):
+                state.semantics.set_attribute(arg.value, value, None)

@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 
-_NAME = re.compile(r"(?:^|_)rank$|^gpu$|(?:^|_)gpu_?id$|local_process_index$", re.IGNORECASE)
+_NAME = re.compile(r"(?:^|_)rank_*$|^gpu_*$|(?:^|_)gpu_?id_*$|local_process_index_*$", re.IGNORECASE)
 _CALL = re.compile(r"get_(?:\w+_)?rank$|^rank$")
 _VARIABLE = re.compile(r"environ|getenv")
 _MAX_NAMES = 3  # followed from one to the next

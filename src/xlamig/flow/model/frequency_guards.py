@@ -11,7 +11,7 @@ from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import values as table
 
 _RANKS = re.compile(r"rank|ordinal|process_index|procid|main|master|primary|zero|chief", re.IGNORECASE)
-_RANK = re.compile(r"(?:^|[._])rank(?:_id)?$|process_index$|_ordinal$", re.IGNORECASE)
+_RANK = re.compile(r"(?:^|[._])rank(?:_id)?_*$|process_index_*$|_ordinal_*$", re.IGNORECASE)
 _IS_FIRST = re.compile(
     r"^_?(?:is|am)_?(?:the_)?(?:\w+_)?(?:main|master|primary|rank_?(?:zero|0)|global_zero|process_zero|chief)"
     r"(?:_process|_rank|_node|_ordinal|_worker)?$"

@@ -31,7 +31,7 @@ def _of_program(text: str) -> tuple[Counter[Finding], list[int]]:
 
 
 def findings(files: dict[str, str], folder: str = "") -> Counter[tuple[str, int, str]]:
-    """File, line and code of each finding of a program."""
+    """File, line and code of each place of the findings of a program."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as made:
         place = Path(made) / folder
@@ -44,7 +44,8 @@ def findings(files: dict[str, str], folder: str = "") -> Counter[tuple[str, int,
             report = engine.check([Path()], Options(settings, jobs=1, cache=False, isolated=True))
         finally:
             os.chdir(before)
-    return Counter((f.filename.rpartition("/")[2], f.place.location.row, f.code) for f in report.findings)
+    places = (place for finding in report.findings for place in finding.places)
+    return Counter((p.filename.rpartition("/")[2], p.place.location.row, p.code) for p in places)
 
 
 def difference(text: str, rewritten: Rewritten) -> tuple[Counter[Finding], Counter[Finding]]:

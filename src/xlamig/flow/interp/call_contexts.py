@@ -26,7 +26,7 @@ _MAX_GUESSED = 4  # where nothing calls what calls it: there the arguments are g
 
 
 _Result = tuple[AbstractValue, Effects, dict[str, AbstractValue]]
-"""What a function returns, does, and fills its parameters with."""
+"""The value, the effects and the filled parameters of a call."""
 
 
 @dataclass(slots=True)

@@ -72,6 +72,41 @@ PROGRAMS = {
                 one.step()
                 one.zero_grad()
     """,
+    "attack": """
+        def attack(x, steps):
+            for _ in range(steps):
+                x = x.detach().requires_grad_()
+                loss = critic(model(x)).square().mean()
+                x = x + torch.autograd.grad(loss, [x])[0]
+            return x.detach()
+
+        for x in loader:
+            loss = model(attack(x.type(Tensor), 5)).square().mean()
+            one.zero_grad()
+            loss.backward()
+            one.step()
+            told.append((loss.item(),))
+    """,
+    "micro-batches": """
+        for x in loader:
+            one.zero_grad()
+            for part in x.type(Tensor).chunk(4):
+                loss = model(part).square().mean() / 4
+                loss.backward()
+            one.step()
+            told.append((loss.item(),))
+    """,
+    "collected": """
+        for epoch in range(6):
+            losses = []
+            sums = {"ones": 0}
+            with torch.no_grad():
+                for x in loader:
+                    real = model(x.type(Tensor))
+                    losses.append(real.mean().item())
+                    sums["ones"] += (real > 0).sum().item()
+            told.append((*losses, sums["ones"]))
+    """,
     "closure": """
         one = torch.optim.LBFGS(model.parameters(), max_iter=2)
         for x in loader[:8]:
@@ -103,7 +138,7 @@ print(json.dumps([told, compiled]))
 
 def fixed(source: str, folder: Path) -> str:
     (folder / "train.py").write_text(source)
-    options = engine.Options({"select": ["XLA003", "XLA401"]}, isolated=True, jobs=1, cache=False)
+    options = engine.Options({"select": ["XLA003", "XLA101", "XLA401"]}, isolated=True, jobs=1, cache=False)
     outcome = engine.fix([folder], options, frozenset({"safe"}), write=True)
     assert not outcome.problems
     return (folder / "train.py").read_text()

@@ -74,6 +74,40 @@ def test_a_statement_for_cuda_alone_is_put_under_a_test() -> None:
     ]
 
 
+OPTION = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--device', choices={})"
+
+
+@pytest.mark.parametrize(
+    ("choices", "written"),
+    [
+        ("['cuda', 'cpu']", "['cuda', 'cpu', 'xla']"),
+        ("('cuda', 'cpu',)", "('cuda', 'cpu', 'xla',)"),
+        ("['cuda', 'cpu', 'xla']", None),
+        ("DEVICES", None),
+    ],
+)
+def test_an_option_takes_xla(choices: str, written: str | None) -> None:
+    assert fixed(OPTION.format(choices), "XLA013") == (
+        [OPTION.format(written).splitlines()[-1]] if written else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("decorator", "default", "written"),
+    [
+        ("@dataclass", '"cuda"', "field(default_factory=lambda: default_device().type)"),
+        ("@dataclass(frozen=True)", '"cuda:0"', "field(default_factory=lambda: str(default_device(0)))"),
+        ("@dataclass", '"cuda:1"', None),
+        ("@other", '"cuda"', None),
+    ],
+)
+def test_a_field_of_a_dataclass_chooses_for_each_object(
+    decorator: str, default: str, written: str | None
+) -> None:
+    head = f"from dataclasses import dataclass\n{decorator}\nclass Config:\n    device: str = "
+    assert fixed(head + default, "XLA001") == ([f"device: str = {written}"] if written else [])
+
+
 DEFAULT_TYPE = """
 def rays(n):
     return torch.Tensor([1.0]).expand(n), torch.Tensor([2.0]).to("cpu")

@@ -54,6 +54,63 @@ def test_sums_that_the_loop_needs(inside: str) -> None:
     assert fixed(EVALUATE.format(factor="", inside=inside), "XLA101") == []
 
 
+COLLECT = """
+def evaluate(loader):
+    losses = []
+    sums = {{"loss": 0.0, "right": 0}}
+    {before}
+    for x in loader:
+        y = model(x.to(device))
+        {inside}
+    return losses, sums
+"""
+
+
+@pytest.mark.parametrize(
+    ("inside", "written"),
+    [
+        (
+            "losses.append(y.sum().item())",
+            [
+                "losses.append(y.sum().detach().clone())",
+                "step_boundary()",
+                "losses = [value.item() for value in losses]",
+            ],
+        ),
+        (
+            'sums["right"] += (y > 0).sum().item()',
+            [
+                'sums["right"] += (y > 0).sum().detach()',
+                "step_boundary()",
+                'sums["right"] = torch.as_tensor(sums["right"]).item()',
+            ],
+        ),
+        ("losses.append(y.sum().item()); print(losses[-1])", []),
+        ("losses.append(y.sum().item() + 1)", []),
+        ('sums["right"] += y.sum().item(); print(sums)', []),
+        ('sums["other"] += y.sum().item()', []),
+    ],
+)
+def test_lists_and_entries_stay_on_the_device(inside: str, written: list[str]) -> None:
+    assert fixed(COLLECT.format(before="", inside=inside), "XLA101") == written
+
+
+@pytest.mark.parametrize("before", ["losses.append(1.0)", "f(losses)", "kept = losses", "losses = [2.0]"])
+def test_lists_that_hold_something_before_the_loop(before: str) -> None:
+    assert fixed(COLLECT.format(before=before, inside="losses.append(y.sum().item())"), "XLA101") == []
+
+
+def test_lists_that_grow_over_epochs() -> None:
+    code = """
+    losses = []
+    for epoch in range(3):
+        for x in loader:
+            y = model(x.to(device))
+            losses.append(y.sum().item())
+    """
+    assert fixed(code, "XLA101") == []
+
+
 def test_sums_in_training_without_a_boundary() -> None:
     loop = """
     total = 0.0

@@ -21,16 +21,18 @@ def device_expression(
     index: str = "",
     from_scope: bool = True,
     known: bool = False,
+    later: bool = False,
 ) -> Expression | None:
     """Return the expression for the device at `place`; None or `FixDeclined` where nothing is proven to work.
     `index` is that of the CUDA device that was meant, "" for the current one. A variable in scope serves if
-    `from_scope`; it may be a string, unless it has to be `known` as a torch.device."""
+    `from_scope`; it may be a string, unless it has to be `known` as a torch.device. `later`: what is written
+    runs after the import, whatever the place."""
     decline_unreached(fact)
     in_scope = fact.proofs.get("device-in-scope")
     serves = from_scope and not index and in_scope is not None
     if serves and in_scope and holds_a_device(context.module, in_scope, place, known):
         return Expression(in_scope)
-    if not may_decide_here(context, place):
+    if not later and not may_decide_here(context, place):
         raise FixDeclined("it runs at import, too early to select a device")
     if context.settings.target == "torch_tpu":
         form = '{0}.device({0}.accelerator.current_accelerator() or "cpu")'

@@ -50,6 +50,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
             {"argument": _TEXT, "source": _TEXT, "arguments": _TABLE},
             (("argument", "source"), ("arguments",)),
         ),
+        "add-choice": StrategyInfo("adds `xla` to the choices of the option"),
         "adopt-device": StrategyInfo(
             "chooses a device below the imports, and moves models, inputs and targets there"
         ),
@@ -58,6 +59,9 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "default-device": StrategyInfo("makes the program's device the default, and moves what ignores it"),
         "device-argument": StrategyInfo(
             "passes the program's device as {argument}", {"argument": _TEXT}, (("argument",),)
+        ),
+        "device-field": StrategyInfo(
+            "makes the field's default the program's device, chosen for each object"
         ),
         "device-flag": StrategyInfo(
             "asks for any accelerator where a name keeps whether CUDA is there, and moves what it decides",

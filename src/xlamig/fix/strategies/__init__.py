@@ -9,6 +9,7 @@ from xlamig.fix.context import Strategy
 from xlamig.fix.strategies.accelerator import accelerator
 from xlamig.fix.strategies.accumulate import accumulate
 from xlamig.fix.strategies.add_argument import add_argument
+from xlamig.fix.strategies.add_choice import add_choice
 from xlamig.fix.strategies.adopt_device import adopt_device
 from xlamig.fix.strategies.arguments import drop_argument, replace_argument
 from xlamig.fix.strategies.checkpointing import rename_where_passed
@@ -16,6 +17,7 @@ from xlamig.fix.strategies.copies import copy_from_device
 from xlamig.fix.strategies.cuda_method import cuda_method
 from xlamig.fix.strategies.default_device import default_device
 from xlamig.fix.strategies.device_argument import device_argument
+from xlamig.fix.strategies.device_field import device_field
 from xlamig.fix.strategies.device_flag import device_flag
 from xlamig.fix.strategies.device_literal import device_literal
 from xlamig.fix.strategies.device_move import device_move
@@ -46,11 +48,13 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "accelerator": accelerator,
         "accumulate": accumulate,
         "add-argument": add_argument,
+        "add-choice": add_choice,
         "adopt-device": adopt_device,
         "copy-from-device": copy_from_device,
         "cuda-method": cuda_method,
         "default-device": default_device,
         "device-argument": device_argument,
+        "device-field": device_field,
         "device-flag": device_flag,
         "device-literal": device_literal,
         "device-move": device_move,

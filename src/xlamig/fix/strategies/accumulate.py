@@ -1,8 +1,8 @@
-"""Sums that are taken on the device: `total += loss.item()` becomes `total += loss.detach()`."""
+"""Keeps what a loop collects on the device: `total += loss.item()` becomes `total += loss.detach()`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from xlamig import ir
 from xlamig.facts import Fact, HostRead
@@ -10,44 +10,129 @@ from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.loops import Loop, ends_each_round, is_backward
-from xlamig.fix.scopes import Function, path_to, reads, statement_at
+from xlamig.fix.scopes import Function, bindings, path_to, reads, statement_at
 from xlamig.fix.strategies.step_boundary import boundary_after
 from xlamig.knowledge import helpers
 
 _BOUNDARIES = {helpers.BOUNDARY, "sync", "mark_step", "optimizer_step"}
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What the iterations keep under `name`: the call that reads it, what the call becomes, and the value
+    after the loop, a template with `{torch}`."""
+
+    name: str
+    read: ir.Call
+    method: str
+    target: str
+    value: str
+
+
 def accumulate(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """The sum is read once, right after the loop, and is a number again from there on. The steps of the
-    loop have to end without the read: where it trains there is a boundary, elsewhere one is written."""
+    """The sum is read once, right after the loop, and is a number again from there on; so are the items of a
+    list. The steps of the loop have to end without the read: where it trains there is a boundary, elsewhere
+    one is written."""
     if not isinstance(fact, HostRead) or fact.via != "item":
         return None
     statement = statement_at(context.module, fact.span)
-    read = _read_of(statement)
-    if not isinstance(statement, ir.AugAssign) or read is None or (read.start, read.end) != fact.span:
+    if statement is None:
         return None
     path = path_to(context.module, statement.start, statement.end)
     loop = next((n for n in reversed(path) if isinstance(n, Loop | Function)), None)
     owner = next((n for n in reversed(path) if isinstance(n, Function | ir.ClassDef)), context.module)
-    if not isinstance(loop, Loop) or loop.orelse or not isinstance(statement.target, ir.Name):
+    if not isinstance(loop, Loop) or loop.orelse:
         return None
-    name = statement.target.id
-    if not _starts_as_number(owner, loop, name) or len(reads(loop, name)) != 1:
+    kept = _sum(context, statement, owner, loop) or _list(context, statement, owner, loop)
+    if kept is None or (kept.read.start, kept.read.end) != fact.span:
         return None
     torch = ensure_module(context, "torch", (loop.end, loop.end))
-    line = f"{name} = {torch.name}.as_tensor({name}).item()" if torch else ""
+    line = f"{kept.target} = {kept.value.format(torch=torch.name)}" if torch else ""
     after = insert_after(context, loop, (line,))
     ending = _boundary(fact, context, loop)
     if torch is None or after is None or ending is None:
         return None
-    func = read.func
+    func = kept.read.func
     assert isinstance(func, ir.Attribute)
     rest = [edit for edit in ending.edits if edit.place != after.place]
     for edit in ending.edits:
         if edit.place == after.place:  # the loop's last line is that of its body
             after = replace(after, content=edit.content + after.content)
-    edits = (*torch.edits, *rest, context.edit(func.attr_start, func.end, "detach"), after)
-    return Draft(f"Sum `{name}` up on the device and read it after the loop", edits, ending.creates)
+    edits = (*torch.edits, *rest, context.edit(func.attr_start, func.end, kept.method), after)
+    return Draft(f"Keep `{kept.name}` on the device and read it after the loop", edits, ending.creates)
+
+
+def _sum(context: FixContext, statement: ir.Stmt, owner: ir.Node, loop: Loop) -> _Kept | None:
+    """`total += t.item()`, and `sums["loss"] += t.item()`"""
+    read = _read_of(statement)
+    if not isinstance(statement, ir.AugAssign) or read is None:
+        return None
+    target = context.text((statement.target.start, statement.target.end))
+    match statement.target:
+        case ir.Name(id=name):
+            holds = _starts_as_number(owner, loop, name) and len(reads(loop, name)) == 1
+        case ir.Subscript(value=ir.Name(id=name), index=(ir.Const(value=str(key)),)):
+            holds = _starts_as_entry(owner, loop, name, key)
+        case _:
+            return None
+    return _Kept(name, read, "detach", target, f"{{torch}}.as_tensor({target}).item()") if holds else None
+
+
+def _list(context: FixContext, statement: ir.Stmt, owner: ir.Node, loop: Loop) -> _Kept | None:
+    """`losses.append(loss.item())`"""
+    match statement:
+        case ir.ExprStmt(
+            value=ir.Call(
+                func=ir.Attribute(value=ir.Name(id=name), attr="append"),
+                args=(ir.Arg(value=ir.Call(func=ir.Attribute(attr="item"), args=()) as read),),
+            )
+        ):
+            first = _only_start(owner, loop, name)
+            empty = isinstance(first, ir.Sequence) and first.kind == "list" and not first.elements
+            if empty and len(reads(loop, name)) == 1:
+                return _Kept(name, read, "detach().clone", name, f"[value.item() for value in {name}]")
+    return None
+
+
+def _only_start(owner: ir.Node, loop: Loop, name: str) -> ir.Expr | None:
+    """Return what a name is set to before the loop, in the same iteration of the loops around; None where
+    anything else may bind or use it up to the loop's end."""
+    bound = bindings(owner, name)
+    before = [node for node in bound if node.end <= loop.start]
+    if len(before) != 1 or any(loop.start <= node.start < loop.end for node in bound):
+        return None
+    match before[0]:
+        case ir.Assign(targets=(ir.Name(),), value=value) as first:
+            pass
+        case _:
+            return None
+    inside = (n for n in ir.walk(owner) if isinstance(n, Function) and n is not owner)
+    if any(isinstance(n, ir.Scoping) for n in bound) or any(reads(n, name) for n in inside):
+        return None
+    around = (n for n in ir.walk(owner) if isinstance(n, Loop) and n.start < loop.start < n.end)
+    shared = all(n.start < first.start for n in around)
+    used = any(first.end <= n.start < loop.start for n in reads(owner, name))
+    return value if shared and not used else None
+
+
+def _starts_as_entry(owner: ir.Node, loop: Loop, name: str, key: str) -> bool:
+    """The name is a dictionary of numbers to which the loop does nothing but add."""
+    first = _only_start(owner, loop, name)
+    if not isinstance(first, ir.Dict):
+        return False
+    starts = {k.value: v for k, v in zip(first.keys, first.values, strict=True) if isinstance(k, ir.Const)}
+    start = starts.get(key)
+    adding = [
+        node.target.value
+        for node in ir.walk(loop)
+        if isinstance(node, ir.AugAssign) and isinstance(node.target, ir.Subscript)
+    ]
+    return (
+        len(starts) == len(first.keys)
+        and isinstance(start, ir.Const)
+        and type(start.value) in (int, float)
+        and all(any(use is target for target in adding) for use in reads(loop, name))
+    )
 
 
 def _read_of(statement: ir.Stmt | None) -> ir.Call | None:

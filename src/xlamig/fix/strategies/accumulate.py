@@ -19,8 +19,8 @@ _BOUNDARIES = {helpers.BOUNDARY, "sync", "mark_step", "optimizer_step"}
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What the iterations keep under `name`: the call that reads it, what the call becomes, and the value
-    after the loop, a template with `{torch}`."""
+    """A name that the iterations add to: `read` is the call that reads a value, `method` what it becomes,
+    and `value` what `target` is after the loop, a template with `{torch}`."""
 
     name: str
     read: ir.Call

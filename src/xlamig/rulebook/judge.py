@@ -234,11 +234,11 @@ def _job(decision: Decision, source: SourceView) -> str:
 
 
 def _without_place(decision: Decision) -> str:
-    """Return message and help with the words of the row, and without those of the place."""
+    """Return the help without the names of the place, and what the message takes from the row."""
     rule, ruling = decision.rule, decision.ruling
+    message, help = ruling.message or rule.message, ruling.help or rule.help
     row = decision.row.values if decision.row else None
-    templates = (ruling.message or rule.message, ruling.help or rule.help)
-    return "|".join(template.of_row(row) for template in templates if template)
+    return f"{help.of_row(row) if help else ''}|{message.words_of_row(row) if message else ''}"
 
 
 def _complete_fix(fix: FixRow, decision: Decision) -> FixRow:

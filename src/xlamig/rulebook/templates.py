@@ -53,6 +53,10 @@ class Template:
         """Return the text with what the row says; the placeholders for the fact stay."""
         return "".join(plain + _row_text(path, row) for plain, path in self.pieces)
 
+    def words_of_row(self, row: Mapping[str, Any] | None) -> str:
+        """Return what the row fills in."""
+        return " ".join(_row_text(path, row) for _, path in self.pieces if path and path.startswith("row."))
+
     def render(self, fact: Fact, row: Mapping[str, Any] | None) -> str:
         """A placeholder without a value leaves nothing behind, also no empty backquotes."""
         texts: list[str] = []

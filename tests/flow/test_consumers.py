@@ -46,6 +46,11 @@ CASES = {
     "y = table[z.max().item()]": "If `table` is a tensor, index it",
     "n = z.max().item(); y = table[:n]": "If it is a length, compute it from the CPU's data",
     "assert (z > 0).all()": "Drop the check",
+    "n = int(z.max().item()); y = torch.arange(0, n)": "Use the largest size that can occur",
+    "y = torch.zeros(3, z.max().item())": "Use the largest size that can occur",
+    "y = torch.nn.functional.pad(x, (0, 1), value=z.max().item())": "Read `z.max()` after",
+    "n = int(z.max().item()); due = not (n % 100)": "count them in a Python number",
+    "n = 'loss %s' % z.max().item()": "Read `z.max()` after",
 }
 
 

@@ -17,12 +17,15 @@ Consumer = Literal[
     "environment",
     "slice",
     "index",
+    "size",
+    "remainder",
     "branch",
     "stop",
     "return",
 ]
 """The consumer of a value on the host: a check that raises, a log, a list or array, a file, a decoder of
-tokens, the step of an environment, a slice's bound, an index, a branch, a loop that ends, the caller."""
+tokens, the step of an environment, a slice's bound, an index, a size of a tensor, a remainder (`n % 100`), a
+branch, a loop that ends, the caller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

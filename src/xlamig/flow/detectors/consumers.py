@@ -25,6 +25,10 @@ _BY_CALLEE: tuple[tuple[Consumer, re.Pattern[str]], ...] = (
         r"(?:^|\.)(?:append\w*|extend|insert|put|setdefault)$|\w(?:list|results?|dict)\.(?:update|add)$"
     )),
 )  # fmt: skip
+_OF_SIZES = re.compile(
+    r"(?:^|\.)(?:arange|(?:new_)?(?:zeros|ones|empty)|rand|randn|view|reshape|expand|repeat|tile|topk|pad)$"
+)
+_NO_SIZES = ("value", "fill_value", "dtype", "device")
 
 
 def logs(path: str) -> bool:
@@ -64,6 +68,10 @@ def _in_statement(node: ir.Node, statement: ir.Stmt) -> Use:
                 for consumer, pattern in _BY_CALLEE:
                     if pattern.search(path):
                         return Use(consumer)
+                if _OF_SIZES.search(path) and _is_size(above, node):
+                    return Use("size")
+            case ir.Binary(op="%", left=left) if ir.encloses(left, node):
+                return Use("remainder")
             case ir.Slice():
                 bound = True
             case ir.Subscript(value=value, index=index) if any(ir.encloses(part, node) for part in index):
@@ -79,6 +87,11 @@ def _in_statement(node: ir.Node, statement: ir.Stmt) -> Use:
             case ir.Return():
                 return Use("return")
     return Use()
+
+
+def _is_size(call: ir.Call, node: ir.Node) -> bool:
+    """Return whether the argument that holds the node is a size: all are, but for a few keywords."""
+    return any(ir.encloses(arg, node) and arg.keyword not in _NO_SIZES for arg in call.args)
 
 
 def _branch(body: ir.Block) -> Consumer:

@@ -167,6 +167,23 @@ def main(model):
 main(torch.nn.Linear(2, 2))
 """,
     ),
+    "builds its optimizer in a function": (
+        {"XLA017"},
+        """
+import torch
+from torch import nn
+from torch.optim import AdamW
+
+def build(dim):
+    model = nn.Sequential(nn.Linear(dim, dim), nn.Linear(dim, 1))
+    return model, AdamW(model.parameters(), lr=1e-3)
+
+if __name__ == "__main__":
+    model, optimizer = build(8)
+    model(torch.ones(2, 8)).sum().backward()
+    optimizer.step()
+""",
+    ),
     "trains without a device": (
         {"XLA017"},
         """

@@ -30,18 +30,17 @@ class NoDevice:
         if dotted is not None and values.returned(dotted) == "optimizer" and _CLASS.search(dotted):
             self.optimizers.append((node, place))
 
-    def absence(self, visit: Visit) -> Iterator[DeviceChoice]:
-        """Yield the fact, where the program's first optimizer is built; `visit` says what scripts run of a
-        module that is none."""
+    def absence(self, trains: bool, visit: Visit) -> Iterator[DeviceChoice]:
+        """Yield the fact, where the program's first optimizer is built. `trains`: the module is known to,
+        with what it calls; `visit` says what scripts run of a module that is none."""
         module, names = self.analysis.module, self.analysis.names
-        run = self.optimizers if self._runs_itself() else self._run_by_scripts(visit)
+        run = self.optimizers if trains and self._runs_itself() else self._run_by_scripts(visit)
         if not run or names_device(module, names.interest.helper):
             return
         node, place = run[0]
         if "test-code" in place.context or names.project.chooses_device(names.module):
             return
-        if any(isinstance(n, ir.Attribute) and n.attr == "backward" for n in ir.walk(module)):
-            yield DeviceChoice(**place.fields(node), via="none", device="", fallback="cpu")
+        yield DeviceChoice(**place.fields(node), via="none", device="", fallback="cpu")
 
     def _run_by_scripts(self, visit: Visit) -> list[_Built]:
         """Return the optimizers in functions that scripts without a device run."""

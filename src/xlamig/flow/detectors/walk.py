@@ -57,7 +57,7 @@ class Walk:
 
     def run(self) -> list[Fact]:
         self._block(self.module.body, self.place)
-        self.detectors.add(self.detectors.no_device.absence(self.visit))
+        self.detectors.add(self.detectors.no_device.absence(self.interpretation.trains, self.visit))
         consumed = self.detectors.apis.consumed
         found = (f for f in self.detectors.facts if f.kind != "launch" or f.span not in consumed)
         callers = SoleCallers(self.scopes.functions(), self.analysis.text)

@@ -20,13 +20,14 @@ __all__ = ["Event", "Outcome", "interpret"]
 
 class Outcome(NamedTuple):
     """Events by statement, the functions that run every step (by the identity of their
-    definitions), the functions that calls were not followed into because there was too much to run, and
-    what is found out about each module that ran."""
+    definitions), the functions that calls were not followed into because there was too much to run, what
+    is found out about each module that ran, and whether one of these trains."""
 
     recorder: Recorder
     per_step: frozenset[int]
     unfollowed: frozenset[str]
     visits: Mapping[str, Visit] = MappingProxyType({})
+    trains: bool = False
 
 
 NOTHING_RUN = Outcome(Recorder(), frozenset(), frozenset())
@@ -60,6 +61,7 @@ def interpret(
         frozenset(entry.per_step).union(map(id, _functions(analysis.module, frozenset(visit.per_step)))),
         frozenset(machine.unfollowed),
         visits,
+        program.trains,
     )
 
 

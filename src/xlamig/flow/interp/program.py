@@ -190,11 +190,21 @@ class ModulesRun:
 
     @cached_property
     def _is_deviceless(self) -> bool:
-        """Return whether the module that this is for is a script, and no module in its reach chooses a
-        device."""
+        """Return whether the module that this is for is a script that trains, and no module in its reach
+        chooses a device."""
         names, tree = self.main.names, self.main.analysis.module
         chosen = self.index.chooses_device(names.module) or names_device(tree, names.interest.helper)
-        return is_script(tree) and not chosen
+        return is_script(tree) and not chosen and self.trains
+
+    @cached_property
+    def trains(self) -> bool:
+        """Return whether a module that ran calls `backward()`."""
+        runs = (run.analysis for run in self.machines.values() if ".backward" in run.analysis.text)
+        return any(
+            isinstance(node, ir.Attribute) and node.attr == "backward"
+            for analysis in runs
+            for node in ir.walk(analysis.module)
+        )
 
 
 @lru_cache(maxsize=_KEPT)

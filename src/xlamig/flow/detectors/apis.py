@@ -99,6 +99,7 @@ class Apis:
             yield ApiUse(**place.fields(node), name=f"setting.{key}", spelled=spelled, via="reference")
 
     def imported(self, dotted: str, alias: ir.Alias, place: CodeContext) -> Iterator[ApiUse]:
+        """Yield the use of a name by its import."""
         name = self.analysis.names.canonical(dotted)
         if self.interest.wants(name):
             fields = place.fields(alias)

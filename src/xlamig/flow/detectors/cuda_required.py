@@ -22,6 +22,7 @@ class CudaRequired:
         self.selections = selections
 
     def statement(self, node: ir.If, after: ir.Stmt | None, place: CodeContext) -> Iterator[DeviceChoice]:
+        """Yield the fact of an `if` whose other branch ends the program; `after` follows the `if`."""
         if self._implies_cuda(node.test, place, False) and (
             self._ends(node.body, place) or self._gives_up(node, place)
         ):
@@ -43,6 +44,7 @@ class CudaRequired:
         return empty and ".backward(" in self.analysis.text[node.end : function.end]
 
     def asserted(self, node: ir.Assert, place: CodeContext) -> Iterator[DeviceChoice]:
+        """Yield the fact of `assert torch.cuda.is_available()`."""
         if self._implies_cuda(node.test, place, True):
             yield self._fact(node.test, "assert", place)
 

@@ -27,6 +27,7 @@ class CudaTests:
         return parts and {**parts, "fallback": (node.orelse.start, node.orelse.end)}
 
     def asked(self, test: ir.Expr, place: CodeContext) -> dict[str, Span]:
+        """Return the spans of the question for CUDA, "availability", and of the "rest" of a test."""
         if self.asks_only_for_cuda(test, place):
             return {"availability": (test.start, test.end)}
         whole = self._set_before(test, place) if isinstance(test, ir.Name) else test
@@ -76,6 +77,7 @@ class CudaTests:
         return known.value.kind == "cuda-test" and known.availability
 
     def is_negated(self, test: ir.Expr, place: CodeContext) -> bool:
+        """Return whether CUDA is available where the test fails, and only there."""
         return not any(g.kind == "cuda" for g in self.guards.of(test, place.scope, True)) and any(
             g.kind == "cuda" for g in self.guards.of(test, place.scope, False)
         )

@@ -46,6 +46,7 @@ class Devices:
     # ------------------------------------------------------------------ where literals stand
 
     def in_call(self, node: ir.Call, dotted: str | None, place: CodeContext) -> Iterator[DeviceChoice]:
+        """Yield the devices that a call's arguments hard-code."""
         method = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
         if method in _INDEXED or dotted in _INDEXED:
             yield from self._indexed(node, dotted, place)
@@ -80,6 +81,7 @@ class Devices:
             yield from self.literal(arg.value, position, place)
 
     def in_defaults(self, params: tuple[ir.Param, ...], place: CodeContext) -> Iterator[DeviceChoice]:
+        """Yield the devices that are defaults of parameters."""
         if _AUTOCAST.search(place.scope.name):
             return  # there it is a device type, which no tensor is put on
         for param in params:
@@ -88,6 +90,7 @@ class Devices:
                 yield from found if found and _is_read(param, place) else ()
 
     def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
+        """Yield the device that a name for a device is set to."""
         if _DEVICE_NAME.search(path_of(target).rpartition(".")[2]):
             yield from self.literal(value, "setting", place)
 

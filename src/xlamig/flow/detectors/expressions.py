@@ -59,11 +59,13 @@ class Expressions:
         self._chosen: set[int] = set()
 
     def add(self, facts: Iterable[Fact]) -> None:
+        """Add facts to those found so far."""
         self.facts.extend(facts)
 
     def select(
         self, node: ir.Expr, parent: ir.Call | None, place: CodeContext, takes_index: bool = False
     ) -> None:
+        """Find the choice of a device in a ternary or `or`; `parent` is the `torch.device()` around it."""
         if isinstance(node, ir.IfExp) and id(node) not in self._chosen:
             self._chosen.add(id(node))
             self.add(self.selections.ternary(node, parent, place, takes_index))
@@ -77,6 +79,7 @@ class Expressions:
             self.select(operand, None, where, takes_index)
 
     def call(self, node: ir.Call, place: CodeContext, via: Via = "call") -> None:
+        """Find the facts of a call and of all below it."""
         dotted = self.analysis.names.dotted(node.func, place.scope)
         is_device = dotted == "torch.device"
         if dotted is not None and dotted.startswith("torch."):
@@ -139,6 +142,7 @@ class Expressions:
             self.add(self.apis.setting(node.attr, node, place))
 
     def visit(self, node: ir.Node, place: CodeContext) -> None:
+        """Find the facts of an expression and of all below it."""
         if isinstance(node, ir.Subscript):
             self.add(self.branches.lookup(node, place))
         match node:
@@ -225,6 +229,7 @@ class Expressions:
         return dotted is not None and dotted.startswith("torch.cuda.is_")
 
     def defaults(self, params: tuple[ir.Param, ...], inside: CodeContext, outside: CodeContext) -> None:
+        """Find the facts of parameters' defaults, which are evaluated `outside` of the function."""
         evaluated = replace(outside, context=inside.context)
         for param in params:
             if param.default is not None:
@@ -236,6 +241,7 @@ class Expressions:
                 self.visit(param.default, evaluated)
 
     def decorator(self, node: ir.Expr, place: CodeContext) -> None:
+        """Find the facts of a decorator."""
         if isinstance(node, ir.Call):
             self.call(node, place, "decorator")
         else:

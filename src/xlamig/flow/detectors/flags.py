@@ -22,6 +22,7 @@ class Flags:
         self.selections = selections
 
     def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
+        """Yield the fact of a flag that is set to whether CUDA is available."""
         path = path_of(target)
         if (
             not path

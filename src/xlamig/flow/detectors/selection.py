@@ -90,6 +90,7 @@ class Selections:
             yield self._fact(node, "and", first, "cpu", "string", place)
 
     def accelerator(self, node: ir.Call, dotted: str, place: CodeContext) -> Iterator[DeviceChoice]:
+        """Yield the fact of `torch.accelerator.current_accelerator()`."""
         if dotted in _ACCELERATOR:
             fields = place.fields(node)
             yield DeviceChoice(**fields, via="accelerator", device="cuda", result="device")

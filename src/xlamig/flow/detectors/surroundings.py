@@ -33,6 +33,7 @@ class Backends:
         self.analysis = analysis
 
     def in_call(self, node: ir.Call, dotted: str | None, place: CodeContext) -> Iterator[Launch]:
+        """Yield the GPU backends that a call's arguments name."""
         method = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
         if method in ("add_argument", "option"):
             named = any(
@@ -51,6 +52,7 @@ class Backends:
                 yield self._fact(arg.value, "setting", place)
 
     def in_defaults(self, params: tuple[ir.Param, ...], place: CodeContext) -> Iterator[Launch]:
+        """Yield the GPU backends that are defaults of parameters."""
         for param in params:
             if (
                 param.default is not None
@@ -60,6 +62,7 @@ class Backends:
                 yield self._fact(param.default, "default", place)
 
     def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[Launch]:
+        """Yield the GPU backend that a name for a backend is set to."""
         if _BACKEND_NAME.search(path_of(target).rpartition(".")[2]) and _is_gpu_backend(value):
             yield self._fact(value, "setting", place)
 
@@ -77,6 +80,7 @@ class Packages:
         self.packages = analysis.names.interest.packages
 
     def imported(self, names: Iterable[str], node: ir.Stmt, place: CodeContext) -> Iterator[Package]:
+        """Yield the packages that an import statement names, each once."""
         found: dict[str, str] = {}
         for dotted in names:
             parts = dotted.split(".")

@@ -56,6 +56,7 @@ class Walk:
         self.place = CodeContext(scopes.module, (0, 0), (), context=context)
 
     def run(self) -> list[Fact]:
+        """Return all facts of the module."""
         self._block(self.module.body, self.place)
         self.detectors.add(self.detectors.no_device.absence(self.interpretation.trains, self.visit))
         consumed = self.detectors.apis.consumed
@@ -73,14 +74,17 @@ class Walk:
 
     @property
     def sites(self) -> int:
+        """Return how many calls of torch the module makes."""
         return self.detectors.sites
 
     @property
     def unfollowed(self) -> tuple[str, ...]:
+        """Return the functions that calls were not followed into."""
         return tuple(sorted(self.interpretation.unfollowed))
 
     @property
     def parts(self) -> tuple[RawPart, ...]:
+        """Return what the module is made of."""
         return parts_of(self.module, self.scopes.module, self.analysis.names, self.detectors.calls)
 
     # ------------------------------------------------------------------ blocks

@@ -27,6 +27,7 @@ class Args:
         return replace(self, positional=[*preset.positional, *self.positional], keywords=keywords)
 
     def get(self, index: int, keyword: str = "") -> AbstractValue | None:
+        """Return the argument at a position or of a keyword; None if the call leaves it out."""
         if keyword and keyword in self.keywords:
             return self.keywords[keyword]
         return self.positional[index] if 0 <= index < len(self.positional) else None
@@ -41,6 +42,7 @@ class Args:
 
     @property
     def all(self) -> list[AbstractValue]:
+        """Return the positional arguments, then those of keywords."""
         return [*self.positional, *self.keywords.values()]
 
     def tensors(self) -> list[AbstractValue]:
@@ -80,6 +82,7 @@ def destination(name: str, args: Args) -> AbstractValue | None:
 
 
 def dtype_of(args: Args) -> str:
+    """Return the kind of the dtype that a call asks for: "bool", "int", "float"; "" if it names none."""
     given = args.keywords.get("dtype") or next((a for a in args.positional if a.kind == "api"), None)
     if given is None or given.kind != "api":
         return ""

@@ -40,6 +40,7 @@ class Builtins:
         self.reads, self.sizes, self.costs = reads, sizes, costs
 
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the value of a call of a builtin, and record what it reads."""
         first = args.get(0) or TOP
         mode = args.get(1, "mode") if name == "open" else None
         if mode is not None and isinstance(mode.const, str) and mode.const.startswith(("w", "x")):

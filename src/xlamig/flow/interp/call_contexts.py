@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from xlamig import ir
 from xlamig.facts import Why
@@ -34,7 +33,7 @@ class _Ran:
     """The results of calls of a function, by their arguments; `start` is the offset of its definition."""
 
     start: int
-    results: dict[Any, _Result] = field(default_factory=dict)
+    results: dict[tuple[object, ...], _Result] = field(default_factory=dict)
     frequencies: set[str] = field(default_factory=set)
     given: dict[str, AbstractValue] = field(default_factory=dict)  # in the last call
 
@@ -49,9 +48,11 @@ class CallContexts:
         self._found: dict[int, tuple[ir.FunctionDef, Frame, ClassInfo | None]] = {}
 
     def annotated(self, annotation: ir.Expr) -> AbstractValue | None:
+        """Return what an annotation says of a value."""
         return self.parameters.annotated(annotation)
 
     def promised(self, name: str, annotation: ir.Expr) -> AbstractValue | None:
+        """Return what the annotation of a name or attribute says of it."""
         return self.parameters.promised(name, annotation)
 
     def found(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> None:

@@ -64,6 +64,7 @@ class Calls:
         self.builtins = Builtins(state, reads, sizes, costs)
 
     def of(self, node: ir.Call) -> AbstractValue:
+        """Return the value of a call."""
         return self.one_rank.watch(node, self._of) if self.m.one_rank else self._of(node)
 
     def _of(self, node: ir.Call) -> AbstractValue:
@@ -79,6 +80,7 @@ class Calls:
         return self.reach(self.m.semantics.evaluate(func), node, self.args(node))
 
     def args(self, node: ir.Call) -> Args:
+        """Return the evaluated arguments of a call."""
         made = Args()
         for arg in node.args:
             thing = self.m.semantics.evaluate(arg.value)
@@ -191,8 +193,6 @@ class Calls:
         self.m.logging = logging
         return self._tokens(args, node) or self.objects.method(owner, name, args, node)
 
-    # ------------------------------------------------------------------ classes
-
     def method_of(self, owner: AbstractValue, name: str) -> Function | None:
         """A method that the project defines, bound to the object."""
         if not isinstance(owner.ref, ClassInfo):
@@ -239,6 +239,7 @@ class Calls:
         return thing
 
     def static_member(self, info: ClassInfo, name: str) -> AbstractValue:
+        """Return the attribute or method of a class."""
         for cls in info.lineage():
             if name in cls.attributes:
                 return self.m.held_by(cls, name)
@@ -274,8 +275,6 @@ class Calls:
         if not owner.bases:
             return own.replace(ref=None) if own.kind == "module" else TOP
         return own.replace(ref=owner.bases[0])
-
-    # ------------------------------------------------------------------ names
 
     def named(self, dotted: str) -> AbstractValue:
         """Return the value of a canonical name."""

@@ -44,6 +44,7 @@ class Costs:
         node: ir.Call,
         result: AbstractValue,
     ) -> None:
+        """Record what an operation costs: graph breaks, falls back to the CPU, dynamic shapes."""
         plain = last.rstrip("_")
         first = owner if owner is not None else args.get(0, "input")
         if first is not None and first.kind == "tensor" and sureness(first):
@@ -106,6 +107,7 @@ class Costs:
 
     @staticmethod
     def is_dynamic(plain: str, rest: list[AbstractValue]) -> bool:
+        """Return whether the shape of a result depends on values; `rest` are the further arguments."""
         if plain == "where":
             return not rest
         return plain in table.names("torch", "nonzero") | table.names("sizes", "by-values")

@@ -29,7 +29,7 @@ def tells(value: AbstractValue, depth: int = _MAX_DEPTH) -> bool:
 
 def named(value: AbstractValue, filename: str, depth: int = _MAX_DEPTH) -> AbstractValue:
     """Return a value for another module: its reasons name the file that they are of."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {}  # Any: fields of a value differ in type
     if any(not why.filename for why in value.why):
         changes["why"] = tuple(why if why.filename else why.of(filename) for why in value.why)
     if depth and value.items is not None:

@@ -17,6 +17,7 @@ class Definitions:
         self._classes: dict[int, ClassInfo] = {}
 
     def function_of(self, node: ir.FunctionDef) -> None:
+        """Bind a function's name to it."""
         compiled = any(
             self.m.names.dotted(d.func if isinstance(d, ir.Call) else d, self.m.frame.scope)
             == "torch_xla.compile"
@@ -41,6 +42,7 @@ class Definitions:
                     self.m.env[name] = self.m.semantics.named(dotted)
 
     def class_of(self, node: ir.ClassDef) -> ClassInfo:
+        """Return the class of a definition, which is read once."""
         known = self._classes.get(id(node))
         if known is None:
             known = self._classes[id(node)] = self._class(node)

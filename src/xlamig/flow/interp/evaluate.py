@@ -53,6 +53,7 @@ class Evaluator:
         self.operators = Operators(state, reads)
         self.tests = Decisions(state, reads)
         self.iteration = Iteration(state)
+        # Any: each function takes the type of its key
         self._by_type: dict[type[ir.Node], Callable[[Any], AbstractValue]] = {
             ir.Name: self._name,
             ir.Attribute: self._attribute,
@@ -78,9 +79,8 @@ class Evaluator:
         }
 
     def of(self, node: ir.Expr) -> AbstractValue:
+        """Return the value of an expression."""
         return self._by_type[type(node)](node)
-
-    # ------------------------------------------------------------------ names
 
     def _name(self, node: ir.Name) -> AbstractValue:
         frame: Frame | None = self.m.frame
@@ -104,6 +104,7 @@ class Evaluator:
         return self.attribute(self.of(node.value), node.attr, node)
 
     def attribute(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
+        """Return the value of an attribute of a value."""
         match owner.kind:
             case "api":
                 return self.m.semantics.named(f"{owner.ref}.{name}")
@@ -156,8 +157,6 @@ class Evaluator:
     def _of_unseen(self, owner: AbstractValue, name: str) -> AbstractValue:
         known = name in table.names("attributes", "shape") or name == "device"
         return self._of_tensor(as_tensor(owner), name) if known else owner
-
-    # ------------------------------------------------------------------ literals and containers
 
     def _const(self, node: ir.Const) -> AbstractValue:
         return constant(node.value)
@@ -297,4 +296,5 @@ class Evaluator:
     def store(
         self, target: ir.Subscript, thing: AbstractValue, value: ir.Expr | None, operator: str = ""
     ) -> None:
+        """Write a value to an element: `x[i] = value`, `x[i] += value`."""
         self.indexing.write(target, self.of(target.value), thing, value, operator)

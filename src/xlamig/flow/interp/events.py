@@ -24,7 +24,7 @@ class Event:
     fact: type[Fact]
     statement: ir.Stmt
     node: ir.Node
-    fields: dict[str, Any]
+    fields: dict[str, Any]  # Any: each kind of fact has its own fields
     sure: int
     frequency: Frequency
     reasons: tuple[Why, ...]
@@ -36,7 +36,8 @@ class Event:
     order: int = field(default_factory=_ORDER.__next__)  # in which the program ran
 
     @property
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[object, ...]:
+        """Return what two events of one statement have in common that are one."""
         return self.fact, self.node.start, self.node.end, self.fields.get("via")
 
 
@@ -45,7 +46,7 @@ class Recorder:
     frequent one counts, then the surest."""
 
     def __init__(self) -> None:
-        self.by_statement: dict[int, dict[tuple[Any, ...], Event]] = {}
+        self.by_statement: dict[int, dict[tuple[object, ...], Event]] = {}
         self.proofs: dict[Span, dict[str, str]] = {}
         self.device_methods: set[Span] = set()  # calls of methods of tensors on the device
 
@@ -54,21 +55,25 @@ class Recorder:
         self.prove_span((node.start, node.end), told)
 
     def prove_span(self, span: Span, told: Mapping[str, str]) -> None:
+        """Record a proof about the node at a span; those of several runs have to agree."""
         known = self.proofs.get(span)
         same = told if known is None else {k: v for k, v in known.items() if told.get(k) == v}
         self.proofs[span] = dict(same)
 
     def add(self, event: Event) -> None:
+        """Add an event; of two with one key the weightier one stays."""
         found = self.by_statement.setdefault(id(event.statement), {})
         old = found.get(event.key)
         if old is None or weight(event) > weight(old):
             found[event.key] = event
 
     def all(self) -> Iterator[Event]:
+        """Yield all events."""
         for found in self.by_statement.values():
             yield from found.values()
 
     def of(self, statement: ir.Stmt) -> tuple[Event, ...]:
+        """Return the events of a statement."""
         found = self.by_statement.get(id(statement))
         return tuple(found.values()) if found else ()
 
@@ -78,7 +83,8 @@ class Recorder:
         if found.get(event.key) is event:
             del found[event.key]
 
-    def change(self, event: Event, **fields: Any) -> None:
+    def change(self, event: Event, **fields: object) -> None:
+        """Change fields of a recorded event."""
         self.by_statement[id(event.statement)][event.key] = replace(event, fields={**event.fields, **fields})
 
 
@@ -134,4 +140,5 @@ class _Weighed(Protocol):
 
 
 def weight(event: _Weighed) -> tuple[int, int]:
+    """Return how often an event happens, then how sure it is: the order in which one replaces another."""
     return FREQUENCIES.index(event.frequency), event.sure

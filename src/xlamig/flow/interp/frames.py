@@ -141,6 +141,7 @@ class Frame:
 
     @property
     def module(self) -> Frame:
+        """Return the frame of the module."""
         frame = self
         while frame.parent is not None:
             frame = frame.parent
@@ -163,6 +164,7 @@ class Loop:
 
     @property
     def id(self) -> int:
+        """Return a number that no other loop of the project has."""
         return self.base + self.node.start + 1
 
 

@@ -42,6 +42,7 @@ class Indexing:
         self.slices = Slices(state)
 
     def read(self, node: ir.Subscript, base: AbstractValue) -> AbstractValue:
+        """Return the value of `base[index]`."""
         index = [self.m.semantics.evaluate(part) for part in node.index]
         self._prove(node, base, index)
         match base.kind:
@@ -168,6 +169,7 @@ class Indexing:
         value: ir.Expr | None,
         operator: str,
     ) -> None:
+        """Record the write of a value to `base[index]`, and let the base hold it."""
         index = [self.m.semantics.evaluate(part) for part in target.index]
         self._prove(target, base, index)
         if base.kind == "unknown" and has_mask(index):

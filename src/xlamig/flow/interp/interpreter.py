@@ -49,6 +49,7 @@ class AbstractInterpreter(State):
         self.assignment = Assignment(self, moves, self.calls.opaque)
 
     def block(self, body: Iterable[ir.Stmt]) -> Leaves:
+        """Run statements; return whether they leave the block."""
         outer = self.one_rank
         try:
             for node in body:
@@ -64,56 +65,73 @@ class AbstractInterpreter(State):
     # ------------------------------------------------------------------ Semantics: see there
 
     def test(self, node: ir.Expr, word: str) -> AbstractValue:
+        """Return the value of an expression that is tested."""
         return self.evaluator.tests.truth(node, word)
 
     def assign(self, target: ir.Expr, value: AbstractValue, node: ir.Expr | None = None) -> None:
+        """Bind a target to a value; `node` is the expression of the value."""
         self.assignment.assign(target, value, node)
 
     def set_attribute(self, target: ir.Attribute, value: AbstractValue, node: ir.Expr | None) -> None:
+        """Let an object hold a value under an attribute."""
         self.assignment.set_attribute(target, value, node)
 
     def store(
         self, target: ir.Subscript, value: AbstractValue, node: ir.Expr | None, operator: str = ""
     ) -> None:
+        """Write a value to an element."""
         self.evaluator.store(target, value, node, operator)
 
     def iterate(self, value: AbstractValue) -> AbstractValue:
+        """Return the element of a value that a loop goes through."""
         return self.evaluator.iteration.iterated(value)
 
     def unpack(self, value: AbstractValue, count: int) -> list[AbstractValue]:
+        """Return the parts of a value that is assigned to several targets."""
         return self.evaluator.iteration.unpacked(value, count)
 
     def attribute(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
+        """Return the value of an attribute of a value."""
         return self.evaluator.attribute(owner, name, node)
 
     def member(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
+        """Return what an object or its class holds under a name."""
         return self.calls.member(owner, name, node)
 
     def method_of(self, owner: AbstractValue, name: str) -> Function | None:
+        """Return the method of an object's class; None without one."""
         return self.calls.method_of(owner, name)
 
     def static_member(self, info: ClassInfo, name: str) -> AbstractValue:
+        """Return the attribute or method of a class."""
         return self.calls.static_member(info, name)
 
     def named(self, dotted: str) -> AbstractValue:
+        """Return the value of a full name, such as `torch.nn.Linear`."""
         return self.calls.named(dotted)
 
     def call_expression(self, node: ir.Call) -> AbstractValue:
+        """Return the value of a call."""
         return self.calls.of(node)
 
     def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
+        """Return the value of a call of a function."""
         return self.calls.call_contexts.call(function, args, node)
 
     def call_summarized(self, function: Function, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the value of a call by the callee's summary."""
         return self.calls.project.call_summarized(function, args, node)
 
     def reach(self, callee: AbstractValue, node: ir.Call, args: Args) -> AbstractValue:
+        """Return the value of a call of a value."""
         return self.calls.reach(callee, node, args)
 
     def call_unknown(self, node: ir.Call, args: Args) -> AbstractValue:
+        """Return the value of a call of which only the name is known."""
         return self.calls.modules.by_name(node, args)
 
     def make_module(self, dotted: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the module that an imported class or function makes."""
         return self.calls.modules.imported(dotted, args, node)
 
 

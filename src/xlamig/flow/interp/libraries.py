@@ -47,6 +47,7 @@ class Libraries:
         return AbstractValue("foreign", trait=LibraryObject(kind)) if kind else None
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the value of a call of a method of a library's object."""
         assert isinstance(owner.trait, LibraryObject)
         kind = owner.trait.name
         if kind == "framework":

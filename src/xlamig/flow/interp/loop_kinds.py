@@ -54,6 +54,7 @@ class LoopKinds:
     def of(
         self, node: ir.For | ir.While, iterable: AbstractValue, effects: Effects, before: Env, after: Env
     ) -> LoopKind:
+        """Return the kind of a loop by what its body does and changes."""
         per_step = self.m.frequency in ("step", "interval")
         if is_short(node):
             return "graph-breaking" if runs_graph(effects) else "plain"
@@ -104,6 +105,7 @@ class LoopKinds:
         return any(part.kind == "module" for part in parts)
 
     def frequency(self, loop: Loop) -> Frequency:
+        """Return how often the body of a loop runs."""
         now = self.m.frequency
         if loop.kind in STEPS or loop.kind == "accumulation":
             return "step" if now != "interval" else now

@@ -39,6 +39,7 @@ class LoopValues:
         """The loops that run the graph in every iteration."""
 
     def counted(self, thing: AbstractValue, loop: Loop) -> AbstractValue:
+        """Return the counter of a loop, marked as a number that changes."""
         if thing.kind == "sequence" and thing.items:
             return thing.replace(items=tuple(self.counted(item, loop) for item in thing.items))
         if thing.trait is not Mark.COUNTER:
@@ -103,6 +104,7 @@ class LoopValues:
         return found
 
     def grew(self, thing: AbstractValue, loop: Loop) -> bool:
+        """Record a value that is longer after each iteration; return whether that is reported."""
         if loop.kind not in STEPS:
             return False
         # Without an end of the step the loop is one graph, which is longer for each token more.

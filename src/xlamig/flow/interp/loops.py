@@ -38,6 +38,7 @@ class Loops:
         self.kinds, self.values = LoopKinds(state), LoopValues(state)
 
     def run_for(self, node: ir.For) -> None:
+        """Run a `for` loop."""
         iterable = self.m.semantics.evaluate(node.iter)
 
         def bind(loop: Loop) -> None:
@@ -48,6 +49,8 @@ class Loops:
             self.reads.rows(node.iter, iterable)
 
     def run_while(self, node: ir.While) -> None:
+        """Run a `while` loop."""
+
         def test(loop: Loop) -> None:
             loop.test = self.m.semantics.test(node.test, "while")
 

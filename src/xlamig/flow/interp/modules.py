@@ -193,6 +193,7 @@ class Modules:
     # ------------------------------------------------------------------ methods
 
     def method(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the value of a call of a module's method."""
         own = self.m.semantics.method_of(module, name)
         if own is not None:
             if name == "forward":

@@ -40,6 +40,7 @@ class Objects:
     unknown: UnknownObjects
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the value of a call of a method, by the kind of its object."""
         if name == "sort" and owner.kind in ("sequence", "unknown") and is_sorted_by_length(args, self.m):
             assert isinstance(node.func, ir.Attribute)
             element = self.m.semantics.iterate(owner)

@@ -22,6 +22,7 @@ class Operands:
 
     @property
     def first(self) -> Shape:
+        """Return the shape of the first tensor."""
         return self.tensors[0] if self.tensors else None
 
     def number(self, *names: str) -> Number:
@@ -30,10 +31,12 @@ class Operands:
 
     @property
     def dim(self) -> Number:
+        """Return the dimension that an operation is done along; None if it is unknown."""
         return self.number("dim", "axis", "dims") if self.named("dim", "axis", "dims") else self._unnamed(0)
 
     @property
     def keepdim(self) -> bool:
+        """Return whether the result keeps the dimension with one element."""
         return (self.number("keepdim", "keepdims") or self._unnamed(1)) is True
 
     def sizes(self, *names: str) -> tuple[Number, ...] | None:
@@ -45,6 +48,7 @@ class Operands:
         return inner[-1] if inner else given
 
     def named(self, *names: str) -> bool:
+        """Return whether the call passes one of these keywords."""
         return any(name in self.numbers for name in names)
 
     def _unnamed(self, index: int) -> Number:

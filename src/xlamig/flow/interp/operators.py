@@ -45,6 +45,7 @@ class Operators:
         self.reads = reads
 
     def unary(self, node: ir.Unary) -> AbstractValue:
+        """Return the value of `-x`, `not x`, `~x`."""
         if node.op == "not":
             return self.m.semantics.test(node, "not")
         thing = self.m.semantics.evaluate(node.operand)
@@ -57,12 +58,14 @@ class Operators:
         )
 
     def binary(self, node: ir.Binary) -> AbstractValue:
+        """Return the value of `x + y`."""
         left, right = self.m.semantics.evaluate(node.left), self.m.semantics.evaluate(node.right)
         if node.op == "-" and isinstance(left.trait, Clock) and isinstance(right.trait, Clock):
             self.reads.timed(left, right)
         return self.combined(node.op, left, right, node)
 
     def augmented(self, node: ir.AugAssign) -> None:
+        """Run `x += y`."""
         old, new = self.m.semantics.evaluate(node.target), self.m.semantics.evaluate(node.value)
         if isinstance(node.target, ir.Subscript) and old.kind == "tensor":
             self.m.semantics.store(node.target, new, node.value, operator=node.op)
@@ -180,6 +183,7 @@ class Operators:
         )
 
     def compare(self, node: ir.Compare) -> AbstractValue:
+        """Return the value of `x < y`."""
         left = self.m.semantics.evaluate(node.left)
         result: AbstractValue = BOOL
         for op, comparator in zip(node.ops, node.comparators, strict=True):

@@ -79,6 +79,7 @@ class ModulesRun:
 
     @property
     def main(self) -> AbstractInterpreter:
+        """Return what runs the module that the analysis is of."""
         return next(iter(self.machines.values()))
 
     # ------------------------------------------------------------------ definitions
@@ -121,12 +122,15 @@ class ModulesRun:
         return machine
 
     def scope(self, module: str, node: ir.FunctionDef) -> Scope:
+        """Return the scope of a function of a module."""
         return self.machines[module].scopes.of(node)
 
     def home(self, module: str) -> AbstractInterpreter:
+        """Return what runs a module."""
         return self.machines[module]
 
     def home_of(self, statement: ir.Stmt) -> AbstractInterpreter | None:
+        """Return what runs the module of a statement; None for a module that nothing runs."""
         for module, machine in self.machines.items():
             if module not in self._statements:
                 nodes = ir.walk(machine.analysis.module) if len(self.machines) > 1 else ()
@@ -140,6 +144,7 @@ class ModulesRun:
     def run(
         self, origin: str, function: Function, args: Args, node: ir.Call | None
     ) -> tuple[AbstractValue, Effects]:
+        """Run a function of another module, called by `origin`; return its result and its effects."""
         caller, home = self.machines[origin], self.machines[function.frame.home]
         if function.owner is not None and getattr(function.node, "name", "") != "__init__":
             self._construct(function.owner)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Transfer, Why
@@ -134,6 +133,7 @@ class Reads:
         elif left.kind == "tensor" and right.kind == "sequence" and right.trait is not Mark.SET:
             self.host(node, left, "builtin", "in", node.left)
 
+    # Any: each kind of fact has its own fields
     def changing(self, node: ir.Node, number: AbstractValue, fact: type[Fact], /, **fields: Any) -> bool:
         """Says that a number that differs between graph runs is baked in."""
         active = not number.loop or any(loop.id == number.loop for loop in self.m.loops)

@@ -23,7 +23,8 @@ class Home(Protocol):
     recorder: Recorder
     filename: str
 
-    def source(self, node: ir.Node) -> str: ...
+    def source(self, node: ir.Node) -> str:
+        """Return the text of a node."""
 
 
 class Program(Protocol):
@@ -44,7 +45,8 @@ class Program(Protocol):
     def scope(self, module: str, node: ir.FunctionDef) -> Scope:
         """Return the scope of a function of another module."""
 
-    def home(self, module: str) -> Home: ...
+    def home(self, module: str) -> Home:
+        """Return what runs a module."""
 
     def home_of(self, statement: ir.Stmt) -> Home | None:
         """Return the module that a statement is of."""
@@ -58,20 +60,25 @@ class Alone:
         self.keys: list[tuple[int, object]] = []
 
     def defined(self, dotted: str, origin: str) -> AbstractValue | None:
+        """Return None: no other module is known."""
         return None
 
     def run(
         self, origin: str, function: Function, args: Args, node: ir.Call | None
     ) -> tuple[AbstractValue, Effects]:
+        """Raise: no function of another module can be known."""
         raise NotImplementedError
 
     def scope(self, module: str, node: ir.FunctionDef) -> Scope:
+        """Raise: no function of another module can be known."""
         raise NotImplementedError
 
     def home(self, module: str) -> Home:
+        """Raise: no other module is known."""
         raise NotImplementedError
 
     def home_of(self, statement: ir.Stmt) -> Home | None:
+        """Return None: no other module is known."""
         return None
 
 

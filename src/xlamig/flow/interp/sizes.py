@@ -194,6 +194,7 @@ class Sizes(Lengths):
         return False
 
     def marked(self, result: AbstractValue, operation: str, node: ir.Node) -> AbstractValue:
+        """Return a result whose shape differs from sample to sample, with the place as reason."""
         text = short(self.m.source(node))
         why = Why(f"`{text}` differs in shape per sample or batch", (node.start, node.end))
         made = Made(node, self.m.statement, operation)

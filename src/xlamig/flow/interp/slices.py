@@ -27,6 +27,7 @@ class Slices:
         self.m = state
 
     def record(self, node: ir.Subscript, part: ir.Slice, base: AbstractValue, access: str) -> None:
+        """Record a slice that counts back from an end, where the dimension may be shorter."""
         bound = part.lower
         if bound is None or not sureness(base) or base.kind != "tensor" or not _counts_back(bound):
             return

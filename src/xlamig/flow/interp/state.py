@@ -92,10 +92,9 @@ class State:
         self._evidence: dict[int, Evidence] = {}
         self.kept_evidence: dict[int, Evidence] = {}  # of earlier analyses, by the identity of the node
 
-    # ------------------------------------------------------------------ blocks
-
     @property
     def env(self) -> Env:
+        """Return the names of the current frame."""
         return self.frame.env
 
     def start_statement(self, node: ir.Stmt) -> None:
@@ -115,8 +114,7 @@ class State:
 
     @property
     def birth(self) -> int:
-        """Return the step in which something is made now: a loop of steps, -1 for a function that runs every
-        step, 0 outside of steps."""
+        """Return the step of what is made now: a loop's id, -1 in a function of each step, 0 outside."""
         loop = next((loop.id for loop in reversed(self.loops) if loop.kind in STEPS), 0)
         return loop or -(self.frequency == "step")
 
@@ -138,8 +136,6 @@ class State:
     def join_effects(self, *branches: Effects) -> None:
         """Add the effects of branches, one of which runs."""
         self.effects.update_from_branches(*branches)
-
-    # ------------------------------------------------------------------ statements
 
     def lowers_frequency(self, test: ir.Expr, taken: bool) -> Setting[Frequency]:
         """`if step % 100 == 0`: what is inside runs in some steps only."""
@@ -185,8 +181,6 @@ class State:
         self.env[path] = thing
         if "." in path or "[" in path:
             self.frame.paths.add(path)
-
-    # ------------------------------------------------------------------ what is met
 
     def record(
         self,
@@ -273,6 +267,7 @@ class State:
         return made
 
     def source(self, node: ir.Node) -> str:
+        """Return the text of a node."""
         return self.analysis.source(node)
 
     def evidence(self, scope: Scope) -> Evidence:

@@ -62,6 +62,7 @@ class Tensors:
     # ------------------------------------------------------------------ methods
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the value of a call of a tensor's method."""
         assert isinstance(node.func, ir.Attribute)
         if owner.place == "device" and owner.sure >= LIKELY and not _is_shared(name, owner):
             self.m.recorder.device_methods.add((node.start, node.end))

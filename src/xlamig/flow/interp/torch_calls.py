@@ -73,6 +73,7 @@ class TorchCalls:
     partials: dict[object, AbstractValue] = field(default_factory=dict)
 
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the value of a call of a function of torch or torch_xla."""
         self.reads.one_rank.record_call(name, args, node)
         if name in table.names("collectives", "results") and args.tensors():
             return self.reads.one_rank.reduced_tensor(args.tensors()[-1], node)

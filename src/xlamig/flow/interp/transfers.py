@@ -75,6 +75,7 @@ class Transfers:
             )
 
     def record_copy(self, owner: AbstractValue, args: Args, node: ir.Call) -> None:
+        """Record `x.copy_(source)` of a host tensor to the device."""
         source = args.get(0, "src")
         if (
             source is not None

@@ -45,6 +45,7 @@ class UnknownObjects:
     libraries: Libraries
 
     def of_foreign(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the value of a call of a method of another library's object."""
         if name in table.names("reads", "writers"):
             self.record_formatted(args, node, name)
         if name == "item":
@@ -54,6 +55,7 @@ class UnknownObjects:
         return FOREIGN
 
     def call(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the value of a call of a method of an unknown object, by the names of both."""
         assert isinstance(node.func, ir.Attribute)
         path = path_of(node.func.value)
         last = path.rpartition(".")[2]
@@ -159,6 +161,7 @@ class UnknownObjects:
         return AbstractValue("tensor", "device", sure=LIKELY, loose=True, why=why)
 
     def record_formatted(self, args: Args, node: ir.Call, operation: str) -> None:
+        """Record the reads of tensors that a call makes text of."""
         for arg, thing in args.pairs:
             self.reads.formatted(arg.value, thing, operation, node)
 

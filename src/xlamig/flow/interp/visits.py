@@ -27,7 +27,7 @@ class SentEvent(NamedTuple):
     fact: type[Fact]
     statement: Spot
     node: Spot
-    fields: tuple[tuple[str, Any], ...]
+    fields: tuple[tuple[str, Any], ...]  # Any: each kind of fact has its own fields
     sure: int
     frequency: Frequency
     reasons: tuple[Why, ...]
@@ -38,7 +38,8 @@ class SentEvent(NamedTuple):
     arms: tuple[tuple[int, bool], ...]
 
     @property
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[object, ...]:
+        """Return what two events of one module have in common that are one."""
         return self.fact.__name__, self.node, dict(self.fields).get("via")
 
 
@@ -71,6 +72,7 @@ def sent(recorder: Recorder) -> tuple[SentEvent, ...]:
 
 
 def sent_proofs(recorder: Recorder) -> tuple[tuple[Span, tuple[tuple[str, str], ...]], ...]:
+    """Return the proofs of a recorder, in the order of the text."""
     return tuple((span, tuple(sorted(told.items()))) for span, told in sorted(recorder.proofs.items()))
 
 
@@ -223,7 +225,7 @@ def _additions(new: str, rows: Mapping[int, int]) -> Callable[[int], bool]:
 
 def joined(visits: Iterable[Visit]) -> Visit:
     """Return what several analyses found out about one module as one; their order does not matter."""
-    events: dict[tuple[Any, ...], SentEvent] = {}
+    events: dict[tuple[object, ...], SentEvent] = {}
     proofs: dict[Span, Mapping[str, str]] = {}
     per_step: set[int] = set()
     reached: dict[int, set[str]] = {}
@@ -256,5 +258,5 @@ def joined(visits: Iterable[Visit]) -> Visit:
     )
 
 
-def _preference(event: SentEvent) -> tuple[Any, ...]:
+def _preference(event: SentEvent) -> tuple[object, ...]:
     return *weight(event), repr(event)

@@ -19,6 +19,7 @@ class AbsoluteImports(NamedTuple):
 
 
 def absolute_imports(module: ir.Module) -> AbsoluteImports:
+    """Return the modules that a module imports by their full names."""
     every = [node for node in ir.statements(module) if isinstance(node, ir.Import | ir.ImportFrom)]
     return AbsoluteImports(_names(module.body), _names(every), tuple(sorted(set(_relative(every)))))
 

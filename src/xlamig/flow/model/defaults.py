@@ -8,6 +8,7 @@ from typing import Any
 
 from xlamig import ir
 
+# Any: values of every type are compared
 _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge, "is": operator.is_, "is not": operator.is_not,
@@ -31,7 +32,7 @@ def needed_default(function: ir.FunctionDef, place: ir.Node) -> str:
     return ""
 
 
-def _decided(test: ir.Expr, defaults: Mapping[str, Any]) -> tuple[str, bool] | None:
+def _decided(test: ir.Expr, defaults: Mapping[str, object]) -> tuple[str, bool] | None:
     """Return the parameter that a test asks for alone, and the outcome for its default."""
     match test:
         case ir.Name(id=name) if name in defaults:

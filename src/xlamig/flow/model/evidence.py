@@ -82,6 +82,7 @@ class Evidence:
         return definition in self.plain and definition not in self.proofs
 
     def link(self, one: Definition, others: Iterable[Definition]) -> None:
+        """Say that proof of one definition is proof of others."""
         self.entails.setdefault(one, set()).update(others)
 
 

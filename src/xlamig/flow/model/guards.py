@@ -43,6 +43,7 @@ class Guards:
         self.text = text
 
     def of(self, test: ir.Expr, scope: Scope, holds: bool) -> tuple[Guard, ...]:
+        """Return what must be true where a test holds, or where it does not."""
         return tuple(self._guards(test, scope, holds))
 
     def of_decorator(self, node: ir.Expr, scope: Scope) -> tuple[Guard, ...]:

@@ -39,11 +39,13 @@ class Reaching:
         """Called where a name or an attribute is bound, to the value of an expression if there is one."""
 
     def bind(self, name: str, start: int) -> None:
+        """Let one definition of a name reach what follows."""
         self._reaching[name] = frozenset((start,))
 
     # ------------------------------------------------------------------ statements
 
     def block(self, body: Iterable[ir.Stmt]) -> Ends:
+        """Follow the definitions through statements; return how they end."""
         for node in body:
             ends = self._statement(node)
             if ends:

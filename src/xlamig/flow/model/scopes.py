@@ -57,8 +57,7 @@ class Scope:
         return []
 
     def find(self, path: str) -> list[Binding]:
-        """Return the values that may have been assigned to "x", "args.cuda" or "self.device" in this
-        scope."""
+        """Return the bindings of "x", "args.cuda" or "self.device" as this scope sees them."""
         first, _, rest = path.partition(".")
         owner = self.class_scope
         if first == "self" and rest and owner is not None:
@@ -89,6 +88,7 @@ class Scope:
 
     @property
     def module(self) -> Scope:
+        """Return the scope of the module."""
         scope = self
         while scope.parent is not None:
             scope = scope.parent
@@ -130,6 +130,8 @@ _IMPORT_FAILURES = {
 
 
 def catches_import_errors(node: ir.Try) -> bool:
+    """Return whether a `try` handles failed imports."""
+
     def names(expr: ir.Expr | None) -> Iterable[str]:
         if expr is None:
             return ("ImportError",)
@@ -155,6 +157,7 @@ class ScopeTable:
         self._block(module.body, self.module, ())
 
     def of(self, node: ir.FunctionDef | ir.ClassDef) -> Scope:
+        """Return the scope that a function or class opens."""
         return self._by_node[id(node)]
 
     @property
@@ -167,9 +170,8 @@ class ScopeTable:
         )
 
     def functions(self) -> Iterable[Scope]:
+        """Return the scopes of all functions and classes."""
         return self._by_node.values()
-
-    # ------------------------------------------------------------------ collecting
 
     def _block(self, body: ir.Block, scope: Scope, block: Block) -> None:
         for statement in body:
@@ -187,9 +189,8 @@ class ScopeTable:
             case ir.Assign():
                 for target in node.targets:
                     self._bind(target, node.value, scope, node, block)
-            case ir.AnnAssign():
-                if node.value is not None:
-                    self._bind(node.target, node.value, scope, node, block)
+            case ir.AnnAssign(value=ir.Expr() as value):
+                self._bind(node.target, value, scope, node, block)
             case ir.AugAssign():
                 self._bind(node.target, None, scope, node, block)
             case ir.Import() | ir.ImportFrom():

@@ -64,6 +64,7 @@ class CodeContext:
         )
 
     def fields(self, node: ir.Node) -> Surroundings:
+        """Return the fields of a fact about a node here."""
         return {
             "span": (node.start, node.end),
             "statement": self.statement,
@@ -97,4 +98,5 @@ class Analysis:
     receivers: dict[tuple[Scope, str, str], str | None] = field(default_factory=dict)
 
     def source(self, node: ir.Node) -> str:
+        """Return the text of a node."""
         return self.text[node.start : node.end]

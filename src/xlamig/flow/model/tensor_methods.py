@@ -51,6 +51,7 @@ def is_of_tensors(name: str) -> bool:
 
 
 def is_text(node: ir.Expr) -> bool:
+    """Return whether an expression is text, or a sequence of texts."""
     if isinstance(node, ir.Sequence):
         return bool(node.elements) and all(map(is_text, node.elements))
     return isinstance(node, ir.Const) and isinstance(node.value, str)

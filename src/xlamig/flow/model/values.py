@@ -41,6 +41,7 @@ class Values:
         self._followed = 0
 
     def of(self, node: ir.Expr, scope: Scope, depth: int = 0) -> Known:
+        """Return what an expression is known to be."""
         if depth <= _MAX_DEPTH:
             match node:
                 case ir.Const():

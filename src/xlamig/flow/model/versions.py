@@ -9,6 +9,7 @@ from typing import Any
 
 TORCH = (2, 9)
 
+# Any: versions are tuples of numbers and texts
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,

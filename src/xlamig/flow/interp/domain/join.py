@@ -8,7 +8,7 @@ Python, then to TOP, and from there to a tensor that is only possible: calling s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, get_args
+from typing import get_args
 
 from xlamig.facts import Why
 from xlamig.flow.interp.domain.shapes import join_shapes
@@ -69,6 +69,7 @@ def join_all(values: Iterable[AbstractValue], empty: AbstractValue = TOP) -> Abs
 
 
 def join_place(one: Residence, other: Residence) -> Residence:
+    """Return the place of a value that is one or the other."""
     return one if one == other else "either" if one and other else one or other
 
 
@@ -167,7 +168,7 @@ def _same_constant(one: AbstractValue, other: AbstractValue) -> bool:
 def _marked(one: AbstractValue, other: AbstractValue, cause: Cause) -> AbstractValue:
     """Return the one whose trait, `loop` and `ref` the join keeps: with a trait, then with the cause."""
 
-    def rank(value: AbstractValue) -> tuple[Any, ...]:
+    def rank(value: AbstractValue) -> tuple[object, ...]:
         holds = value.cause == cause and cause != ""
         has = value.trait is not None
         return has, text_of(value.trait), has or holds, value.loop, _position(value.ref)
@@ -201,7 +202,7 @@ def _reasons(one: AbstractValue, other: AbstractValue, cause: Cause) -> tuple[Wh
     return min((value.why for value in told), key=_first, default=())
 
 
-def _first(why: tuple[Why, ...]) -> tuple[Any, ...]:
+def _first(why: tuple[Why, ...]) -> tuple[object, ...]:
     return tuple((link.span or (0, 0), link.message) for link in why)
 
 

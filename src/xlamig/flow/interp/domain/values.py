@@ -74,7 +74,7 @@ class Changes(TypedDict, total=False):
     loop: int
     trait: Trait | None
     source: str
-    const: Any
+    const: Any  # Any: a constant of the program
     why: tuple[Why, ...]
 
 
@@ -118,7 +118,7 @@ class AbstractValue:
         loop: int = 0,
         trait: Trait | None = None,
         source: str = "",
-        const: Any = MISSING,
+        const: Any = MISSING,  # Any: a constant of the program
         why: tuple[Why, ...] = (),
     ) -> None:
         self.kind = kind
@@ -171,10 +171,10 @@ class AbstractValue:
         """The same with one more link in the chain of reasons."""
         return self.replace(why=(*self.why[-_MAX_WHY:], Why(message, span, filename)))
 
-    def key(self, depth: int = 2) -> tuple[Any, ...]:
+    def key(self, depth: int = 2) -> tuple[object, ...]:
         """Equal keys: the interpreter cannot tell the two apart."""
         const = self.const if isinstance(self.const, str | int | float | bool | None) else None
-        inside: Any = None
+        inside: object = None
         if depth:
             if self.fields is not None:
                 inside = tuple((name, item.key(depth - 1)) for name, item in sorted(self.fields.items()))
@@ -206,7 +206,7 @@ DEVICE = AbstractValue("device", "device")
 
 
 @lru_cache(maxsize=4096, typed=True)
-def constant(value: Any) -> AbstractValue:
+def constant(value: object) -> AbstractValue:
     """Return the value of a Python literal."""
     if value is None:
         return NONE

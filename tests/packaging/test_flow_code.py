@@ -43,7 +43,7 @@ def test_any_has_a_reason() -> None:
 
 
 def test_no_code_lists_device_types() -> None:
-    """What is a device stands in `knowledge/data/devices.toml` alone."""
+    """`knowledge/data/devices.toml` alone says which names are devices."""
     named = re.compile(r"\b(?:xpu|npu|hpu|musa|mlu)\b")
     codes = {name: re.sub(r"#.*", "", text) for name, text in TEXTS.items()}
     assert [name for name, text in codes.items() if named.search(text)] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Transfer, Why

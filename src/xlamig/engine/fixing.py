@@ -57,7 +57,7 @@ class _Fixer:
     def fix_all(self) -> dict[str, FixedText]:
         """Every file that has something to fix, again where a fix in another file changed what is safe."""
         fixed: dict[str, FixedText] = {}
-        waiting = sorted(self.run.sources)
+        waiting = sorted(self.run.asked)
         for again in range(_PASSES):
             exposed = {name: self.run.program.exposes(self.run.sources[name]) for name in waiting}
             for name in waiting:
@@ -145,7 +145,7 @@ def fix(
     Raises:
         UsageError: as for `check`.
     """
-    run = Run(paths, options)
+    run = Run(paths, options, around=True)
     before = run.report()
     reports = dict(run.reports)
     shown = narrow(before, paths, options)
@@ -179,7 +179,8 @@ def fix(
     made = tuple(FixedFile(name, "", content, {}) for name, content in sorted(created.items()))
     fixer.settle(texts)
     survey = run.program.survey
-    after = replace(before, files=once_in_program(fixer.reports, survey.once, survey.scripts))
+    reported = once_in_program(fixer.reports, survey.once, survey.scripts)
+    after = replace(before, files=run.asked_of(reported))
     stdin = next((texts.get(name, s.source) for name, s in run.sources.items() if options.stdin), None)
     return FixOutcome(shown, narrow(after, paths, options), tuple(files), made, tuple(problems), stdin)
 

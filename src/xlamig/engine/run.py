@@ -11,6 +11,7 @@ from xlamig.artifacts.native import NativeIndex
 from xlamig.config.errors import ConfigError
 from xlamig.config.load import Resolver
 from xlamig.engine.analyse import analyse
+from xlamig.engine.around import files_around
 from xlamig.engine.beside import files_beside
 from xlamig.engine.cache import Cache, folder_of
 from xlamig.engine.cores import usable_cores
@@ -41,18 +42,22 @@ from xlamig.source.text import SourceText
 @dataclass(slots=True)
 class Run:
     """One run. After `report()` its fields are there for the fixer. `memory` and `found` come from an
-    earlier run over the same program."""
+    earlier run over the same program. With `around`, the rest of the project is analysed too, and not
+    reported."""
 
     paths: Sequence[Path]
     options: Options
     memory: Memory | None = None
     found: Discovery | None = None
+    around: bool = False
     sources: dict[str, Source] = field(default_factory=dict)
+    asked: frozenset[str] = field(default_factory=frozenset)  # the files of the paths
     program: WholeProgram = field(init=False)
     reports: dict[str, FileReport] = field(default_factory=dict)  # before `once_in_program`
     programs: dict[str, Program] = field(default_factory=dict)  # by file, before any fix
     exposed: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by file, before any fix
     _own_visits: dict[str, Visit] = field(default_factory=dict)  # what each module is found to do alone
+    _sees_program: bool = False  # the files around the paths too
     _progress: Progress = field(init=False)
 
     def __post_init__(self) -> None:
@@ -83,7 +88,12 @@ class Run:
         cache = self._open_cache(found.files)
         try:
             with caught():
-                self.sources, unread = Reader(self.options, self.memory, cache).read(found.files)
+                reader = Reader(self.options, self.memory, cache)
+                self.sources, unread = reader.read(found.files)
+                self.asked = frozenset(self.sources)
+                if self.around and (others := self._files_around(found)) is not None:
+                    self.sources |= reader.read(others)[0]
+                    self._sees_program = True
             self.reports.update((report.filename, report) for report in unread)
             Loader(cache).load_all(self.sources.values(), self._processes(), self._progress)
             self.program = self._whole_program(own_packages(self.paths, found.files))
@@ -92,7 +102,17 @@ class Run:
             cache.close()
         settings = found.files[0].settings if found.files else self._resolver().settings_for(Path.cwd())
         survey = self.program.survey
-        return Report(settings.target, once_in_program(self.reports, survey.once, survey.scripts))
+        return Report(
+            settings.target, self.asked_of(once_in_program(self.reports, survey.once, survey.scripts))
+        )
+
+    def asked_of(self, reports: Sequence[FileReport]) -> tuple[FileReport, ...]:
+        """Return the reports on what the paths name."""
+        hidden = self.sources.keys() - self.asked
+        return tuple(report for report in reports if report.filename not in hidden)
+
+    def _files_around(self, found: Discovery) -> tuple[SourceFile, ...] | None:
+        return None if self.options.stdin else files_around(found.files, self._resolver().settings_for)
 
     # ------------------------------------------------------------------ the program
 
@@ -237,7 +257,8 @@ class Run:
         """Return whether the paths are all of the program."""
         if self.options.whole is not None:
             return self.options.whole
-        return self.options.stdin is None and all(path.is_dir() for path in self.paths)
+        folders = self.options.stdin is None and all(path.is_dir() for path in self.paths)
+        return self._sees_program or folders
 
     def _processes(self) -> int:
         return self.options.jobs or usable_cores()

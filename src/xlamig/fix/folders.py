@@ -83,11 +83,14 @@ class Folders:
         file's own folder if it lies elsewhere."""
         folder = path.parent
         if folder not in self._projects:
-            marked = (f for f in path.parents if self.names(f).intersection(_MARKS))
             here = Path.cwd()
             fallback = here if path.is_relative_to(here) else folder
-            self._projects[folder] = next(marked, fallback)
+            self._projects[folder] = self.marked_project_of(path) or fallback
         return self._projects[folder]
+
+    def marked_project_of(self, path: Path) -> Path | None:
+        """The nearest folder above that is marked as a project."""
+        return next((f for f in path.parents if self.names(f).intersection(_MARKS)), None)
 
     def has_helper(self, folder: Path, name: str) -> bool:
         """A helper that xlamig wrote lies there."""

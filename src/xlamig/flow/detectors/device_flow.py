@@ -91,8 +91,16 @@ class DeviceFlow:
 
     @staticmethod
     def _asked_for(test: ir.Expr, path: str) -> tuple[ir.Expr, ...]:
-        """Return the names in the test that are the target itself, whose default may be the CUDA device."""
-        return tuple(n for n in ir.walk(test) if isinstance(n, ir.Name | ir.Attribute) and path_of(n) == path)
+        """Return the names in the test that are the target itself, whose default may be the CUDA device, and
+        the device that it is compared with."""
+        found: list[ir.Expr] = []
+        for node in ir.walk(test):
+            match node:
+                case ir.Name() | ir.Attribute() if path_of(node) == path:
+                    found.append(node)
+                case ir.Compare(left=left, ops=("==",), comparators=(ir.Const() as right,)):
+                    found += [right] if path and path_of(left) == path else []
+        return tuple(found)
 
     def _cpu(self, values: tuple[ir.Expr, ...], place: CodeContext) -> ir.Expr | None:
         """Return the expression that chooses the CPU; None if a value may be CUDA or is unknown."""

@@ -145,6 +145,7 @@ class Expressions:
         """Find the facts of an expression and of all below it."""
         if isinstance(node, ir.Subscript):
             self.add(self.branches.lookup(node, place))
+            self.add(self.selections.lookup(node, place))
         match node:
             case ir.Const() | ir.Name():
                 if isinstance(node, ir.Name):

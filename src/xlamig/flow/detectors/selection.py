@@ -49,7 +49,7 @@ class Selections:
         if self._is_type_of_cuda(node.test, chosen, other, place):
             yield self._moves(node, chosen, place)
             return
-        inner = (node.start, node.end) in self.devices.covered
+        inner = (node.start, node.end) in self.devices.covered or self._tries_xla_before(node, place)
         branches = None if inner else self._chain(node, place, takes_index)
         if branches is None:
             return
@@ -58,6 +58,18 @@ class Selections:
         result: Literal["device", "string"] = "device" if parent or self._makes_device(node) else "string"
         yield self._fact(
             shown, "ternary", device, self._fallback(branches), result, place, self.tests.parts(node, place)
+        )
+
+    def _tries_xla_before(self, node: ir.IfExp, place: CodeContext) -> bool:
+        """Return whether the function has returned an XLA device before, where there is one."""
+        function = place.scope.node
+        return isinstance(function, ir.FunctionDef) and any(
+            isinstance(s, ir.Return)
+            and s.value is not None
+            and s.start < node.start
+            and NAMES_XLA.search(self.analysis.source(s.value))
+            for statement in function.body
+            for s in ir.statements(statement)
         )
 
     def _is_left(self, test: ir.Expr, moved: ir.Call, other: ir.Expr, place: CodeContext) -> bool:
@@ -78,6 +90,22 @@ class Selections:
             branch.value if isinstance(branch, ir.Const) else None for branch in (node.body, node.orelse)
         ]
         return branches == ["gpu", "cpu"] and self.tests.asks_only_for_cuda(node.test, place)
+
+    def lookup(self, node: ir.Subscript, place: CodeContext) -> Iterator[DeviceChoice]:
+        """`["cpu", "cuda"][torch.cuda.is_available()]`, also of a dictionary, and by a name."""
+        if len(node.index) != 1 or not self.tests.asks_for_cuda(node.index[0], place):
+            return
+        path = path_of(node.value)
+        bound = [binding.value for binding in place.scope.find(path)] if path else [node.value]
+        table = bound[0] if len(bound) == 1 else None
+        held = table.elements if isinstance(table, ir.Sequence) else ()
+        held = table.values if isinstance(table, ir.Dict) else held
+        texts = [self.tests.device_text(value, place) for value in held]
+        chosen = next((text for text in texts if text and text.startswith("cuda")), None)
+        if chosen is not None and "cpu" in texts:
+            for value in held:
+                self.devices.cover(value)
+            yield self._fact(node, "lookup", chosen, "cpu", "string", place)
 
     def short_circuit(self, node: ir.Bool, place: CodeContext) -> Iterator[DeviceChoice]:
         """`use_cuda and "cuda" or "cpu"`."""

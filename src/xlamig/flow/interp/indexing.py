@@ -261,7 +261,7 @@ class Indexing:
         return dynamic
 
     def _read_number(self, part: ir.Expr, found: AbstractValue, base: AbstractValue, operation: str) -> None:
-        if base.place != "host" or base.kind != "tensor":
+        if base.place != "host" or base.kind != "tensor" or found.place == "device":
             self.reads.host(part, found, "number", operation)
 
     def _changing(

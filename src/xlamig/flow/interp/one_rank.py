@@ -8,7 +8,7 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import RankCall
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, inside
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.known import short
@@ -61,13 +61,12 @@ class OneRank:
             file = args.get(1, "file_or_path") if name.endswith(".save") else None
             if file is not None and file.ref == OPEN_FILE and not here:
                 self._record(node, "file")
-        elif (
-            name in table.names("collectives", "saves")
-            and args.positional
-            and _is_on_device(args.positional[0])
-        ):
-            self._reported += here and name == "torch.save"
-            self.m.effects.add(Effect.SAVE)
+        elif name in table.names("collectives", "saves") and args.positional:
+            saved = args.positional[0]
+            if _is_on_device(saved):
+                self.m.effects.add(Effect.SAVE)
+            held = inside(saved)
+            self.m.prove(node, on_host=held.kind == "tensor" and held.place == "host")
 
     def _write_in_place(self, args: Args) -> None:
         for arg, thing in args.pairs:

@@ -144,6 +144,8 @@ class Operators:
                 return made.replace(
                     trait=next((s.trait for s in (side, left, right) if s.trait in LASTING), None)
                 )
+        if op == "%":
+            return NUMBER.replace(trait=Mark.REMAINDER)
         return (
             AbstractValue("number", trait=Mark.LENGTH) if Mark.LENGTH in (left.trait, right.trait) else NUMBER
         )

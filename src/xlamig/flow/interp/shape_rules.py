@@ -228,6 +228,12 @@ def _sized(given: Operands) -> Shape:
     return None if sizes is None else tuple(s if type(s) is int else UNKNOWN for s in sizes)
 
 
+@rule("vector")
+def _vector(given: Operands) -> Shape:
+    """Return the shape of `arange`: one dimension."""
+    return (UNKNOWN,)
+
+
 @rule("data")
 def _data(given: Operands) -> Shape:
     """Return the shape of `tensor`: the lengths of nested sequences."""

@@ -8,6 +8,7 @@ from xlamig.flow.interp.arguments import Args, destination, dtype_of
 from xlamig.flow.interp.domain import (
     CERTAIN,
     LIKELY,
+    POSSIBLE,
     AbstractValue,
     Mark,
 )
@@ -18,6 +19,9 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 
+TYPE_NAME = "type-name"
+"""The `ref` of the text that `x.type()` returns."""
+
 
 class Transfers:
     def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
@@ -26,8 +30,13 @@ class Transfers:
 
     def move(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """Return the tensor that `.to(...)` or `.cuda()` gives."""
+        if name == "type" and not args.all:
+            return AbstractValue("text", ref=TYPE_NAME)
         target = destination(name, args)
         dtype = dtype_of(args)
+        given = args.get(0)
+        if given is not None and given.ref == TYPE_NAME and sureness(owner) > POSSIBLE:
+            self.m.prove(node, type_name=True)
         if target is None:
             trait = owner.trait if owner.trait is Mark.NAN else carried_trait("to", owner)
             return owner.replace(dtype=dtype or owner.dtype, trait=trait)

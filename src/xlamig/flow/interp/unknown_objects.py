@@ -122,6 +122,9 @@ class UnknownObjects:
             return self.tensors.method(tensor, name, args, node)
         if name == "items":
             return AbstractValue("sequence", element=sequence((TEXT, owner)))
+        if name == "state_dict":
+            saved = AbstractValue("tensor", owner.place, sure=LIKELY, trait=Mark.STATE, why=owner.why)
+            return AbstractValue("mapping", element=saved)
         return owner if name in table.names("unseen", "shared") or name in ("get", "pop") else None
 
     def _read(self, owner: AbstractValue, name: str, node: ir.Call) -> AbstractValue:

@@ -29,7 +29,7 @@ class Mark(Enum):
     DRAWN = "drawn"  # random, and drawn again and again
     LENGTH = "length"  # of something
     LONGEST = "longest"  # the greatest length in a batch
-    REMAINDER = "remainder"  # of the greatest length in a batch
+    REMAINDER = "remainder"  # of a division, so it may be 0
     # sequences
     APPENDED = "appended"  # something was appended to it
     GROWS = "grows"  # it is longer after every iteration

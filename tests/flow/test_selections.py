@@ -193,3 +193,38 @@ def test_the_other_literals_of_an_arm_are_told() -> None:
 )
 def test_torchs_own_query_is_an_accelerator_choice(call: str) -> None:
     assert [c.via for c in choices(call)] == ["accelerator"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "device = ['cpu', 'cuda'][CUDA]",
+        "device = {True: 'cuda', False: 'cpu'}[CUDA]",
+        "devices = ['cpu', 'cuda']\ndevice = devices[CUDA]",
+    ],
+)
+def test_a_table_by_availability_selects(source: str) -> None:
+    assert selections(source) == ["lookup cuda cpu string"]
+
+
+@pytest.mark.parametrize(
+    "source", ["n = [1, 2][CUDA]", "device = ['mps', 'cuda'][CUDA]", "device = ['cpu', 'cuda'][x]"]
+)
+def test_other_tables_do_not_select(source: str) -> None:
+    assert selections(source) == []
+
+
+def test_a_default_that_is_demoted_without_cuda_is_a_selection() -> None:
+    source = "def f(a):\n    if a.device == 'cuda' and not CUDA:\n        a.device = 'cpu'"
+    assert selections(source) == ["if-else cuda cpu string"]
+
+
+@pytest.mark.parametrize(("first", "selects"), [("return torch_xla.device()", 0), ("pass", 1)])
+def test_a_function_that_returned_an_xla_device_before(first: str, selects: int) -> None:
+    source = f"""
+def pick(tpu):
+    if tpu:
+        {first}
+    return torch.device("cuda" if CUDA else "cpu")
+"""
+    assert len(selections(source)) == selects

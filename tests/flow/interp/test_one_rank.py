@@ -148,3 +148,16 @@ def test_reports_a_model_that_stays_on_the_cpu(epoch: str) -> None:
 def test_reports_nothing_of_a_model_that_leaves_after_the_training() -> None:
     text = TRAINING.replace("STEP", "pass").replace("EPOCH", "pass") + "\nmodel.cpu()\n"
     assert [fact for fact in facts(text) if isinstance(fact, ModuleMove)] == []
+
+
+@pytest.mark.parametrize(
+    ("state", "saves"),
+    [
+        ("model.state_dict()", True),
+        ("{'model': model.state_dict(), 'epoch': epoch}", True),
+        ("{k: v.cpu() for k, v in model.state_dict().items()}", False),
+    ],
+)
+def test_reports_what_one_rank_saves_of_the_device(state: str, saves: bool) -> None:
+    epoch = f"state = {state}\nif rank != 0: continue\ntorch.save(state, 'a')"
+    assert ("save" in effects(epoch)) == saves

@@ -257,3 +257,17 @@ def test_a_default_is_read_where_the_function_is_defined() -> None:
     """
     found = [fact for fact in facts(text) if fact.kind == "host-read"]
     assert [fact.statement[0] <= fact.span[0] for fact in found] == [True]
+
+
+@pytest.mark.parametrize(
+    ("index", "reads"),
+    [
+        ("x.argmax()", True),
+        ("torch.arange(9, device=device)[2]", True),
+        ("torch.tensor(3)", False),
+        ("3", False),
+    ],
+)
+def test_a_table_of_the_host_at_a_position_of_the_device(index: str, reads: bool) -> None:
+    body = f"table = torch.linspace(0, 1, 9)\nt = {index}\nprint(table[t].shape)"
+    assert bool(in_step(body, "host-read")) == reads

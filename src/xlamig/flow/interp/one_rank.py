@@ -51,8 +51,6 @@ class OneRank:
     def record_call(self, name: str, args: Args, node: ir.Call) -> None:
         """Add the effect of a call of torch or torch_xla, which is reported at its own place."""
         here = bool(self.m.one_rank)
-        if name == "torch.save" and args.positional:
-            self.m.prove(node, saves_state=any(map(_is_state, _parts(args.positional[0]))))
         if name in table.names("collectives", "calls"):
             self._reported += here
             self.m.effects.add(Effect.COLLECTIVE)
@@ -66,7 +64,8 @@ class OneRank:
             if _is_on_device(saved):
                 self.m.effects.add(Effect.SAVE)
             held = inside(saved)
-            self.m.prove(node, on_host=held.kind == "tensor" and held.place == "host")
+            on_host = held.kind == "tensor" and held.place == "host"
+            self.m.prove(node, on_host=on_host, saves_state=any(map(_is_state, _parts(saved))))
 
     def _write_in_place(self, args: Args) -> None:
         for arg, thing in args.pairs:

@@ -176,11 +176,11 @@ def test_a_moved_file_is_reported_where_it_is(project: Path) -> None:
     assert codes(check(), "app/tools.py") and not codes(check(), "tools.py")
 
 
-def test_a_warm_run_imports_no_parser_and_no_detectors(project: Path) -> None:
+def test_a_warm_run_imports_no_parser_no_interpreter_and_no_detectors(project: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from xlamig import engine; "
         "r = engine.check([Path()], engine.Options(jobs=1)); "
-        "heavy = ('libcst', 'xlamig.flow.detectors.walk'); "
+        "heavy = ('libcst', 'xlamig.flow.detectors.walk', 'xlamig.flow.interp.interpreter'); "
         "print(len(r.findings), sorted(m for m in sys.modules if m in heavy))"
     )
 
@@ -189,7 +189,7 @@ def test_a_warm_run_imports_no_parser_and_no_detectors(project: Path) -> None:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
         return done.stdout.strip()
 
-    assert "['libcst', 'xlamig.flow.detectors.walk']" in process("0")
+    assert "['libcst', 'xlamig.flow.detectors.walk', 'xlamig.flow.interp.interpreter']" in process("0")
     assert process("1") == f"{len(check().findings)} []"
 
 
@@ -381,7 +381,7 @@ CHANGED: dict[str, Any] = {
 
 def key_of(job: AnalyseJob) -> str:
     """The key of a job, with what a run gives for its large fields."""
-    seals = {module: digest(interface) for module, interface in job.interfaces.items()}
+    seals = digest(sorted((module, digest(interface)) for module, interface in job.interfaces.items()))
     return job.key(digest(job.tree), seals, digest(job.settings))
 
 

@@ -13,7 +13,7 @@ from xlamig.engine.load import Failure
 from xlamig.findings import Aside, FileReport
 from xlamig.fix.scope import Scope
 from xlamig.flow import Interface
-from xlamig.flow.interp.program import ModuleText
+from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import Visit
 from xlamig.flow.model.callers import NO_CALLERS, Callers
 from xlamig.rulebook.program import UNSEEN, Program
@@ -43,9 +43,9 @@ class AnalyseJob:
     beside: Aside | None = None  # what the file is, if it is not the program itself
     unread: str = ""  # a file of its programs that was not read
 
-    def key(self, loaded: str, seals: Mapping[str, str], session: str) -> str:
+    def key(self, loaded: str, seals: str, session: str) -> str:
         """The key of the result. The key of the first stage says what the tree and the native summary are,
-        `seals` are digests of the interfaces that names of the module may mean, `session` is one of the
+        `seals` is a digest of the interfaces that names of the module may mean, `session` is one of the
         settings and the rules."""
         return digest_of(
             self,
@@ -53,7 +53,7 @@ class AnalyseJob:
             tree=loaded,
             native=self.native and self.native[1],
             settings=session,
-            interfaces=sorted(seals.items()),
+            interfaces=seals,
             texts="",  # the result lists those that it depends on
             program=self.program.key,
             own=sorted(self.own),

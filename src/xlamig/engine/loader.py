@@ -47,14 +47,13 @@ class Loader:
         self.cache.put_many({key: replace(loaded, tree=None) for key, loaded in fresh.items()})
         self.cache.put_many({_tree_key(key): loaded.tree for key, loaded in fresh.items() if loaded.tree})
 
-    def load_trees(self, sources: Iterable[Source]) -> bool:
-        """Set the trees that are missing; return whether there were any."""
+    def load_trees(self, sources: Iterable[Source]) -> None:
+        """Set the trees that are missing."""
         bare = [s for s in sources if s.loaded and s.loaded.interface and s.loaded.tree is None]
         trees = self.cache.get_many(_tree_key(source.key) for source in bare)
         for source in bare:
             tree = trees.get(_tree_key(source.key)) or on_deep_stack(load, _job(source, needed=True)).tree
             source.loaded = replace(source.loaded or Loaded(), tree=tree)
-        return bool(bare)
 
 
 def _files_that_matter(sources: Iterable[Source]) -> frozenset[str]:

@@ -189,11 +189,10 @@ class Run:
     def _analyse_files(self, names: Iterable[str], cache: Cache) -> dict[str, Analysed]:
         """Return the cached results that still hold, and those of new analyses."""
         program = self.program
-        jobs: dict[str, AnalyseJob] = {}
         keys: dict[str, str] = {}
         for name in names:
             source = self.sources[name]
-            jobs[name] = job = program.job(source, source.source, source.loaded or Loaded())
+            job = program.job(source, source.source, source.loaded or Loaded(), other_modules=False)
             self.exposed[name] = job.exposes
             keys[name] = program.key(source, job)
         known: dict[str, tuple[Analysed, str]] = cache.get_many(keys.values())
@@ -203,10 +202,10 @@ class Run:
             if key in known and known[key][1] == program.digest_of_modules(known[key][0].entered)
         }
         self._progress.advance(len(found))
-        missing = [self.sources[name] for name in jobs if name not in found]
-        if self._load_trees(missing, missing, cache):
-            jobs |= {s.file.name: program.job(s, s.source, s.loaded or Loaded()) for s in missing}
-        fresh = self._run_jobs({s.file.name: jobs[s.file.name] for s in missing}, cache)
+        missing = [self.sources[name] for name in keys if name not in found]
+        self._load_trees(missing, missing, cache)
+        jobs = {s.file.name: program.job(s, s.source, s.loaded or Loaded()) for s in missing}
+        fresh = self._run_jobs(jobs, cache)
         cache.put_many(
             {
                 keys[name]: (analysed, program.digest_of_modules(analysed.entered))
@@ -216,9 +215,9 @@ class Run:
         )
         return {**found, **fresh}
 
-    def _load_trees(self, sources: Iterable[Source], callers: Iterable[Source], cache: Cache) -> bool:
-        """Load the trees of `sources` and of what `callers` run; return whether any was missing."""
-        return Loader(cache).load_trees([*sources, *self.program.sources_run_by(callers)])
+    def _load_trees(self, sources: Iterable[Source], callers: Iterable[Source], cache: Cache) -> None:
+        """Load the trees of `sources` and of what `callers` run."""
+        Loader(cache).load_trees([*sources, *self.program.sources_run_by(callers)])
 
     def _run_jobs(self, jobs: Mapping[str, AnalyseJob], cache: Cache) -> dict[str, Analysed]:
         if jobs:

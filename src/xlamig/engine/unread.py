@@ -13,6 +13,7 @@ from xlamig.fix.folders import Folders
 from xlamig.flow.model.absolute_imports import AbsoluteImports
 
 _MOST_FILES = 200
+_Known = dict[tuple[Path, str], tuple[Path, ...]]
 
 
 def unread_files(sources: Iterable[Source], importers: bool) -> dict[str, str]:
@@ -22,10 +23,11 @@ def unread_files(sources: Iterable[Source], importers: bool) -> dict[str, str]:
     read = {source.file.path for source in python}
     folders = Folders()
     found: dict[str, str] = {}
+    known: _Known = {}
     for source in python:
         path = source.file.path
         interface = source.loaded.interface if source.loaded else None
-        imported = _imported(path, interface.absolute, folders) if interface else iter(())
+        imported = _imported(path, interface.absolute, folders, known) if interface else iter(())
         near = _importers(path, folders) if importers else iter(())
         others = (one for one in (*imported, *near) if one not in read)
         other = next((one for one in others if not folders.has_helper(one.parent, one.stem)), None)
@@ -34,19 +36,27 @@ def unread_files(sources: Iterable[Source], importers: bool) -> dict[str, str]:
     return found
 
 
-def _imported(path: Path, imports: AbsoluteImports, folders: Folders) -> Iterator[Path]:
-    """Yield the files of the project that a file imports."""
-    top = folders.project_of(path)
-    roots = [folder for folder in path.parents if folder.is_relative_to(top)]
-    for name in imports.possible:
-        first = name.partition(".")[0]
-        root = next((folder for folder in roots if folders.provides(folder, first, name)), None)
-        if root is not None:
-            yield from _file(root, name, folders)
-    for name in imports.relative:
-        dots = len(name) - len(name.lstrip("."))
+def _imported(path: Path, imports: AbsoluteImports, folders: Folders, known: _Known) -> Iterator[Path]:
+    """Yield the files of the project that a file imports; `known` are those of imports in the same folder."""
+    for name in (*imports.possible, *imports.relative):
+        key = path.parent, name
+        if key not in known:
+            known[key] = tuple(_imported_as(name, path, folders))
+        yield from known[key]
+
+
+def _imported_as(name: str, path: Path, folders: Folders) -> Iterator[Path]:
+    dots = len(name) - len(name.lstrip("."))
+    if dots:
         if dots <= len(path.parents):
             yield from _file(path.parents[dots - 1], name[dots:], folders)
+        return
+    top = folders.project_of(path)
+    first = name.partition(".")[0]
+    roots = (folder for folder in path.parents if folder.is_relative_to(top))
+    root = next((folder for folder in roots if folders.provides(folder, first, name)), None)
+    if root is not None:
+        yield from _file(root, name, folders)
 
 
 def _file(root: Path, name: str, folders: Folders) -> Iterator[Path]:

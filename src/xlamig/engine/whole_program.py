@@ -17,7 +17,7 @@ from xlamig.engine.unread import unread_in_program
 from xlamig.findings import Aside
 from xlamig.fix.scope import Scope
 from xlamig.flow import Interface, ProjectIndex
-from xlamig.flow.interp.program import ModuleText
+from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit, relocated
 from xlamig.flow.model.callers import NO_CALLERS
 from xlamig.source.text import SourceText
@@ -37,14 +37,16 @@ class WholeProgram:
     own: frozenset[str]  # the packages at the top of the paths
     visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
     _sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
+    _known_seals: dict[str, str] = field(default_factory=dict)  # by file, as long as that
     _digests: dict[str, str] = field(default_factory=dict)  # by module, as long as the visits are the same
 
-    def job(self, source: Source, text: SourceText, loaded: Loaded) -> AnalyseJob:
-        """Return the job for a source, or for a changed text of it."""
-        reach = self._reach(source) if loaded.interface else ()
+    def job(self, source: Source, text: SourceText, loaded: Loaded, other_modules: bool = True) -> AnalyseJob:
+        """Return the job for a source, or for a changed text of it; without `other_modules` what its key does
+        not depend on is left out."""
+        reach = self._reach(source) if loaded.interface and other_modules else ()
         texts = {module: there for module in reach if (there := self._text(module)) is not None}
         needed: Mapping[str, Interface] = {}
-        if loaded.interface:
+        if loaded.interface and other_modules:
             needed = self.index.needed_by(loaded.interface, reach)
         return AnalyseJob(
             text.for_reading(),
@@ -120,6 +122,7 @@ class WholeProgram:
     def set_visits(self, visits: Mapping[str, Visit]) -> None:
         self.visits = visits
         self._digests.clear()
+        self._known_seals.clear()
 
     def key(self, source: Source, job: AnalyseJob) -> str:
         """Return the cache key of the result of the job."""
@@ -134,14 +137,18 @@ class WholeProgram:
     def _digest(self, module: str) -> str:
         if module not in self._digests:
             source = self.modules.get(module)
-            parts = (module, source.key, sorted(self._seals(source).items())) if source else ()
+            parts = (module, source.key, self._seals(source)) if source else ()
             self._digests[module] = digest(*parts) if parts else ""
         return self._digests[module]
 
-    def _seals(self, source: Source) -> Mapping[str, str]:
-        """Return the digests of the interfaces that can change what a module means, by module."""
+    def _seals(self, source: Source) -> str:
+        """Return the digest of the interfaces that can change what a module means."""
         if source.loaded is None or source.loaded.interface is None:
-            return {}
-        needed = self.index.needed_by(source.loaded.interface, self._modules_held(source))
-        found = ((module, self.modules[module].loaded) for module in needed)
-        return {module: loaded.seal for module, loaded in found if loaded is not None}
+            return ""
+        known = self._known_seals.get(source.file.name)
+        if known is None:
+            needed = self.index.needed_by(source.loaded.interface, self._modules_held(source))
+            found = ((module, self.modules[module].loaded) for module in needed)
+            known = digest(sorted((module, loaded.seal) for module, loaded in found if loaded is not None))
+            self._known_seals[source.file.name] = known
+        return known

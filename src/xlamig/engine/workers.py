@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
-from pebble import ProcessExpired, ProcessPool
-
 from xlamig.engine.big_stack import on_deep_stack
 
 Job = TypeVar("Job")
@@ -62,6 +60,8 @@ def in_processes(
     """Index and result of every job in `chunks`, as they come."""
     if not chunks:
         return
+    from pebble import ProcessPool  # takes long to import, and small runs need no processes
+
     given: dict[Future[list[Result | Lost]], list[int]] = {}
     finished: SimpleQueue[Future[list[Result | Lost]]] = SimpleQueue()
     with ProcessPool(min(processes, len(chunks)), initializer=_watch_parent) as pool:
@@ -89,6 +89,8 @@ def in_processes(
 
 
 def _answer(future: Future[list[Result | Lost]]) -> list[Result | Lost] | Lost:
+    from pebble import ProcessExpired
+
     try:
         return future.result()
     except TimeoutError:

@@ -24,12 +24,14 @@ class Folders:
         self._helpers: dict[Path, bool] = {}
 
     def names(self, folder: Path) -> frozenset[str]:
-        if folder not in self._listed:
+        known = self._listed.get(folder)
+        if known is None:
             try:
-                self._listed[folder] = frozenset(entry.name for entry in folder.iterdir())
+                known = frozenset(entry.name for entry in folder.iterdir())
             except OSError:
-                self._listed[folder] = frozenset()
-        return self._listed[folder]
+                known = frozenset()
+            self._listed[folder] = known
+        return known
 
     def is_package(self, folder: Path) -> bool:
         return "__init__.py" in self.names(folder)
@@ -44,9 +46,10 @@ class Folders:
         in it that `name` asks for, since an installed package of that name would win otherwise."""
         if not self.may_provide(first):
             return False
-        if f"{first}.py" in self.names(root):
+        here = self.names(root)
+        if f"{first}.py" in here:
             return True
-        if first not in self.names(root):
+        if first not in here:
             return False
         second = name.split(".")[1:2]
         inside = self.names(root / first)

@@ -48,6 +48,10 @@ class Layout:
     folders: Folders = field(default_factory=Folders)
     _ends: dict[str, list[Path]] = field(default_factory=dict)
     _roots: dict[Path, list[Path]] = field(default_factory=dict)
+    _found: dict[tuple[Path, str, bool], Path | None] = field(default_factory=dict)  # see `_root_of`
+    _modules: dict[tuple[Path, str], Path | None] = field(default_factory=dict)
+    _by_path: dict[Path, bool] = field(default_factory=dict)  # see `_runs_by_path`
+    _names: dict[tuple[Path, Path], str] = field(default_factory=dict)  # see `_dotted_name`
 
     def homes(self) -> dict[Path, Scope]:
         """The scope that each file imports the helper from; files without one define what they need."""
@@ -113,7 +117,7 @@ class Layout:
         for path, known in ways.items():
             package = self.folders.top_package(path)
             if not known and package is not None and self._is_import_root(package.parent):
-                known.add(Way(package.parent, _dotted_name(path, package.parent), launched=False))
+                known.add(Way(package.parent, self._dotted_name(path, package.parent), launched=False))
         return ways
 
     def _is_import_root(self, folder: Path) -> bool:
@@ -130,7 +134,7 @@ class Layout:
                 rest = name.lstrip(".")
                 folder = path.parents[len(name) - len(rest) - 1]
                 target = self._module(folder, rest) if folder.is_relative_to(way.root) else None
-                found = target and way._replace(name=_dotted_name(target, way.root))
+                found = target and way._replace(name=self._dotted_name(target, way.root))
                 if target and found and found not in ways[target]:
                     ways[target].add(found)
                     waiting.append((target, found))
@@ -140,10 +144,15 @@ class Layout:
         target = root and self._module(root, name)
         if root and target:
             launched = not self.folders.installs(root)
-            ways[target].add(Way(root, _dotted_name(target, root), launched))
+            ways[target].add(Way(root, self._dotted_name(target, root), launched))
 
     def _runs_by_path(self, path: Path) -> bool:
         """The project starts the file by its path, or nothing says how it is started."""
+        if path not in self._by_path:
+            self._by_path[path] = self._is_started(path)
+        return self._by_path[path]
+
+    def _is_started(self, path: Path) -> bool:
         if any(path.as_posix().endswith(f"/{script.lstrip('./')}") for script in self.launches.scripts):
             return True
         if self._is_test(path):
@@ -213,14 +222,21 @@ class Layout:
     def _root_of(self, name: str, importer: Path) -> Path | None:
         """The folder that `name` is imported from: the nearest one above the importer that has it, and
         a folder inside a package only for a module that no other folder has."""
+        key = importer.parent, name, self._runs_by_path(importer)
+        if key not in self._found:
+            self._found[key] = self._find_root(*key)
+        return self._found[key]
+
+    def _find_root(self, folder: Path, name: str, starts: bool) -> Path | None:
+        """Return the folder that a file in `folder` imports `name` from; `starts`: the file is a script."""
         first, dot, _ = name.partition(".")
         if not self.folders.may_provide(first):
             return None
         inside = None
-        for root in self._roots_above(importer.parent):
+        for root in self._roots_above(folder):
             if not self.folders.provides(root, first, name):
                 continue
-            if not self.folders.is_package(root) or self._may_start_in(importer, root):
+            if not self.folders.is_package(root) or (starts and root == folder):
                 return root
             if dot and inside is None and self._is_file(root, name):
                 inside = root
@@ -239,11 +255,23 @@ class Layout:
         path = root.joinpath(*name.split("."))
         return path.with_name(f"{path.name}.py") in self.files
 
-    def _may_start_in(self, importer: Path, folder: Path) -> bool:
-        return importer.parent == folder and self._runs_by_path(importer)
-
     def _module(self, root: Path, name: str) -> Path | None:
         """The file that `name`, or the module around it, is below `root`."""
+        key = root, name
+        if key not in self._modules:
+            self._modules[key] = self._find_module(root, name)
+        return self._modules[key]
+
+    def _dotted_name(self, path: Path, root: Path) -> str:
+        """Return the name of a file as a module below an import root."""
+        known = self._names.get((path, root))
+        if known is None:
+            parts = path.relative_to(root).with_suffix("").parts
+            known = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            self._names[path, root] = known
+        return known
+
+    def _find_module(self, root: Path, name: str) -> Path | None:
         path = root.joinpath(*name.split("."))
         while path != root:
             for candidate in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
@@ -251,11 +279,6 @@ class Layout:
                     return candidate
             path = path.parent
         return None
-
-
-def _dotted_name(path: Path, root: Path) -> str:
-    parts = path.relative_to(root).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def _is_notebook(path: Path) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xlamig import ir
     from xlamig.facts import Fact, Interest
     from xlamig.flow.detectors.parts import RawPart, RawSize
-    from xlamig.flow.interp.program import ModuleText
+    from xlamig.flow.interp.module_text import ModuleText
     from xlamig.flow.interp.visits import Visit
 
 __all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary_of"]

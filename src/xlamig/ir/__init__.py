@@ -62,7 +62,7 @@ from xlamig.ir.stmt import (
     With,
     WithItem,
 )
-from xlamig.ir.traversal import blocks_of, children, docstring, encloses, statements, walk
+from xlamig.ir.traversal import blocks_of, children, docstring, encloses, own_statements, statements, walk
 
 __all__ = [
     "Alias",
@@ -122,6 +122,7 @@ __all__ = [
     "children",
     "docstring",
     "encloses",
+    "own_statements",
     "statements",
     "walk",
 ]

@@ -7,7 +7,19 @@ from dataclasses import fields
 
 from xlamig.ir.expr import Const
 from xlamig.ir.node import Node
-from xlamig.ir.stmt import Block, Case, ExprStmt, FunctionDef, Handler, Stmt
+from xlamig.ir.stmt import (
+    Block,
+    Case,
+    ClassDef,
+    ExprStmt,
+    For,
+    FunctionDef,
+    Handler,
+    Match,
+    Stmt,
+    Try,
+    While,
+)
 
 _CONSTANT = "str | bytes | complex | bool | EllipsisType | None"
 _PLAIN = frozenset({"int", "str", "str | None", "bool", "tuple[str, ...]", _CONSTANT})
@@ -66,6 +78,23 @@ def blocks_of(node: Node) -> Iterator[Block]:
         block = getattr(node, name, None)
         if isinstance(block, tuple) and block:
             yield block
+
+
+def own_statements(body: Block) -> Iterator[Stmt]:
+    """Yield the statements that each iteration of a loop may run, loops in it unopened."""
+    for statement in body:
+        yield statement
+        match statement:
+            case For() | While() | FunctionDef() | ClassDef():
+                continue
+            case Match(cases=cases):
+                inner = [case.body for case in cases]
+            case Try(handlers=handlers):
+                inner = [statement.body, *(h.body for h in handlers), statement.orelse, statement.final]
+            case _:
+                inner = list(blocks_of(statement))
+        for block in inner:
+            yield from own_statements(block)
 
 
 def encloses(outer: Node, inner: Node) -> bool:

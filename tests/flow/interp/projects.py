@@ -9,7 +9,7 @@ from textwrap import dedent
 from xlamig.engine.exchange import MAX_ROUNDS, visits_by_module
 from xlamig.facts import Fact, Interest
 from xlamig.flow import Facts, ProjectIndex, facts_of, summary_of
-from xlamig.flow.interp.program import ModuleText
+from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit
 from xlamig.flow.model.callers import NO_CALLERS
 from xlamig.syntax import module_from_text

@@ -9,7 +9,6 @@ from xlamig import ir
 from xlamig.facts import DeviceChoice
 from xlamig.flow.interp.visits import Visit
 from xlamig.flow.model.device_names import names_device
-from xlamig.flow.model.regions import own_statements
 from xlamig.flow.model.scripts import is_script
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values
@@ -58,7 +57,7 @@ class NoDevice:
         built = {id(node) for node, _ in self.optimizers}
         return is_script(module) or any(
             id(node) in built
-            for statement in own_statements(module.body)
+            for statement in ir.own_statements(module.body)
             if not isinstance(statement, ir.FunctionDef | ir.ClassDef)
             for node in ir.walk(statement)
         )

@@ -14,8 +14,8 @@ from xlamig.flow.detectors.handover import hands_over, hands_over_before
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.detectors.parts import RawPart, parts_of
 from xlamig.flow.detectors.views import may_make_view
-from xlamig.flow.interp import NOTHING_RUN, interpret
-from xlamig.flow.interp.program import ModuleText
+from xlamig.flow.interp.interpret import NOTHING_RUN, interpret
+from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit
 from xlamig.flow.model.callers import Callers
 from xlamig.flow.model.regions import Regions

@@ -23,6 +23,7 @@ from xlamig.flow.interp.domain import AbstractValue
 from xlamig.flow.interp.events import Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.interpreter import AbstractInterpreter
+from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.portable import portable, restored
 from xlamig.flow.interp.visits import Visit, sent, sent_proofs
 from xlamig.flow.model.device_names import names_device
@@ -46,15 +47,6 @@ _RETURNED = ("device_op_count", "waiting", "default_place", "left")
 
 
 _KEPT = 96  # modules that stay in memory from one analysis to the next
-
-
-class ModuleText(NamedTuple):
-    """A module that functions may be run in; `tree` is its pickled IR."""
-
-    filename: str
-    text: str
-    is_package: bool
-    tree: bytes
 
 
 class _Read(NamedTuple):

@@ -13,6 +13,7 @@ from xlamig.flow.model.exports import Export, Interface
 from xlamig.flow.model.summaries import FunctionSummary
 
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
+_MAX_KEPT = 500  # modules behind the names of one: a chain of all would take quadratic memory
 _MAX_CALLED = 40  # modules that the analysis of one runs functions of
 
 
@@ -28,6 +29,7 @@ class ProjectIndex:
         self._interfaces = interfaces
         self._owners: dict[tuple[str, str], tuple[str, str] | None] = {}
         self._edges: dict[str, tuple[str, ...]] = {}
+        self._sources: dict[str, frozenset[str]] = {}
         self._programs: dict[str, frozenset[str]] = {}
         self._inside: dict[str, set[str]] = {}
         for module in interfaces:
@@ -213,14 +215,25 @@ class ProjectIndex:
     def needed_by(self, interface: Interface, also: Iterable[str] = ()) -> Mapping[str, Interface]:
         """The interfaces that can change what `interface`'s module means: all it reaches, and those of the
         modules `also`."""
-        reached: set[str] = set()
-        waiting = [*self._imported(interface), *also]
-        while waiting:
-            module = waiting.pop()
-            if module not in reached:
-                reached.add(module)
-                waiting.extend(self._reexported(module))
+        starts = {*self._imported(interface), *also}
+        reached = frozenset[str]().union(*map(self._meant_through, starts))
         return {module: self._interfaces[module] for module in sorted(reached)}
+
+    def _meant_through(self, module: str) -> frozenset[str]:
+        """Return a module and all that its names may come from."""
+        known = self._sources.get(module)
+        if known is None:
+            reached: set[str] = set()
+            waiting = [module]
+            while waiting:
+                one = waiting.pop()
+                if one not in reached:
+                    reached.add(one)
+                    waiting.extend(self._reexported(one))
+            known = frozenset(reached)
+            if len(known) <= _MAX_KEPT:
+                self._sources[module] = known
+        return known
 
     def called_from(self, module: str, also: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the modules whose functions a run of `module` may call, the nearest first: what it

@@ -48,7 +48,6 @@ _ANY_WORKER = re.compile("|".join(_IN_WORKERS))
 _COLLATOR = re.compile(r"Collat(?:or|e)")
 
 _MAY_TRAIN = re.compile(r"\.\s*(?:backward|step|zero_grad|optimizer_step)\b")
-_BLOCKS = ("body", "orelse", "final")
 _MAX_CLASSES = 20  # looked at for one class
 
 
@@ -101,7 +100,7 @@ class Regions:
         calls = list(_own_calls(body))
         if any(self._trains(call, scope) for call in calls):
             return TRAINING
-        loops = [s for s in own_statements(body) if isinstance(s, ir.For | ir.While)]
+        loops = [s for s in ir.own_statements(body) if isinstance(s, ir.For | ir.While)]
         if any(self._may_train(loop.start, loop.end) for loop in loops):
             return NO_CONTEXT
         return TRAINING if any(_method(call) == "zero_grad" for call in calls) else NO_CONTEXT
@@ -272,25 +271,8 @@ def _method(call: ir.Call) -> str:
     return call.func.attr if isinstance(call.func, ir.Attribute) else ""
 
 
-def own_statements(body: ir.Block) -> Iterator[ir.Stmt]:
-    """The statements that each iteration of a loop may run, loops in it unopened."""
-    for statement in body:
-        yield statement
-        match statement:
-            case ir.For() | ir.While() | ir.FunctionDef() | ir.ClassDef():
-                continue
-            case ir.Match(cases=cases):
-                inner = [case.body for case in cases]
-            case ir.Try(handlers=handlers):
-                inner = [statement.body, *(h.body for h in handlers), statement.orelse, statement.final]
-            case _:
-                inner = [getattr(statement, name, ()) for name in _BLOCKS]
-        for block in inner:
-            yield from own_statements(block)
-
-
 def _own_calls(body: ir.Block) -> Iterator[ir.Call]:
-    for statement in own_statements(body):
+    for statement in ir.own_statements(body):
         if isinstance(statement, ir.For | ir.While | ir.FunctionDef | ir.ClassDef):
             continue
         for child in ir.children(statement):

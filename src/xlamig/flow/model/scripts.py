@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.model.regions import own_statements
 
 MARK = "__main__"
 
@@ -16,7 +15,7 @@ def has_main_guard(module: ir.Module) -> bool:
 def is_script(module: ir.Module) -> bool:
     """A main guard, or a loop at module level."""
     return has_main_guard(module) or any(
-        isinstance(s, ir.For | ir.While) for s in own_statements(module.body)
+        isinstance(s, ir.For | ir.While) for s in ir.own_statements(module.body)
     )
 
 

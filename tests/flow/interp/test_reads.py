@@ -271,3 +271,20 @@ def test_a_default_is_read_where_the_function_is_defined() -> None:
 def test_a_table_of_the_host_at_a_position_of_the_device(index: str, reads: bool) -> None:
     body = f"table = torch.linspace(0, 1, 9)\nt = {index}\nprint(table[t].shape)"
     assert bool(in_step(body, "host-read")) == reads
+
+
+@pytest.mark.parametrize(
+    ("asked", "reads"),
+    [("2 in ids", True), ("2 not in ids", True), ("'a' in ids", False), ("2 in [2]", False)],
+)
+def test_a_number_is_looked_for_in_an_entry_of_a_batch(asked: str, reads: bool) -> None:
+    text = f"""
+    def train(model, optimizer, loader, device):
+        for batch in loader:
+            ids = batch["ids"].to(device)
+            found = {asked}
+            model(ids).sum().backward()
+            optimizer.step()
+    train(nn.Linear(8, 8).to("cuda"), None, torch.utils.data.DataLoader([]), "cuda")
+    """
+    assert any(line.startswith("host-read builtin") for line in said(text)) == reads

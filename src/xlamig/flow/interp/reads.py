@@ -129,7 +129,7 @@ class Reads:
 
     def membership(self, node: ir.Compare, left: AbstractValue, right: AbstractValue) -> None:
         """`x in y`: the tensor is compared with each element, and each answer is read; not by a set."""
-        if right.kind == "tensor" and not right.loose:
+        if right.kind == "tensor" and (not right.loose or left.kind == "number"):  # keys are texts
             self.host(node, right, "builtin", "in", node.comparators[0])
         elif left.kind == "tensor" and right.kind == "sequence" and right.trait is not Mark.SET:
             self.host(node, left, "builtin", "in", node.left)

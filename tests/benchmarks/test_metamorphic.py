@@ -215,7 +215,13 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 @pytest.mark.parametrize(
-    "name", ["XLA408/helper/silent.py", "XLA712/set-device/silent.py", "XLA903/names/bad.py"]
+    "name",
+    [
+        "XLA408/helper/silent.py",
+        "XLA712/set-device/silent.py",
+        "XLA903/names/bad.py",
+        "XLA904/max-length/bad.py",
+    ],
 )
 def test_findings_of_fixtures_stay_the_same(name: str) -> None:
     text = (FIXTURES / name).read_text("utf-8")

@@ -20,9 +20,10 @@ Level = Literal["info", "trivial", "simple", "complex", "redesign", "rearchitect
 Unit = Literal["site", "function", "file", "repo", "dependency"]
 Phase = Literal["run", "correct", "scale", "fast"]
 
-Aside = Literal["tests", "converters", "no-action", "job"]
+Aside = Literal["tests", "converters", "unused", "no-action", "job"]
 """Why a finding is counted and not shown: it is in a test or benchmark, in a script that only converts
-checkpoints, or asks for no change. "job": another finding of the same job names its place."""
+checkpoints, in a file that the program does not use, or asks for no change. "job": another finding of the
+same job names its place."""
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")  # most serious first
 CONFIDENCES: tuple[Confidence, ...] = ("certain", "likely", "possible")  # surest first

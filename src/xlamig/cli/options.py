@@ -103,6 +103,7 @@ _SETTINGS: Sequence[Option[Any]] = (
     _switch("--preview", help="Run preview rules too."),
     _switch("--include-tests", help="Report findings in tests and benchmarks too."),
     _switch("--include-converters", help="Report findings in checkpoint converters too."),
+    _switch("--include-unused", help="Report findings in copies of libraries and unused modules too."),
     _switch("--include-no-action", help="Report findings that need no change too."),
     list_option("--exclude", help="Files and folders to skip."),
     list_option("--extend-exclude", help="Files and folders to skip on top of --exclude."),
@@ -151,7 +152,8 @@ _OUTPUT_NAMES = ("output_file", "color", "quiet", "verbose")
 _SETTING_NAMES = (
     "target", "target_version", "strategy", "select", "ignore", "extend_select", "extend_ignore",
     "per_file_ignores", "severity", "confidence", "preview", "include_tests", "include_converters",
-    "include_no_action", "exclude", "extend_exclude", "force_exclude", "respect_gitignore", "cache_dir",
+    "include_unused", "include_no_action", "exclude", "extend_exclude", "force_exclude",
+    "respect_gitignore", "cache_dir",
 )  # fmt: skip
 
 

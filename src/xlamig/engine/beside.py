@@ -7,14 +7,16 @@ from dataclasses import replace
 
 from xlamig.config.settings import Settings
 from xlamig.engine.source import Source
+from xlamig.engine.unused import unused_files
 from xlamig.findings import Aside, Finding
+from xlamig.flow import ProjectIndex
 from xlamig.source.beside import aside_of
 
 _ABOUT_THE_RUN = ("XLA000", "XLA09")
 _ON_DEVICE = ("XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8")  # a converter has no device
 
 
-def files_beside(sources: Iterable[Source]) -> Mapping[str, Aside]:
+def files_beside(sources: Iterable[Source], index: ProjectIndex) -> Mapping[str, Aside]:
     """Return the files that are no part of the program; where there are no others, they are the program."""
     every = list(sources)
     found = {
@@ -23,7 +25,9 @@ def files_beside(sources: Iterable[Source]) -> Mapping[str, Aside]:
         if (aside := aside_of(source.file.name, source.source.text, source.source.kind))
     }
     own = (source for source in every if source.source.kind is None and source.file.name not in found)
-    return found if any(own) else {}
+    if not any(own):
+        return {}
+    return {**dict.fromkeys(unused_files(every, index, found), "unused"), **found}
 
 
 def split(
@@ -41,6 +45,8 @@ def _why_aside(finding: Finding, beside: Aside | None, settings: Settings) -> As
     if beside == "tests" and not settings.include_tests and not finding.code.startswith(_ABOUT_THE_RUN):
         return beside
     if beside == "converters" and not settings.include_converters and finding.code.startswith(_ON_DEVICE):
+        return beside
+    if beside == "unused" and not settings.include_unused and not finding.code.startswith(_ABOUT_THE_RUN):
         return beside
     asked = settings.include_no_action or finding.code in settings.select or finding.name in settings.select
     return "no-action" if finding.no_action and not asked else None

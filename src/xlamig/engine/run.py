@@ -133,7 +133,7 @@ class Run:
             self._survey(index),
             modules,
             homes(sources, self.memory.homes if self.memory else {}),
-            files_beside(sources),
+            files_beside(sources, index),
             unread_files(sources, importers=not self._complete),
             own,
         )

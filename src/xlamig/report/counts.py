@@ -24,6 +24,7 @@ class Counts:
     hidden: int  # by a baseline or --diff-base
     tests: int  # in tests and benchmarks, not shown
     converters: int  # in checkpoint converters, not shown
+    unused: int  # in copies of libraries and in unused modules, not shown
     no_action: int  # that ask for no change, not shown
 
 
@@ -44,5 +45,6 @@ def count(report: Report) -> Counts:
         hidden=report.hidden,
         tests=aside.count("tests"),
         converters=aside.count("converters"),
+        unused=aside.count("unused"),
         no_action=aside.count("no-action"),
     )

@@ -80,6 +80,9 @@ def _aside(counts: Counts) -> Iterator[str]:
     if counts.converters:
         found = number(counts.converters, "finding")
         yield f"Checkpoint converters: {found}, --include-converters shows them."
+    if counts.unused:
+        found = number(counts.unused, "finding")
+        yield f"Copies of libraries and unused modules: {found}, --include-unused shows them."
     if counts.no_action:
         yield f"No change needed: {number(counts.no_action, 'finding')}, --include-no-action shows them."
 

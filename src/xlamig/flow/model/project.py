@@ -63,14 +63,21 @@ class ProjectIndex:
 
     def _find_owner(self, dotted: str, folder: str) -> tuple[str, str] | None:
         first = dotted.partition(".")[0]
+        nearest: tuple[str, str] | None = None
         while True:
             if first in self._inside.get(folder, ()):
                 found = self._longest(f"{folder}.{dotted}" if folder else dotted, folder)
-                if found is not None:
+                if found is not None and self._may_hold(*found):
                     return found
+                nearest = nearest or found
             if not folder:
-                return None
+                return nearest
             folder = folder.rpartition(".")[0]
+
+    def _may_hold(self, module: str, path: str) -> bool:
+        """Return whether a module may hold a name: in `app/app/net.py`, `app.app.net` begins at the outer."""
+        interface = self._interfaces[module]
+        return not path or bool(interface.stars) or path.partition(".")[0] in interface.exports
 
     def _longest(self, path: str, folder: str) -> tuple[str, str] | None:
         module = path

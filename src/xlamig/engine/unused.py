@@ -1,0 +1,109 @@
+"""Find the files of a run that its program does not use: copies of libraries, and modules of its packages that
+no script imports."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import PurePosixPath
+
+from xlamig.engine.source import Source
+from xlamig.fix.folders import LAYOUTS
+from xlamig.flow import ProjectIndex
+from xlamig.flow.model.scripts import MARK
+from xlamig.knowledge import libraries
+
+_PROJECT_FILES = ("setup.py", "setup.cfg", "pyproject.toml")
+_DYNAMIC = re.compile(
+    r"\b(?:import_module|__import__|spec_from_file_location|find_spec|(?:iter|walk)_(?:modules|packages))\("
+)
+
+
+def unused_files(sources: Iterable[Source], index: ProjectIndex, beside: Collection[str]) -> frozenset[str]:
+    """Return the names of the unused files; `beside` are known to be no part of the program."""
+    every = list(sources)
+    python = [source for source in every if source.source.kind is None and source.file.name not in beside]
+    projects = {_folder(s.file.name) for s in every if PurePosixPath(s.file.name).name in _PROJECT_FILES}
+    copied = copies({source.file.name for source in every}, projects, {source.file.name for source in python})
+    rest = [source for source in python if source.file.name not in copied]
+    texts = [source.source.text for source in every if source.source.kind not in (None, "native")]
+    return copied | frozenset(_unreached(rest, index, projects, texts))
+
+
+# ------------------------------------------------------------------ copies of libraries
+
+
+def copies(names: Collection[str], projects: Collection[str], python: Collection[str]) -> frozenset[str]:
+    """Return the files that lie in copies of libraries: below a folder that has the library's name and holds
+    files that mark it. A package at the top of the run, or of the project that is checked, is no copy.
+    `projects` are the folders that can be installed, `python` the files that may be the program."""
+    top = os.path.commonpath([_folder(name) for name in python] or [""])
+    found = {
+        root
+        for name in names
+        for folder in map(str, PurePosixPath(name).parents)
+        if libraries.is_copy(folder.rpartition("/")[2], lambda part, at=folder: f"{at}/{part}" in names)
+        and (root := _root(folder, projects)) != top
+        and (root != folder or _folder(root) != top)
+    }
+    inside = frozenset(n for n in names if any(n.startswith(f"{root}/") for root in found))
+    return inside if set(python) - inside else frozenset()
+
+
+def _root(folder: str, projects: Collection[str]) -> str:
+    """Return the folder of the project that a package lies at the top of, or the package's own."""
+    above = _folder(folder)
+    if above.rpartition("/")[2] in LAYOUTS and above not in projects:
+        above = _folder(above)
+    return above if above in projects else folder
+
+
+# ------------------------------------------------------------------ modules that no script imports
+
+
+def _unreached(
+    sources: list[Source], index: ProjectIndex, projects: Collection[str], texts: list[str]
+) -> Iterator[str]:
+    """Yield the modules of packages that no script imports, directly or through others; of packages that can
+    be installed every module may be imported."""
+    scripts = [source for source in sources if _is_script(source)]
+    packages = {_folder(source.file.name) for source in sources if source.is_package}
+    inner = {s.module: s for s in sources if _folder(s.file.name) in packages and s not in scripts}
+    if not any("torch" in script.source.text for script in scripts) or not inner:
+        return
+    starts = {source.module for source in sources} - inner.keys()
+    left = inner.keys() - index.reached_from(starts)
+    candidates = [inner[m] for m in left if not _is_installed(inner[m].file.name, packages, projects)]
+    unread = [source.source.text for source in sources if source not in candidates]
+    dynamic = any(map(_DYNAMIC.search, unread))
+    named = {s.module for s in candidates if _is_named(s.module, texts, unread, dynamic)}
+    used = index.reached_from({*starts, *named})
+    yield from (source.file.name for source in candidates if source.module not in used)
+
+
+def _is_script(source: Source) -> bool:
+    uses = source.loaded.uses if source.loaded else ""
+    return f"\n{MARK}\n" in uses or not source.file.name.endswith(".py")
+
+
+def _is_installed(name: str, packages: Collection[str], projects: Collection[str]) -> bool:
+    folder = _folder(name)
+    while _folder(folder) in packages:
+        folder = _folder(folder)
+    return _root(folder, projects) in projects
+
+
+def _is_named(module: str, texts: Iterable[str], code: Iterable[str], dynamic: bool) -> bool:
+    """Return whether a setting, or a string in code, names a module: "losses.gan", "losses/gan"; in a program
+    that imports by names which it computes, whether any word is its name."""
+    *_, folder, name = module.split(".")
+    if dynamic:
+        return any(map(re.compile(rf"\b{name}\b").search, (*texts, *code)))
+    path = rf"\b{folder}[./]{name}\b"
+    in_string = re.compile(rf"""[\"'][\w./]*{path}""")
+    return any(map(re.compile(path).search, texts)) or any(map(in_string.search, code))
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]

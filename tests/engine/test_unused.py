@@ -1,0 +1,117 @@
+"""Copies of libraries, and modules that no script of the program imports: counted and not listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlamig import engine
+from xlamig.engine import Options
+from xlamig.findings import Report
+from xlamig.report.summary import summary
+
+CUDA = "import torch\ndef f():\n    return torch.ones(2).cuda()\n"
+SCRIPT = 'import torch\nfrom net import model\nif __name__ == "__main__":\n    model.f().cuda()\n'
+MMCV = {name: CUDA for name in ("__init__.py", "cnn/__init__.py", "image/__init__.py", "ops/points.py")}
+NET = {"net/__init__.py": "", "net/model.py": CUDA, "net/old.py": CUDA}
+
+
+def check(root: Path, files: dict[str, str], **settings: Any) -> Report:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return engine.check([Path()], Options(settings, isolated=True, jobs=1, cache=False))
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def listed(report: Report) -> set[str]:
+    return {finding.filename for finding in report.findings}
+
+
+def below(folder: str, files: dict[str, str]) -> dict[str, str]:
+    return {f"{folder}/{name}": text for name, text in files.items()}
+
+
+# ------------------------------------------------------------------ copies of libraries
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {**below("mmcv", MMCV), "setup.py": "", "tools/train.py": CUDA},  # the library itself
+        {**below("src/mmcv", MMCV), "setup.py": "", "tools/train.py": CUDA},
+        {**below("mmcv", MMCV), "train.py": CUDA},  # a fork that was given its own scripts
+        below("thirdparty/mmcv", MMCV),  # nothing else to check
+        {**below("thirdparty/mmcv", MMCV), "tests/test_x.py": CUDA},
+    ],
+)
+def test_lists_a_package_that_is_the_program(here: Path, files: dict[str, str]) -> None:
+    assert any(name.endswith("ops/points.py") for name in listed(check(here, files)))
+
+
+def test_lists_a_folder_that_only_has_the_name_of_a_library(here: Path) -> None:
+    files = {"models/transformers/__init__.py": "", "models/transformers/block.py": CUDA, "train.py": CUDA}
+    assert listed(check(here, files)) == {"models/transformers/block.py", "train.py"}
+
+
+def test_counts_the_findings_in_a_copy_of_a_library(here: Path) -> None:
+    report = check(here, {**below("annotator/mmcv", MMCV), "train.py": CUDA})
+    assert listed(report) == {"train.py"}
+    assert {finding.aside for finding in report.aside} == {"unused"}
+    text = "\n".join(summary(report, None))
+    assert "Copies of libraries and unused modules: 4 findings, --include-unused shows them." in text
+
+
+def test_counts_the_findings_in_a_copied_project(here: Path) -> None:
+    apex = {"apex/__init__.py": "", "apex/amp/__init__.py": "", "apex/multi_tensor_apply/__init__.py": ""}
+    copied = below("apex", {**apex, "setup.py": "", "examples/main.py": CUDA})
+    report = check(here, {**copied, "setup.py": "", "net/__init__.py": "", "net/train.py": CUDA})
+    assert listed(report) == {"net/train.py"}
+
+
+def test_lists_the_findings_in_a_copy_when_asked(here: Path) -> None:
+    files = {**below("annotator/mmcv", MMCV), "train.py": CUDA}
+    assert "annotator/mmcv/ops/points.py" in listed(check(here, files, **{"include-unused": True}))
+
+
+# ------------------------------------------------------------------ modules that no script imports
+
+
+def test_counts_the_findings_in_a_module_that_no_script_imports(here: Path) -> None:
+    report = check(here, {**NET, "train.py": SCRIPT})
+    assert listed(report) == {"net/model.py", "train.py"}
+    assert {finding.filename for finding in report.aside} == {"net/old.py"}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"setup.py": ""},  # others may import any module
+        {"train.py": SCRIPT.replace("model\nif", "model, old\nif")},
+        {"net/model.py": CUDA + "    from net import old\n"},
+        {"config.yaml": "_target_: net.old.f\n"},
+        {"net/model.py": CUDA + "CLASS = 'net.old.f'\n"},
+        {"net/model.py": "from importlib import import_module\ndef get(name='old'):\n"
+         "    return import_module(f'net.{name}')\n" + CUDA},
+        {"net/old.py": CUDA + 'if __name__ == "__main__":\n    f()\n'},
+        {"train.py": "from net import model\n"},  # no script: a library
+        {"run.py": "from net.old import f\nf()\n"},  # a script without a test for its name
+    ],
+)  # fmt: skip
+def test_lists_a_module_that_may_be_imported(here: Path, more: dict[str, str]) -> None:
+    assert "net/old.py" in listed(check(here, {**NET, "train.py": SCRIPT, **more}))
+
+
+def test_lists_a_module_of_a_package_named_like_its_folder(here: Path) -> None:
+    files = {"net/net/__init__.py": "", "net/net/model.py": "from net.old import f\n" + CUDA}
+    script = SCRIPT.replace("from net", "from net.net")
+    report = check(here, {**files, "net/net/old.py": CUDA, "net/__init__.py": "", "train.py": script})
+    assert "net/net/old.py" in listed(report)

@@ -14,7 +14,7 @@ from xlamig.report.summary import summary
 
 CUDA = "import torch\ndef f():\n    return torch.ones(2).cuda()\n"
 SCRIPT = 'import torch\nfrom net import model\nif __name__ == "__main__":\n    model.f().cuda()\n'
-MMCV = {name: CUDA for name in ("__init__.py", "cnn/__init__.py", "image/__init__.py", "ops/points.py")}
+MMCV = dict.fromkeys(("__init__.py", "cnn/__init__.py", "image/__init__.py", "ops/points.py"), CUDA)
 NET = {"net/__init__.py": "", "net/model.py": CUDA, "net/old.py": CUDA}
 
 

@@ -87,7 +87,7 @@ def test_a_variable_that_is_set_otherwise_is_unknown(before: str) -> None:
     "source",
     [
         "d = 'cuda'\ndef f(d): torch.load(x, d)",
-        "def f(d='cuda'):\n d = 'cpu'\n torch.load(x, d)",
+        "def f(d='cuda'):\n if x: d = 'cpu'\n torch.load(x, d)",
         "d = 'cuda'\n[torch.load(x, d) for d in y]",
         "d = 'cuda'\nf = lambda d: torch.load(x, d)",
         "l = 'cuda'\ntorch.load(x, lambda s, l: l)",

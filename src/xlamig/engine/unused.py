@@ -1,20 +1,24 @@
-"""Find the files of a run that its program does not use: copies of libraries, and modules of its packages that
-no script imports."""
+"""Find the files of a run that its program does not use: copies of libraries, and modules of its packages
+that no script imports."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from xlamig.engine.source import Source
 from xlamig.fix.folders import LAYOUTS
 from xlamig.flow import ProjectIndex
 from xlamig.flow.model.scripts import MARK
-from xlamig.knowledge import libraries
+from xlamig.knowledge import values as table
 
 _PROJECT_FILES = ("setup.py", "setup.cfg", "pyproject.toml")
+_WORD = re.compile(r"\w+")
+_PATH = re.compile(r"[\w./]+")
+_QUOTED = re.compile(r"""["']([\w./]+)""")
 _DYNAMIC = re.compile(
     r"\b(?:import_module|__import__|spec_from_file_location|find_spec|(?:iter|walk)_(?:modules|packages))\("
 )
@@ -43,12 +47,17 @@ def copies(names: Collection[str], projects: Collection[str], python: Collection
         root
         for name in names
         for folder in map(str, PurePosixPath(name).parents)
-        if libraries.is_copy(folder.rpartition("/")[2], lambda part, at=folder: f"{at}/{part}" in names)
+        if _is_copy(folder, names)
         and (root := _root(folder, projects)) != top
         and (root != folder or _folder(root) != top)
     }
     inside = frozenset(n for n in names if any(n.startswith(f"{root}/") for root in found))
     return inside if set(python) - inside else frozenset()
+
+
+def _is_copy(folder: str, names: Collection[str]) -> bool:
+    files = table.files_of_library(folder.rpartition("/")[2])
+    return bool(files) and all(f"{folder}/{file}" in names for file in files)
 
 
 def _root(folder: str, projects: Collection[str]) -> str:
@@ -67,19 +76,18 @@ def _unreached(
 ) -> Iterator[str]:
     """Yield the modules of packages that no script imports, directly or through others; of packages that can
     be installed every module may be imported."""
-    scripts = [source for source in sources if _is_script(source)]
+    scripts = {source.module: source for source in sources if _is_script(source)}
     packages = {_folder(source.file.name) for source in sources if source.is_package}
-    inner = {s.module: s for s in sources if _folder(s.file.name) in packages and s not in scripts}
-    if not any("torch" in script.source.text for script in scripts) or not inner:
+    inner = {s.module: s for s in sources if _folder(s.file.name) in packages and s.module not in scripts}
+    if not any("torch" in script.source.text for script in scripts.values()) or not inner:
         return
     starts = {source.module for source in sources} - inner.keys()
     left = inner.keys() - index.reached_from(starts)
-    candidates = [inner[m] for m in left if not _is_installed(inner[m].file.name, packages, projects)]
-    unread = [source.source.text for source in sources if source not in candidates]
-    dynamic = any(map(_DYNAMIC.search, unread))
-    named = {s.module for s in candidates if _is_named(s.module, texts, unread, dynamic)}
-    used = index.reached_from({*starts, *named})
-    yield from (source.file.name for source in candidates if source.module not in used)
+    unread = {m for m in left if not _is_installed(inner[m].file.name, packages, projects)}
+    if unread:
+        is_named = _named_by(texts, [s.source.text for s in sources if s.module not in unread])
+        unread -= index.reached_from({*starts, *filter(is_named, unread)})
+    yield from (inner[module].file.name for module in unread)
 
 
 def _is_script(source: Source) -> bool:
@@ -94,15 +102,17 @@ def _is_installed(name: str, packages: Collection[str], projects: Collection[str
     return _root(folder, projects) in projects
 
 
-def _is_named(module: str, texts: Iterable[str], code: Iterable[str], dynamic: bool) -> bool:
-    """Return whether a setting, or a string in code, names a module: "losses.gan", "losses/gan"; in a program
-    that imports by names which it computes, whether any word is its name."""
-    *_, folder, name = module.split(".")
-    if dynamic:
-        return any(map(re.compile(rf"\b{name}\b").search, (*texts, *code)))
-    path = rf"\b{folder}[./]{name}\b"
-    in_string = re.compile(rf"""[\"'][\w./]*{path}""")
-    return any(map(re.compile(path).search, texts)) or any(map(in_string.search, code))
+def _named_by(settings: Iterable[str], code: Iterable[str]) -> Callable[[str], bool]:
+    """Return a test whether a setting, or a string in code, names a module: "losses.gan", "losses/gan"; in a
+    program that imports by names which it computes, whether any word is its name."""
+    every = list(code)
+    if any(map(_DYNAMIC.search, every)):
+        words = {word for text in (*settings, *every) for word in _WORD.findall(text)}
+        return lambda module: module.rpartition(".")[2] in words
+    paths = [path for text in settings for path in _PATH.findall(text)]
+    paths += [path for text in every for path in _QUOTED.findall(text)]
+    pairs = {pair for path in paths for pair in pairwise(re.split(r"[./]", path))}
+    return lambda module: tuple(module.split(".")[-2:]) in pairs
 
 
 def _folder(name: str) -> str:

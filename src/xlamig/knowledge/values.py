@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,12 @@ def number_arguments(name: str, section: str = "numbers") -> tuple[str, ...] | N
 def name_like(kind: str) -> re.Pattern[str]:
     """The names that objects of a kind have by convention."""
     return re.compile(_document()["names"][kind], re.IGNORECASE if kind != "optimizer" else 0)
+
+
+def files_of_library(package: str) -> Sequence[str]:
+    """Return files that tell a copy of a library from another package of its name; () for other names."""
+    found: list[str] = _document()["libraries"].get(package, [])
+    return found
 
 
 def kinds_like(name: str) -> frozenset[str]:

@@ -25,6 +25,7 @@ from xlamig.flow.model.sole_callers import SoleCallers
 
 _INFERENCE = "torch.inference_mode"
 _NO_GRAD = frozenset({"torch.no_grad", _INFERENCE})
+_PROVED = frozenset({"api-use", "device-choice"})
 _NOT_INSIDE = frozenset({"loop", "try"})  # of a function that is defined there
 
 
@@ -67,7 +68,7 @@ class Walk:
     def _placed(self, fact: Fact, callers: tuple[str, ...]) -> Fact:
         """Return a fact with the only callers of its function, and that of a call with what the interpreter
         proves of its operands."""
-        told = self.interpretation.recorder.proofs.get(fact.span) if fact.kind == "api-use" else None
+        told = self.interpretation.recorder.proofs.get(fact.span) if fact.kind in _PROVED else None
         if not told and not callers:
             return fact
         return replace(fact, callers=callers, proofs={**fact.proofs, **(told or {})})

@@ -13,6 +13,7 @@ from xlamig.flow.interp.crossing import tells
 from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, join, join_all
 from xlamig.flow.interp.filled import filled, hand_back
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
+from xlamig.flow.interp.left_out import record_defaults
 from xlamig.flow.interp.parameters import Parameters
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
@@ -86,6 +87,7 @@ class CallContexts:
         m = self.m
         if function.preset is not None:
             return self.call(replace(function, preset=None), args.after(function.preset), node)
+        record_defaults(m, function, args)
         if function.frame.home != m.names.module:
             decides = _may_train(function) or any(map(tells, _given(function, args)))
             if node is not None and m.frequency == "unknown" and not decides:

@@ -160,11 +160,24 @@ class Moves:
             self.m.record(ModuleMove, target, LIKELY, owner.why, via="host-data", module=text)
         elif owner.kind == "tensor" and owner.trait is Mark.PARAMETER:
             if target.attr == "data":
-                if thing.kind == "tensor" and thing.place == "device" and is_move(value):
+                if (
+                    owner.place != "device"
+                    and thing.kind == "tensor"
+                    and thing.place == "device"
+                    and self._leaves_host(value)
+                ):
                     text = short(self.m.source(target.value))
                     self.m.record(ModuleMove, target, LIKELY, thing.why, via="data", module=text)
             elif target.attr not in ("grad", "requires_grad"):
                 self.marked(owner, "attribute", target)
+
+    def _leaves_host(self, value: ir.Expr | None) -> bool:
+        """Return whether an expression is a move to a device that may not be the CPU: `device=None` often is
+        where the tensor is."""
+        if not is_move(value) or not isinstance(value, ir.Call):
+            return False
+        named = [name for arg in value.args for name in ir.walk(arg.value) if isinstance(name, ir.Name)]
+        return all(self.m.semantics.evaluate(name).place != "either" for name in named)
 
     def tied(self, owner: AbstractValue, target: ir.Node) -> None:
         """A tie of two parts of the module that is being built, or of a part and the whole."""

@@ -63,8 +63,11 @@ class Parameters:
         return given
 
     def guessed(self, param: ir.Param, function: Function, per_step: bool) -> AbstractValue:
-        """Return the value of a parameter, independent of its callers."""
+        """Return the value of a parameter, independent of its callers; a device that they may leave out is
+        where something already is."""
         value = self._guessed(param, function, per_step)
+        if value.kind == "device" and isinstance(param.default, ir.Const) and param.default.value is None:
+            value = value.replace(place="either")
         return cache_by_name(param.name, value) if per_step or self.m.frequency == "step" else value
 
     @staticmethod

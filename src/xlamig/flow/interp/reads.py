@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     Mark,
     element_of,
 )
+from xlamig.flow.interp.moved_later import is_moved_later
 from xlamig.flow.interp.one_rank import OneRank
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
@@ -55,6 +56,8 @@ class Reads:
         self, node: ir.Node, thing: AbstractValue, via: str, operation: str, of: ir.Node | None = None
     ) -> None:
         """Says that a value is needed in Python, if it is on the device."""
+        if thing.kind == "tensor" and not thing.why and is_moved_later(self.m, of or node):
+            thing = thing.replace(sure=POSSIBLE)
         sure = sureness(thing)
         if thing.kind != "tensor" or not sure:
             return

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Generic, TypeVar
 from zlib import crc32
 
 from xlamig import ir
@@ -16,6 +15,7 @@ from xlamig.flow.interp.domain import AbstractValue, Residence
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
 from xlamig.flow.interp.frames import STEPS, ClassInfo, Env, Frame, Function, Loop
 from xlamig.flow.interp.semantics import Alone, Program, Semantics
+from xlamig.flow.interp.setting import Setting
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.evidence import Evidence
 from xlamig.flow.model.frequency_guards import FrequencyGuards
@@ -23,27 +23,8 @@ from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
 
-T = TypeVar("T")
 _PER_STATEMENT = 40  # how often each is run on the average before calls are no longer followed
 _AT_LEAST = 4000
-
-
-class Setting(Generic[T]):
-    """While it lasts, a field of the state has another value."""
-
-    # Entered for each branch of the program: a generator's context manager takes four times as long.
-    __slots__ = ("before", "name", "state", "value")
-
-    def __init__(self, state: State, name: str, value: T) -> None:
-        self.state, self.name, self.value = state, name, value
-
-    def __enter__(self) -> T:
-        self.before = getattr(self.state, self.name)
-        setattr(self.state, self.name, self.value)
-        return self.value
-
-    def __exit__(self, *_: object) -> None:
-        setattr(self.state, self.name, self.before)
 
 
 class State:
@@ -143,6 +124,10 @@ class State:
         if frequency == "step" and self.frequency_guards.lowers_frequency(test, self.frame.scope, taken):
             frequency = "interval"
         return Setting(self, "frequency", frequency)
+
+    def sometimes(self) -> Setting[Frequency]:
+        """What is inside runs in the steps that a value decides."""
+        return Setting(self, "frequency", "interval" if self.frequency == "step" else self.frequency)
 
     def on_one_rank(self, test: ir.Expr, taken: bool) -> Setting[tuple[Why, ...]]:
         """`if rank == 0`: what is inside runs on one rank only."""

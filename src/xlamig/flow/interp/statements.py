@@ -19,6 +19,7 @@ from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 
 
 class Statements:
@@ -96,6 +97,7 @@ class Statements:
                     with self.m.branch() as way, self.m.once(message=True):
                         self.m.semantics.evaluate(message)
                     self.m.join_effects(way, Effects())
+                return isinstance(test, ir.Const) and not test.value
             case ir.Jump(kind=kind) if kind != "pass":
                 if self.m.loops:
                     ended = self.m.loops[-1].left if kind == "break" else self.m.loops[-1].again
@@ -122,6 +124,8 @@ class Statements:
             self.m.frame.env = copy_env(before)
             self.evaluator.tests.narrow(node.test, taken)
             often = self.m.once() if ends_program(body) else self.m.lowers_frequency(node.test, taken)
+            if taken and tested.kind == "tensor" and _warns(node):
+                often = self.m.sometimes()
             arms, self.m.taken_branches = self.m.taken_branches, {**self.m.taken_branches, node.start: taken}
             with self.m.branch() as way, often, self.m.on_one_rank(node.test, taken):
                 ends.append(None if self.m.semantics.block(body) else self.m.env)
@@ -257,3 +261,16 @@ def _picks(end: Env | None, before: Env) -> bool:
         return True
     tensors = ((name, t) for name, t in end.items() if t.kind == "tensor" and t.place != "host")
     return any(before.get(name) is not thing for name, thing in tensors)
+
+
+def _warns(node: ir.If) -> bool:
+    """Return whether a branch only reports a value that is out of bounds: `if loss > 12: print(loss)`."""
+    compared = node.test.comparators if isinstance(node.test, ir.Compare) else ()
+    bounded = any(isinstance(other, ir.Const) for other in compared)
+    return bounded and not node.orelse and all(map(_reports, node.body))
+
+
+def _reports(statement: ir.Stmt) -> bool:
+    call = statement.value if isinstance(statement, ir.ExprStmt) else None
+    called = path_of(call.func).rpartition(".")[2] if isinstance(call, ir.Call) else ""
+    return called == "print" or called in table.names("reads", "loggers")

@@ -37,7 +37,7 @@ class Values:
         self.text = text
         self.options: dict[str, tuple[Scalar, tuple[Span, ...]]] = {}
         self._cuda = CudaTests(names, text)
-        self._variables: dict[tuple[Scope, str], Known | None] = {}
+        self._variables: dict[tuple[Scope, str, int], Known | None] = {}
         self._followed = 0
 
     def of(self, node: ir.Expr, scope: Scope, depth: int = 0) -> Known:
@@ -171,7 +171,7 @@ class Values:
         if dotted in _INFINITIES:
             return Known(Value("constant", math.inf))
         path = path_of(node)
-        bindings = scope.find(path) if path else []
+        bindings = _reaching(scope.find(path) if path else [], node, scope)
         if dotted is not None and dotted.startswith(("torch.", "torch_xla.")):
             if len(bindings) < 2 or all(b.kind == "import" for b in bindings):
                 return Known(Value("api", dotted))
@@ -192,7 +192,7 @@ class Values:
         return found if found is not None else self._unknown(node)
 
     def _variable(self, path: str, scope: Scope, bindings: list[Binding]) -> Known | None:
-        key = (scope, path)
+        key = (scope, path, bindings[0].start if bindings else 0)
         if key not in self._variables:
             if self._followed == _MAX_NAMES:
                 return None
@@ -277,3 +277,15 @@ class Values:
             constant = index.value.kind == "constant" and index.sure
             text = f"{text}:{index.value.value if constant else '*'}"
         return Known(Value("device", text), known.sure, known.defaults)
+
+
+def _reaching(bindings: list[Binding], node: ir.Expr, scope: Scope) -> list[Binding]:
+    """Return the bindings of a local name that a use may see: in the body of a function, a statement that
+    gives it a value replaces those above."""
+    before = [
+        i
+        for i, b in enumerate(bindings)
+        if b.scope is scope and b.kind == "value" and not b.block and b.end <= node.start
+    ]
+    own = before and scope.kind == "function" and all(b.scope is scope or b.kind == "param" for b in bindings)
+    return bindings[before[-1] :] if own else bindings

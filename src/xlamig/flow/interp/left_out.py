@@ -1,0 +1,24 @@
+"""Record which calls leave out a parameter that has a CUDA device as its default."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.frames import Function
+from xlamig.flow.interp.state import State
+
+
+def record_defaults(m: State, function: Function, args: Args) -> None:
+    """Prove of the default of each such parameter that calls give another one, as far as they do."""
+    if not isinstance(function.node, ir.FunctionDef):
+        return
+    given = len(args.positional) + (function.bound is not None)
+    for i, param in enumerate(function.node.params):
+        if param.default is not None and _is_cuda(param.default):
+            passed = i < given or param.name in args.keywords
+            recorder = m.program.home(function.frame.home).recorder
+            recorder.prove(param.default, {"always-passed": "yes"} if passed else {})
+
+
+def _is_cuda(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Const) and isinstance(node.value, str) and node.value.startswith("cuda")

@@ -1,0 +1,26 @@
+"""Values of which nothing is known, but that the function moves to the device further down."""
+
+from __future__ import annotations
+
+import re
+
+from xlamig import ir
+from xlamig.flow.interp.state import State
+
+_MOVE = r"\s*\.\s*(?:cuda\(|to\(\s*(?:[\w.]*device\b|[\"'](?:cuda|xla)))"
+
+
+def is_moved_later(m: State, node: ir.Node) -> bool:
+    """Return whether an expression is computed from something that is only moved below it, as
+    `batch["mask"].any()` above `batch["mask"].to(device)`: until then it is on the host."""
+    function = m.frame.scope.node
+    if not isinstance(function, ir.FunctionDef) or m.frame.home != m.names.module:
+        return False
+    below = m.analysis.text[node.end : function.end]
+    if ".to(" not in below and ".cuda(" not in below:
+        return False
+    return any(
+        re.search(rf"(?<![\w.]){re.escape(m.source(part))}{_MOVE}", below)
+        for part in ir.walk(node)
+        if isinstance(part, ir.Name | ir.Subscript)
+    )

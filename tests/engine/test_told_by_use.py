@@ -1,0 +1,143 @@
+"""Findings that callers, guards and later lines decide: each with its look-alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+from xlamig.engine import Options
+
+HEAD = """import torch
+from torch import nn
+from torch.utils.data import IterableDataset
+"""
+STEP = """def train(model, loader, optimizer, count, best):
+    for x in loader:
+        loss = model(x.cuda()).sum()
+        loss.backward()
+        optimizer.step()
+"""
+SYNC = "torch.cuda.synchronize()"
+CUDA = "torch.cuda.is_available()"
+
+
+def severities(text: str, code: str) -> list[str]:
+    options = Options({"select": [code]}, isolated=True, stdin=("train.py", (HEAD + text).encode()))
+    return [finding.severity for finding in engine.check([Path("train.py")], options).findings]
+
+
+@pytest.mark.parametrize(
+    ("lines", "severity"),
+    [
+        (f"    log = log and {CUDA}\n    if log:\n        {SYNC}", "info"),
+        (f"    log = {CUDA} and log\n    x = f()\n    if log:\n        {SYNC}", "info"),
+        (f"    log = log or {CUDA}\n    if log:\n        {SYNC}", "error"),
+        (f"    log = log and {CUDA}\n    if x:\n        log = True\n    if log:\n        {SYNC}", "error"),
+        (f"    if x:\n        log = log and {CUDA}\n    if log:\n        {SYNC}", "error"),
+        (f"    if log:\n        {SYNC}\n    log = log and {CUDA}", "error"),
+    ],
+)
+def test_a_flag_stands_for_the_last_test_that_it_was_set_to(lines: str, severity: str) -> None:
+    assert severities(f"def timer(f, x, log=True):\n{lines}\n", "XLA005") == [severity]
+
+
+PIXELS = 'def pixels(size, device="cuda"):\n    return torch.zeros(size, device=device)\n'
+
+
+@pytest.mark.parametrize(
+    ("calls", "severity"),
+    [
+        ("", "error"),  # for others to call
+        ("pixels(3)", "error"),
+        ("pixels(3, 'cpu'); pixels(3)", "error"),
+        ("pixels(*sizes)", "error"),
+        ("pixels(3, 'cpu')", "info"),
+        ("def f(d): pixels(3, device=d)", "info"),
+    ],
+)
+def test_callers_may_never_use_a_default(calls: str, severity: str) -> None:
+    assert severities(f"{PIXELS}{calls}\n", "XLA001") == [severity]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("if loss > 12.: print(f'loss {loss}')", ["info"]),
+        ("if loss > 12.:\n            print(f'loss {loss}')\n            count += 1", ["warning"]),
+        ("if loss > best: print(f'loss {loss}')", ["warning"]),
+        ("if count > 12.: print(f'loss {loss}')", ["warning"]),
+        ("if loss > 12.: print(f'loss {loss}')\n        else: print(loss)", ["warning", "warning"]),
+    ],
+)
+def test_a_warning_about_a_value_is_no_log_of_every_step(lines: str, expected: list[str]) -> None:
+    assert severities(f"{STEP}        {lines}\n", "XLA104") == expected
+
+
+def test_the_test_of_a_warning_reads_every_step() -> None:
+    assert severities(f"{STEP}        if loss > 12.: print(loss)\n", "XLA106") == ["warning"]
+
+
+FORWARD = "class Net(torch.nn.Module):\n    def forward(self, batch, x, device=None):\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("        if batch['a'].sum() == 0: x = x + 1\n        return batch['a'].to(device)", []),
+        (
+            "        if batch['a'].sum() == 0: x = x + 1\n        return batch['a'].to(torch.int64)",
+            ["warning"],
+        ),
+        ("        if batch['a'].sum() == 0: x = x + 1\n        return batch['b'].to(device)", ["warning"]),
+        (
+            "        y = batch['a'].to(device)\n        if y.sum() == 0: x = x + 1\n        return x",
+            ["warning"],
+        ),
+    ],
+)
+def test_a_value_that_moves_below_is_on_the_host(lines: str, expected: list[str]) -> None:
+    assert severities(f"{FORWARD}{lines}\n", "XLA106") == expected
+
+
+@pytest.mark.parametrize(
+    ("signature", "lines", "expected"),
+    [
+        ("model, device", "p.data = p.data.to(device)", ["error"]),
+        ("model, device=None", "p.data = p.data.to(device or p.device)", []),
+        (
+            "model, device=None",
+            "device = p.device if device is None else device; p.data = p.data.to(device)",
+            [],
+        ),
+        ("model", "p.data = p.data.cuda()", ["error"]),
+    ],
+)
+def test_a_device_that_may_be_left_out_is_where_the_tensor_is(
+    signature: str, lines: str, expected: list[str]
+) -> None:
+    text = f"def f({signature}):\n    for p in model.parameters():\n        {lines}\n"
+    assert severities(text, "XLA407") == expected
+
+
+DATA = """class Images(BASE):
+    def __init__(self, images, model, transform):
+        self.images, self.model = images, model
+    def __iter__(self):
+        for image in self.images:
+            yield self.model(image)
+"""
+
+
+@pytest.mark.parametrize(("base", "expected"), [("IterableDataset", []), ("Predictor", ["warning"])])
+def test_a_data_set_runs_no_step(base: str, expected: list[str]) -> None:
+    assert severities(DATA.replace("BASE", base), "XLA402") == expected
+
+
+def test_nothing_runs_after_a_test_that_fails() -> None:
+    read = (
+        "class Loss(nn.Module):\n    def forward(self, x):\n        {}y = x.mean()\n        return y.item()\n"
+    )
+    assert severities(read.format(""), "XLA101") == ["warning"]
+    assert severities(read.format("assert False, 'unused'\n        "), "XLA101") == []

@@ -24,7 +24,8 @@ TIMES = "import time, torch\nstart = time.perf_counter()\nx = torch.ones(2).cuda
 CONVERTS = """import torch
 def main(path):
     old = torch.load(path, map_location="cpu")["state_dict"]
-    torch.save({key: value.half() for key, value in old.items()}, "new.pt")
+    print(sum(value.half().norm() for value in old.values()))
+    torch.save(old, "new.pt")
 if __name__ == "__main__":
     main("old.pt")
 """
@@ -115,7 +116,7 @@ def test_a_script_that_computes_is_no_converter(here: Path, text: str) -> None:
 
 def test_counts_what_matters_on_a_device_in_converters(here: Path) -> None:
     report = check(here, {"convert.py": CONVERTS})
-    assert [(f.code, f.aside) for f in report.aside] == [("XLA802", "converters")]
+    assert ("XLA802", "converters") in [(f.code, f.aside) for f in report.aside]
     assert "convert.py" in listed(check(here, {}, **{"include-converters": True}))
 
 

@@ -126,7 +126,7 @@ class State:
         return Setting(self, "frequency", frequency)
 
     def sometimes(self) -> Setting[Frequency]:
-        """What is inside runs in the steps that a value decides."""
+        """Code inside it runs in the steps that a value decides."""
         return Setting(self, "frequency", "interval" if self.frequency == "step" else self.frequency)
 
     def on_one_rank(self, test: ir.Expr, taken: bool) -> Setting[tuple[Why, ...]]:

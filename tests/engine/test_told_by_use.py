@@ -141,3 +141,14 @@ def test_nothing_runs_after_a_test_that_fails() -> None:
     )
     assert severities(read.format(""), "XLA101") == ["warning"]
     assert severities(read.format("assert False, 'unused'\n        "), "XLA101") == []
+
+
+@pytest.mark.parametrize(("call", "severity"), [("pixels(3, device='cpu')", "info"), ("pixels(3)", "error")])
+def test_callers_in_other_files_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, severity: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("draw.py").write_text(HEAD + PIXELS)
+    Path("main.py").write_text(f"from draw import pixels\ndef f():\n    return {call}\n")
+    options = Options({"select": ["XLA001"]}, isolated=True, jobs=1, cache=False)
+    assert [finding.severity for finding in engine.check([Path()], options).findings] == [severity]

@@ -83,7 +83,7 @@ def _unreached(
         return
     starts = {source.module for source in sources} - inner.keys()
     left = inner.keys() - index.reached_from(starts)
-    unread = {m for m in left if not _is_installed(inner[m].file.name, packages, projects)}
+    unread = {m for m in left if not _is_installed(inner[m].file.name, projects)}
     if unread:
         is_named = _named_by(texts, [s.source.text for s in sources if s.module not in unread])
         unread -= index.reached_from({*starts, *filter(is_named, unread)})
@@ -95,11 +95,11 @@ def _is_script(source: Source) -> bool:
     return f"\n{MARK}\n" in uses or not source.file.name.endswith(".py")
 
 
-def _is_installed(name: str, packages: Collection[str], projects: Collection[str]) -> bool:
-    folder = _folder(name)
-    while _folder(folder) in packages:
-        folder = _folder(folder)
-    return _root(folder, projects) in projects
+def _is_installed(name: str, projects: Collection[str]) -> bool:
+    """Return whether a file lies below a folder that can be installed."""
+    return any(
+        ("" if str(folder) == "." else str(folder)) in projects for folder in PurePosixPath(name).parents
+    )
 
 
 def _named_by(settings: Iterable[str], code: Iterable[str]) -> Callable[[str], bool]:

@@ -41,6 +41,10 @@ class Event:
         return self.fact, self.node.start, self.node.end, self.fields.get("via")
 
 
+ALWAYS_PASSED = ("always-passed", "yes")
+"""The proof of a default that every call gives another value than it."""
+
+
 class Recorder:
     """Events by statement. One event for each node and kind: seen in several contexts, the most
     frequent one counts, then the surest."""

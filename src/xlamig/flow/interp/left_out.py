@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.events import ALWAYS_PASSED
 from xlamig.flow.interp.frames import Function
 from xlamig.flow.interp.state import State
 
@@ -16,8 +17,9 @@ def record_defaults(m: State, function: Function, args: Args) -> None:
     for i, param in enumerate(function.node.params):
         if param.default is not None and _is_cuda(param.default):
             passed = i < given or param.name in args.keywords
-            recorder = m.program.home(function.frame.home).recorder
-            recorder.prove(param.default, {"always-passed": "yes"} if passed else {})
+            here = function.frame.home == m.names.module
+            recorder = m.recorder if here else m.program.home(function.frame.home).recorder
+            recorder.prove(param.default, dict([ALWAYS_PASSED]) if passed else {})
 
 
 def _is_cuda(node: ir.Expr) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from xlamig import ir
 from xlamig.facts import ContextTag, Fact, ModuleMove, Span, StepBoundary, Why
 from xlamig.findings import Frequency
-from xlamig.flow.interp.events import Event, Recorder, weight
+from xlamig.flow.interp.events import ALWAYS_PASSED, Event, Recorder, weight
 from xlamig.flow.interp.swapping import KEPT, swapping_spans
 from xlamig.flow.model.summaries import Portable
 from xlamig.knowledge import helpers
@@ -143,7 +143,11 @@ def news(visit: Visit, own: Visit) -> Visit:
     proved = {span: set(told) for span, told in own.proofs}
     return Visit(
         tuple(event for event in visit.events if weight(event) > known.get(event.key, _NOT_SEEN)),
-        tuple((span, told) for span, told in visit.proofs if not proved.get(span, set()).issubset(told)),
+        tuple(
+            (span, told)
+            for span, told in visit.proofs
+            if not proved.get(span, set()).issubset(told) or (span not in proved and ALWAYS_PASSED in told)
+        ),
         tuple(start for start in visit.per_step if start not in own.per_step),
         visit.reached,
         tuple(held for held in visit.attributes if held not in own.attributes),

@@ -186,7 +186,7 @@ from torch import nn
 class Padded(nn.Module):
     def forward(self, x):
         n = (-x.shape[0]) % 32
-        x = torch.cat([x, x[-1:].repeat(n, 1)])  # missed: XLA510
+        x = torch.cat([x, x[-1:].repeat(n, 1)])  # expect: XLA510
         return (x < 1).type(x.type())  # missed: XLA510
 """
 
@@ -208,6 +208,6 @@ PROBES: dict[str, dict[str, str]] = {
 MISSED = {
     "XLA003": "a test that is negated",
     "XLA203": "a mask by its name alone, which is no evidence of its dtype",
-    "XLA510": "no rule for repeats that may be zero, and for `x.type(name)`",
+    "XLA510": "no rule for `x.type(name)`",
     "XLA901": "a loader that a factory makes, without shuffle",
 }

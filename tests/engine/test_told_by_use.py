@@ -152,3 +152,24 @@ def test_callers_in_other_files_count(
     Path("main.py").write_text(f"from draw import pixels\ndef f():\n    return {call}\n")
     options = Options({"select": ["XLA001"]}, isolated=True, jobs=1, cache=False)
     assert [finding.severity for finding in engine.check([Path()], options).findings] == [severity]
+
+
+NET = """import torch
+class Net(torch.nn.Module):
+    def __init__(self, size, device="cuda"):
+        super().__init__()
+        self.weight = torch.zeros(size, device=device)
+"""
+TRAINER = """from net import Net
+class Trainer:
+    def __init__(self, device="cuda"):
+        self.model = Net(3, device)
+"""
+
+
+def test_defaults_of_constructors_in_other_files(tmp_path: Path) -> None:
+    files = {"net.py": NET, "trainer.py": TRAINER, "main.py": "from trainer import Trainer\nTrainer('cpu')\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    report = engine.check([tmp_path], Options({"select": ["XLA0"]}, isolated=True, jobs=1, cache=False))
+    assert [(f.code, f.severity) for f in report.findings] == [("XLA001", "info"), ("XLA001", "info")]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from reading import facts_in
+from reading import INTEREST, facts_in
 
 from xlamig.facts import ApiUse
 
@@ -121,3 +123,29 @@ def test_without_torch_an_unknown_receiver_is_only_possible() -> None:
 
 def test_beside_a_class_with_the_method_an_unknown_receiver_is_only_possible() -> None:
     assert receiver("class A:\n def cuda(self): pass\ndef f(x): x.cuda()") == "unknown possible"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import onnxruntime as ort\nort.OrtValue.ortvalue_from_numpy(x).data_ptr()", 0),
+        ("from pycuda.gpuarray import GPUArray\na = GPUArray(x)\na.data_ptr()", 0),
+        (
+            "import ort\nclass A:\n def __init__(self): self.a = ort.V(1)\n def f(self): self.a.data_ptr()",
+            0,
+        ),
+        ("import einops\neinops.rearrange(x, 'a b').data_ptr()", 1),
+        ("from torchvision.tv_tensors import Image\nImage(x).data_ptr()", 1),
+        ("def f(x): x.data_ptr()", 1),
+    ],
+)
+def test_an_object_of_a_library_is_no_tensor(source: str, expected: int) -> None:
+    interest = replace(
+        INTEREST, names=frozenset({"unknown.data_ptr", "Tensor.data_ptr"}), methods=frozenset({"data_ptr"})
+    )
+    found = facts_in("import torch\n" + source, ApiUse, interest=interest)
+    assert len([use for use in found if use.name.endswith(".data_ptr")]) == expected
+
+
+def test_an_object_of_a_library_may_be_a_module() -> None:
+    assert receiver("from transformers import AutoModel\nAutoModel.from_pretrained(x).cuda()") != ""

@@ -53,11 +53,13 @@ def _copied(finding: Finding) -> Hashable:
 
 
 def _leader(findings: Sequence[Finding]) -> Finding:
-    """Return the most serious one, a kernel or image before what belongs to it."""
+    """Return the most serious one: one that a trace confirms before others, a kernel or image before what
+    belongs to it."""
     return min(
         findings,
         key=lambda f: (
             SEVERITIES.index(f.severity),
+            not f.observed.startswith("confirmed"),
             not f.code.startswith(("XLA6", "XLA910")),
             -_LEVELS.index(f.effort.level),
         ),

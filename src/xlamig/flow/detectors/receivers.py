@@ -6,6 +6,7 @@ from xlamig import ir
 from xlamig.flow.model.kinds import is_module_class, made_by
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.flow.model.site import Analysis
+from xlamig.knowledge import signatures
 
 _RECEIVERS = {"module": "Module", "tensor": "Tensor"}
 _RETURN_THEIR_RECEIVER = frozenset(
@@ -50,10 +51,20 @@ def _result_of(node: ir.Call, method: str, scope: Scope, analysis: Analysis, dep
         if method in export.members:
             return None
         return "Module" if any(map(is_module_class, export.value.split())) else "unknown"
+    if dotted is not None and export is None and signatures.signature(f"Module.{method}") is None:
+        return None if _is_of_library_class(dotted) else "unknown"
     if isinstance(node.func, ir.Attribute) and dotted is None:  # a library may return anything
         receiver = receiver_of(node.func.value, method, scope, analysis, depth + 1)
         return receiver if receiver is None or node.func.attr in _RETURN_THEIR_RECEIVER else "unknown"
     return "unknown"
+
+
+def _is_of_library_class(dotted: str) -> bool:
+    """Return whether a class of another library than torch's makes an object: `Session(path)`,
+    `onnxruntime.OrtValue.ortvalue_from_numpy(x)`. It may be a module, but no tensor."""
+    library, *owners, name = dotted.split(".")
+    is_class = name[:1].isupper() or bool(owners and owners[-1][:1].isupper())
+    return is_class and bool(library) and not library.startswith("torch")
 
 
 def _variable(

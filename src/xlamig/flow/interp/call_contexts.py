@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.crossing import tells
+from xlamig.flow.interp.crossing import call_tells
 from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, join, join_all
 from xlamig.flow.interp.filled import filled, hand_back
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
@@ -89,7 +89,7 @@ class CallContexts:
             return self.call(replace(function, preset=None), args.after(function.preset), node)
         record_defaults(m, function, args)
         if function.frame.home != m.names.module:
-            decides = _may_train(function) or any(map(tells, _given(function, args)))
+            decides = call_tells(function, args)
             if node is not None and m.frequency == "unknown" and not decides:
                 return m.semantics.call_summarized(function, args, node)
             result, effects = m.program.run(m.names.module, function, args, node)
@@ -278,18 +278,6 @@ class CallContexts:
         m.batches -= m.collating
         m.collating = False
         m.caller = ()
-
-
-def _may_train(function: Function) -> bool:
-    """Return whether a method is of a class that takes steps: what it does decides what its loop is."""
-    return function.owner is not None and "step" in function.owner.methods
-
-
-def _given(function: Function, args: Args) -> Iterator[AbstractValue]:
-    """Yield the arguments of a call, and the object of a method unless it is being made."""
-    yield from args.all
-    if function.bound is not None and getattr(function.node, "name", "") != "__init__":
-        yield function.bound
 
 
 def _elsewhere(thing: AbstractValue) -> AbstractValue:

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import POSSIBLE, AbstractValue
+from xlamig.flow.interp.frames import Function
 
 _MAX_DEPTH = 3  # of the parts of a value
 _TELLING = frozenset(
     {"tensor", "module", "optimizer", "loader", "dataset", "scheduler", "scaler", "device", "text"}
 )
+
+
+def call_tells(function: Function, args: Args) -> bool:
+    """Return whether a call tells a function of another module more than it guesses; of a class that takes
+    steps, what a method does decides what its loop is."""
+    takes_steps = function.owner is not None and "step" in function.owner.methods
+    return takes_steps or any(map(tells, _given(function, args)))
+
+
+def _given(function: Function, args: Args) -> Iterator[AbstractValue]:
+    """Yield the arguments of a call, and the object of a method unless it is being made."""
+    yield from args.all
+    if function.bound is not None and getattr(function.node, "name", "") != "__init__":
+        yield function.bound
 
 
 def tells(value: AbstractValue, depth: int = _MAX_DEPTH) -> bool:

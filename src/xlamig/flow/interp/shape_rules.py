@@ -6,23 +6,9 @@ not say the rank; it never raises, whatever the arguments are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from xlamig.flow.interp.domain.shapes import UNKNOWN, Dimension, Shape, broadcast, element_count
 from xlamig.flow.interp.operands import Number, Operands
-
-Rule = Callable[[Operands], Shape]
-RULES: dict[str, Rule] = {}
-
-
-def rule(name: str) -> Callable[[Rule], Rule]:
-    """Register a rule under the name that the table uses."""
-
-    def register(function: Rule) -> Rule:
-        RULES[name] = function
-        return function
-
-    return register
+from xlamig.flow.interp.shape_table import RULES, rule
 
 
 def shape_of(name: str, operands: Operands) -> Shape:

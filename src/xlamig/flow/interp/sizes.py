@@ -8,8 +8,18 @@ from typing import Final
 from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue, Made, Mark, element_of, sequence
+from xlamig.flow.interp.domain import (
+    LIKELY,
+    POSSIBLE,
+    TOP,
+    AbstractValue,
+    Made,
+    Mark,
+    element_of,
+    sequence,
+)
 from xlamig.flow.interp.lengths import Lengths, is_longest, is_varied_array, varies
+from xlamig.flow.interp.reads import sureness
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
 
@@ -23,6 +33,15 @@ class Sizes(Lengths):
     """A varied tensor has as `ref` the node, statement and operation that made it what it is."""
 
     # ------------------------------------------------------------------ tensors
+
+    def may_repeat_zero(self, operands: list[AbstractValue], args: Args) -> bool:
+        """Return whether a tensor of the device is repeated 0 times, or as often as a remainder says that
+        nothing tests."""
+        if not operands or sureness(operands[0]) <= POSSIBLE:
+            return False
+        tested = bool(self.m.taken_branches)
+        counts = args.positional[0].items or args.positional if args.positional else ()
+        return any(n.const == 0 or (n.trait is Mark.REMAINDER and not tested) for n in counts)
 
     def shaped(
         self,

@@ -167,7 +167,7 @@ class Tensors:
             sorted_index=any(o.trait is Mark.SORTED_INDEX and o.place != "host" for o in held),
             host_scalar=has_host_scalar(held),
             unequal_batches=have_unequal_batches(held),
-            zero_repeats=last == "repeat" and self._may_repeat_zero(operands, args),
+            zero_repeats=last == "repeat" and self.sizes.may_repeat_zero(operands, args),
         )
         if owner is None and not operands:
             result = self._made(last, args, result, node)
@@ -184,15 +184,6 @@ class Tensors:
         if last not in ("detach", "requires_grad_"):  # these compute nothing
             self.m.work(result.place if result.kind == "tensor" else element_of(result).place)
         return result
-
-    def _may_repeat_zero(self, operands: list[AbstractValue], args: Args) -> bool:
-        """Return whether a tensor of the device is repeated 0 times, or as often as a remainder says that
-        nothing tests."""
-        if not operands or sureness(operands[0]) <= POSSIBLE:
-            return False
-        tested = bool(self.m.taken_branches)
-        counts = args.positional[0].items or args.positional if args.positional else ()
-        return any(n.const == 0 or (n.trait is Mark.REMAINDER and not tested) for n in counts)
 
     def _made(self, last: str, args: Args, result: AbstractValue, node: ir.Call) -> AbstractValue:
         """A tensor made of numbers: a leaf, or a constant."""

@@ -115,3 +115,39 @@ def test_lists_a_module_of_a_package_named_like_its_folder(here: Path) -> None:
     script = SCRIPT.replace("from net", "from net.net")
     report = check(here, {**files, "net/net/old.py": CUDA, "net/__init__.py": "", "train.py": script})
     assert "net/net/old.py" in listed(report)
+
+
+# ------------------------------------------------------------------ requirements of the documentation
+
+PIN = "torch==1.13.0\n"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"docs/requirements.txt": PIN, "train.py": CUDA},
+        {"docs/requirements.txt": PIN, "train.py": CUDA, ".readthedocs.yaml": "- docs/requirements.txt\n"},
+        {"docs/source/requirements.txt": PIN, "train.py": CUDA},
+    ],
+)
+def test_counts_requirements_of_the_documentation(here: Path, files: dict[str, str]) -> None:
+    assert listed(check(here, files)) == {"train.py"}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"docs/requirements.txt": PIN, "train.py": CUDA, "install.sh": "pip install -r docs/requirements.txt\n"},
+        {"docs/requirements.txt": PIN, "train.py": CUDA, "Dockerfile": "COPY docs/requirements.txt .\n"},
+        {"docs/requirements.txt": PIN, "train.py": CUDA, "setup.py": 'open("docs/requirements.txt")\n'},
+    ],
+)
+def test_lists_requirements_of_the_documentation_that_the_program_installs(
+    here: Path, files: dict[str, str]
+) -> None:
+    assert "docs/requirements.txt" in listed(check(here, files))
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements/docs.txt", "doctor/requirements.txt"])
+def test_lists_other_requirements(here: Path, name: str) -> None:
+    assert name in listed(check(here, {name: PIN, "train.py": CUDA}))

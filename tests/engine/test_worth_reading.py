@@ -46,6 +46,11 @@ def test_a_line(tmp_path: Path, code: str, line: str, expected: list[str]) -> No
 
 RANK = "    if dist.get_rank() == 0:\n        "
 SAVE = RANK + "torch.save(state, path)\n"
+WORKER = """    dist.init_process_group('nccl', world_size=2, rank=rank)
+    os.makedirs(path, exist_ok=True)
+    for batch in path:
+        save(model(batch), path)
+"""
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,14 @@ SAVE = RANK + "torch.save(state, path)\n"
         ("    make()\n    if rank == 0:\n        dist.barrier()\n", ["warning"]),
         ("    for epoch in epochs:\n    " + SAVE.replace("\n    ", "\n        ") + "        dist.barrier()\n"
          "    torch.load(path)\n", ["info"]),
+        (SAVE + "    dist.barrier()\n    return Path(path)\n", ["info"]),
+        (SAVE + "    dist.barrier()\n    return read(path)\n", ["warning"]),
+        ("    image = Image.open(path).convert('RGB')\n    dist.barrier()\n    return image\n", ["info"]),
+        ("    convert(open(path))\n    dist.barrier()\n    return path\n", ["warning"]),
+        (WORKER + "    dist.barrier()\n", ["info"]),
+        (WORKER + "    if not debug:\n        dist.barrier()\n", ["info"]),
+        (WORKER + "    dist.barrier()\n    torch.load(path)\n", ["warning"]),
+        (WORKER.replace("save", "download") + "    dist.barrier()\n", ["warning"]),
     ],
 )  # fmt: skip
 def test_a_barrier_matters_where_somebody_waits_for_what_is_before(

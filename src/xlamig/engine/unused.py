@@ -1,5 +1,5 @@
-"""Find the files of a run that its program does not use: copies of libraries, and modules of its packages
-that no script imports."""
+"""Find the files of a run that its program does not use: copies of libraries, modules of its packages that
+no script imports, and requirements of its documentation."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _PROJECT_FILES = ("setup.py", "setup.cfg", "pyproject.toml")
 _WORD = re.compile(r"\w+")
 _PATH = re.compile(r"[\w./]+")
 _QUOTED = re.compile(r"""["']([\w./]+)""")
+_DOCUMENTATION = frozenset({"doc", "docs", "documentation"})
+_BUILDS_DOCUMENTATION = re.compile(r"readthedocs|docs", re.IGNORECASE)  # in the name of a setting
 _DYNAMIC = re.compile(
     r"\b(?:import_module|__import__|spec_from_file_location|find_spec|(?:iter|walk)_(?:modules|packages))\("
 )
@@ -32,7 +34,25 @@ def unused_files(sources: Iterable[Source], index: ProjectIndex, beside: Collect
     copied = copies({source.file.name for source in every}, projects, {source.file.name for source in python})
     rest = [source for source in python if source.file.name not in copied]
     texts = [source.source.text for source in every if source.source.kind not in (None, "native")]
-    return copied | frozenset(_unreached(rest, index, projects, texts))
+    unreached = frozenset(_unreached(rest, index, projects, texts))
+    return copied | unreached | frozenset(_of_documentation(every))
+
+
+# ------------------------------------------------------------------ requirements of the documentation
+
+
+def _of_documentation(sources: Collection[Source]) -> Iterator[str]:
+    """Yield the requirements files in folders of documentation that only its own build names."""
+    for source in sources:
+        path = PurePosixPath(source.file.name)
+        if source.source.kind == "requirements" and not _DOCUMENTATION.isdisjoint(path.parts[:-1]):
+            name = "/".join(path.parts[-2:])
+            if not any(name in other.source.text for other in sources if _may_install(other)):
+                yield source.file.name
+
+
+def _may_install(source: Source) -> bool:
+    return source.source.kind != "native" and not _BUILDS_DOCUMENTATION.search(source.file.name)
 
 
 # ------------------------------------------------------------------ copies of libraries

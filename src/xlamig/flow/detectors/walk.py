@@ -19,7 +19,7 @@ from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit
 from xlamig.flow.model.callers import Callers
 from xlamig.flow.model.regions import Regions
-from xlamig.flow.model.scopes import Scope, ScopeTable, absolute
+from xlamig.flow.model.scopes import Scope, ScopeTable, absolute, path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.flow.model.sole_callers import SoleCallers
 
@@ -113,8 +113,10 @@ class Walk:
         return replace(place, context=place.context - {"handover"})
 
     def _note_last(self, body: ir.Block) -> None:
-        """Remember the last statement of a function or loop, also below a test."""
+        """Remember the last statement of a function or loop, also below a test or before a `return path`."""
         begin, last = body[0].start, body[-1]
+        if isinstance(last, ir.Return) and len(body) > 1 and _returns_nothing_new(last):
+            last = body[-2]
         while isinstance(last, ir.If) and not last.orelse:
             last = last.body[-1]
         self._last[last.start] = begin
@@ -287,3 +289,11 @@ class Walk:
             self._nested(handler.body, place, of_old_api(handler))
         self._nested(node.orelse, place, optional)
         self._block(node.final, place)
+
+
+def _returns_nothing_new(statement: ir.Return) -> bool:
+    """Return whether a function ends with a name or constant, as it is or as another type: `return Path(x)`."""
+    value = statement.value
+    if isinstance(value, ir.Call) and len(value.args) == 1 and path_of(value.func)[:1].isupper():
+        value = value.args[0].value
+    return value is None or isinstance(value, ir.Name | ir.Const)

@@ -44,6 +44,37 @@ def test_a_line(tmp_path: Path, code: str, line: str, expected: list[str]) -> No
     assert severities(tmp_path, code, {"a.py": HEAD + line + "\n"}) == expected
 
 
+AUTO = "device if torch.cuda.is_available() else 'cpu'"
+CUDA = AUTO.replace("device", "'cuda'")
+RAISES, REPLACED = "first tensor on it raises", "becomes the CPU"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (f"    device = {AUTO}\n", REPLACED),
+        (f"    device = torch.device({AUTO})\n", REPLACED),
+        ("    if not torch.cuda.is_available():\n        device = 'cpu'\n", REPLACED),
+        ("    if device == 'cuda' and not torch.cuda.is_available():\n        device = 'cpu'\n", REPLACED),
+        (f"    if device == 'cuda':\n        device = torch.device({AUTO})\n", REPLACED),
+        (f"    if device == 'cuda':\n        device = {CUDA}\n", ""),
+        (f"    if device == 'auto':\n        device = {AUTO}\n", RAISES),
+        ("    if device == 'cuda':\n        assert torch.cuda.is_available()\n", RAISES),
+        (f"    other = {AUTO}\n", RAISES),
+    ],
+)
+def test_a_default_that_the_function_replaces_does_not_raise(
+    tmp_path: Path, body: str, expected: str
+) -> None:
+    text = f"{HEAD}def f(x, device='cuda'):\n{body}    return x.to(device)\n"
+    (tmp_path / "a.py").write_text(text)
+    settings = {"select": ["XLA001", "XLA003"]}
+    report = engine.check([tmp_path], engine.Options(settings, isolated=True, jobs=1, cache=False))
+    defaults = [finding.message for finding in report.findings if "default" in finding.message]
+    assert [expected in message for message in defaults] == [True] * bool(expected)
+    assert report.findings
+
+
 RANK = "    if dist.get_rank() == 0:\n        "
 SAVE = RANK + "torch.save(state, path)\n"
 WORKER = """    dist.init_process_group('nccl', world_size=2, rank=rank)

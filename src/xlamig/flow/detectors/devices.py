@@ -27,6 +27,7 @@ _OPTION_CALLS = frozenset(
 )
 
 _INDEXED = frozenset({"to", "cuda", "torch.device", "torch.cuda.set_device"})
+_REPLACED = {"replaced": "true"}  # a proof: without CUDA the function does not use the default
 
 Index = Literal["", "constant", "rank", "expression"]
 
@@ -87,7 +88,29 @@ class Devices:
         for param in params:
             if param.default is not None and _DEVICE_NAME.search(param.name):
                 found = list(self.literal(param.default, "default", place))
-                yield from found if found and _is_read(param, place) else ()
+                if found and _is_read(param, place):
+                    yield from self._as_replaced(found, param, place)
+
+    def _as_replaced(
+        self, found: list[DeviceChoice], param: ir.Param, place: CodeContext
+    ) -> Iterator[DeviceChoice]:
+        """Yield the facts of a default; where the function itself replaces it without CUDA, with that proof,
+        or not at all if that selection is a fact too."""
+        function = place.scope.node
+        body = function.body if isinstance(function, ir.FunctionDef) else ()
+        statement = next((s for s in body if self._replaces(s, param)), None)
+        if statement is None:
+            yield from found
+        elif not any(_is_device_literal(value) for value in _set_to(statement)):
+            yield from (replace(fact, proofs={**fact.proofs, **_REPLACED}) for fact in found)
+
+    def _replaces(self, node: ir.Stmt, param: ir.Param) -> bool:
+        """`device = device if torch.cuda.is_available() else "cpu"`, also below `if device == "cuda":`"""
+        if "cuda.is_available()" not in self.analysis.source(node):
+            return False
+        asked = _compared(node.test, param.name) if isinstance(node, ir.If) else None
+        default = param.default.value if isinstance(param.default, ir.Const) else None
+        return asked in (None, default) and any(_sets(inner, param.name) for inner in _here(node))
 
     def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
         """Yield the device that a name for a device is set to."""
@@ -222,6 +245,33 @@ def _is_text(node: ir.Expr) -> bool:
     if isinstance(node, ir.Call):
         return isinstance(node.func, ir.Attribute) and node.func.attr == "format"
     return isinstance(node, ir.Const | ir.FString | ir.Binary)
+
+
+def _compared(test: ir.Expr, name: str) -> object:
+    """Return the constant that a test compares a name with, if it does."""
+    for node in ir.walk(test):
+        match node:
+            case ir.Compare(left=ir.Name(id=left), comparators=(ir.Const(value=value),)) if left == name:
+                return value
+    return None
+
+
+def _here(node: ir.Stmt) -> ir.Block:
+    return node.body if isinstance(node, ir.If) else (node,)
+
+
+def _sets(node: ir.Stmt, name: str) -> bool:
+    targets = node.targets if isinstance(node, ir.Assign) else ()
+    return any(isinstance(target, ir.Name) and target.id == name for target in targets)
+
+
+def _set_to(node: ir.Stmt) -> Iterator[ir.Expr]:
+    return (inner.value for inner in _here(node) if isinstance(inner, ir.Assign))
+
+
+def _is_device_literal(node: ir.Expr) -> bool:
+    """Return whether an expression that selects a device hard-codes CUDA: `"cuda" if ... else "cpu"`."""
+    return any(isinstance(n, ir.Const) and str(n.value).startswith("cuda") for n in ir.walk(node))
 
 
 def _is_read(param: ir.Param, place: CodeContext) -> bool:

@@ -16,6 +16,21 @@ def under(test: str, before: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (f"def f(device_ids):\n if not device_ids or len(device_ids) == 1: return\n {HERE}", "cuda"),
+        (f"if self.device_ids:\n {HERE}", "cuda"),
+        (f"def f(device_ids):\n if device_ids: return\n {HERE}", ""),
+        (f"device_ids = [0, 1]\nif device_ids:\n {HERE}", ""),
+        (f"if device_ids():\n {HERE}", ""),
+        (f"if args.device_id:\n {HERE}", ""),
+    ],
+)
+def test_a_list_of_cuda_devices_is_empty_without_cuda(source: str, expected: str) -> None:
+    assert guards(f"import torch\n{source}") == [expected]
+
+
+@pytest.mark.parametrize(
     "test",
     [
         f"not {CUDA}",

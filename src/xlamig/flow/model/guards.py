@@ -97,6 +97,8 @@ class Guards:
             return "never" if isinstance(value, bool | int) and bool(value) is not holds else None
         if holds and known.value.kind == "constant" and self._is_left_off(test, scope):
             return "unset"
+        if known.value.kind == "sequence":
+            return None
         on_torch = holds_on_torch(self.text[test.start : test.end])
         if on_torch is not None:
             return "version" if on_torch is not holds else None
@@ -130,6 +132,8 @@ class Guards:
         if not isinstance(test, ir.Call | ir.Name | ir.Attribute):
             return None
         path = path_of(subject)
+        if holds and last == "device_ids" and not isinstance(test, ir.Call):
+            return "cuda"  # an empty list where there are no CUDA devices
         if _XLA.search(path):
             if isinstance(test, ir.Call) and any(a.keyword == "check_is_gpu" for a in test.args):
                 return "cuda" if holds else None  # torch_xla on GPUs, which was a thing once

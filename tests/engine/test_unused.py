@@ -137,7 +137,7 @@ def test_counts_requirements_of_the_documentation(here: Path, files: dict[str, s
 @pytest.mark.parametrize(
     "files",
     [
-        {"docs/requirements.txt": PIN, "train.py": CUDA, "install.sh": "pip install -r docs/requirements.txt\n"},
+        {"docs/requirements.txt": PIN, "train.py": CUDA, "run.sh": "pip install -r docs/requirements.txt\n"},
         {"docs/requirements.txt": PIN, "train.py": CUDA, "Dockerfile": "COPY docs/requirements.txt .\n"},
         {"docs/requirements.txt": PIN, "train.py": CUDA, "setup.py": 'open("docs/requirements.txt")\n'},
     ],

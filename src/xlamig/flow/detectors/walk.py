@@ -292,7 +292,7 @@ class Walk:
 
 
 def _returns_nothing_new(statement: ir.Return) -> bool:
-    """Return whether a function ends with a name or constant, as it is or as another type: `return Path(x)`."""
+    """Return whether a function ends with a name or constant, also as another type: `return Path(x)`."""
     value = statement.value
     if isinstance(value, ir.Call) and len(value.args) == 1 and path_of(value.func)[:1].isupper():
         value = value.args[0].value

@@ -163,6 +163,7 @@ def run(folder: Path, count: int, compare: int, state: Path | None) -> int:
         began = time.perf_counter()
         report = workspace.check()
         times.append(time.perf_counter() - began)
+        workspace.free()
         if (number + 1) % compare == 0 or number + 1 == count:
             same = report.findings == copies.expected().findings
             different += not same
@@ -235,6 +236,7 @@ def latency(folder: Path, largest: int) -> None:
             workspace.check()
             wall.append((time.perf_counter() - began) * 1000)
             cpu.append((time.process_time() - busy) * 1000)
+            workspace.free()
         workspace.close(path)
         lines = text.count("\n")
         print(f"{lines:6} lines  median {statistics.median(wall[1:]):5.0f} ms, best {min(wall[1:]):5.0f} ms, "

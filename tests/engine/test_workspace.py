@@ -145,6 +145,7 @@ def test_memory_does_not_grow_with_the_number_of_edits(
     for number in range(count):
         workspace.edit(Path("train.py"), DEVICE % number)
         workspace.check()
+        workspace.free()
         if number % (count // 10) == 9:
             kept.append((workspace.size, len(gc.get_objects())))
     sizes, objects = zip(*kept, strict=True)
@@ -156,7 +157,27 @@ def test_the_trees_of_a_check_are_freed_with_it(opened: Workspace, collector_is_
     before = _trees()
     opened.edit(Path("app/train.py"), DEVICE % 0)
     assert codes(opened.check(), "app/train.py") == ["XLA001", "XLA002"]
+    opened.free()
     assert _trees() <= before
+
+
+def test_an_edit_parses_only_what_it_changes(
+    project: Path, opened: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xlamig.syntax import splice
+
+    text = (DEVICE % 1).decode() + "".join(f"\n\ndef f{i}(x):\n    return x.cuda()\n" for i in range(9))
+    opened.edit(project / "tools.py", text.encode())
+    opened.check()
+    pieces: list[str] = []
+    parse = splice.module_from_text
+    monkeypatch.setattr(splice, "module_from_text", lambda piece: pieces.append(piece) or parse(piece))
+    edited = text.replace("def f4(x):\n", "def f4(x):\n    print(x.item())\n").encode()
+    opened.edit(project / "tools.py", edited)
+    report = opened.check()
+    assert [piece.count("\n") for piece in pieces] == [5]
+    (project / "tools.py").write_bytes(edited)
+    assert report == check()
 
 
 def _trees() -> int:

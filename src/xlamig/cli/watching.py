@@ -36,6 +36,7 @@ def watch(
     for change in changes:
         workspace.refresh()
         try:
+            workspace.free()
             report = workspace.check()
         except UsageError as error:  # a configuration that is being written
             if change or str(error) != complaint:

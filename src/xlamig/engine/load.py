@@ -9,25 +9,39 @@ import warnings
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from xlamig import artifacts
+from xlamig import artifacts, ir
 from xlamig.artifacts.native import Native
 from xlamig.engine import parser_limits
-from xlamig.engine.cache import digest
+from xlamig.engine.cache import digest, digest_of
 from xlamig.flow import Interface, summary_of
 from xlamig.source.kinds import Kind
 from xlamig.source.notebook import SUFFIX as NOTEBOOK
 
 
 @dataclass(frozen=True, slots=True)
+class Parsed:
+    """A text and its tree."""
+
+    text: str
+    tree: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class LoadJob:
     """`needed` is False for a file that can give no fact: its syntax is checked, no more. `kind` is
-    that of a file that is not Python."""
+    that of a file that is not Python. `before` is the file before an edit, which spares most of the parse and
+    changes no result."""
 
     text: str
     module: str
     is_package: bool
     needed: bool
     kind: Kind | None = None
+    before: Parsed | None = None
+
+    def key(self) -> str:
+        """Return the key of the result."""
+        return digest_of(self, before="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +87,20 @@ def load(job: LoadJob) -> Loaded:
     from xlamig import syntax  # LibCST takes long to import, and a warm run parses nothing
 
     try:
-        module = syntax.module_from_text(job.text)
+        edited = _edited(job.text, job.before) if job.before is not None else None
+        module = edited or syntax.module_from_text(job.text)
     except syntax.Unparsable as error:
         return Loaded(failure=Failure(error.message, error.row, error.column))
     summary = summary_of(module, job.text, job.module, job.is_package)
     seal = digest(summary.interface._replace(calls={}))  # what calls come to is in `AnalyseJob.callers`
     return Loaded(summary.interface, seal, pickle.dumps(module, 5), uses=summary.uses)
+
+
+def _edited(text: str, before: Parsed) -> ir.Module | None:
+    """Return the module after an edit; None where all of it needs to be parsed."""
+    from xlamig import syntax
+
+    return syntax.module_from_edit(pickle.loads(before.tree), syntax.Edit.between(before.text, text))
 
 
 def _python_accepts(text: str) -> bool:

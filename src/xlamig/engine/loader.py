@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, MutableMapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from xlamig.engine.big_stack import on_deep_stack
-from xlamig.engine.cache import Cache, digest_of
+from xlamig.engine.cache import Cache
 from xlamig.engine.isolation import Lost, Work, run_all
-from xlamig.engine.load import Failure, Loaded, LoadJob, imports_any, is_risky, load
+from xlamig.engine.load import Failure, Loaded, LoadJob, Parsed, imports_any, is_risky, load
 from xlamig.engine.progress import Progress
 from xlamig.engine.source import Source
+
+_MOST_PARSED = 32  # as many as people and editors change at a time
 
 
 @dataclass(frozen=True, slots=True)
 class Loader:
     """Loads sources, with their results kept in the cache. Trees are kept apart from what importers need:
-    an unchanged run never reads one."""
+    an unchanged run never reads one. `parsed` are the files loaded last, by path."""
 
     cache: Cache
+    parsed: MutableMapping[Path, Parsed] = field(default_factory=dict)
 
     def load_all(self, sources: Collection[Source], processes: int, progress: Progress) -> None:
         """Set `loaded` of every source; its tree stays None where the result comes from the cache."""
@@ -28,8 +32,8 @@ class Loader:
             if source.source.kind not in (None, "native"):
                 source.loaded = Loaded()
                 continue
-            job = _job(source, source.file.name in matter)
-            source.key = digest_of(job)
+            job = _job(source, source.file.name in matter, self.parsed.get(source.file.path))
+            source.key = job.key()
             jobs[source.key] = job
         loaded: dict[str, Loaded] = self.cache.get_many(jobs)
         missing = [key for key in jobs if key not in loaded]
@@ -42,6 +46,16 @@ class Loader:
         self._keep({k: r for k, r in zip(missing, results, strict=True) if not isinstance(r, Lost)})
         for source in sources:
             source.loaded = source.loaded or loaded[source.key]
+            self._remember(source)
+
+    def _remember(self, source: Source) -> None:
+        tree = source.loaded.tree if source.loaded else None
+        if tree is None:
+            return
+        self.parsed.pop(source.file.path, None)
+        self.parsed[source.file.path] = Parsed(source.source.text, tree)
+        if len(self.parsed) > _MOST_PARSED:
+            del self.parsed[next(iter(self.parsed))]
 
     def _keep(self, fresh: dict[str, Loaded]) -> None:
         self.cache.put_many({key: replace(loaded, tree=None) for key, loaded in fresh.items()})
@@ -65,8 +79,8 @@ def _files_that_matter(sources: Iterable[Source]) -> frozenset[str]:
     return frozenset(found).union(s.file.name for s in others if imports_any(s.source.text, modules))
 
 
-def _job(source: Source, needed: bool) -> LoadJob:
-    return LoadJob(source.source.text, source.module, source.is_package, needed, source.source.kind)
+def _job(source: Source, needed: bool, before: Parsed | None = None) -> LoadJob:
+    return LoadJob(source.source.text, source.module, source.is_package, needed, source.source.kind, before)
 
 
 def _tree_key(key: str) -> str:

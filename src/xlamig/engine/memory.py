@@ -8,6 +8,7 @@ from typing import Any
 
 from xlamig.engine.cache import Cache
 from xlamig.engine.homes import Homes
+from xlamig.engine.load import Parsed
 from xlamig.flow import Interface, ProjectIndex
 from xlamig.source.files import SourceFile
 from xlamig.source.read import read_source
@@ -30,6 +31,7 @@ class Memory(Cache):
         self._texts: dict[Path, tuple[Stamp, SourceText]] = {}
         self._index = ProjectIndex({})
         self._interfaces: Mapping[str, Interface] = {}
+        self.parsed: dict[Path, Parsed] = {}  # see Loader
         self.homes: Homes = {}  # as the last run found them, with the folders as they were
 
     def open(self, folder: Path | None) -> None:
@@ -85,9 +87,10 @@ class Memory(Cache):
 
     @property
     def size(self) -> int:
-        return len(self._recent.keys() | self._older.keys()) + len(self._texts)
+        return len(self._recent.keys() | self._older.keys()) + len(self._texts) + len(self.parsed)
 
     def forget_files(self, kept: Iterable[Path]) -> None:
         """Drop the texts of files that are no longer part of the program."""
         paths = set(kept)
         self._texts = {path: known for path, known in self._texts.items() if path in paths}
+        self.parsed = {path: known for path, known in self.parsed.items() if path in paths}

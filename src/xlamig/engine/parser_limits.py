@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from functools import lru_cache
 
 _SIZE = 1_000_000
 _BRACKETS = 90
@@ -32,7 +33,12 @@ def is_risky(text: str) -> bool:
     """Return whether a parser should get this text in a process of its own. Quick, and seldom wrong."""
     if len(text) > _SIZE or text.count("elif ") > _LINKS:
         return True
-    return any(_deepest(piece) > _BRACKETS or _longest(piece) > _LINKS for piece in _TOP_LEVEL.split(text))
+    return any(map(_is_risky_piece, _TOP_LEVEL.split(text)))
+
+
+@lru_cache(maxsize=1_000)  # most of a text is the same after an edit
+def _is_risky_piece(piece: str) -> bool:
+    return _deepest(piece) > _BRACKETS or _longest(piece) > _LINKS
 
 
 def _deepest(piece: str) -> int:

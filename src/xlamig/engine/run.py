@@ -95,7 +95,7 @@ class Run:
                     self.sources |= reader.read(others)[0]
                     self._sees_program = True
             self.reports.update((report.filename, report) for report in unread)
-            Loader(cache).load_all(self.sources.values(), self._processes(), self._progress)
+            self._loader(cache).load_all(self.sources.values(), self._processes(), self._progress)
             self.program = self._whole_program(own_packages(self.paths, found.files))
             self.reports.update(self._analyse(cache))
         finally:
@@ -217,7 +217,10 @@ class Run:
 
     def _load_trees(self, sources: Iterable[Source], callers: Iterable[Source], cache: Cache) -> None:
         """Load the trees of `sources` and of what `callers` run."""
-        Loader(cache).load_trees([*sources, *self.program.sources_run_by(callers)])
+        self._loader(cache).load_trees([*sources, *self.program.sources_run_by(callers)])
+
+    def _loader(self, cache: Cache) -> Loader:
+        return Loader(cache, self.memory.parsed) if self.memory else Loader(cache)
 
     def _run_jobs(self, jobs: Mapping[str, AnalyseJob], cache: Cache) -> dict[str, Analysed]:
         if jobs:

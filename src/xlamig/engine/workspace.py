@@ -69,12 +69,17 @@ class Workspace:
             self._found = run.found
             self._memory.forget_files(file.path for file in run.found.files)
         self._run = run
-        gc.collect(1)  # the trees of this check are circles, and few checks allocate enough for a collection
         if self.options.baseline is None and self.options.diff_base is None:
             return report
         from xlamig.engine.new_only import narrow
 
         return narrow(report, self.paths, self.options)
+
+    @staticmethod
+    def free() -> None:
+        """Free the trees of the last check, once its findings are shown: they are circles, and few checks
+        allocate enough for a collection."""
+        gc.collect(1)
 
     @property
     def size(self) -> int:

@@ -33,6 +33,7 @@ from xlamig.ir.expr import (
     Yield,
 )
 from xlamig.ir.node import Node
+from xlamig.ir.offsets import move
 from xlamig.ir.stmt import (
     Alias,
     AnnAssign,
@@ -122,6 +123,7 @@ __all__ = [
     "children",
     "docstring",
     "encloses",
+    "move",
     "own_statements",
     "statements",
     "walk",

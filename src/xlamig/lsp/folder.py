@@ -83,6 +83,7 @@ class Folder:
             if not self._edited.is_set():
                 done(self)
                 self._idle.set()
+            await asyncio.get_running_loop().run_in_executor(self._executor, self.workspace.free)
 
     def _check(self) -> Report:
         os.chdir(self.root)

@@ -51,6 +51,7 @@ class Roots:
             self._workspaces[root] = open_workspace([root], Options())
         workspace = self._workspaces[root]
         workspace.refresh()
+        workspace.free()
         return workspace.check()
 
     def require_writable(self, what: str) -> None:

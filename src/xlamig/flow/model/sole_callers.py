@@ -41,7 +41,9 @@ class SoleCallers:
         node = self._functions.get(function)
         if node is None or self._text.count(node.name) > _MAX_SIMILAR:
             return ""
-        uses = [found.start() for found in re.finditer(rf"\b{node.name}\b", self._text)]
+        # A pattern that begins with a text is searched for ten times as fast.
+        pattern = rf"{node.name}(?<!\w{node.name})\b"
+        uses = [found.start() for found in re.finditer(pattern, self._text)]
         outside = [at for at in uses if not node.start <= at < node.end]
         if len(uses) != 2 or len(outside) != 1 or not self._text.startswith(f"{node.name}(", outside[0]):
             return ""

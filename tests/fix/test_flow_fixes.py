@@ -176,8 +176,15 @@ INDEX = "torch.tensor({}, device=data.device)"
         ("data[:, i:i+4]", ""),
         ("data[i].cpu()", ""),
         ("data[..., i]", f"y = data.index_select(-1, {INDEX.format('[i]')}).squeeze(-1)"),
-        ("data[i, :2]", ""),
         ("data[i:i+4:2]", ""),
+        ("data[0, i:i+4]", ""),
+        ("data[0, ..., i]", ""),
+        ("data[None, i]", ""),
+        ("data[i, mask]", ""),
+        ("data[i, i : i + 2]", ""),
+        ("data[i, :2]", f"y = data.index_select(0, {INDEX.format('[i]')}).squeeze(0)[:2]"),
+        ("data[:2, i]", f"y = data.index_select(1, {INDEX.format('[i]')}).squeeze(1)[:2]"),
+        ("data[..., i, 0]", f"y = data.index_select(-2, {INDEX.format('[i]')}).squeeze(-2)[..., 0]"),
     ],
 )
 def test_reads_at_a_position(read: str, written: str) -> None:

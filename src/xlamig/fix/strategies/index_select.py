@@ -6,14 +6,15 @@ from xlamig import ir
 from xlamig.facts import ChangingConstant, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
+from xlamig.fix.names import names_read
 from xlamig.fix.scopes import subscript_at
 
 _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
 
 
 def index_select(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """`x[:, i]`: all other dimensions whole, and `x` a name, which stands there twice. Not a slice: what it
-    takes would have to be counted out."""
+    """`x[:, i]`, or `x[i, :3]`, where the slices beside the position follow. `x` is a name, which stands there
+    twice. The position is no slice: what that takes would have to be counted out."""
     if not isinstance(fact, ChangingConstant) or fact.access != "read":
         return None
     found = subscript_at(context.module, fact.span)
@@ -22,17 +23,21 @@ def index_select(fact: Fact, options: Options, context: FixContext) -> Draft | N
     node, parent = found
     if not is_plain(node.value) or _is_changed(node, parent) or _is_read(parent):
         return None
-    dimension = _dimension(node.index)
+    dimension = _dimension(node.index, fact.span)
     torch = ensure_module(context, "torch", fact.span)
     if dimension is None or torch is None or "#" in context.text((node.start, node.end)):
         return None
     number, chosen = dimension
+    others = [part for part in node.index if part is not chosen]
+    if any(names_read(chosen) & names_read(part) for part in others):  # that slice changes as well
+        return None
     tensor, index = context.text((node.value.start, node.value.end)), context.text((chosen.start, chosen.end))
     pure = all(isinstance(n, _PURE) for n in ir.walk(chosen))
-    if isinstance(chosen, ir.Const | ir.Sequence | ir.Slice) or not pure:
+    if isinstance(chosen, ir.Const | ir.Sequence) or not pure:
         return None
     selected = f"{tensor}.index_select({number}, {torch.name}.tensor([{index}], device={tensor}.device))"
-    new = f"{selected}.squeeze({number})"
+    rest = ", ".join(context.text((part.start, part.end)) for part in others)
+    new = f"{selected}.squeeze({number})" + ("" if all(map(_is_whole, others)) else f"[{rest}]")
     edit = context.edit(node.start, node.end, new)
     return Draft(f"Use `{new}`", (*torch.edits, edit))
 
@@ -63,18 +68,29 @@ def _is_read(parent: ir.Node) -> bool:
     return isinstance(parent, ir.Attribute) and parent.attr in ("item", "tolist", "cpu", "numpy")
 
 
-def _dimension(index: tuple[ir.Expr, ...]) -> tuple[int, ir.Expr] | None:
-    """The one dimension that is not taken whole, and how it is indexed."""
-    from_the_end = bool(index) and isinstance(index[0], ir.Const) and index[0].value is ...
+def _dimension(index: tuple[ir.Expr, ...], span: tuple[int, int]) -> tuple[int, ir.Expr] | None:
+    """The one dimension that is not cut by a slice or a constant, and how it is indexed; it holds `span`."""
+    from_the_end = bool(index) and _is_ellipsis(index[0])
     rest = index[1:] if from_the_end else index
-    chosen = [(i, e) for i, e in enumerate(rest) if not _is_whole(e)]
+    chosen = [(i, e) for i, e in enumerate(rest) if not _keeps_its_place(e)]
     if len(chosen) != 1:
         return None
     position, expression = chosen[0]
-    if isinstance(expression, ir.Slice) and expression.step is not None:
+    if not expression.start <= span[0] <= span[1] <= expression.end:
         return None
     return (position - len(rest) if from_the_end else position), expression
 
 
+def _keeps_its_place(node: ir.Expr) -> bool:
+    """Return whether a part indexes one dimension, and the next part the next: not `None`, `...`, a mask."""
+    return isinstance(node, ir.Slice) or (isinstance(node, ir.Const) and type(node.value) is int)
+
+
+def _is_ellipsis(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Const) and node.value is ...
+
+
 def _is_whole(node: ir.Expr) -> bool:
-    return isinstance(node, ir.Slice) and node.lower is node.upper is node.step is None
+    return _is_ellipsis(node) or (
+        isinstance(node, ir.Slice) and node.lower is node.upper is node.step is None
+    )

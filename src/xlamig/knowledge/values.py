@@ -54,6 +54,11 @@ def read_by(kind: str, name: str) -> str:
     return found
 
 
+def makes_arrays(name: str) -> bool:
+    """Return whether a function makes a NumPy array of each tensor that it is given."""
+    return name in names("reads", "arrays") or name.startswith(tuple(names("reads", "array-libraries")))
+
+
 def dtype_of_class(name: str) -> str:
     """Return the dtype of a tensor class, "float32" for "torch.FloatTensor" and "torch.cuda.FloatTensor"; ""
     for other names."""

@@ -55,6 +55,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
             "chooses a device below the imports, and moves models, inputs and targets there"
         ),
         "copy-from-device": StrategyInfo("moves the source to the tensor's device before it is copied"),
+        "copy-to-host": StrategyInfo("copies the tensor to the host first"),
         "cuda-method": StrategyInfo("writes `.to(device)` instead of `.cuda()`"),
         "default-device": StrategyInfo("makes the program's device the default, and moves what ignores it"),
         "device-argument": StrategyInfo(

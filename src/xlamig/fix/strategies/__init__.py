@@ -13,7 +13,7 @@ from xlamig.fix.strategies.add_choice import add_choice
 from xlamig.fix.strategies.adopt_device import adopt_device
 from xlamig.fix.strategies.arguments import drop_argument, replace_argument
 from xlamig.fix.strategies.checkpointing import rename_where_passed
-from xlamig.fix.strategies.copies import copy_from_device
+from xlamig.fix.strategies.copies import copy_from_device, copy_to_host
 from xlamig.fix.strategies.cuda_method import cuda_method
 from xlamig.fix.strategies.default_device import default_device
 from xlamig.fix.strategies.device_argument import device_argument
@@ -51,6 +51,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "add-choice": add_choice,
         "adopt-device": adopt_device,
         "copy-from-device": copy_from_device,
+        "copy-to-host": copy_to_host,
         "cuda-method": cuda_method,
         "default-device": default_device,
         "device-argument": device_argument,

@@ -1,9 +1,9 @@
-"""Copies into device tensors."""
+"""Copies between the host and the device."""
 
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.facts import Fact, Transfer
+from xlamig.facts import Fact, HostRead, Transfer
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.scopes import path_to
 
@@ -28,3 +28,15 @@ def copy_from_device(fact: Fact, options: Options, context: FixContext) -> Draft
                 new = f"{old if isinstance(source, _ATOMS) else f'({old})'}.to({target}.device)"
                 return Draft(f"Use `{new}`", (context.edit(source.start, source.end, new),))
     return None
+
+
+def copy_to_host(fact: Fact, options: Options, context: FixContext) -> Draft | None:
+    """`x` becomes `x.cpu()`, which returns a tensor on the CPU unchanged."""
+    if not isinstance(fact, HostRead) or fact.via != "array":
+        return None
+    value = path_to(context.module, *fact.span)[-1]
+    if (value.start, value.end) != fact.span or not isinstance(value, ir.Expr):
+        return None
+    text = context.text(fact.span)
+    new = f"{text if isinstance(value, _ATOMS) else f'({text})'}.cpu()"
+    return Draft(f"Use `{new}`", (context.edit(*fact.span, new),))

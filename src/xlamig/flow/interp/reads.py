@@ -8,6 +8,7 @@ from typing import Any
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Transfer, Why
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
     LIKELY,
     POSSIBLE,
@@ -68,6 +69,12 @@ class Reads:
             self.one_rank.record_read(node, thing)
         over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")
         self._told(node, thing, via, operation, of if of is not None else node, over)
+
+    def arrays(self, args: Args, operation: str) -> None:
+        """Record the tensors of the device that a library makes NumPy arrays of, which raises."""
+        for arg, thing in args.pairs:
+            if thing.kind == "tensor" and thing.place == "device" and thing.sure > POSSIBLE and not thing.loose:
+                self._told(arg.value, thing, "array", operation, arg.value, "")
 
     def rows(self, node: ir.Expr, thing: AbstractValue) -> None:
         """`for t, h, w in grid:` whose iterations read on the host: each number is read by itself."""

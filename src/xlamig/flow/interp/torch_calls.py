@@ -80,6 +80,8 @@ class TorchCalls:
         made = self.special.call(name, args, node) or self.libraries.made(name, node)
         if made is not None:
             return made
+        if table.makes_arrays(name):
+            self.reads.arrays(args, name)
         word = table.returned(name)
         if word == "partial":
             return self._partial(args, node)

@@ -48,6 +48,8 @@ class UnknownObjects:
         """Return the value of a call of a method of another library's object."""
         if name in table.names("reads", "writers"):
             self.record_formatted(args, node, name)
+        if name in table.names("reads", "plots"):
+            self.reads.arrays(args, name)
         if name == "item":
             return NUMBER
         if name == "to" and destination(name, args) is not None:  # only tensors, or a batch, move

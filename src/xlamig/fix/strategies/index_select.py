@@ -13,7 +13,7 @@ _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
 
 
 def index_select(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """`x[:, i]`, or `x[i, :3]`, where the slices beside the position follow. `x` is a name, which stands there
+    """`x[:, i]`, or `x[i, :3]`, where the slices beside the position follow. `x` is a name: it stands there
     twice. The position is no slice: what that takes would have to be counted out."""
     if not isinstance(fact, ChangingConstant) or fact.access != "read":
         return None

@@ -73,7 +73,8 @@ class Reads:
     def arrays(self, args: Args, operation: str) -> None:
         """Record the tensors of the device that a library makes NumPy arrays of, which raises."""
         for arg, thing in args.pairs:
-            if thing.kind == "tensor" and thing.place == "device" and thing.sure > POSSIBLE and not thing.loose:
+            on_device = thing.kind == "tensor" and thing.place == "device" and not thing.loose
+            if on_device and thing.sure > POSSIBLE:
                 self._told(arg.value, thing, "array", operation, arg.value, "")
 
     def rows(self, node: ir.Expr, thing: AbstractValue) -> None:

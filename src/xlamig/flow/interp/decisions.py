@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from xlamig import ir
+from xlamig.flow.interp.correlated import recall
 from xlamig.flow.interp.domain import (
     BOOL,
     BOTTOM,
@@ -134,6 +135,7 @@ class Decisions:
 
     def narrow(self, test: ir.Expr, holds: bool) -> None:
         """Narrow the environment to the outcome of a test."""
+        recall(self.m, test, holds)
         match test:
             case ir.Unary(op="not", operand=operand):
                 self.narrow(operand, not holds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
@@ -120,6 +120,19 @@ class Function(Definition):
     preset: Args | None = None
 
 
+Answers = dict[tuple[str, str], bool]
+"""What a branch says of names: of a name and a question ("none", "true" or a comparison), the answer."""
+
+
+class Choice(NamedTuple):
+    """An `if` that ran. `answers` are those of its two branches, `tested` is what the names it asks about
+    held; `left` is what names hold after it, and what either branch left in them."""
+
+    answers: tuple[Answers, Answers]
+    tested: dict[str, AbstractValue | None]
+    left: dict[str, tuple[AbstractValue, tuple[AbstractValue, AbstractValue]]]
+
+
 @dataclass(slots=True, eq=False)
 class Frame:
     """A running function, class body or module."""
@@ -133,6 +146,7 @@ class Frame:
     yields: bool = False  # of a generator
     paths: set[str] = field(default_factory=set)  # the dotted ones among the names so far
     name: str = ""  # of a module
+    choices: dict[int, Choice] = field(default_factory=dict)  # the `if` statements so far, by their offset
 
     @property
     def home(self) -> str:

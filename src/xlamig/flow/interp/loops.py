@@ -19,6 +19,7 @@ from xlamig.flow.interp.loop_kinds import LoopKinds, runs_graph, trains
 from xlamig.flow.interp.loop_values import LoopValues
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.step_boundaries import record_boundary
@@ -115,7 +116,8 @@ class Loops:
         m.iteration_sources.append(loop.over)
         m.batches += m.frame.yields
         start(loop)
-        leaves = m.semantics.block(loop.node.body)
+        with Setting(m.frame, "choices", dict(m.frame.choices)):  # each iteration makes its own
+            leaves = m.semantics.block(loop.node.body)
         m.batches -= m.frame.yields
         m.iteration_sources.pop()
         if not inside:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.call_contexts import CallContexts
+from xlamig.flow.interp.correlated import remember
 from xlamig.flow.interp.decisions import is_copy_to_host
 from xlamig.flow.interp.definitions import Definitions
 from xlamig.flow.interp.domain import NONE, NUMBER, TOP, Mark, join
@@ -144,6 +145,8 @@ class Statements:
         if None not in ends:
             self.evaluator.tests.defaulted(node.test, *ends)  # type: ignore[arg-type]
         self.m.frame.env = {**join_env(*ends), **copied, **self._lengths(node, ends)}
+        if None not in ends:
+            remember(self.m, node, before, ends)  # type: ignore[arg-type]
         return False
 
     def _copied_from_gpu(self, node: ir.If, ends: list[Env | None]) -> Env:

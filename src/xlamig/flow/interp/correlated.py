@@ -1,0 +1,79 @@
+"""Correlated tests: `if x is None:` after `if x is not None: n = x[0]` finds what the other branch left."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.interp.domain import BOOL, FOREIGN, NONE, NUMBER, TEXT, TOP
+from xlamig.flow.interp.frames import Answers, Choice, Env
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.scopes import path_of
+
+_SHARED = frozenset(map(id, (TOP, NONE, NUMBER, BOOL, TEXT, FOREIGN)))
+
+
+def answers(test: ir.Expr, holds: bool) -> Answers:
+    """Return what a test says of names, if it has this outcome."""
+    match test:
+        case ir.Unary(op="not", operand=operand):
+            return answers(operand, not holds)
+        case ir.Bool(op=op, values=values) if (op == "and") == holds:
+            return {
+                question: answer for value in values for question, answer in answers(value, holds).items()
+            }
+        case ir.Name() | ir.Attribute() if name := path_of(test):
+            return {(name, "true"): holds} | ({(name, "none"): False} if holds else {})
+        case ir.Compare(left=left, ops=(op,), comparators=(ir.Const(value=value),)) if name := path_of(left):
+            if op in ("is", "is not", "==", "!="):
+                return _of_comparison(name, value, holds == (op in ("is", "==")))
+    return {}
+
+
+def _of_comparison(name: str, value: object, equal: bool) -> Answers:
+    if value is None:
+        return {(name, "none"): equal} | ({(name, "true"): False} if equal else {})
+    return {(name, f"== {value!r}"): equal} | ({(name, "none"): False} if equal else {})
+
+
+def remember(state: State, node: ir.If, before: Env, ends: tuple[Env, Env]) -> None:
+    """Remember what either branch left, if the names that the test asks about are not assigned later."""
+    both = answers(node.test, True), answers(node.test, False)
+    names = {name for found in both for name, _ in found}
+    if not names or any(_bound_later(state, name, node.start) for name in names):
+        return
+    after, (taken, other) = state.env, ends
+    left = {
+        name: (joined, (taken[name], other[name]))
+        for name, joined in after.items()
+        if id(joined) not in _SHARED and name in taken and name in other and taken[name] is not other[name]
+    }
+    if left:
+        choices = state.frame.choices
+        choices.pop(node.start, None)  # the latest is the last one
+        choices[node.start] = Choice(both, {name: before.get(name) for name in names}, left)
+
+
+def _bound_later(state: State, name: str, start: int) -> bool:
+    """Return whether a name is another function's, or is assigned at or after a place."""
+    if "." in name:
+        return False
+    bindings = state.frame.scope.bindings.get(name, ())
+    return not bindings or any(binding.start >= start for binding in bindings)
+
+
+def recall(state: State, test: ir.Expr, holds: bool) -> None:
+    """Narrow what an earlier `if` left, where this outcome of a test excludes one of its branches."""
+    known = answers(test, holds) if state.frame.choices else {}
+    if not known:
+        return
+    for choice in reversed(state.frame.choices.values()):
+        excluded = [any(known.get(q, a) != a for q, a in way.items()) for way in choice.answers]
+        if excluded[0] == excluded[1] or not _same(state.env, choice):
+            continue
+        for name, (joined, ways) in choice.left.items():
+            if state.env.get(name) is joined:
+                state.put(name, ways[excluded[0]])
+
+
+def _same(env: Env, choice: Choice) -> bool:
+    """Return whether the names that an `if` asked about hold what they held then."""
+    return all(env.get(name) is value for name, value in choice.tested.items())

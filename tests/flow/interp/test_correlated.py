@@ -19,6 +19,7 @@ EXCLUDED = {
     "equal to None": "if other == None: z = torch.arange(int(n))",
     "one more test": "if other is None and i > 2: z = torch.arange(int(n))",
     "second time": "if other is None: z = 1\nif other is None: z = torch.arange(int(n))",
+    "assigned there": "if other is None: other = torch.arange(int(n))",
     "expression": "z = int(n) if other is None else 0",
 }
 READ = {
@@ -29,6 +30,7 @@ READ = {
     "one of two": "if other is None or i > 2: z = torch.arange(int(n))",
     "assigned since": "if other is not None: pass\nother = None if i else 1\nif other is None: z = int(n)",
     "value assigned since": "n = loss * 3\nif other is None: z = torch.arange(int(n))",
+    "assigned in a loop": "for k in range(3):\n    if other is None: z = int(n)\n    other = next(batch)",
     "loop variable": "for other in (None, 1):\n    if other is None: z = torch.arange(int(n))",
 }
 

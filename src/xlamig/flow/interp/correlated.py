@@ -35,10 +35,10 @@ def _of_comparison(name: str, value: object, equal: bool) -> Answers:
 
 
 def remember(state: State, node: ir.If, before: Env, ends: tuple[Env, Env]) -> None:
-    """Remember what either branch left, if the names that the test asks about are not assigned later."""
+    """Remember what either branch left in names, and what the names held that the test asks about."""
     both = answers(node.test, True), answers(node.test, False)
     names = {name for found in both for name, _ in found}
-    if not names or any(_bound_later(state, name, node.start) for name in names):
+    if not names:
         return
     after, (taken, other) = state.env, ends
     left = {
@@ -52,28 +52,26 @@ def remember(state: State, node: ir.If, before: Env, ends: tuple[Env, Env]) -> N
         choices[node.start] = Choice(both, {name: before.get(name) for name in names}, left)
 
 
-def _bound_later(state: State, name: str, start: int) -> bool:
-    """Return whether a name is another function's, or is assigned at or after a place."""
-    if "." in name:
-        return False
-    bindings = state.frame.scope.bindings.get(name, ())
-    return not bindings or any(binding.start >= start for binding in bindings)
-
-
 def recall(state: State, test: ir.Expr, holds: bool) -> None:
     """Narrow what an earlier `if` left, where this outcome of a test excludes one of its branches."""
     known = answers(test, holds) if state.frame.choices else {}
     if not known:
         return
-    for choice in reversed(state.frame.choices.values()):
+    for start, choice in reversed(state.frame.choices.items()):
         excluded = [any(known.get(q, a) != a for q, a in way.items()) for way in choice.answers]
-        if excluded[0] == excluded[1] or not _same(state.env, choice):
+        if excluded[0] == excluded[1] or _assigned(state, choice, start, test):
             continue
         for name, (joined, ways) in choice.left.items():
             if state.env.get(name) is joined:
                 state.put(name, ways[excluded[0]])
 
 
-def _same(env: Env, choice: Choice) -> bool:
-    """Return whether the names that an `if` asked about hold what they held then."""
-    return all(env.get(name) is value for name, value in choice.tested.items())
+def _assigned(state: State, choice: Choice, start: int, test: ir.Expr) -> bool:
+    """Return whether a name that an `if` asked about may have been assigned between it and a later test."""
+    around = (loop.node for loop in state.loops if loop.base == state.base)
+    end = next((node.end for node in around if start < node.start <= test.start < node.end), test.start)
+    bindings = state.frame.scope.bindings
+    return any(
+        state.env.get(name) is not value or any(start <= b.start < end for b in bindings.get(name, ()))
+        for name, value in choice.tested.items()
+    )

@@ -176,6 +176,37 @@ def test_a_meter_of_numbers_reads_nothing() -> None:
     assert said(text, "host-read", sure=False) == []
 
 
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ('lr=optimizer.param_groups[0]["lr"]', False),
+        ("lr=0.1, loss=loss.item()", False),
+        ('lr=optimizer.param_groups[0]["lr"], loss=loss', True),
+        ('weight=optimizer.param_groups[0]["params"][0].norm()', True),
+    ],
+)
+def test_a_meter_reads_tensors_only(given: str, read: bool) -> None:
+    text = """
+    model = nn.Linear(8, 8).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    class Meter:
+        def update(self, **values):
+            for name, value in values.items():
+                if isinstance(value, torch.Tensor):
+                    value = value.item()
+
+    meter = Meter()
+    for batch in loader:
+        loss = model(batch.cuda()).sum()
+        loss.backward()
+        optimizer.step()
+        meter.update(GIVEN)
+    """
+    found = said(text.replace("GIVEN", given), "host-read", sure=False)
+    assert ("host-read item: value.item()" in found) is read
+
+
 def test_the_second_read_of_a_round_is_told_apart() -> None:
     text = """
     model = nn.Linear(8, 8).cuda()

@@ -78,7 +78,7 @@ class Indexing:
         stored = self.m.env.get(f"{path_of(node.value)}[{key!r}]")  # in this call, so not by an earlier step
         found = found or stored
         if found is None:
-            found = TOP if base.fields and isinstance(key, str) else element_of(base)
+            found = base.element or TOP if base.fields and isinstance(key, str) else element_of(base)
         if stored is not None or self.m.frequency != "step" or base.ref == self.m.birth:
             return found
         if found.kind == "tensor" and found.trait is None and isinstance(key, str):

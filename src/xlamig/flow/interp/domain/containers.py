@@ -102,9 +102,13 @@ def as_tensor(value: AbstractValue) -> AbstractValue:
 
 
 def groups_of(place: Residence) -> AbstractValue:
-    """The `param_groups` of an optimizer."""
+    """Return the `param_groups` of an optimizer: parameters, and numbers such as the learning rate."""
     parameter = AbstractValue("tensor", place or "device", sure=LIKELY, trait=Mark.PARAMETER)
     return AbstractValue(
         "sequence",
-        element=AbstractValue("mapping", fields={"params": AbstractValue("parameters", element=parameter)}),
+        element=AbstractValue(
+            "mapping",
+            fields={"params": AbstractValue("parameters", element=parameter)},
+            element=AbstractValue("number"),
+        ),
     )

@@ -89,7 +89,7 @@ class AbstractValue:
     ref      api: its dotted name; function, class, instance: what defines it; module, optimizer: an identity
     items    of a sequence whose elements are all known, in order
     fields   of a mapping whose keys are all known, and of an instance of a dataclass, by name
-    element  the join of what any other container holds
+    element  the join of what any other container holds, or a mapping under the keys that are not in `fields`
     cause    of a number: why it differs between graph runs ("" not); of a tensor: "dynamic" shape
     loop     the loop in which `cause` or `trait` holds, 0 everywhere
     trait    what else matters: see there

@@ -135,7 +135,7 @@ def test_a_package_that_the_program_is_itself_is_no_dependency(root: Path, folde
     (root / "requirements.txt").write_text("flash-attn\nxformers\n")
     assert found(root, FILES, "XLA605") == []
     messages = [f.message for f in found(root, FILES, "XLA909")]
-    assert messages == ["`xformers` is required and does not run on a TPU"]
+    assert messages == ["The requirements hold `xformers`, which does not run on a TPU"]
 
 
 def test_a_vendored_copy_leaves_the_dependency(root: Path) -> None:
@@ -149,3 +149,27 @@ def test_a_dependency_is_one_however_it_is_required(root: Path) -> None:
     (root / "requirements-dev.txt").write_text("torch==2.2+cu121\n")
     (finding,) = found(root, {}, "XLA909")
     assert any("also here: `torch" in reason.message for reason in finding.reasons)
+
+
+CHECKPOINT = "from fairscale.nn.checkpoint.checkpoint_activations import checkpoint_wrapper\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "severities"),
+    [
+        (CHECKPOINT, ["info", "info"]),
+        ("from fairscale.nn import checkpoint_wrapper\n", ["info", "info"]),
+        (f"{CHECKPOINT}from fairscale.optim import OSS\n", ["error", "error"]),
+        ("from fairscale.nn import FullyShardedDataParallel\n", ["error", "error"]),
+    ],
+)
+def test_a_package_is_judged_by_the_names_that_are_imported(
+    root: Path, code: str, severities: list[str]
+) -> None:
+    (root / "requirements.txt").write_text("fairscale\n")
+    findings = found(root, {"a.py": code}, "XLA608") + found(root, {"a.py": code}, "XLA909")
+    serious = [
+        max((f for f in findings if f.code == code), key=lambda f: f.severity == "error").severity
+        for code in ("XLA608", "XLA909")
+    ]
+    assert serious == severities

@@ -121,7 +121,7 @@ class Function(Definition):
 
 
 Answers = dict[tuple[str, str], bool]
-"""What a branch says of names: of a name and a question ("none", "true" or a comparison), the answer."""
+"""The answers that a branch gives, by a name and a question: "none", "true" or a comparison."""
 
 
 class Choice(NamedTuple):

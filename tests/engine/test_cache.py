@@ -396,7 +396,13 @@ def test_jobs_that_differ_in_any_field_have_different_keys() -> None:
 def test_a_key_is_the_same_in_every_process() -> None:
     names = [f"package_{i}" for i in range(20)]
     forward, backward = (
-        replace(JOB, own=frozenset(some), program=Program(frozenset(some), frozenset(some)))
+        replace(
+            JOB,
+            own=frozenset(some),
+            program=Program(frozenset(some), frozenset(some)),
+            callers=Callers({"f": "step"}, frozenset(some)),
+            visit=Visit(events=(frozenset(some),)),  # type: ignore[arg-type]
+        )
         for some in (names, names[::-1])
     )
     assert key_of(forward) == key_of(backward)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import builtins
-import re
 import sys
 from collections.abc import Iterable, Sequence
-from fnmatch import translate
-from functools import cache
 
-from xlamig.effort.tables import table
+from xlamig.effort.tables import Globs, table
 from xlamig.findings import FileReport, Part
 
 
@@ -76,14 +73,11 @@ def names_torch(part: Part) -> bool:
     return bool(part.calls) or any(name.startswith("torch.") for name in (*part.decorators, *part.bases))
 
 
-def fits(names: Iterable[str], globs: Sequence[str]) -> bool:
-    pattern = _pattern(tuple(globs))
-    return pattern is not None and any(pattern.fullmatch(name.lower()) for name in names)
-
-
-@cache
-def _pattern(globs: tuple[str, ...]) -> re.Pattern[str] | None:
-    return re.compile("|".join(translate(glob.lower()) for glob in globs)) if globs else None
+def fits(names: Iterable[str], globs: Globs) -> bool:
+    """Return whether one of the names is one of the globs."""
+    if not globs:
+        return False
+    return any(map(globs.pattern.fullmatch, map(str.lower, names)))
 
 
 def _last(name: str) -> str:

@@ -24,6 +24,7 @@ from xlamig.effort.plan import (
 from xlamig.effort.sides import side_of, weigher
 from xlamig.effort.sites import credit, distinct, is_optional, is_work
 from xlamig.effort.stacks import stacks
+from xlamig.effort.stages import pieces
 from xlamig.effort.tables import table
 from xlamig.effort.terms import Addend, addends, difference, total
 from xlamig.effort.verdict import judge, uses_torch
@@ -42,9 +43,10 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
     extra_parts = addends(distinct(extra, weight_of), settings)
     found = uses_torch(report)
     sites = [site for part in parts for site in part.sites]
-    verdict, reason = judge(sites, hours, settings, found, beside_training(report))
+    stage_pieces = pieces(report)
+    verdict, reason = judge(sites, hours, settings, found, beside_training(report, stage_pieces))
     phases = tuple(_phase(phase, title, needed, parts) for phase, title in PHASES.items())
-    stages = place(report)
+    stages = place(report, stage_pieces)
     return Plan(
         target=report.target,
         verdict=verdict,

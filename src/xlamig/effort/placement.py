@@ -28,9 +28,9 @@ class Stage:
     codes: tuple[str, ...]
 
 
-def place(report: Report) -> tuple[Stage, ...]:
-    """The stages that the program has, in the order data passes through them."""
-    found = pieces(report)
+def place(report: Report, found: Sequence[Piece] | None = None) -> tuple[Stage, ...]:
+    """Return the stages that the program has, in the order data passes through them; `found` its pieces."""
+    found = pieces(report) if found is None else found
     needed = [one for one in report.findings if is_work(one) and not is_optional(one)]
     stages = []
     for row in sorted(stage_table(), key=lambda row: int(row["order"])):
@@ -41,10 +41,9 @@ def place(report: Report) -> tuple[Stage, ...]:
     return tuple(stages)
 
 
-def beside_training(report: Report) -> Collection[tuple[str, int, str]]:
+def beside_training(report: Report, found: Sequence[Piece]) -> Collection[tuple[str, int, str]]:
     """Return what of a program that trains is only in its sampling or evaluation: file, offset and code
     of the findings. A port that trains can do without it at first."""
-    found = pieces(report)
     if not any(piece.stage == "training" for piece in found):
         return frozenset()
     apart = [piece for piece in found if piece.stage in ("decoding", "evaluation")]

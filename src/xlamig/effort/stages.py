@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any
 
 from xlamig.effort.classes import Classes, fits
 from xlamig.effort.sides import side_of
-from xlamig.effort.tables import table
+from xlamig.effort.tables import NO_GLOBS, Globs, table
 from xlamig.findings import FileReport, Part, Report
 
 _PROGRAM = ("", "main")  # a file's own statements, and the function that stands for them
@@ -66,9 +67,9 @@ class _Sorter:
         """Return whether bases, decorators or calls put the part into the stage, whatever it is called."""
         called = (name for name, _ in part.calls)
         return (
-            fits(self.classes.above(part), stage.get("bases", ()))
-            or fits(part.decorators, stage.get("decorators", ()))
-            or (not is_model and not _only_builds(part, stage) and fits(called, stage.get("calls", ())))
+            fits(self.classes.above(part), stage.get("bases", NO_GLOBS))
+            or fits(part.decorators, stage.get("decorators", NO_GLOBS))
+            or (not is_model and not _only_builds(part, stage) and fits(called, stage.get("calls", NO_GLOBS)))
         )
 
     def _by_place(self, file: FileReport, part: Part, is_model: bool) -> str | None:
@@ -77,14 +78,15 @@ class _Sorter:
         path = PurePosixPath(file.filename)
         for name in (path.stem, *path.parts[self.common : -1][-1:]):
             for stage in _open_to(is_model):
-                folders = stage.get("model-folders" if is_model else "folders", ())
+                folders = stage.get("model-folders" if is_model else "folders", NO_GLOBS)
                 if fits([name], folders) and not _only_builds(part, stage):
                     return str(stage["key"])
         return next((str(stage["key"]) for stage in _open_to(is_model) if stage.get("module")), None)
 
 
-def _open_to(is_model: bool) -> Iterator[dict[str, Any]]:
-    yield from (
+@cache
+def _open_to(is_model: bool) -> tuple[dict[str, Any], ...]:
+    return tuple(
         row
         for row in stage_table()
         if not row.get("no-module" if is_model else "module-only") and (is_model or not row.get("module"))
@@ -93,10 +95,10 @@ def _open_to(is_model: bool) -> Iterator[dict[str, Any]]:
 
 def _is_named(file: FileReport, part: Part, stage: dict[str, Any]) -> bool:
     if part.kind == "class":
-        return fits([part.name.lstrip("_")], stage.get("classes", ()))
+        return fits([part.name.lstrip("_")], stage.get("classes", NO_GLOBS))
     if part.name in _PROGRAM:
-        return fits([PurePosixPath(file.filename).stem], stage.get("scripts", ()))
-    return not _only_builds(part, stage) and fits([part.name.lstrip("_")], stage.get("functions", ()))
+        return fits([PurePosixPath(file.filename).stem], stage.get("scripts", NO_GLOBS))
+    return not _only_builds(part, stage) and fits([part.name.lstrip("_")], stage.get("functions", NO_GLOBS))
 
 
 def _only_builds(part: Part, stage: dict[str, Any]) -> bool:
@@ -112,14 +114,14 @@ def _of_method(member: str) -> str | None:
     if member in table("stages")["module"]["switches"] or _builds(member):
         return None
     for stage in stage_table():
-        if stage.get("methods") and fits([member.lstrip("_")], stage.get("functions", ())):
+        if stage.get("methods") and fits([member.lstrip("_")], stage.get("functions", NO_GLOBS)):
             return str(stage["key"])
     return None
 
 
 def matrix_calls(found: Sequence[Piece]) -> int:
     """How many calls in the source are matrix work."""
-    globs: list[str] = table("stages")["matmul"]["calls"]
+    globs: Globs = table("stages")["matmul"]["calls"]
     return sum(count for piece in found for name, count in piece.calls if fits([name], globs))
 
 

@@ -18,7 +18,7 @@ import sys
 import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -38,15 +38,34 @@ _IGNORE = "*\n"
 
 
 def digest(*parts: object) -> str:
-    """A key for what `parts` say to these versions; equal parts give equal keys."""
+    """A key for what `parts` say to these versions; equal parts give equal keys, in every process."""
     state = hashlib.sha256(_made_by().encode())
     for part in parts:
         kind = type(part) if isinstance(part, str | bytes) else None
-        text = part if isinstance(part, str | bytes) else repr(part)
+        text = part if isinstance(part, str | bytes) else _written(part)
         data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
         state.update(f"{kind} {len(data)}\n".encode())
         state.update(data)
     return state.hexdigest()
+
+
+def _written(value: object) -> str:
+    """Return `repr(value)`, with the elements of sets in order: that of strings differs between processes."""
+    text = repr(value)
+    return text if "frozenset({" not in text else _ordered(value)
+
+
+def _ordered(value: object) -> str:
+    if isinstance(value, frozenset):
+        return f"frozenset({sorted(map(_ordered, value))})"
+    if isinstance(value, tuple):
+        return f"{type(value).__name__}({', '.join(map(_ordered, value))})"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_ordered(key)}: {_ordered(each)}' for key, each in value.items())}}}"
+    if is_dataclass(value):
+        held = (getattr(value, each.name) for each in fields(value))
+        return f"{type(value).__name__}({', '.join(map(_ordered, held))})"
+    return repr(value)
 
 
 def digest_of(job: DataclassInstance, **instead: object) -> str:

@@ -56,7 +56,6 @@ class AnalyseJob:
             interfaces=seals,
             texts="",  # the result lists those that it depends on
             program=self.program.key,
-            own=sorted(self.own),
         )
 
 

@@ -58,7 +58,7 @@ def module_from_edit(module: ir.Module, edit: Edit) -> ir.Module | None:
     """Return the IR of the edited text; None where the whole text needs to be parsed. It is made of the nodes
     of `module`, the IR of the text before, which is of no use afterwards."""
     cut = _cut(module.body, "", len(edit.before), edit)
-    if cut is None:
+    if cut is None or "\f" in edit.after:  # a form feed changes what LibCST takes for the indentation
         return None
     body, indent = _edited_class(module.body[cut.first], cut, edit), module.indent
     if body is None:
@@ -122,13 +122,13 @@ def _begin(statement: ir.Stmt, indent: str, text: str) -> int | None:
     return _start(statement, text) - len(indent) if _indent(statement, text) == indent else None
 
 
-def _start(statement: ir.Stmt, text: str) -> int:
+def _start(statement: ir.Node, text: str) -> int:
     """Return where a statement starts; a decorated definition does so at its first decorator."""
     decorators = statement.decorators if isinstance(statement, ir.FunctionDef | ir.ClassDef) else ()
     return text.rfind("@", 0, decorators[0].start) if decorators else statement.start
 
 
-def _indent(statement: ir.Stmt, text: str) -> str | None:
+def _indent(statement: ir.Node, text: str) -> str | None:
     """Return the indentation of a statement; None if it does not begin a logical line."""
     start = _start(statement, text)
     line = text.rfind("\n", 0, start) + 1
@@ -168,6 +168,6 @@ def _first_code(body: ir.Block, text: str) -> int:
 
 
 def _has_block(statements: Iterable[ir.Stmt], text: str) -> bool:
-    """Return whether a statement among these or in them is indented."""
+    """Return whether a line among these statements is indented."""
     inner = (each for statement in statements for each in ir.statements(statement))
-    return any(isinstance(each, ir.Stmt) and _indent(each, text) for each in inner)
+    return any(isinstance(each, ir.Stmt | ir.Case) and _indent(each, text) for each in inner)

@@ -39,12 +39,13 @@ class DeviceChoice(Fact):
     other branch; "test": where a tensor or device is on CUDA, or not on the CPU (`device` is "cpu"), real
     work is done, and `fallback` elsewhere; "accelerator": torch.accelerator or get_device_module picks;
     "flag": a name keeps whether CUDA is there, and decides several placements; "none": a program that
-    trains chooses no device, which is where its first optimizer is built.
+    trains chooses no device, which is where its first optimizer is built; "dtype": every device but the
+    CPU (`device`) gets float16, `spelled`.
     """
 
     kind: ClassVar[str] = "device-choice"
 
-    via: Literal["literal", "index", "selection", "move", "test", "accelerator", "flag", "none"]
+    via: Literal["literal", "index", "selection", "move", "test", "accelerator", "flag", "none", "dtype"]
     device: str  # "cuda", "cuda:0", "cuda:*", "xla", "tpu"; "" where none is chosen
     position: str = ""  # to, cuda, factory, torch.device, set_device, option, default, setting ...; of a
     # test: if, ternary, assert, lookup, option

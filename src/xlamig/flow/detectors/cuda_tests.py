@@ -11,6 +11,7 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge.devices import alternatives
 
+_CURRENT = "torch.cuda.current_device"
 _NOT_XLA = re.compile(rf"^(?:{alternatives('host', 'nvidia', 'other')})\b")
 
 
@@ -86,6 +87,8 @@ class CudaTests:
         """Return the device that an expression names; with `takes_index`, an integer names a CUDA device."""
         if takes_index and isinstance(node, ir.Const) and type(node.value) is int:
             return f"cuda:{node.value}" if node.value >= 0 else "cpu"
+        if isinstance(node, ir.Call) and self.analysis.names.dotted(node.func, place.scope) == _CURRENT:
+            return "cuda"
         known = self.analysis.values.of(self._result(node, place), place.scope)
         text = known.value.value
         if known.value.kind in ("constant", "pattern", "device") and isinstance(text, str):

@@ -13,6 +13,7 @@ from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge.devices import alternatives
+from xlamig.knowledge.values import name_like
 
 _OTHER = re.compile(rf"(?:^|_|\b)(?:{alternatives('other', words=True)})(?:_|\b|$)")
 
@@ -23,10 +24,11 @@ Outcomes = dict[Target, tuple[ir.Expr, ...]]
 
 
 class Choice(NamedTuple):
-    """The expressions that set one target with CUDA and without. `near` if the fallback is what the statement
-    leads to, and nothing uses it for anything else."""
+    """The expressions that set one target with CUDA and without; `chosen` is None where a caller or a setting
+    gives the device. `near` if the fallback is what the statement leads to, and nothing uses it for anything
+    else."""
 
-    chosen: ir.Expr
+    chosen: ir.Expr | None
     fallback: ir.Expr
     near: bool = True
 
@@ -62,8 +64,11 @@ class DeviceFlow:
         blocks = list(_blocks_around(node, self._body(place)))
         before = [statement for block, i in blocks for statement in block[:i]]
         after = [statement for block, i in reversed(blocks) for statement in block[i + 1 :]]
-        for rest in ((), after):
-            found = self._decided(node, before, rest, place)
+        for rest in ((), after, None):
+            if rest is None:
+                found = self._overridden(node, before, place)
+            else:
+                found = self._decided(node, before, rest, place)
             if found is not None:
                 target, choice = found
                 near = any(ir.encloses(s, choice.fallback) for s in _near(*blocks[-1]))
@@ -73,21 +78,48 @@ class DeviceFlow:
     def _decided(
         self, node: ir.If, before: Iterable[ir.Stmt], rest: Iterable[ir.Stmt], place: CodeContext
     ) -> tuple[Target, Choice] | None:
-        ends: list[Outcomes] = []
-        for present in (True, False):
-            run = _Run()
-            self._block(before, run, present, place)
-            run.returned.clear()
-            self._block((node, *rest), run, present, place)
-            ends.append({**run.values, **run.returned})
-        for target in {**ends[0], **ends[1]}:
-            values = ends[0].get(target) or self._asked_for(node.test, target[0])
+        present, absent = (self._end(node, before, rest, there, place) for there in (True, False))
+        for target in {**present, **absent}:
+            values = present.get(target) or self._asked_for(node.test, target[0])
             chosen = next((v for v in values if (self.text_of(v, place) or "").startswith("cuda")), None)
-            fallback = self._cpu(ends[1].get(target, ()), place)
+            fallback = self._cpu(absent.get(target, ()), place)
             inside = [v for v in (chosen, fallback) if v is not None and node.start <= v.start < node.end]
             if chosen is not None and fallback is not None and inside:
                 return target, Choice(chosen, fallback)
         return None
+
+    def _overridden(
+        self, node: ir.If, before: Iterable[ir.Stmt], place: CodeContext
+    ) -> tuple[Target, Choice] | None:
+        """Return the choice of a statement that replaces the device of a caller or a setting by the CPU."""
+        present, absent = (self._end(node, before, (), there, place) for there in (True, False))
+        for target, values in absent.items():
+            fallback = self._cpu(values, place)
+            if fallback is None or present.get(target) or not node.start <= fallback.start < node.end:
+                continue
+            if name_like("device").search(target[0].rpartition(".")[2]) and not self._is_cpu(target[0], place):
+                return target, Choice(None, fallback)
+        return None
+
+    def _is_cpu(self, path: str, place: CodeContext) -> bool:
+        """Return whether a name is the CPU by the default of its parameter."""
+        found = [binding.value for binding in place.scope.find(path) if binding.kind == "param"]
+        return any(value is not None and self.text_of(value, place) == "cpu" for value in found)
+
+    def _end(
+        self,
+        node: ir.If,
+        before: Iterable[ir.Stmt],
+        rest: Iterable[ir.Stmt],
+        present: bool,
+        place: CodeContext,
+    ) -> Outcomes:
+        """Return the values of names and results after the statement and the rest, with CUDA or without."""
+        run = _Run()
+        self._block(before, run, present, place)
+        run.returned.clear()
+        self._block((node, *rest), run, present, place)
+        return {**run.values, **run.returned}
 
     @staticmethod
     def _asked_for(test: ir.Expr, path: str) -> tuple[ir.Expr, ...]:

@@ -14,6 +14,7 @@ from xlamig.flow.detectors.consumers import logs
 from xlamig.flow.detectors.cuda_required import CudaRequired
 from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.flags import Flags
+from xlamig.flow.detectors.half import HalfPrecision
 from xlamig.flow.detectors.narrowing import Narrowing
 from xlamig.flow.detectors.no_device import NoDevice
 from xlamig.flow.detectors.parts import owner_of
@@ -49,6 +50,7 @@ class Expressions:
         self.branches = Branches(analysis)
         self.flags = Flags(analysis, self.selections)
         self.cuda_required = CudaRequired(analysis, narrowing.guards, self.selections)
+        self.half = HalfPrecision(analysis)
         self.no_device = NoDevice(analysis)
         self.backends = Backends(analysis)
         self.packages = Packages(analysis)
@@ -70,6 +72,7 @@ class Expressions:
             self._chosen.add(id(node))
             self.add(self.selections.ternary(node, parent, place, takes_index))
             self.add(self.branches.ternary(node, place))
+            self.add(self.half.ternary(node, place))
         elif isinstance(node, ir.Bool) and id(node) not in self._chosen:
             self._chosen.add(id(node))
             self.add(self.selections.short_circuit(node, place))

@@ -1,4 +1,4 @@
-"""Find programs that train and never choose a device: on a TPU host they stay on the CPU."""
+"""Find programs that train and choose no device, or only the CPU: they stay there on a TPU host."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from xlamig import ir
 from xlamig.facts import DeviceChoice
 from xlamig.flow.interp.visits import Visit
 from xlamig.flow.model.device_names import names_device
+from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.scripts import is_script
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values
 
 _CLASS = re.compile(r"\.[A-Z]\w*$")
 _Built = tuple[ir.Call, CodeContext]
+_Chosen = tuple[ir.Expr, CodeContext]
 
 
 class NoDevice:
@@ -40,6 +42,32 @@ class NoDevice:
         if "test-code" in place.context or names.project.chooses_device(names.module):
             return
         yield DeviceChoice(**place.fields(node), via="none", device="", fallback="cpu")
+
+    def on_cpu(self, trains: bool) -> Iterator[DeviceChoice]:
+        """Yield the choice of nothing but the CPU, `device = "cpu"`, in each function that trains there."""
+        chosen: dict[int, _Chosen] = {}
+        for node, place in self.optimizers if trains else ():
+            for name, bindings in place.scope.bindings.items():
+                value = bindings[0].value
+                alone = len(bindings) == 1 and bindings[0].kind == "value" and not bindings[0].block
+                if value is None or not alone or value.end > node.start or "test-code" in place.context:
+                    continue
+                cpu = self.analysis.values.of(value, place.scope).value.value == "cpu"
+                if cpu and values.name_like("device").search(name) and self._moves_to(name, place):
+                    chosen[value.start] = value, place
+        for value, place in chosen.values():
+            fields = {**place.fields(value), "statement": (value.start, value.end)}
+            yield DeviceChoice(**fields, via="none", device="cpu", fallback="cpu", spelled="cpu")
+
+    def _moves_to(self, name: str, place: CodeContext) -> bool:
+        """Return whether the function, or module, moves something to the device of that name."""
+        body = place.scope.node or self.analysis.module
+        for node in ir.walk(body):
+            match node:
+                case ir.Call(func=ir.Attribute(attr="to"), args=args):
+                    if any(path_of(arg.value) == name for arg in args):
+                        return True
+        return False
 
     def _run_by_scripts(self, visit: Visit) -> list[_Built]:
         """Return the optimizers in functions that scripts without a device run."""

@@ -152,9 +152,11 @@ class Selections:
             return
         found = self.flow.choice(node, place)
         if found is not None:
-            self.devices.cover(found.chosen)
-            device = self.tests.device_text(found.chosen, place) or "cuda"
-            result: Literal["device", "string"] = "device" if self._makes_device(found.chosen) else "string"
+            chosen = found.chosen or found.fallback
+            if found.chosen is not None:
+                self.devices.cover(found.chosen)
+            device = (self.tests.device_text(found.chosen, place) if found.chosen else None) or "cuda"
+            result: Literal["device", "string"] = "device" if self._makes_device(chosen) else "string"
             test = ir.Name(node.start, node.test.end, "if")
             parts = self._plain_choice(node, place)
             if not parts and found.near and (asked := self.tests.asked(node.test, place)):

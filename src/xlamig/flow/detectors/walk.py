@@ -60,6 +60,7 @@ class Walk:
         """Return all facts of the module."""
         self._block(self.module.body, self.place)
         self.detectors.add(self.detectors.no_device.absence(self.interpretation.trains, self.visit))
+        self.detectors.add(self.detectors.no_device.on_cpu(self.interpretation.trains))
         consumed = self.detectors.apis.consumed
         found = (f for f in self.detectors.facts if f.kind != "launch" or f.span not in consumed)
         callers = SoleCallers(self.scopes.functions(), self.analysis.text)
@@ -256,6 +257,7 @@ class Walk:
         self.detectors.add(self.detectors.selections.statement(node, place))
         self.detectors.add(self.detectors.branches.statement(node, after, place))
         self.detectors.add(self.detectors.branches.choice(node, place))
+        self.detectors.add(self.detectors.half.statement(node, place))
         self.detectors.add(self.detectors.cuda_required.statement(node, after, place))
         self.detectors.visit(node.test, place.within("condition"))
         self._nested(node.body, self.narrowing.where(node.test, place, True))

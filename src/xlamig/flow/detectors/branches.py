@@ -14,7 +14,7 @@ from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
 _XLA = re.compile(rf"{NAMES_XLA.pattern}|(?<![\w.])x[mr]\.", NAMES_XLA.flags)
-_ASKS = re.compile(r"cuda|[\"']cpu[\"']", re.IGNORECASE)
+_ASKS = re.compile(r"cuda|[\"'](?:cpu|nccl)[\"']", re.IGNORECASE)
 _ASKS_TYPE = re.compile(r"(?:\.|_)type\b")
 _NAMES_DEVICE = re.compile(r"device|\.type$", re.IGNORECASE)
 _NAMES_CUDA = re.compile(r"cuda|nccl", re.IGNORECASE)
@@ -28,7 +28,7 @@ _HOUSEKEEPING = ("torch.cuda.", "torch.backends.")
 _NOT_HOUSEKEEPING = ("torch.cuda.amp.", "torch.cuda.stream", "torch.cuda.graph")
 
 Fallback = Literal["none", "raise", "cpu", "other"]
-Form = Literal["is-cuda", "type", "text", "set"]
+Form = Literal["is-cuda", "type", "text", "backend", "set"]
 Asked = tuple[Form, str, bool]
 """How a test asks, for which device, and whether CUDA is in use where it holds."""
 
@@ -118,10 +118,7 @@ class Branches:
         known = self.analysis.values.of(test, scope)
         if known.value.kind == "cuda-test":
             text = str(known.value.value)
-            form: Form = (
-                "is-cuda" if text.endswith("is_cuda") else "type" if _ASKS_TYPE.search(text) else "text"
-            )
-            return None if known.availability else (form, "cuda", not known.negated)
+            return None if known.availability else (_form_of(text), "cuda", not known.negated)
         return self._for_cpu(test)
 
     def _for_cpu(self, test: ir.Expr) -> Asked | None:
@@ -220,6 +217,15 @@ class Branches:
             spelled=self.analysis.source(test),
             answer="False" if on_cuda else "True",
         )
+
+
+def _form_of(test: str) -> Form:
+    """Return how the text of a test for CUDA asks."""
+    if test.endswith("is_cuda"):
+        return "is-cuda"
+    if "nccl" in test:
+        return "backend"
+    return "type" if _ASKS_TYPE.search(test) else "text"
 
 
 def _words(node: ir.Node) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Tests whether CUDA is available, or whether a device is a CUDA device, by the form of the expression."""
+"""Tests whether CUDA is available, or a device or process group is CUDA's, by the form of the expression."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from xlamig.flow.model.scopes import Scope, path_of
 
 CUDA_AVAILABLE = frozenset(
     {"torch.cuda.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_initialized"}
+)
+
+_BACKENDS = frozenset(
+    {"torch.distributed.get_backend", "torch.distributed.distributed_c10d.get_backend"}
 )
 
 
@@ -34,7 +38,8 @@ class CudaTests:
         return self._test(node) if asks and _is_cuda(node.args[0].value) else None
 
     def comparison(self, node: ir.Compare, scope: Scope) -> Known | None:
-        """`device.type == "cuda"`, `"cuda" in name` and `torch.cuda.device_count() > 0`."""
+        """`device.type == "cuda"`, `"cuda" in name`, `torch.cuda.device_count() > 0` and
+        `get_backend() == "nccl"`."""
         if len(node.ops) != 1:
             return None
         left, op, right = node.left, node.ops[0], node.comparators[0]
@@ -43,6 +48,8 @@ class CudaTests:
         if op in ("==", "!="):
             for one, other in ((left, right), (right, left)):
                 if _is_cuda(one) and self._names_a_device(other):
+                    return self._test(node, negated=op == "!=")
+                if isinstance(one, ir.Const) and one.value == "nccl" and self._is_backend(other, scope):
                     return self._test(node, negated=op == "!=")
         if isinstance(right, ir.Const) and self._counts_gpus(left, scope):
             none = (op, right.value) in (("==", 0), ("<", 1), ("<=", 0))
@@ -57,17 +64,28 @@ class CudaTests:
     def _counts_gpus(self, node: ir.Expr, scope: Scope) -> bool:
         """`torch.cuda.device_count()`, `len(torch.cuda.default_generators)`, and names for such numbers."""
         if not isinstance(node, ir.Call):
-            bindings = scope.find(path) if (path := path_of(node)) else []
-            made = bindings[0].value if len(bindings) == 1 else None
-            return isinstance(made, ir.Call) and self._counts_gpus(made, scope)
+            made = _made(node, scope)
+            return made is not None and self._counts_gpus(made, scope)
         if path_of(node.func) == "len" and node.args:
             return self.names.dotted(node.args[0].value, scope) == "torch.cuda.default_generators"
         return self.names.dotted(node.func, scope) == "torch.cuda.device_count"
+
+    def _is_backend(self, node: ir.Expr, scope: Scope) -> bool:
+        """`torch.distributed.get_backend()`, and a name for its result."""
+        call = node if isinstance(node, ir.Call) else _made(node, scope)
+        return call is not None and self.names.dotted(call.func, scope) in _BACKENDS
 
     def _names_a_device(self, node: ir.Expr) -> bool:
         """`device.type`, `args.device`, `str(device)`, `device_type`: the text decides."""
         text = self.text[node.start : node.end].lower()
         return "device" in text or text.endswith(".type")
+
+
+def _made(node: ir.Expr, scope: Scope) -> ir.Call | None:
+    """Return the call whose result a name is set to, once."""
+    bindings = scope.find(path) if (path := path_of(node)) else []
+    value = bindings[0].value if len(bindings) == 1 else None
+    return value if isinstance(value, ir.Call) else None
 
 
 def _is_cuda(node: ir.Expr) -> bool:

@@ -13,6 +13,7 @@ from xlamig.knowledge import helpers
 
 _BUILTINS = frozenset(dir(builtins))
 _MAX_ALIASES = 8
+_DOES_NOTHING = frozenset({"contextlib.nullcontext"})
 
 
 class Names:
@@ -98,12 +99,19 @@ class Names:
             return self._from_star(name, scope)
         if depth >= _MAX_ALIASES:
             return None
-        for binding in bindings:
-            if binding.kind != "value" or not isinstance(binding.value, ir.Name | ir.Attribute | ir.Call):
-                continue
-            aliased = self._dotted(binding.value, binding.scope, depth + 1)
-            if aliased is not None:
-                return aliased
+        found = (self._alternative(b.value, b.scope, depth) for b in bindings if b.kind == "value")
+        aliased = [name for name in found if name is not None]
+        return next((name for name in aliased if name not in _DOES_NOTHING), aliased[0] if aliased else None)
+
+    def _alternative(self, value: ir.Expr | None, scope: Scope, depth: int) -> str | None:
+        """Return what a name stands for; of `autocast if amp else nullcontext` the one that does something."""
+        match value:
+            case ir.Name() | ir.Attribute() | ir.Call():
+                return self._dotted(value, scope, depth + 1)
+            case ir.IfExp(body=body, orelse=orelse):
+                names = [self._alternative(branch, scope, depth) for branch in (body, orelse)]
+                acts = [name for name in names if name not in _DOES_NOTHING]
+                return acts[0] if len(acts) == 1 else None
         return None
 
     def _aliased_path(self, name: str, attributes: list[str], scope: Scope, depth: int) -> str | None:

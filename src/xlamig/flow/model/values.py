@@ -20,6 +20,7 @@ _MAX_NAMES = 8  # followed from one to the next
 
 _INFINITIES = frozenset({"math.inf", "numpy.inf", "torch.inf", "torch.math.inf"})
 _XLA_DEVICES = frozenset({"torch_xla.device", "torch_xla.core.xla_model.xla_device"})
+_ENVIRONMENT = frozenset({"os.getenv", "os.environ.get"})
 _GPU_WORDS = ("nccl",)
 _BRACES = re.compile(r"\{[^}]*\}")
 _PERCENT = re.compile(r"%[dsi]")
@@ -254,6 +255,10 @@ class Values:
             return Known(Value("constant", math.inf)) if text in ("inf", "infinity") else self._unknown(node)
         if path_of(node.func) in ("str", "bool") and len(node.args) == 1:
             return self.of(node.args[0].value, scope, depth + 1)
+        if dotted in _ENVIRONMENT and len(node.args) == 2:
+            known = self.of(node.args[1].value, scope, depth + 1)
+            place = (node.args[1].value.start, node.args[1].value.end)
+            return replace(known, sure=False, defaults=(*known.defaults, place))
         if isinstance(node.func, ir.Attribute) and node.func.attr == "format":
             template = self.of(node.func.value, scope, depth + 1).value
             if template.kind == "constant" and isinstance(template.value, str):

@@ -156,9 +156,49 @@ def chain_of_three():
         return "mps"
     return "cpu"
 def negated(device):
-    if not torch.cuda.is_available():  # missed: XLA003
+    if not torch.cuda.is_available():  # expect: XLA003
         device = torch.device("cpu")
     return device
+def current(grads):
+    device = torch.device("cpu")
+    if torch.cuda.is_available():  # expect: XLA003
+        device = torch.cuda.current_device()
+    return [g.to(device) for g in grads]
+def dtype(name):
+    return torch.float32 if name == "cpu" else torch.float16  # expect: XLA802
+"""
+SETTINGS = """
+import os, torch, wandb
+import torch.distributed as dist
+from contextlib import nullcontext
+from lightning.fabric.strategies import FSDPStrategy
+from torch import autocast
+def groups(cfg):
+    torch.cuda.set_device(0)
+    dist.init_process_group(backend=cfg.distributed.backend)  # expect: XLA701
+    if dist.get_backend() == "nccl":  # expect: XLA013
+        return dist.new_group(backend="gloo")
+    if not dist.is_nccl_available():  # expect: XLA611
+        return None
+    return FSDPStrategy()  # expect: XLA707
+def run(model, amp):
+    scope = autocast if amp else nullcontext
+    with scope("cuda"):  # expect: XLA801
+        y = model(torch.ones(2))
+    with torch.cuda.amp.autocast(enabled=False):  # expect: XLA801
+        return y + model(torch.ones(2))
+def watch(model):
+    wandb.watch(model, log=os.getenv("WATCH", "gradients"), log_freq=10)  # expect: XLA112
+"""
+ON_CPU = """
+import torch
+def main(data):
+    device = "cpu"  # expect: XLA017
+    model = torch.nn.Linear(2, 2).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for x in data:
+        model(x.to(device)).sum().backward()
+        optimizer.step()
 """
 LOADERS = """
 from torch.utils.data import DataLoader
@@ -201,12 +241,13 @@ PROBES: dict[str, dict[str, str]] = {
     "layers that are listed": {"main.py": stack(AT_ONCE)},
     "saving on one rank": {"main.py": SAVES},
     "a choice of device": {"main.py": DEVICES},
+    "settings and backends": {"main.py": SETTINGS},
+    "the CPU on every host": {"main.py": ON_CPU},
     "loaders": {"main.py": LOADERS},
     "masks": {"main.py": MASKS},
     "arguments that only XLA refuses": {"main.py": ARGUMENTS},
 }
 MISSED = {
-    "XLA003": "a test that is negated",
     "XLA203": "a mask by its name alone, which is no evidence of its dtype",
     "XLA510": "no rule for `x.type(name)`",
     "XLA901": "a loader that a factory makes, without shuffle",

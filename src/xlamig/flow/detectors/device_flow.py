@@ -64,16 +64,15 @@ class DeviceFlow:
         blocks = list(_blocks_around(node, self._body(place)))
         before = [statement for block, i in blocks for statement in block[:i]]
         after = [statement for block, i in reversed(blocks) for statement in block[i + 1 :]]
-        for rest in ((), after, None):
-            if rest is None:
-                found = self._overridden(node, before, place)
-            else:
-                found = self._decided(node, before, rest, place)
-            if found is not None:
-                target, choice = found
-                near = any(ir.encloses(s, choice.fallback) for s in _near(*blocks[-1]))
-                return None if self._may_be_xla(target, place) else choice._replace(near=near)
-        return None
+        found = (
+            self._decided(node, before, (), place)
+            or self._decided(node, before, after, place)
+            or self._overridden(node, before, place)
+        )
+        if found is None or self._may_be_xla(found[0], place):
+            return None
+        near = any(ir.encloses(s, found[1].fallback) for s in _near(*blocks[-1]))
+        return found[1]._replace(near=near)
 
     def _decided(
         self, node: ir.If, before: Iterable[ir.Stmt], rest: Iterable[ir.Stmt], place: CodeContext
@@ -97,7 +96,8 @@ class DeviceFlow:
             fallback = self._cpu(values, place)
             if fallback is None or present.get(target) or not node.start <= fallback.start < node.end:
                 continue
-            if name_like("device").search(target[0].rpartition(".")[2]) and not self._is_cpu(target[0], place):
+            path = target[0]
+            if name_like("device").search(path.rpartition(".")[2]) and not self._is_cpu(path, place):
                 return target, Choice(None, fallback)
         return None
 

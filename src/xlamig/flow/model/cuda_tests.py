@@ -14,9 +14,7 @@ CUDA_AVAILABLE = frozenset(
     {"torch.cuda.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_initialized"}
 )
 
-_BACKENDS = frozenset(
-    {"torch.distributed.get_backend", "torch.distributed.distributed_c10d.get_backend"}
-)
+_BACKENDS = frozenset({"torch.distributed.get_backend", "torch.distributed.distributed_c10d.get_backend"})
 
 
 @dataclass(frozen=True, slots=True)

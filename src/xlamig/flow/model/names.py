@@ -104,7 +104,7 @@ class Names:
         return next((name for name in aliased if name not in _DOES_NOTHING), aliased[0] if aliased else None)
 
     def _alternative(self, value: ir.Expr | None, scope: Scope, depth: int) -> str | None:
-        """Return what a name stands for; of `autocast if amp else nullcontext` the one that does something."""
+        """Return what a name stands for; of `autocast if amp else nullcontext` the one that acts."""
         match value:
             case ir.Name() | ir.Attribute() | ir.Call():
                 return self._dotted(value, scope, depth + 1)

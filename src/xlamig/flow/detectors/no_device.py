@@ -56,7 +56,8 @@ class NoDevice:
                 if cpu and values.name_like("device").search(name) and self._moves_to(name, place):
                     chosen[value.start] = value, place
         for value, place in chosen.values():
-            fields = {**place.fields(value), "statement": (value.start, value.end)}
+            fields = place.fields(value)
+            fields["statement"] = (value.start, value.end)
             yield DeviceChoice(**fields, via="none", device="cpu", fallback="cpu", spelled="cpu")
 
     def _moves_to(self, name: str, place: CodeContext) -> bool:

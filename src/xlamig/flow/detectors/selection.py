@@ -152,16 +152,17 @@ class Selections:
             return
         found = self.flow.choice(node, place)
         if found is not None:
-            chosen = found.chosen or found.fallback
+            text = None
             if found.chosen is not None:
                 self.devices.cover(found.chosen)
-            device = (self.tests.device_text(found.chosen, place) if found.chosen else None) or "cuda"
-            result: Literal["device", "string"] = "device" if self._makes_device(chosen) else "string"
+                text = self.tests.device_text(found.chosen, place)
+            makes = self._makes_device(found.chosen or found.fallback)
+            result: Literal["device", "string"] = "device" if makes else "string"
             test = ir.Name(node.start, node.test.end, "if")
             parts = self._plain_choice(node, place)
             if not parts and found.near and (asked := self.tests.asked(node.test, place)):
                 parts = {**asked, "fallback": (found.fallback.start, found.fallback.end)}
-            yield self._fact(test, "if-else", device, "cpu", result, place, parts)
+            yield self._fact(test, "if-else", text or "cuda", "cpu", result, place, parts)
             return
         negated = self.tests.is_negated(node.test, place)
         chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)

@@ -16,6 +16,7 @@ from xlamig.flow import Interface
 from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import Visit
 from xlamig.flow.model.callers import NO_CALLERS, Callers
+from xlamig.flow.model.switches import State
 from xlamig.rulebook.program import UNSEEN, Program
 from xlamig.source.text import SourceText
 
@@ -42,6 +43,7 @@ class AnalyseJob:
     exposes: tuple[str, ...] = ()  # what raises in its programs once they choose XLA
     beside: Aside | None = None  # what the file is, if it is not the program itself
     unread: str = ""  # a file of its programs that was not read
+    switches: tuple[tuple[str, State], ...] = ()  # of the options that it tests, those that nothing changes
 
     def key(self, loaded: str, seals: str, session: str) -> str:
         """The key of the result. The key of the first stage says what the tree and the native summary are,

@@ -55,6 +55,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
                 job.texts,
                 job.visit,
                 job.source.filename,
+                job.switches,
             )
             facts = found.facts
             if job.path.name == "setup.py":

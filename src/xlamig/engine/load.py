@@ -14,6 +14,7 @@ from xlamig.artifacts.native import Native
 from xlamig.engine import parser_limits
 from xlamig.engine.cache import digest, digest_of
 from xlamig.flow import Interface, summary_of
+from xlamig.flow.model.given import NOTHING_GIVEN, Given
 from xlamig.source.kinds import Kind
 from xlamig.source.notebook import SUFFIX as NOTEBOOK
 
@@ -62,6 +63,7 @@ class Loaded:
     failure: Failure | None = None
     uses: str = ""  # see flow.summary_of
     native: Native | None = None
+    given: Given = NOTHING_GIVEN
 
 
 def module_identity(name: str) -> str:
@@ -93,7 +95,7 @@ def load(job: LoadJob) -> Loaded:
         return Loaded(failure=Failure(error.message, error.row, error.column))
     summary = summary_of(module, job.text, job.module, job.is_package)
     seal = digest(summary.interface._replace(calls={}))  # what calls come to is in `AnalyseJob.callers`
-    return Loaded(summary.interface, seal, pickle.dumps(module, 5), uses=summary.uses)
+    return Loaded(summary.interface, seal, pickle.dumps(module, 5), uses=summary.uses, given=summary.given)
 
 
 def _edited(text: str, before: Parsed) -> ir.Module | None:

@@ -28,6 +28,7 @@ from xlamig.engine.progress import Progress
 from xlamig.engine.reader import Reader
 from xlamig.engine.session import look_again
 from xlamig.engine.source import Source
+from xlamig.engine.switches import switches_of
 from xlamig.engine.unread import unread_files
 from xlamig.engine.whole_program import WholeProgram
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
@@ -136,6 +137,7 @@ class Run:
             files_beside(sources, index),
             unread_files(sources, importers=not self._complete),
             own,
+            switches_of(sources) if self._complete else None,
         )
         for source in sources:
             program.note_sinks(source, source.loaded or Loaded())

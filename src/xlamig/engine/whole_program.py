@@ -20,6 +20,7 @@ from xlamig.flow import Interface, ProjectIndex
 from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit, relocated
 from xlamig.flow.model.callers import NO_CALLERS
+from xlamig.flow.model.switches import State, Switches
 from xlamig.source.text import SourceText
 
 
@@ -35,6 +36,7 @@ class WholeProgram:
     beside: Mapping[str, Aside]  # by file, of those beside the program
     unread: Mapping[str, str]  # by module, see unread_files
     own: frozenset[str]  # the packages at the top of the paths
+    switches: Switches | None = None  # None where not all of the program is known
     visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
     _sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
     _known_seals: dict[str, str] = field(default_factory=dict)  # by file, as long as that
@@ -67,7 +69,15 @@ class WholeProgram:
             self.exposes(source),
             self.beside.get(source.file.name),
             unread_in_program(self.unread, self.index.programs_with(source.module)) if self.unread else "",
+            self._switches(loaded),
         )
+
+    def _switches(self, loaded: Loaded) -> tuple[tuple[str, State], ...]:
+        """Return the options with a known state that a file tests."""
+        if self.switches is None:
+            return ()
+        known = ((option, self.switches.state(option)) for option in sorted(loaded.given.tested))
+        return tuple((option, state) for option, state in known if state)
 
     def _visit(self, source: Source, text: SourceText) -> Visit | None:
         """Return what other modules run of a source, or of a changed text of it."""

@@ -23,6 +23,7 @@ GuardKind = Literal[
     "version",
     "never",  # a condition that is constantly false
     "unset",  # a flag that its class's constructor sets to False or None, and nothing in the file to more
+    "off",  # a test of an option that everything in the project leaves off, or on
     "type-checking",
 ]
 

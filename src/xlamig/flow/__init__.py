@@ -5,7 +5,7 @@ The detectors are imported when a module is analysed: a run that finds nothing c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,15 +20,19 @@ if TYPE_CHECKING:
     from xlamig.flow.detectors.parts import RawPart, RawSize
     from xlamig.flow.interp.module_text import ModuleText
     from xlamig.flow.interp.visits import Visit
+    from xlamig.flow.model.given import Given
+    from xlamig.flow.model.switches import State
 
 __all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary_of"]
 
 
 class Summary(NamedTuple):
-    """All that other modules ask of a module; `uses` are the imported names it uses, one a line."""
+    """All that other modules ask of a module; `uses` are the imported names it uses, one a line, `given` the
+    values that it gives to options."""
 
     interface: Interface
     uses: str
+    given: Given
 
 
 class Facts(NamedTuple):
@@ -47,11 +51,12 @@ class Facts(NamedTuple):
 def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Summary:
     """Nothing here depends on any other module or on the rules."""
     from xlamig.flow.interface import interface_of
+    from xlamig.flow.model.given import given_by
     from xlamig.flow.model.scopes import ScopeTable
     from xlamig.flow.model.uses import uses_of
 
     scopes = ScopeTable(module, text, name, is_package)
-    return Summary(interface_of(module, scopes, text), uses_of(module, scopes))
+    return Summary(interface_of(module, scopes, text), uses_of(module, scopes), given_by(module, scopes))
 
 
 def facts_of(
@@ -66,13 +71,15 @@ def facts_of(
     texts: Mapping[str, ModuleText] = MappingProxyType({}),
     visit: Visit | None = None,
     filename: str = "",
+    switches: Iterable[tuple[str, State]] = (),
 ) -> Facts:
     """The facts of one module, in source order.
 
     `name` is the module's identity (see ProjectIndex), `interfaces` are those of the project modules it may
     reach, `context` holds for every place ("test-code"), `callers` says which functions
     steps and workers of loaders call (see ProjectIndex.callers), `texts` are modules whose functions may be
-    run, `visit` is what other modules run of this one.
+    run, `visit` is what other modules run of this one, `switches` are the options that have the same state
+    in the whole project.
     """
     from xlamig.flow.detectors.parts import sizes_of
     from xlamig.flow.detectors.walk import Walk
@@ -85,6 +92,7 @@ def facts_of(
     scopes = ScopeTable(module, text, name, is_package)
     names = Names(interest, ProjectIndex(interfaces), name)
     values = Values(names, text)
+    values.switches.update(switches)
     values.options.update(command_line_options(module, scopes, values))
     torch = has_torch(text) or any(interface.torch for interface in interfaces.values())
     analysis = Analysis(module, text, names, values, torch, filename)

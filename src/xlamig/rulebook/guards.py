@@ -13,7 +13,7 @@ from xlamig.rulebook.rule import Guarded
 Policy = Literal["plain", "lower", "silent"]
 
 _DEAD: frozenset[GuardKind] = frozenset({"never", "type-checking"})
-_OPTIONAL: frozenset[GuardKind] = frozenset({"optional-import", "package", "hasattr", "version", "unset"})
+_OPTIONAL: frozenset[GuardKind] = frozenset({"optional-import", "package", "hasattr", "version", "unset", "off"})
 _CLOSED: Mapping[Target, frozenset[GuardKind]] = {
     "torch_xla": _OPTIONAL | {"cuda", "other-device", "no-xla"},
     "torch_tpu": _OPTIONAL | {"cuda", "other-device", "xla"},
@@ -88,4 +88,6 @@ def explain(guard: Guard, row: int) -> str:
         return f"a TPU does not run this: `{guard.text}` is false there (line {row})"
     if guard.kind == "unset":
         return f"this runs only if `{guard.text}` is set from outside, the class leaves it off (line {row})"
+    if guard.kind == "off":
+        return f"this runs only if `{guard.text}` holds, which nothing in the project makes true (line {row})"
     return f"this runs only if `{guard.text}` holds (line {row})"

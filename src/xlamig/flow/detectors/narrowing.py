@@ -31,6 +31,12 @@ class Narrowing:
         first = self.frequency_guards.first_rank(test, place.scope, holds)
         return on_first_rank(place, first)
 
+    def off(self, test: ir.Expr, place: CodeContext) -> tuple[Guard, ...]:
+        """Return the options that a test asks for and that nothing in the project turns on."""
+        if not self.analysis.values.switches:
+            return ()
+        return tuple(guard for guard in self.guards.of(test, place.scope, True) if guard.kind == "off")
+
     def after(self, statement: ir.Stmt, place: CodeContext) -> CodeContext:
         """The place of what follows a statement in its block: an early exit guards it."""
         if isinstance(statement, ir.If) and _leaves_quietly(statement.body) and not statement.orelse:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 from xlamig import ir
-from xlamig.facts import ContextTags, Fact, Guard
+from xlamig.facts import ChangingPath, ContextTags, Fact, Guard
 from xlamig.flow.detectors.event_facts import facts_of_events
 from xlamig.flow.detectors.expressions import Expressions, divisor
 from xlamig.flow.detectors.handover import hands_over, hands_over_before
@@ -97,11 +97,21 @@ class Walk:
             inside = self._without_handover(statement, place.at(statement))
             after = body[i + 1] if i + 1 < len(body) else None
             events = self.interpretation.recorder.of(statement)
-            self.detectors.add(
-                facts_of_events(events, inside, self.interpretation.recorder.proofs, statement, body[i + 1 :])
+            facts = facts_of_events(
+                events, inside, self.interpretation.recorder.proofs, statement, body[i + 1 :]
             )
+            self.detectors.add(self._in_test(facts, statement, inside))
             self._statement(statement, inside, after)
             place = self.narrowing.after(statement, place)
+
+    def _in_test(self, facts: Iterable[Fact], node: ir.Stmt, place: CodeContext) -> Iterator[Fact]:
+        """Yield the facts of an `if`, those of its test under the options that it asks for before; a branch
+        that never runs is no choice."""
+        guards = self.narrowing.off(node.test, place) if isinstance(node, ir.If) else ()
+        for fact in facts:
+            before = (g for g in guards if g.span[1] <= fact.span[0] or isinstance(fact, ChangingPath))
+            inside = isinstance(node, ir.If) and node.test.start <= fact.span[0] < node.test.end
+            yield replace(fact, guards=(*fact.guards, *before)) if guards and inside else fact
 
     def _without_handover(self, statement: ir.Stmt, place: CodeContext) -> CodeContext:
         """Return the place of a barrier without the word where nobody waits for what stands before it."""

@@ -10,6 +10,7 @@ from xlamig import ir
 from xlamig.facts import Guard, GuardKind
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.flow.model.switches import outcome
 from xlamig.flow.model.values import Values
 from xlamig.flow.model.versions import holds_on_torch
 from xlamig.knowledge.devices import alternatives
@@ -99,10 +100,29 @@ class Guards:
             return "unset"
         if known.value.kind == "sequence":
             return None
+        if self._never(test, scope) is holds:
+            return "off"
         on_torch = holds_on_torch(self.text[test.start : test.end])
         if on_torch is not None:
             return "version" if on_torch is not holds else None
         return self._by_name(test, scope, holds)
+
+    def _never(self, test: ir.Expr, scope: Scope) -> bool | None:
+        """Return the outcome that a test does not have, because an option has one state in the project."""
+        switches = self.values.switches
+        found = outcome(test, switches) if switches else None
+        names = (node.id for node in ir.walk(test) if isinstance(node, ir.Name) and node.id in switches)
+        return None if found is None or not all(self._is_option(name, scope) for name in names) else not found
+
+    def _is_option(self, name: str, scope: Scope) -> bool:
+        """Return whether a name is a parameter, or what the module binds, and stays what it is."""
+        state = self.values.switches[name]
+        return all(
+            binding.kind in ("param", "import")
+            or binding.scope.kind != "function"
+            or (isinstance(binding.value, ir.Const) and bool(binding.value.value) is (state == "on"))
+            for binding in scope.lookup(name)
+        )
 
     def _is_left_off(self, test: ir.Expr, scope: Scope) -> bool:
         """Return whether a test asks for `self.flag`, which its constructor sets to False or None: nothing

@@ -13,6 +13,7 @@ from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.known import Known, expression, join
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Binding, Scope, path_of
+from xlamig.flow.model.switches import State
 from xlamig.flow.model.words import starts_of
 
 _MAX_DEPTH = 6
@@ -31,12 +32,14 @@ _CHANGES = re.compile(
 
 
 class Values:
-    """Evaluates expressions of one module. `options` are defaults of command-line options."""
+    """Evaluates expressions of one module. `options` are defaults of command-line options, `switches` the
+    options that have the same state in the whole project."""
 
     def __init__(self, names: Names, text: str) -> None:
         self.names = names
         self.text = text
         self.options: dict[str, tuple[Scalar, tuple[Span, ...]]] = {}
+        self.switches: dict[str, State] = {}
         self._cuda = CudaTests(names, text)
         self._variables: dict[tuple[Scope, str, int], Known | None] = {}
         self._followed = 0

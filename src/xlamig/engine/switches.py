@@ -1,0 +1,86 @@
+"""Switches of a run: what its modules give to options, and what its settings, scripts and pages say of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from xlamig.engine.source import Source
+from xlamig.flow.model.given import OFF, ON, UNKNOWN, Given
+from xlamig.flow.model.switches import Switches
+from xlamig.source.beside import aside_of
+
+_SUFFIXES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
+_FOLDERS = re.compile(r"conf|cfg|param|option|setting|recipe|hp", re.IGNORECASE)
+_MOST_FILES, _MOST_BYTES = 200, 100_000
+_WORDS = {
+    **dict.fromkeys(("false", "0", "0.0", "no", "off"), OFF),
+    **dict.fromkeys(("true", "1", "yes", "on"), ON),
+}
+_VALUE = re.compile(r"""["']?[ \t]*(?:[:=][ \t]*|[ \t]+)["']?([\w.+-]+)""")
+_COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
+
+
+def switches_of(sources: Iterable[Source]) -> Switches:
+    """Return the options of a run's files that have the same state everywhere; what tests do is not counted."""
+    own = [s for s in sources if aside_of(s.file.name, s.source.text, s.source.kind) != "tests"]
+    switches = Switches(given for source in own if (given := _given(source)))
+    asked = [option for option in switches.tested if switches.state(option)]
+    names = switches.sources(asked)
+    if names:
+        for option, code in _given_elsewhere(names, own):
+            switches.give(option, {code})
+        switches.forget()
+    return switches
+
+
+def _given(source: Source) -> Given | None:
+    return source.loaded.given if source.loaded and source.loaded.interface else None
+
+
+def _given_elsewhere(names: Iterable[str], sources: list[Source]) -> Iterator[tuple[str, str]]:
+    """Yield what the files say of options that are no modules, or were not read as such."""
+    listed = "|".join(re.escape(name).replace("_", "[_-]") for name in sorted(names, key=len, reverse=True))
+    spoken = re.compile(rf"(--?|[\"'.,({{ \t])?(?<![\w-])({listed})(?![\w-])")
+    texts = [(s.source.kind or "python", s.source.text) for s in sources if not _given(s) and s.source.kind != "native"]
+    texts += [("page", text) for text in _texts_beside(sources)]
+    for kind, text in texts:
+        text = text if kind == "page" else _COMMENT.sub("", text)
+        for found in spoken.finditer(text):
+            value = _VALUE.match(text, found.end())
+            option, dashed = found[2].replace("-", "_"), found[1] in ("-", "--")
+            word = value[1] if value and "\n" not in value[0] else ""
+            sets = value is not None and value[0].lstrip("\"' \t")[:1] in (":", "=")
+            if dashed and (not word or word.startswith("-")):
+                yield option, ON
+            elif dashed or sets:
+                yield option, _WORDS.get(word.lower(), UNKNOWN)
+
+
+def _texts_beside(sources: list[Source]) -> Iterator[str]:
+    """Yield the texts of settings and pages in the folders of the program that are no sources of the run."""
+    known = {source.file.path for source in sources}
+    folders = {source.file.path.parent for source in sources}
+    seen = 0
+    for folder in sorted(folders | {inner for one in folders for inner in _settings_folders(one)}):
+        for path in _settings_files(folder):
+            if path not in known and seen < _MOST_FILES:
+                seen += 1
+                try:
+                    yield path.read_text("utf-8", "replace")
+                except OSError:
+                    continue
+
+
+def _settings_folders(folder: Path) -> Iterator[Path]:
+    with os.scandir(folder) as entries:
+        yield from (Path(e.path) for e in entries if e.is_dir(follow_symlinks=False) and _FOLDERS.search(e.name))
+
+
+def _settings_files(folder: Path) -> Iterator[Path]:
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.name.endswith(_SUFFIXES) and entry.is_file() and entry.stat().st_size < _MOST_BYTES:
+                yield Path(entry.path)

@@ -1,0 +1,337 @@
+"""Collect the values that a module gives to options: arguments, attributes, defaults and entries.
+
+A value is coded as a word: OFF, ON and UNKNOWN; the name of another option whose value it is; and such a name
+after NOT for its opposite, after ONLY_IF for a value that is false at least where that option is off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from xlamig import ir
+from xlamig.flow.model.scopes import Binding, Scope, ScopeTable, path_of
+
+OFF, ON, UNKNOWN = "-", "+", "?"
+NOT, ONLY_IF = "!", "&"
+INSTANCE = "()"
+"""The name of calls of an object: those that run a `forward` or a `__call__`. Before the name of a method or
+variable: calls of it, which may be an object."""
+SUPER = "super()"
+"""The name of calls of the constructor above."""
+
+_CALLED = {"forward": INSTANCE, "__call__": INSTANCE}
+_SETS = re.compile(r"^(?:enable|set|use|activate|turn_on|supports)_(\w+)$|^(\w+)_(?:enable|enabled|on)$")
+_FLAGS = {"store_true": OFF, "store_false": ON}
+_DEFINES = frozenset({"add_argument", "option", "Option", "add_option"})
+_FIELDS = frozenset({"field", "Field", "ib", "attrib"})
+_SAME = frozenset({"bool", "int", "float"})
+_MAX_DEPTH = 4
+_MOST_STARRED = 20  # parameters that `*args` may fill
+
+Codes = frozenset[str]
+
+
+class Parameter(NamedTuple):
+    """A parameter of a function: where a position stands for it, -1 for none, and the code of its default, ""
+    if it has none."""
+
+    name: str
+    position: int
+    default: str
+
+
+class Calls(NamedTuple):
+    """All calls of a name: the codes by position, how many positions each call fills, and the keywords that
+    each call gives."""
+
+    positional: tuple[Codes, ...]
+    least: int
+    keywords: Codes
+
+
+class Given(NamedTuple):
+    """The values that a module gives, by option; its calls and parameters, by function; the classes that it
+    derives others from; and the options that its tests ask for."""
+
+    values: Mapping[str, Codes]
+    calls: Mapping[str, Calls]
+    parameters: Mapping[str, tuple[Parameter, ...]]
+    bases: Codes
+    tested: Codes
+
+
+NOTHING_GIVEN = Given({}, {}, {}, frozenset(), frozenset())
+
+
+def option_of(node: ir.Expr) -> str:
+    """Return the option that an expression reads: the last name of `x`, `cfg.x`, `cfg["x"]`, `cfg.get("x")` and
+    `getattr(cfg, "x", False)`; "" for others."""
+    match node:
+        case ir.Name(id=name) | ir.Attribute(attr=name):
+            return name
+        case ir.Subscript(index=(ir.Const(value=str(name)),)):
+            return name
+        case ir.Call(func=ir.Name(id="getattr"), args=(_, ir.Arg(value=ir.Const(value=str(name))), *_)):
+            return name
+        case ir.Call(func=ir.Attribute(attr="get" | "pop"), args=(ir.Arg(value=ir.Const(value=str(name))), *_)):
+            return name
+        case ir.Call(func=ir.Name(id=called), args=(ir.Arg(value=value),)) if called in _SAME:
+            return option_of(value)
+    return ""
+
+
+def given_by(module: ir.Module, scopes: ScopeTable) -> Given:
+    """Return what a module gives."""
+    return _Collector(scopes).collect(module)
+
+
+class _Collector:
+    def __init__(self, scopes: ScopeTable) -> None:
+        self.scopes = scopes
+        self.values: dict[str, set[str]] = {}
+        self.calls: dict[str, Calls] = {}
+        self.parameters: dict[str, tuple[Parameter, ...]] = {}
+        self.bases: set[str] = set()
+        self.tested: set[str] = set()
+
+    def collect(self, module: ir.Module) -> Given:
+        waiting: list[tuple[ir.Node, Scope]] = [(module, self.scopes.module)]
+        while waiting:
+            node, scope = waiting.pop()
+            self._node(node, scope)
+            if isinstance(node, ir.FunctionDef | ir.ClassDef):
+                scope = self.scopes.of(node)
+            waiting.extend((child, scope) for child in ir.children(node) if not isinstance(child, ir.Const))
+        return Given(
+            {name: frozenset(codes) for name, codes in self.values.items()},
+            self.calls,
+            self.parameters,
+            frozenset(self.bases),
+            frozenset(self.tested),
+        )
+
+    def _node(self, node: ir.Node, scope: Scope) -> None:
+        match node:
+            case ir.Call():
+                self._call(node, scope)
+            case ir.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._assigned(target, value, scope)
+            case ir.AnnAssign(target=target, value=ir.Expr() as value):
+                self._assigned(target, value, scope)
+            case ir.AugAssign(target=target):
+                self._set(target, frozenset({UNKNOWN}), scope)
+            case ir.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    if isinstance(key, ir.Const) and isinstance(key.value, str):
+                        self._add(key.value, self._codes(value, scope))
+            case ir.FunctionDef():
+                self._function(node, scope)
+            case ir.ClassDef(args=args):
+                self.bases.update(path_of(arg.value).rpartition(".")[2] for arg in args)
+            case ir.If(test=test) | ir.While(test=test) | ir.IfExp(test=test):
+                self.tested.update(filter(None, map(option_of, _asked(test))))
+            case ir.Bool(values=values):
+                self.tested.update(filter(None, (option_of(one) for v in values for one in _asked(v))))
+
+    # ------------------------------------------------------------------ where values are given
+
+    def _add(self, option: str, codes: Iterable[str]) -> None:
+        self.values.setdefault(option, set()).update(code for code in codes if code != option)
+
+    def _assigned(self, target: ir.Expr, value: ir.Expr, scope: Scope) -> None:
+        if isinstance(target, ir.Sequence):
+            values = value.elements if isinstance(value, ir.Sequence) else ()
+            for i, element in enumerate(target.elements):
+                known = len(values) == len(target.elements)
+                self._set(element, self._codes(values[i], scope) if known else _UNKNOWN, scope)
+        else:
+            self._set(target, self._codes(value, scope), scope)
+
+    def _set(self, target: ir.Expr, codes: Codes, scope: Scope) -> None:
+        """A local name is no option; one that is the module's or a class's is."""
+        local = isinstance(target, ir.Name) and scope.home(target.id).kind == "function"
+        option = option_of(target) if not local and not isinstance(target, ir.Call) else ""
+        if option:
+            self._add(option, codes)
+
+    def _function(self, node: ir.FunctionDef, scope: Scope) -> None:
+        method = scope.kind == "class"
+        static = any(path_of(decorator) == "staticmethod" for decorator in node.decorators)
+        params = [p for p in node.params if p.kind not in ("*", "**")][method and not static :]
+        name = scope.name.rpartition(".")[2] if node.name == "__init__" and method else node.name
+        found = (
+            Parameter(p.name, -1 if p.kind == "keyword-only" else i, _default(p)) for i, p in enumerate(params)
+        )
+        key = _CALLED.get(name, name)
+        self.parameters[key] = (*self.parameters.get(key, ()), *found)
+        self._verb(node.name)
+
+    def _verb(self, name: str) -> None:
+        """`enable_x()` turns `x` on."""
+        if found := _SETS.search(name):
+            self._add(found[1] or found[2], _UNKNOWN)
+
+    def _call(self, node: ir.Call, scope: Scope) -> None:
+        name = path_of(node.func).rpartition(".")[2]
+        if name in _DEFINES or name.startswith("DEFINE_"):
+            self._defined(node, name, scope)
+            return
+        for arg in node.args:
+            if arg.keyword is not None:
+                self._add(arg.keyword, self._codes(arg.value, scope))
+        if name == "setattr" and len(node.args) == 3:
+            key = node.args[1].value
+            if isinstance(key, ir.Const) and isinstance(key.value, str):
+                self._add(key.value, self._codes(node.args[2].value, scope))
+        self._verb(name)
+        self._called(_callee(node, name, scope), node.args, scope)
+        if node.args and (handed := path_of(node.args[0].value).rpartition(".")[2]):
+            self._called(handed, node.args[1:], scope)  # partial(f, ...), checkpoint(f, ...)
+
+    def _called(self, name: str, args: tuple[ir.Arg, ...], scope: Scope) -> None:
+        if not name:
+            return
+        positional: list[Codes] = []
+        for arg in args:
+            if arg.star == "*" and not name.startswith(INSTANCE):  # an object passes on what it is given
+                positional += [_UNKNOWN] * _MOST_STARRED
+            elif arg.keyword is None and not arg.star:
+                positional.append(self._codes(arg.value, scope))
+        keywords = frozenset(arg.keyword for arg in args if arg.keyword is not None)
+        now = Calls(tuple(positional), len(positional), keywords)
+        known = self.calls.get(name)
+        self.calls[name] = join_calls(known, now) if known else now
+
+    def _defined(self, node: ir.Call, name: str, scope: Scope) -> None:
+        """`parser.add_argument("--x", action="store_true")`, `DEFINE_boolean("x", False, ...)`"""
+        texts = [a.value.value for a in node.args if a.keyword is None and isinstance(a.value, ir.Const)]
+        names = [text for text in texts if isinstance(text, str)]
+        if not names:
+            return
+        given = {arg.keyword: arg.value for arg in node.args if arg.keyword}
+        if name.startswith("DEFINE_"):
+            default = node.args[1].value if len(node.args) > 1 else given.get("default")
+            self._add(names[0], self._codes(default, scope) if default is not None else _UNKNOWN)
+            return
+        action, default = given.get("action"), given.get("default")
+        long = next((text for text in names if text.startswith("--")), names[0])
+        if isinstance(dest := given.get("dest"), ir.Const):
+            long = str(dest.value)
+        codes = _UNKNOWN if default is None else self._codes(default, scope)
+        if isinstance(action, ir.Const) and default is None:
+            codes = frozenset({_FLAGS.get(str(action.value), UNKNOWN)})
+        self._add(long.partition("/")[0].lstrip("-").replace("-", "_"), codes)
+
+    # ------------------------------------------------------------------ values
+
+    def _codes(self, node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
+        if depth > _MAX_DEPTH:
+            return _UNKNOWN
+        match node:
+            case ir.Const(value=value):
+                return frozenset({_constant(value)})
+            case ir.Unary(op="not", operand=operand):
+                return frozenset(map(_opposite, self._codes(operand, scope, depth + 1)))
+            case ir.Bool(op="and", values=values):
+                known = (self._codes(value, scope, depth + 1) for value in values)
+                single = [code for codes in known if len(codes) == 1 for code in codes if code not in (ON, UNKNOWN)]
+                return frozenset({_only_if(single[0]) if single else UNKNOWN})
+            case ir.Bool(values=values):
+                return frozenset().union(*(self._codes(value, scope, depth + 1) for value in values))
+            case ir.IfExp(body=body, orelse=orelse):
+                return self._codes(body, scope, depth + 1) | self._codes(orelse, scope, depth + 1)
+            case ir.Name(id=name):
+                return self._local(scope.lookup(name), name, depth)
+            case ir.Call(func=func, args=args) if path_of(func).rpartition(".")[2] in _FIELDS:
+                default = next((a.value for a in args if a.keyword == "default"), None)
+                return self._codes(default, scope, depth + 1) if default is not None else _UNKNOWN
+        option = option_of(node)
+        if not option:
+            return _UNKNOWN
+        return frozenset({option}) | self._otherwise(node, scope, depth)
+
+    def _otherwise(self, node: ir.Expr, scope: Scope, depth: int) -> Codes:
+        """Return the codes of the default in `cfg.get("x", False)` and `getattr(cfg, "x", False)`."""
+        match node:
+            case ir.Call(func=ir.Name(id="getattr"), args=(_, _, default)) | ir.Call(args=(_, default)):
+                return self._codes(default.value, scope, depth + 1)
+        return frozenset()
+
+    def _local(self, bindings: list[Binding], name: str, depth: int) -> Codes:
+        """Return the codes of a name: a parameter and what the module binds are options by their name."""
+        found: set[str] = set()
+        for binding in bindings:
+            if binding.kind in ("param", "import") or binding.scope.kind != "function":
+                found.add(name)
+            elif binding.kind == "value" and binding.value is not None:
+                found |= self._codes(binding.value, binding.scope, depth + 1)
+            else:
+                found.add(UNKNOWN)
+        return frozenset(found or {name})
+
+
+_UNKNOWN: Codes = frozenset({UNKNOWN})
+
+
+def join_calls(one: Calls, other: Calls) -> Calls:
+    """Return what two groups of calls of a name have in common."""
+    longer, shorter = sorted((one.positional, other.positional), key=len, reverse=True)
+    positional = (*(a | b for a, b in zip(longer, shorter, strict=False)), *longer[len(shorter) :])
+    return Calls(positional, min(one.least, other.least), one.keywords & other.keywords)
+
+
+def _callee(node: ir.Call, name: str, scope: Scope) -> str:
+    func = node.func
+    above = func.value if isinstance(func, ir.Attribute) else None
+    if isinstance(func, ir.Attribute) and isinstance(above, ir.Call) and path_of(above.func) == "super":
+        return SUPER if func.attr == "__init__" else func.attr
+    if name == "__init__":
+        return path_of(func).rpartition(".")[0].rpartition(".")[2]
+    if not name:
+        return func.attr if isinstance(func, ir.Attribute) else INSTANCE
+    first = path_of(func).partition(".")[0]
+    of_object = first == "self" or any(b.kind in ("param", "value", "opaque") for b in scope.lookup(first))
+    return INSTANCE + name if of_object and name not in _CALLED else _CALLED.get(name, name)
+
+
+def _default(param: ir.Param) -> str:
+    if param.default is None:
+        return ""
+    return _constant(param.default.value) if isinstance(param.default, ir.Const) else UNKNOWN
+
+
+def _constant(value: object) -> str:
+    if value is True:
+        return ON
+    return OFF if value is False or (type(value) in (int, float) and value == 0) else UNKNOWN
+
+
+def _opposite(code: str) -> str:
+    if code in (OFF, ON):
+        return ON if code == OFF else OFF
+    if code[0] in (UNKNOWN, ONLY_IF):
+        return UNKNOWN
+    return code[1:] if code[0] == NOT else NOT + code
+
+
+def _only_if(code: str) -> str:
+    if code == OFF or code[0] in (ONLY_IF, UNKNOWN):
+        return code
+    return UNKNOWN if code[0] == NOT else ONLY_IF + code
+
+
+def _asked(test: ir.Expr) -> Iterator[ir.Expr]:
+    """Yield the expressions whose truth or size a test asks for."""
+    match test:
+        case ir.Unary(op="not", operand=operand):
+            yield from _asked(operand)
+        case ir.Compare(left=left, comparators=others):
+            yield left
+            yield from others
+        case ir.Bool():
+            pass  # its own node
+        case _:
+            yield test

@@ -7,11 +7,12 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from xlamig import ir
-from xlamig.facts import ChangingPath, ContextTags, Fact, Guard
+from xlamig.facts import ChangingPath, ContextTags, Fact, Guard, Package
 from xlamig.flow.detectors.event_facts import facts_of_events
 from xlamig.flow.detectors.expressions import Expressions, divisor
 from xlamig.flow.detectors.handover import hands_over, hands_over_before
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
+from xlamig.flow.detectors.off_imports import OffImports
 from xlamig.flow.detectors.parts import RawPart, parts_of
 from xlamig.flow.detectors.views import may_make_view
 from xlamig.flow.interp.interpret import NOTHING_RUN, interpret
@@ -51,6 +52,7 @@ class Walk:
             self.interpretation = interpret(analysis, scopes, self.regions, texts, self.visit)
         known = self.interpretation.recorder.device_methods
         self.detectors = Expressions(analysis, self.narrowing, scopes.methods, known)
+        self.off_imports = OffImports(module, analysis.text)
         self._next_block = 0
         self._begin = 0  # of the function or, at the end of a loop's body, of that
         self._last: dict[int, int] = {}  # the last statements of functions and loops: where the block begins
@@ -70,6 +72,8 @@ class Walk:
         """Return a fact with the only callers of its function, and that of a call with what the interpreter
         proves of its operands."""
         told = self.interpretation.recorder.proofs.get(fact.span) if fact.kind in _PROVED else None
+        if isinstance(fact, Package):
+            told = self.off_imports.proof(fact)
         if not told and not callers:
             return fact
         return replace(fact, callers=callers, proofs={**fact.proofs, **(told or {})})
@@ -270,8 +274,10 @@ class Walk:
         self.detectors.add(self.detectors.half.statement(node, place))
         self.detectors.add(self.detectors.cuda_required.statement(node, after, place))
         self.detectors.visit(node.test, place.within("condition"))
-        self._nested(node.body, self.narrowing.where(node.test, place, True))
-        self._nested(node.orelse, self.narrowing.where(node.test, place, False))
+        for body, holds in ((node.body, True), (node.orelse, False)):
+            inside = self.narrowing.where(node.test, place, holds)
+            self.off_imports.note(inside.guards, body)
+            self._nested(body, inside)
 
     def _with(self, node: ir.With, place: CodeContext) -> None:
         context = place.context

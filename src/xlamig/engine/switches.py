@@ -1,4 +1,4 @@
-"""Switches of a run: what its modules give to options, and what its settings, scripts and pages say of them."""
+"""The options of a run: what its modules give to them, and what its settings, scripts and pages say."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from xlamig.engine.source import Source
-from xlamig.flow.model.given import OFF, ON, UNKNOWN, Given
+from xlamig.flow.model.given import Given
+from xlamig.flow.model.option_codes import OFF, ON, UNKNOWN
 from xlamig.flow.model.switches import Switches
 from xlamig.source.beside import aside_of
 
@@ -24,15 +25,12 @@ _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 
 
 def switches_of(sources: Iterable[Source]) -> Switches:
-    """Return the options of a run's files that have the same state everywhere; what tests do is not counted."""
+    """Return the options that the files of a run give values to; what tests do is not counted."""
     own = [s for s in sources if aside_of(s.file.name, s.source.text, s.source.kind) != "tests"]
     switches = Switches(given for source in own if (given := _given(source)))
-    asked = [option for option in switches.tested if switches.state(option)]
-    names = switches.sources(asked)
-    if names:
+    if names := switches.undecided():
         for option, code in _given_elsewhere(names, own):
             switches.give(option, {code})
-        switches.forget()
     return switches
 
 
@@ -43,14 +41,12 @@ def _given(source: Source) -> Given | None:
 def _given_elsewhere(names: Iterable[str], sources: list[Source]) -> Iterator[tuple[str, str]]:
     """Yield what the files say of options that are no modules, or were not read as such."""
     listed = "|".join(re.escape(name).replace("_", "[_-]") for name in sorted(names, key=len, reverse=True))
-    spoken = re.compile(rf"(--?|[\"'.,({{ \t])?(?<![\w-])({listed})(?![\w-])")
-    texts = [(s.source.kind or "python", s.source.text) for s in sources if not _given(s) and s.source.kind != "native"]
-    texts += [("page", text) for text in _texts_beside(sources)]
-    for kind, text in texts:
-        text = text if kind == "page" else _COMMENT.sub("", text)
+    spoken = re.compile(rf"(?<![\w-])(--?)?({listed})(?![\w-])")
+    unread = (s.source.text for s in sources if not _given(s) and s.source.kind != "native")
+    for text in (*(_COMMENT.sub("", text) for text in unread), *_texts_beside(sources)):
         for found in spoken.finditer(text):
             value = _VALUE.match(text, found.end())
-            option, dashed = found[2].replace("-", "_"), found[1] in ("-", "--")
+            option, dashed = found[2].replace("-", "_"), bool(found[1])
             word = value[1] if value and "\n" not in value[0] else ""
             sets = value is not None and value[0].lstrip("\"' \t")[:1] in (":", "=")
             if dashed and (not word or word.startswith("-")):
@@ -76,7 +72,9 @@ def _texts_beside(sources: list[Source]) -> Iterator[str]:
 
 def _settings_folders(folder: Path) -> Iterator[Path]:
     with os.scandir(folder) as entries:
-        yield from (Path(e.path) for e in entries if e.is_dir(follow_symlinks=False) and _FOLDERS.search(e.name))
+        yield from (
+            Path(e.path) for e in entries if e.is_dir(follow_symlinks=False) and _FOLDERS.search(e.name)
+        )
 
 
 def _settings_files(folder: Path) -> Iterator[Path]:

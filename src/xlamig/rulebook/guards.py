@@ -13,7 +13,9 @@ from xlamig.rulebook.rule import Guarded
 Policy = Literal["plain", "lower", "silent"]
 
 _DEAD: frozenset[GuardKind] = frozenset({"never", "type-checking"})
-_OPTIONAL: frozenset[GuardKind] = frozenset({"optional-import", "package", "hasattr", "version", "unset", "off"})
+_OPTIONAL: frozenset[GuardKind] = frozenset(
+    {"optional-import", "package", "hasattr", "version", "unset", "off"}
+)
 _CLOSED: Mapping[Target, frozenset[GuardKind]] = {
     "torch_xla": _OPTIONAL | {"cuda", "other-device", "no-xla"},
     "torch_tpu": _OPTIONAL | {"cuda", "other-device", "xla"},

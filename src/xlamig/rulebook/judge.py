@@ -198,9 +198,10 @@ class Judge:
 
     def _fixes(self, decision: Decision, confidence: Confidence, program: Program) -> tuple[FixRow, ...]:
         """Rows for this target, style and fact. Where the place may not run, or may not be what it
-        looks like, a fix is only shown."""
+        looks like, a fix is only shown; an option that is off does not make it wrong."""
         fact, row = decision.fact, decision.row
-        display_only = decision.lowered or confidence == "possible"
+        guards = closed_guards(fact, self.settings.target) if decision.lowered else ()
+        display_only = any(guard.kind != "off" for guard in guards) or confidence == "possible"
         return tuple(
             _complete_fix(fix, decision)
             for fix in decision.rule.fixes

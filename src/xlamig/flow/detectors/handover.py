@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+
+from xlamig import ir
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.site import CodeContext
 
 _ONE_RANK = re.compile(
     r"\bif\b[^\n:]*(?:rank|is_(?:main|master)|primary|process_index)|\.(?:exists|isfile|unlink|rmtree)\(|\bopen\("
@@ -30,3 +35,51 @@ def hands_over_before(text: str, last: bool) -> bool:
     if last and begins and _LOOP.search(text) and not _FETCHES.search(text):
         return False
     return bool(_ONE_RANK.search(text)) and (not last or bool(_PREPARES.search(text)))
+
+
+class Handovers:
+    """The functions around a place, and the last statements of functions and loops."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._begins = [0]  # of the functions
+        self._last: dict[int, int] = {}  # where the block begins, by where its last statement does
+
+    def enter(self, node: ir.FunctionDef) -> bool:
+        """Go into a function; return whether others may have to wait for what it does."""
+        found = hands_over(self._text[node.start : node.end])
+        self._begins.append(node.start if found else self._begins[-1])
+        if found:
+            self.note(node.body)
+        return found
+
+    def leave(self) -> None:
+        """Go out of the function."""
+        self._begins.pop()
+
+    def note(self, body: ir.Block) -> None:
+        """Remember the last statement of a function or loop, also below a test or before a `return path`."""
+        begin, last = body[0].start, body[-1]
+        if isinstance(last, ir.Return) and len(body) > 1 and _returns_nothing_new(last):
+            last = body[-2]
+        while isinstance(last, ir.If) and not last.orelse:
+            last = last.body[-1]
+        self._last[last.start] = begin
+
+    def without(self, statement: ir.Stmt, place: CodeContext) -> CodeContext:
+        """Return the place of a barrier without the tag where nobody waits for what stands before it."""
+        if "handover" not in place.context or not isinstance(statement, ir.ExprStmt):
+            return place
+        begin = self._last.get(statement.start)
+        text = self._text[self._begins[-1] if begin is None else begin : statement.start]
+        if hands_over_before(text, begin is not None):
+            return place
+        return replace(place, context=place.context - {"handover"})
+
+
+def _returns_nothing_new(statement: ir.Return) -> bool:
+    """Return whether a function ends with a name or constant, also as another type: `return Path(x)`."""
+    value = statement.value
+    if isinstance(value, ir.Call) and len(value.args) == 1 and path_of(value.func)[:1].isupper():
+        value = value.args[0].value
+    return value is None or isinstance(value, ir.Name | ir.Const)

@@ -10,7 +10,7 @@ from xlamig import ir
 from xlamig.facts import ChangingPath, ContextTags, Fact, Guard, Package
 from xlamig.flow.detectors.event_facts import facts_of_events
 from xlamig.flow.detectors.expressions import Expressions, divisor
-from xlamig.flow.detectors.handover import hands_over, hands_over_before
+from xlamig.flow.detectors.handover import Handovers
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.detectors.off_imports import OffImports
 from xlamig.flow.detectors.parts import RawPart, parts_of
@@ -20,7 +20,7 @@ from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit
 from xlamig.flow.model.callers import Callers
 from xlamig.flow.model.regions import Regions
-from xlamig.flow.model.scopes import Scope, ScopeTable, absolute, path_of
+from xlamig.flow.model.scopes import Scope, ScopeTable, absolute
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.flow.model.sole_callers import SoleCallers
 
@@ -54,8 +54,7 @@ class Walk:
         self.detectors = Expressions(analysis, self.narrowing, scopes.methods, known)
         self.off_imports = OffImports(module, analysis.text)
         self._next_block = 0
-        self._begin = 0  # of the function or, at the end of a loop's body, of that
-        self._last: dict[int, int] = {}  # the last statements of functions and loops: where the block begins
+        self.handovers = Handovers(analysis.text)
         self.place = CodeContext(scopes.module, (0, 0), (), context=context)
 
     def run(self) -> list[Fact]:
@@ -71,9 +70,11 @@ class Walk:
     def _placed(self, fact: Fact, callers: tuple[str, ...]) -> Fact:
         """Return a fact with the only callers of its function, and that of a call with what the interpreter
         proves of its operands."""
-        told = self.interpretation.recorder.proofs.get(fact.span) if fact.kind in _PROVED else None
+        told: Mapping[str, str] | None = None
         if isinstance(fact, Package):
             told = self.off_imports.proof(fact)
+        elif fact.kind in _PROVED:
+            told = self.interpretation.recorder.proofs.get(fact.span)
         if not told and not callers:
             return fact
         return replace(fact, callers=callers, proofs={**fact.proofs, **(told or {})})
@@ -98,7 +99,7 @@ class Walk:
     def _block(self, body: ir.Block, place: CodeContext) -> None:
         """The statements of a block in turn; an early exit guards what comes after it."""
         for i, statement in enumerate(body):
-            inside = self._without_handover(statement, place.at(statement))
+            inside = self.handovers.without(statement, place.at(statement))
             after = body[i + 1] if i + 1 < len(body) else None
             events = self.interpretation.recorder.of(statement)
             facts = facts_of_events(
@@ -116,25 +117,6 @@ class Walk:
             before = (g for g in guards if g.span[1] <= fact.span[0] or isinstance(fact, ChangingPath))
             inside = isinstance(node, ir.If) and node.test.start <= fact.span[0] < node.test.end
             yield replace(fact, guards=(*fact.guards, *before)) if guards and inside else fact
-
-    def _without_handover(self, statement: ir.Stmt, place: CodeContext) -> CodeContext:
-        """Return the place of a barrier without the word where nobody waits for what stands before it."""
-        if "handover" not in place.context or not isinstance(statement, ir.ExprStmt):
-            return place
-        begin = self._last.get(statement.start)
-        text = self.analysis.text[self._begin if begin is None else begin : statement.start]
-        if hands_over_before(text, begin is not None):
-            return place
-        return replace(place, context=place.context - {"handover"})
-
-    def _note_last(self, body: ir.Block) -> None:
-        """Remember the last statement of a function or loop, also below a test or before a `return path`."""
-        begin, last = body[0].start, body[-1]
-        if isinstance(last, ir.Return) and len(body) > 1 and _returns_nothing_new(last):
-            last = body[-2]
-        while isinstance(last, ir.If) and not last.orelse:
-            last = last.body[-1]
-        self._last[last.start] = begin
 
     def _nested(self, body: ir.Block, place: CodeContext, guards: tuple[Guard, ...] = ()) -> None:
         if not body:
@@ -163,7 +145,7 @@ class Walk:
             case ir.If():
                 self._if(node, place, after)
             case ir.For():
-                self._note_last(node.body)
+                self.handovers.note(node.body)
                 self.detectors.visit(node.iter, place)
                 self._nested(node.body, self._looped(node, place), self.narrowing.rounds(node, place))
                 self._nested(node.orelse, place)
@@ -247,18 +229,15 @@ class Walk:
         context = under.context - _NOT_INSIDE | self.regions.of_function(node, place.scope)
         if id(node) in self.interpretation.per_step:
             context |= {"per-step"}
-        begin = self._begin
-        if hands_over(self.analysis.text[node.start : node.end]):
+        if self.handovers.enter(node):
             context |= {"handover"}
-            self._begin = node.start
-            self._note_last(node.body)
         often = (
             under.frequency if "per-step" in under.context else "step" if "per-step" in context else "unknown"
         )
         self._block(
             node.body, CodeContext(inner, place.statement, (), under.guards, context, often, under.reasons)
         )
-        self._begin = begin
+        self.handovers.leave()
 
     def _class(self, node: ir.ClassDef, place: CodeContext) -> None:
         for decorator in node.decorators:
@@ -307,11 +286,3 @@ class Walk:
             self._nested(handler.body, place, of_old_api(handler))
         self._nested(node.orelse, place, optional)
         self._block(node.final, place)
-
-
-def _returns_nothing_new(statement: ir.Return) -> bool:
-    """Return whether a function ends with a name or constant, also as another type: `return Path(x)`."""
-    value = statement.value
-    if isinstance(value, ir.Call) and len(value.args) == 1 and path_of(value.func)[:1].isupper():
-        value = value.args[0].value
-    return value is None or isinstance(value, ir.Name | ir.Const)

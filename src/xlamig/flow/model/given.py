@@ -1,20 +1,25 @@
-"""Collect the values that a module gives to options: arguments, attributes, defaults and entries.
-
-A value is coded as a word: OFF, ON and UNKNOWN; the name of another option whose value it is; and such a name
-after NOT for its opposite, after ONLY_IF for a value that is false at least where that option is off.
-"""
+"""Collect the values that a module gives to options: arguments, attributes, defaults and entries."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.model.scopes import Binding, Scope, ScopeTable, path_of
+from xlamig.flow.model.option_codes import (
+    ANY,
+    OFF,
+    ON,
+    UNKNOWN,
+    Codes,
+    asked_by,
+    code_of,
+    codes_of,
+    option_of,
+)
+from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 
-OFF, ON, UNKNOWN = "-", "+", "?"
-NOT, ONLY_IF = "!", "&"
 INSTANCE = "()"
 """The name of calls of an object: those that run a `forward` or a `__call__`. Before the name of a method or
 variable: calls of it, which may be an object."""
@@ -25,12 +30,7 @@ _CALLED = {"forward": INSTANCE, "__call__": INSTANCE}
 _SETS = re.compile(r"^(?:enable|set|use|activate|turn_on|supports)_(\w+)$|^(\w+)_(?:enable|enabled|on)$")
 _FLAGS = {"store_true": OFF, "store_false": ON}
 _DEFINES = frozenset({"add_argument", "option", "Option", "add_option"})
-_FIELDS = frozenset({"field", "Field", "ib", "attrib"})
-_SAME = frozenset({"bool", "int", "float"})
-_MAX_DEPTH = 4
 _MOST_STARRED = 20  # parameters that `*args` may fill
-
-Codes = frozenset[str]
 
 
 class Parameter(NamedTuple):
@@ -63,23 +63,6 @@ class Given(NamedTuple):
 
 
 NOTHING_GIVEN = Given({}, {}, {}, frozenset(), frozenset())
-
-
-def option_of(node: ir.Expr) -> str:
-    """Return the option that an expression reads: the last name of `x`, `cfg.x`, `cfg["x"]`, `cfg.get("x")` and
-    `getattr(cfg, "x", False)`; "" for others."""
-    match node:
-        case ir.Name(id=name) | ir.Attribute(attr=name):
-            return name
-        case ir.Subscript(index=(ir.Const(value=str(name)),)):
-            return name
-        case ir.Call(func=ir.Name(id="getattr"), args=(_, ir.Arg(value=ir.Const(value=str(name))), *_)):
-            return name
-        case ir.Call(func=ir.Attribute(attr="get" | "pop"), args=(ir.Arg(value=ir.Const(value=str(name))), *_)):
-            return name
-        case ir.Call(func=ir.Name(id=called), args=(ir.Arg(value=value),)) if called in _SAME:
-            return option_of(value)
-    return ""
 
 
 def given_by(module: ir.Module, scopes: ScopeTable) -> Given:
@@ -126,15 +109,15 @@ class _Collector:
             case ir.Dict(keys=keys, values=values):
                 for key, value in zip(keys, values, strict=True):
                     if isinstance(key, ir.Const) and isinstance(key.value, str):
-                        self._add(key.value, self._codes(value, scope))
+                        self._add(key.value, codes_of(value, scope))
             case ir.FunctionDef():
                 self._function(node, scope)
             case ir.ClassDef(args=args):
                 self.bases.update(path_of(arg.value).rpartition(".")[2] for arg in args)
             case ir.If(test=test) | ir.While(test=test) | ir.IfExp(test=test):
-                self.tested.update(filter(None, map(option_of, _asked(test))))
+                self.tested.update(filter(None, map(option_of, asked_by(test))))
             case ir.Bool(values=values):
-                self.tested.update(filter(None, (option_of(one) for v in values for one in _asked(v))))
+                self.tested.update(filter(None, (option_of(one) for v in values for one in asked_by(v))))
 
     # ------------------------------------------------------------------ where values are given
 
@@ -146,9 +129,9 @@ class _Collector:
             values = value.elements if isinstance(value, ir.Sequence) else ()
             for i, element in enumerate(target.elements):
                 known = len(values) == len(target.elements)
-                self._set(element, self._codes(values[i], scope) if known else _UNKNOWN, scope)
+                self._set(element, codes_of(values[i], scope) if known else ANY, scope)
         else:
-            self._set(target, self._codes(value, scope), scope)
+            self._set(target, codes_of(value, scope), scope)
 
     def _set(self, target: ir.Expr, codes: Codes, scope: Scope) -> None:
         """A local name is no option; one that is the module's or a class's is."""
@@ -163,7 +146,8 @@ class _Collector:
         params = [p for p in node.params if p.kind not in ("*", "**")][method and not static :]
         name = scope.name.rpartition(".")[2] if node.name == "__init__" and method else node.name
         found = (
-            Parameter(p.name, -1 if p.kind == "keyword-only" else i, _default(p)) for i, p in enumerate(params)
+            Parameter(p.name, -1 if p.kind == "keyword-only" else i, _default(p))
+            for i, p in enumerate(params)
         )
         key = _CALLED.get(name, name)
         self.parameters[key] = (*self.parameters.get(key, ()), *found)
@@ -172,7 +156,7 @@ class _Collector:
     def _verb(self, name: str) -> None:
         """`enable_x()` turns `x` on."""
         if found := _SETS.search(name):
-            self._add(found[1] or found[2], _UNKNOWN)
+            self._add(found[1] or found[2], ANY)
 
     def _call(self, node: ir.Call, scope: Scope) -> None:
         name = path_of(node.func).rpartition(".")[2]
@@ -181,11 +165,11 @@ class _Collector:
             return
         for arg in node.args:
             if arg.keyword is not None:
-                self._add(arg.keyword, self._codes(arg.value, scope))
+                self._add(arg.keyword, codes_of(arg.value, scope))
         if name == "setattr" and len(node.args) == 3:
             key = node.args[1].value
             if isinstance(key, ir.Const) and isinstance(key.value, str):
-                self._add(key.value, self._codes(node.args[2].value, scope))
+                self._add(key.value, codes_of(node.args[2].value, scope))
         self._verb(name)
         self._called(_callee(node, name, scope), node.args, scope)
         if node.args and (handed := path_of(node.args[0].value).rpartition(".")[2]):
@@ -197,9 +181,9 @@ class _Collector:
         positional: list[Codes] = []
         for arg in args:
             if arg.star == "*" and not name.startswith(INSTANCE):  # an object passes on what it is given
-                positional += [_UNKNOWN] * _MOST_STARRED
+                positional += [ANY] * _MOST_STARRED
             elif arg.keyword is None and not arg.star:
-                positional.append(self._codes(arg.value, scope))
+                positional.append(codes_of(arg.value, scope))
         keywords = frozenset(arg.keyword for arg in args if arg.keyword is not None)
         now = Calls(tuple(positional), len(positional), keywords)
         known = self.calls.get(name)
@@ -214,66 +198,16 @@ class _Collector:
         given = {arg.keyword: arg.value for arg in node.args if arg.keyword}
         if name.startswith("DEFINE_"):
             default = node.args[1].value if len(node.args) > 1 else given.get("default")
-            self._add(names[0], self._codes(default, scope) if default is not None else _UNKNOWN)
+            self._add(names[0], codes_of(default, scope) if default is not None else ANY)
             return
         action, default = given.get("action"), given.get("default")
         long = next((text for text in names if text.startswith("--")), names[0])
         if isinstance(dest := given.get("dest"), ir.Const):
             long = str(dest.value)
-        codes = _UNKNOWN if default is None else self._codes(default, scope)
+        codes = ANY if default is None else codes_of(default, scope)
         if isinstance(action, ir.Const) and default is None:
             codes = frozenset({_FLAGS.get(str(action.value), UNKNOWN)})
         self._add(long.partition("/")[0].lstrip("-").replace("-", "_"), codes)
-
-    # ------------------------------------------------------------------ values
-
-    def _codes(self, node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
-        if depth > _MAX_DEPTH:
-            return _UNKNOWN
-        match node:
-            case ir.Const(value=value):
-                return frozenset({_constant(value)})
-            case ir.Unary(op="not", operand=operand):
-                return frozenset(map(_opposite, self._codes(operand, scope, depth + 1)))
-            case ir.Bool(op="and", values=values):
-                known = (self._codes(value, scope, depth + 1) for value in values)
-                single = [code for codes in known if len(codes) == 1 for code in codes if code not in (ON, UNKNOWN)]
-                return frozenset({_only_if(single[0]) if single else UNKNOWN})
-            case ir.Bool(values=values):
-                return frozenset().union(*(self._codes(value, scope, depth + 1) for value in values))
-            case ir.IfExp(body=body, orelse=orelse):
-                return self._codes(body, scope, depth + 1) | self._codes(orelse, scope, depth + 1)
-            case ir.Name(id=name):
-                return self._local(scope.lookup(name), name, depth)
-            case ir.Call(func=func, args=args) if path_of(func).rpartition(".")[2] in _FIELDS:
-                default = next((a.value for a in args if a.keyword == "default"), None)
-                return self._codes(default, scope, depth + 1) if default is not None else _UNKNOWN
-        option = option_of(node)
-        if not option:
-            return _UNKNOWN
-        return frozenset({option}) | self._otherwise(node, scope, depth)
-
-    def _otherwise(self, node: ir.Expr, scope: Scope, depth: int) -> Codes:
-        """Return the codes of the default in `cfg.get("x", False)` and `getattr(cfg, "x", False)`."""
-        match node:
-            case ir.Call(func=ir.Name(id="getattr"), args=(_, _, default)) | ir.Call(args=(_, default)):
-                return self._codes(default.value, scope, depth + 1)
-        return frozenset()
-
-    def _local(self, bindings: list[Binding], name: str, depth: int) -> Codes:
-        """Return the codes of a name: a parameter and what the module binds are options by their name."""
-        found: set[str] = set()
-        for binding in bindings:
-            if binding.kind in ("param", "import") or binding.scope.kind != "function":
-                found.add(name)
-            elif binding.kind == "value" and binding.value is not None:
-                found |= self._codes(binding.value, binding.scope, depth + 1)
-            else:
-                found.add(UNKNOWN)
-        return frozenset(found or {name})
-
-
-_UNKNOWN: Codes = frozenset({UNKNOWN})
 
 
 def join_calls(one: Calls, other: Calls) -> Calls:
@@ -300,38 +234,4 @@ def _callee(node: ir.Call, name: str, scope: Scope) -> str:
 def _default(param: ir.Param) -> str:
     if param.default is None:
         return ""
-    return _constant(param.default.value) if isinstance(param.default, ir.Const) else UNKNOWN
-
-
-def _constant(value: object) -> str:
-    if value is True:
-        return ON
-    return OFF if value is False or (type(value) in (int, float) and value == 0) else UNKNOWN
-
-
-def _opposite(code: str) -> str:
-    if code in (OFF, ON):
-        return ON if code == OFF else OFF
-    if code[0] in (UNKNOWN, ONLY_IF):
-        return UNKNOWN
-    return code[1:] if code[0] == NOT else NOT + code
-
-
-def _only_if(code: str) -> str:
-    if code == OFF or code[0] in (ONLY_IF, UNKNOWN):
-        return code
-    return UNKNOWN if code[0] == NOT else ONLY_IF + code
-
-
-def _asked(test: ir.Expr) -> Iterator[ir.Expr]:
-    """Yield the expressions whose truth or size a test asks for."""
-    match test:
-        case ir.Unary(op="not", operand=operand):
-            yield from _asked(operand)
-        case ir.Compare(left=left, comparators=others):
-            yield left
-            yield from others
-        case ir.Bool():
-            pass  # its own node
-        case _:
-            yield test
+    return code_of(param.default.value) if isinstance(param.default, ir.Const) else UNKNOWN

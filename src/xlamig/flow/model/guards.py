@@ -33,6 +33,7 @@ _GPU_MEMBER = re.compile(r"\.(?:MULTI_GPU|CUDA|GPU|NCCL)$")
 _AVAILABLE = re.compile(
     r"^_?(?:is|has|have|use)_\w+_(?:available|installed)$|^_?HAS_\w+$|_AVAILABLE$|_available$"
 )
+_DRAWS = re.compile(r"\brandom\b|\brand\b|uniform")
 _OPPOSITES = {"==": "!=", "!=": "==", "is": "is not", "is not": "is", "in": "not in", "not in": "in"}
 
 
@@ -110,7 +111,7 @@ class Guards:
     def _never(self, test: ir.Expr, scope: Scope) -> bool | None:
         """Return the outcome that a test does not have, because an option has one state in the project."""
         switches = self.values.switches
-        found = outcome(test, switches) if switches else None
+        found = outcome(test, switches, lambda node: _is_drawn(node, scope)) if switches else None
         names = (node.id for node in ir.walk(test) if isinstance(node, ir.Name) and node.id in switches)
         return None if found is None or not all(self._is_option(name, scope) for name in names) else not found
 
@@ -216,6 +217,14 @@ class Guards:
         if isinstance(test, ir.Name) and any(b.optional for b in scope.lookup(test.id)):
             return "package"
         return None
+
+
+def _is_drawn(node: ir.Expr, scope: Scope) -> bool:
+    """Return whether an expression is a random number, or a name for one."""
+    if isinstance(node, ir.Call):
+        return _DRAWS.search(path_of(node.func)) is not None
+    values = [binding.value for binding in scope.lookup(node.id)] if isinstance(node, ir.Name) else []
+    return bool(values) and all(isinstance(value, ir.Call) and _is_drawn(value, scope) for value in values)
 
 
 @lru_cache(maxsize=1024)

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 from xlamig import ir
-from xlamig.flow.model.given import (
-    INSTANCE,
-    NOT,
-    OFF,
-    ON,
-    ONLY_IF,
-    SUPER,
-    UNKNOWN,
-    Calls,
-    Given,
-    Parameter,
-    join_calls,
-    option_of,
-)
-from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.given import INSTANCE, SUPER, Calls, Given, Parameter, join_calls
+from xlamig.flow.model.option_codes import NOT, OFF, ON, ONLY_IF, UNKNOWN, option_of
 from xlamig.knowledge import values as table
 
 State = Literal["off", "on"]
 
-_RANDOM = re.compile(r"rand|uniform|prob", re.IGNORECASE)
 _COMPARED: Mapping[str, Callable[[float, float], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge, "is": operator.eq, "is not": operator.ne,
@@ -42,7 +27,9 @@ class Switches:
         every = list(modules)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
         self._values: dict[str, set[str]] = {}
-        self._evident: set[str] = set()  # options of which more is known than the default of what nothing calls
+        self._evident: set[str] = (
+            set()
+        )  # options of which more is known than the default of what nothing calls
         for given in every:
             for option, codes in given.values.items():
                 self.give(option, codes)
@@ -58,14 +45,12 @@ class Switches:
                 self._pass(param, called)
         self._states: dict[str, State | None] = {}
 
-    def forget(self) -> None:
-        """Forget the states that were asked for before more was given."""
-        self._states.clear()
-
     def give(self, option: str, codes: Iterable[str]) -> None:
         """Note values that are given to an option."""
-        self._values.setdefault(option, set()).update(codes)
-        self._evident.add(option)
+        given = self._values.setdefault(option, set())
+        given.update(codes)
+        if OFF in given or ON in given:
+            self._evident.add(option)
 
     def _pass(self, param: Parameter, called: list[Calls]) -> None:
         if not called:
@@ -77,6 +62,14 @@ class Switches:
             filled = 0 <= param.position < calls.least or param.name in calls.keywords
             if not filled:
                 self.give(param.name, {param.default or UNKNOWN})
+
+    def undecided(self) -> frozenset[str]:
+        """Return the options that tests ask for and no module gives an unknown value, with their sources."""
+        asked = (option for option in self.tested if option in self._values)
+        found = (self.sources([option]) for option in asked if not _is_mode(option))
+        return frozenset().union(
+            *(names for names in found if not any(UNKNOWN in self._values.get(name, ()) for name in names))
+        )
 
     def sources(self, options: Iterable[str]) -> frozenset[str]:
         """Return options, and those that their values come from."""
@@ -94,7 +87,7 @@ class Switches:
         """Return the state that an option always has; None if it may have others."""
         if option not in self._states:
             self._states[option] = None
-            if not table.name_like("mode").search(option):
+            if not _is_mode(option):
                 code = self._code(option, frozenset())
                 self._states[option] = {OFF: "off", ON: "on"}.get(code)  # type: ignore[assignment]
         return self._states[option]
@@ -143,14 +136,20 @@ def _joined(every: Iterable[Given], functions: Mapping[str, object]) -> dict[str
     return found
 
 
-def outcome(test: ir.Expr, states: Mapping[str, State]) -> bool | None:
-    """Return the outcome of a test that an option with a known state decides."""
+def _is_mode(option: str) -> bool:
+    """Return whether an option is a way to run the program, which users choose between."""
+    return table.name_like("mode").search(option) is not None
+
+
+def outcome(test: ir.Expr, states: Mapping[str, State], is_random: Callable[[ir.Expr], bool]) -> bool | None:
+    """Return the outcome of a test that an option with a known state decides; `is_random` tells whether an
+    expression is drawn from [0, 1)."""
     state = states.get(option_of(test))
     if state is not None:
         return state == "on"
     match test:
         case ir.Compare(left=left, ops=(op,), comparators=(right,)):
-            if states.get(option_of(right)) == "off" and op in ("<", "<=") and _is_random(left):
+            if states.get(option_of(right)) == "off" and op in ("<", "<=") and is_random(left):
                 return False
             if isinstance(left, ir.Const):
                 left, op, right = right, _MIRRORED.get(op, op), left
@@ -162,7 +161,3 @@ def outcome(test: ir.Expr, states: Mapping[str, State]) -> bool | None:
                 return None
             return _COMPARED[op](state == "on", value)
     return None
-
-
-def _is_random(node: ir.Expr) -> bool:
-    return _RANDOM.search(path_of(node.func if isinstance(node, ir.Call) else node)) is not None

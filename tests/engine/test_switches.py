@@ -1,0 +1,161 @@
+"""Code that an option of the project keeps off is reported as such; what anything may turn on is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_project import write
+
+from xlamig import engine
+
+NET = """import torch
+from torch.utils.checkpoint import checkpoint
+class Net(torch.nn.Module):
+    def __init__(self, width=3, use_ckpt=False):
+        super().__init__()
+        self.use_ckpt = use_ckpt
+        self.block = torch.nn.Linear(width, width)
+    def forward(self, x):
+        if self.use_ckpt:
+            return checkpoint(self.block, x)
+        return self.block(x)
+"""
+TRAIN = "import torch, argparse, yaml\nfrom net import Net\nparser = argparse.ArgumentParser()\n"
+FLAG = "parser.add_argument('--use-ckpt', action='store_true')\nargs = parser.parse_args()\n"
+PARSED = TRAIN + FLAG + "net = Net(use_ckpt=args.use_ckpt)\n"
+DATACLASS = """from dataclasses import dataclass
+import torch
+@dataclass
+class Config:
+    use_ckpt: bool = False
+"""
+CONFIGURED = TRAIN + "cfg = yaml.safe_load(open('a.yaml'))\nnet = Net(use_ckpt=cfg['use_ckpt'])\n"
+
+
+def severity(folder: Path, files: dict[str, str], *paths: str) -> str:
+    """Return the severity of the finding about checkpointing in net.py."""
+    write({"net.py": NET, **files}, folder)
+    options = engine.Options({"select": ["XLA806"]}, isolated=True, jobs=1, cache=False)
+    report = engine.check([folder / path for path in paths or ("",)], options)
+    return report.findings[0].severity
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"train.py": TRAIN + "net = Net(use_ckpt=True)\n"},
+        {"train.py": TRAIN + "net = Net(3, True)\n"},
+        {"train.py": TRAIN + "net = Net(*sizes)\n"},
+        {"train.py": TRAIN + "net = Net(use_ckpt=torch.rand(()) > 0.5)\n"},
+        {"train.py": TRAIN + "nets = [Net(use_ckpt=flag) for flag in (False, True)]\n"},
+        {"train.py": TRAIN + "net = Net()\nnet.use_ckpt = True\n"},
+        {"train.py": TRAIN + "net = Net()\nsetattr(net, 'use_ckpt', True)\n"},
+        {"train.py": TRAIN + "net = Net(**{'use_ckpt': True})\n"},
+        {"train.py": TRAIN + "net = Net()\ndef enable_use_ckpt(net): ...\n"},
+        {"train.py": TRAIN + FLAG.replace("use", "no") + "net = Net(use_ckpt=not args.no_ckpt)\n"},
+        {
+            "train.py": TRAIN
+            + "class Deep(Net):\n    def __init__(self):\n        super().__init__(3, True)\n"
+        },
+        {"train.py": TRAIN + "from functools import partial\nmake = partial(Net, 3, True)\n"},
+        {"train.py": PARSED, "run.sh": "python train.py --use-ckpt\n"},
+        {"train.py": PARSED, "README.md": "Run `python train.py --use-ckpt`\n"},
+        {"train.py": PARSED.replace("action='store_true'", "default=None")},
+        {"train.py": CONFIGURED, "a.yaml": "use_ckpt: False\n", "b.yaml": "use_ckpt: True\n"},
+        {"train.py": CONFIGURED, "a.yaml": "use_ckpt: ${ckpt}\n"},
+        {"train.py": CONFIGURED, "a.yaml": "use_ckpt: false\n", "configs/b.json": '{"use_ckpt": true}'},
+        {"train.py": CONFIGURED, "a.yaml": "use_ckpt: false\n", "big.py": "use_ckpt = True\n"},
+        {"train.py": CONFIGURED},  # its settings are nowhere
+        {},  # a library: what calls it is not known
+    ],
+)
+def test_lists_what_something_may_turn_on(tmp_path: Path, files: dict[str, str]) -> None:
+    assert severity(tmp_path, files) == "error"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"train.py": TRAIN + "net = Net()\n"},
+        {"train.py": TRAIN + "net = Net(3, False)\n"},
+        {"train.py": TRAIN + "net = Net(use_ckpt=False)\n"},
+        {"train.py": TRAIN + "def make(use_ckpt=False):\n    return Net(use_ckpt=use_ckpt)\nmake()\n"},
+        {"train.py": TRAIN + "def make(ckpt=True):\n    return Net(3, ckpt and x)\nmake(ckpt=False)\n"},
+        {"train.py": TRAIN + "net = Net(use_ckpt=bool(cfg.get('use_ckpt', False)))\ncfg['use_ckpt'] = 0\n"},
+        {"train.py": PARSED},
+        {"train.py": PARSED, "run.sh": "# python train.py --use-ckpt\npython train.py\n"},
+        {"train.py": PARSED, "README.md": "The option `use_ckpt` saves memory\n"},
+        {"train.py": CONFIGURED, "a.yaml": "use_ckpt: False  # needs time\n"},
+        {"train.py": TRAIN + "from config import Config\nnet = Net(use_ckpt=Config().use_ckpt)\n",
+         "config.py": DATACLASS},
+        {"train.py": TRAIN + "net = Net()\n", "tests/test_net.py": "import net\nnet.Net(use_ckpt=True)\n"},
+    ],
+)  # fmt: skip
+def test_lowers_what_nothing_turns_on(tmp_path: Path, files: dict[str, str]) -> None:
+    assert severity(tmp_path, files) == "info"
+
+
+def test_tells_the_option(tmp_path: Path) -> None:
+    write({"net.py": NET, "train.py": TRAIN + "net = Net()\n"}, tmp_path)
+    options = engine.Options({"select": ["XLA806"]}, isolated=True, jobs=1, cache=False)
+    (finding,) = engine.check([tmp_path], options).findings
+    assert finding.message.endswith("(only if `self.use_ckpt`)")
+    assert any("nothing in the project makes true" in reason.message for reason in finding.reasons)
+    assert finding.reasons[-1].place is not None and finding.reasons[-1].place.location.row == 9
+
+
+def test_says_nothing_of_options_where_a_file_is_checked_alone(tmp_path: Path) -> None:
+    assert severity(tmp_path, {"train.py": TRAIN + "net = Net()\n"}, "net.py") == "error"
+
+
+TESTS = """import random
+import torch
+class Net(torch.nn.Module):
+    def __init__(self, drop=0.0, fast=True):
+        super().__init__()
+        self.drop, self.fast = drop, fast
+        self.block = torch.nn.Linear(3, 3)
+    def forward(self, x, fast=True):
+        chance = random.uniform(0, 1)
+        if {test}:
+            return x.cuda()
+        return self.block(x)
+for x in data:
+    loss = Net(drop=0.0, fast=True)(x.cuda()).sum()
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("self.drop > 0", "info"),
+        ("self.drop", "info"),
+        ("self.drop != 0.0 and x.sum() > 0", "info"),
+        ("self.training and chance < self.drop", "info"),
+        ("not self.fast", "info"),
+        ("not fast", "info"),
+        ("self.fast is False", "info"),
+        ("self.drop >= 0", "error"),
+        ("self.drop == 0", "error"),
+        ("self.fast", "error"),
+        ("x.sum() < self.drop", "error"),
+        ("self.drop > 0 or x.sum() > 0", "error"),
+        ("self.training", "error"),
+    ],
+)
+def test_evaluates_tests_of_options(tmp_path: Path, test: str, expected: str) -> None:
+    write({"net.py": TESTS.format(test=test)}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    found = [f.severity for f in engine.check([tmp_path], options).findings if f.place.location.row == 11]
+    assert found == [expected]
+
+
+@pytest.mark.parametrize("name", ["args.evaluate", "args.resume", "args.distributed", "args.use_cuda"])
+def test_knows_ways_to_run_a_program(tmp_path: Path, name: str) -> None:
+    option = name.partition(".")[2]
+    text = f"{TRAIN}parser.add_argument('--{option}', action='store_true')\nargs = parser.parse_args()\n"
+    write({"train.py": f"{text}if {name}:\n    torch.ones(2).cuda()\n"}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [finding.severity for finding in engine.check([tmp_path], options).findings] == ["error"]

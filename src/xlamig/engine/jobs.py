@@ -43,6 +43,7 @@ class AnalyseJob:
     exposes: tuple[str, ...] = ()  # what raises in its programs once they choose XLA
     beside: Aside | None = None  # what the file is, if it is not the program itself
     unread: str = ""  # a file of its programs that was not read
+    gpu_only: str = ""  # why the file serves NVIDIA GPUs alone
     switches: tuple[tuple[str, State], ...] = ()  # of the options that it tests, those that nothing changes
 
     def key(self, loaded: str, seals: str, session: str) -> str:

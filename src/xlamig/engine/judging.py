@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
 from xlamig import artifacts, ir
 from xlamig.engine.beside import split
+from xlamig.engine.gpu_only import as_infos
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.load import Failure
 from xlamig.engine.session import Session, session_for
@@ -66,7 +67,10 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
     facts = [] if ours else [fact for fact in facts if not _is_own(fact, job.own)]
     facts = _outside(facts, [node for node in module.body if is_inline(node)] if module else [])
     judged, outcome, errors, unsure = _judge(facts, job.source, session, job.program)
-    shown, aside = split(with_units(_with_fixes(judged, job, module, session)), job.beside, job.settings)
+    findings: Iterable[Finding] = with_units(_with_fixes(judged, job, module, session))
+    if job.gpu_only:
+        findings = as_infos(findings, job.source.filename, job.gpu_only)
+    shown, aside = split(findings, job.beside, job.settings)
     report = FileReport(
         job.source.filename,
         shown,

@@ -16,6 +16,7 @@ from xlamig.engine.beside import files_beside
 from xlamig.engine.cache import Cache, folder_of
 from xlamig.engine.cores import usable_cores
 from xlamig.engine.exchange import MAX_ROUNDS, visits_by_module
+from xlamig.engine.gpu_only import gpu_only_files
 from xlamig.engine.homes import homes
 from xlamig.engine.isolation import Lost, Work, run_all
 from xlamig.engine.jobs import Analysed, AnalyseJob
@@ -128,15 +129,17 @@ class Run:
             {name: s.loaded.native for name, s in self.sources.items() if s.loaded and s.loaded.native},
             [(name, s.source.text) for name, s in self.sources.items() if s.source.kind is None],
         )
+        beside = files_beside(sources, index)
         program = WholeProgram(
             index,
             natives,
             self._survey(index),
             modules,
             homes(sources, self.memory.homes if self.memory else {}),
-            files_beside(sources, index),
+            beside,
             unread_files(sources, importers=not self._complete),
             own,
+            gpu_only_files(sources, index, beside),
             switches_of(sources) if self._complete else None,
         )
         for source in sources:

@@ -36,6 +36,7 @@ class WholeProgram:
     beside: Mapping[str, Aside]  # by file, of those beside the program
     unread: Mapping[str, str]  # by module, see unread_files
     own: frozenset[str]  # the packages at the top of the paths
+    gpu_only: Mapping[str, str]  # by file, see gpu_only_files
     switches: Switches | None = None  # None where not all of the program is known
     visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
     _sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
@@ -69,6 +70,7 @@ class WholeProgram:
             self.exposes(source),
             self.beside.get(source.file.name),
             unread_in_program(self.unread, self.index.programs_with(source.module)) if self.unread else "",
+            self.gpu_only.get(source.file.name, ""),
             self._switches(loaded),
         )
 

@@ -1,0 +1,83 @@
+"""Find the scripts that serve NVIDIA GPUs alone, beside others that do not: TensorRT runners, Cog's
+containers, diagnoses of a GPU package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import PurePosixPath
+
+from xlamig.engine.source import Source
+from xlamig.findings import Finding, Reason
+from xlamig.flow import ProjectIndex
+from xlamig.knowledge import values as table
+
+_ABOUT_THE_RUN = ("XLA000", "XLA09")
+_HELP = "Leave it: this file is for NVIDIA GPUs, and other files of the program are not"
+_COG = re.compile(r"^(?:from|import) cog\b", re.MULTILINE)
+_COG_GPU = re.compile(r"^\s*gpu:\s*(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE)
+_NEEDS_CUDA = re.compile(
+    r"if not torch\.cuda\.is_available\(\)[^\n]*:\s*(?:\n[^\n]*\n?)?\s*(?:raise\b|sys\.exit\()"
+)
+_CUDA_NAME = re.compile(
+    r"(?:^|_)(?:flash_?attn|flash_?attention|tensorrt|trt|nccl|cuda|gpu|triton|apex)(?:_|$)"
+)
+
+
+def gpu_only_files(
+    sources: Iterable[Source], index: ProjectIndex, beside: Collection[str]
+) -> Mapping[str, str]:
+    """Return why a file serves NVIDIA GPUs alone, by file; nothing where there is no other file with torch.
+    What other modules import serves them."""
+    every = list(sources)
+    containers = {
+        source.file.name.rpartition("/")[0]
+        for source in every
+        if PurePosixPath(source.file.name).name == "cog.yaml" and _COG_GPU.search(source.source.text)
+    }
+    python = [s for s in every if s.source.kind is None and s.file.name not in beside]
+    alone = [source for source in python if source.module not in index.import_depths]
+    found = {source.file.name: why for source in alone if (why := _why(source, containers))}
+    others = (s for s in python if s.file.name not in found and "torch" in s.source.text)
+    return found if found and any(others) else {}
+
+
+def _why(source: Source, containers: Collection[str]) -> str:
+    text, path = source.source.text, PurePosixPath(source.file.name)
+    imported = _gpu_imports().search(text) if any(word in text for word in _gpu_packages()) else None
+    if imported:
+        return f"this file imports `{imported[1]}` at its top, and no other file imports it"
+    if source.file.name.rpartition("/")[0] in containers and _COG.search(text):
+        return "this file is what Cog runs in a container for GPUs: cog.yaml says `gpu: true`"
+    if _CUDA_NAME.search(path.stem) and "is_available" in text and _NEEDS_CUDA.search(text):
+        return "this file is about a package for GPUs, and raises where CUDA is not available"
+    return ""
+
+
+def as_infos(findings: Iterable[Finding], filename: str, why: str) -> Iterator[Finding]:
+    """Yield the findings of such a file, as one information."""
+    for finding in findings:
+        if finding.code.startswith(_ABOUT_THE_RUN):
+            yield finding
+        else:
+            yield replace(
+                finding,
+                severity="info",
+                help=_HELP,
+                fix=None,
+                reasons=(Reason(why, filename, finding.place), *finding.reasons),
+                effort=replace(finding.effort, optional=True),
+                job=f"{filename}|gpu-only",
+            )
+
+
+@cache
+def _gpu_packages() -> frozenset[str]:
+    return table.names("gpu-only", "imports")
+
+
+@cache
+def _gpu_imports() -> re.Pattern[str]:
+    return re.compile(rf"^(?:from|import) ({'|'.join(sorted(_gpu_packages()))})\b", re.MULTILINE)

@@ -1,0 +1,71 @@
+"""Scripts for NVIDIA GPUs, beside others that are not, are one information each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_project import write
+
+from xlamig import engine
+from xlamig.report.together import together
+
+MAIN = 'if __name__ == "__main__":\n    run(torch.ones(2))\n'
+TRAIN = "import torch\nnet = torch.nn.Linear(2, 2).cuda()\n" + MAIN
+RUNNER = "import tensorrt as trt\nimport torch\ndef run(x):\n    return x.cuda()\n" + MAIN
+COG = """import torch
+from cog import BasePredictor
+class P(BasePredictor):
+    def setup(self):
+        f(torch.ones(2).cuda())
+"""
+GUARDED = RUNNER.replace("import tensorrt as trt", "try: import tensorrt\nexcept ImportError: pass")
+DIAGNOSIS = """import torch
+def run(x):
+    if not torch.cuda.is_available():
+        raise RuntimeError("needs CUDA")
+    torch.cuda.reset_peak_memory_stats()
+    return x.cuda()
+""" + MAIN  # fmt: skip
+WARNS = DIAGNOSIS.replace('raise RuntimeError("needs CUDA")', "print()")
+
+
+def severities(folder: Path, files: dict[str, str], name: str) -> list[str]:
+    """Return the severities of what is listed of one file."""
+    write({"train.py": TRAIN, **files}, folder)
+    report = together(engine.check([folder], engine.Options({}, isolated=True, jobs=1, cache=False)))
+    return sorted(f.severity for f in report.findings if f.filename.endswith(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("run_trt.py", {"run_trt.py": RUNNER.replace("import tensorrt as trt\n", "")}),
+        ("run.py", {"run.py": RUNNER, "serve.py": "import torch, run\nrun.run(torch.ones(2))\n"}),
+        ("run.py", {"run.py": GUARDED}),
+        ("predict.py", {"predict.py": COG}),
+        ("predict.py", {"predict.py": COG, "cog.yaml": "build:\n  gpu: false\n"}),
+        ("diagnose_flash_attn.py", {"diagnose_flash_attn.py": WARNS}),
+        ("main.py", {"main.py": DIAGNOSIS}),
+        ("train.py", {}),
+    ],
+)  # fmt: skip
+def test_lists_what_others_need_too(tmp_path: Path, name: str, files: dict[str, str]) -> None:
+    assert "error" in severities(tmp_path, files, name)
+
+
+def test_lists_a_program_that_is_for_gpus_alone(tmp_path: Path) -> None:
+    assert "error" in severities(tmp_path, {"train.py": RUNNER}, "train.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("run.py", {"run.py": RUNNER}),
+        ("run.py", {"run.py": RUNNER.replace("tensorrt as trt", "torch2trt")}),
+        ("predict.py", {"predict.py": COG, "cog.yaml": "build:\n  gpu: true\n"}),
+        ("diagnose_flash_attn.py", {"diagnose_flash_attn.py": DIAGNOSIS}),
+    ],
+)
+def test_folds_a_file_for_gpus_into_one_information(tmp_path: Path, name: str, files: dict[str, str]) -> None:
+    assert severities(tmp_path, files, name) == ["info"]

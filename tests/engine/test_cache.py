@@ -376,6 +376,8 @@ CHANGED: dict[str, Any] = {
     "exposes": ("`exit` in b.py",),
     "beside": "test",
     "unread": "c.py",
+    "gpu_only": "it imports `tensorrt`",
+    "switches": (("use_x", "off"),),
 }
 
 

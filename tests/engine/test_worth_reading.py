@@ -54,8 +54,8 @@ RAISES, REPLACED = "first tensor on it raises", "becomes the CPU"
     [
         (f"    device = {AUTO}\n", REPLACED),
         (f"    device = torch.device({AUTO})\n", REPLACED),
-        ("    if not torch.cuda.is_available():\n        device = 'cpu'\n", REPLACED),
-        ("    if device == 'cuda' and not torch.cuda.is_available():\n        device = 'cpu'\n", REPLACED),
+        ("    if not torch.cuda.is_available():\n        device = 'cpu'\n", ""),
+        ("    if device == 'cuda' and not torch.cuda.is_available():\n        device = 'cpu'\n", ""),
         (f"    if device == 'cuda':\n        device = torch.device({AUTO})\n", REPLACED),
         (f"    if device == 'cuda':\n        device = {CUDA}\n", ""),
         (f"    if device == 'auto':\n        device = {AUTO}\n", RAISES),

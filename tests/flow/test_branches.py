@@ -46,6 +46,7 @@ def branches(source: str) -> list[str]:
         "if x.is_cuda or y: f(x)",
         "if x.is_mps: f(x)",
         "if x == 'cuda': f(x)",
+        "if device == 'cuda': device = pick(device)",  # the selection of another is reported
         "if device.type != 'cpu': f(x)",  # for any accelerator
         "if device.type == 'cpu': f(x)\nelse: g(x)",
         "if mode == 'cpu': f(x)\nelse: x.cuda()",

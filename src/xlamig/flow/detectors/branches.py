@@ -56,6 +56,8 @@ class Branches:
         on_cuda, other = (body, rest) if asked[2] else (rest, body)
         if not self._is_for_cuda(asked, on_cuda) or not self._works(on_cuda, place.scope):
             return
+        if _replaces(node.test, on_cuda):
+            return
         head = ir.Name(node.start, node.test.end, "if")
         yield self._fact(head, node.test, asked, "if", self._does(other, place.scope), place)
 
@@ -281,3 +283,11 @@ def _acts(node: ir.Node) -> Iterator[ir.Expr]:
                     yield child
                 else:
                     yield from _acts(child)
+
+
+def _replaces(test: ir.Expr, block: ir.Block) -> bool:
+    """Return whether a block gives the device that a test compares another value: what is reported is the
+    selection of that."""
+    path = path_of(test.left) if isinstance(test, ir.Compare) else ""
+    targets = (t for s in block if isinstance(s, ir.Assign) for t in s.targets)
+    return bool(path) and any(path_of(target) == path for target in targets)

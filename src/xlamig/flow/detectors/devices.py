@@ -270,8 +270,10 @@ def _set_to(node: ir.Stmt) -> Iterator[ir.Expr]:
 
 
 def _is_device_literal(node: ir.Expr) -> bool:
-    """Return whether an expression that selects a device hard-codes CUDA: `"cuda" if ... else "cpu"`."""
-    return any(isinstance(n, ir.Const) and str(n.value).startswith("cuda") for n in ir.walk(node))
+    """Return whether a device is selected by literals: `"cpu"`, or `"cuda" if ... else "cpu"`."""
+    return isinstance(node, ir.Const) or any(
+        isinstance(n, ir.Const) and str(n.value).startswith("cuda") for n in ir.walk(node)
+    )
 
 
 def _is_read(param: ir.Param, place: CodeContext) -> bool:

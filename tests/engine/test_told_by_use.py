@@ -173,3 +173,24 @@ def test_defaults_of_constructors_in_other_files(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     report = engine.check([tmp_path], Options({"select": ["XLA0"]}, isolated=True, jobs=1, cache=False))
     assert [(f.code, f.severity) for f in report.findings] == [("XLA001", "info"), ("XLA001", "info")]
+
+
+SCHEDULER = """class Scheduler:
+    def set_timesteps(self, n, device=None):
+        self.timesteps = torch.arange(0, 1000, 1000 // n){placed}
+    def step(self, out, {name}: int):
+        return out if {name} > 0 else out * 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("placed", "name", "count"),
+    [
+        ("", "timestep", 0),
+        (".tolist()", "timestep", 0),
+        (".to(device)", "count", 0),
+        (".to(device)", "timestep", 1),
+    ],
+)
+def test_a_timestep_is_an_element_of_the_timesteps_on_the_device(placed: str, name: str, count: int) -> None:
+    assert len(severities(SCHEDULER.format(placed=placed, name=name), "XLA106")) == count

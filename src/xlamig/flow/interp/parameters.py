@@ -89,6 +89,9 @@ class Parameters:
         place: Residence = "device" if forward else "either"
         name = function.node.name if isinstance(function.node, ir.FunctionDef) else ""
         first = name.startswith("forward") and param in function.node.params[1:2]
+        own = self._own_timestep(param, function)
+        if own is not None:
+            return own
         if param.annotation is not None:
             known = self.promised(param.name, param.annotation, place)
             if known is not None:
@@ -116,6 +119,19 @@ class Parameters:
         if evidence.proof(param.start) is not None and not self._is_another(param.annotation):
             return AbstractValue("tensor", place, sure=LIKELY)
         return TOP
+
+    @staticmethod
+    def _own_timestep(param: ir.Param, function: Function) -> AbstractValue | None:
+        """Return an element of the tensor that the object keeps on the device: callers of `step(timestep)`
+        iterate over `self.timesteps`, whatever the annotation says."""
+        if function.owner is None or not table.name_like("timestep").search(param.name):
+            return None
+        kept = (cls.attributes.get(f"{param.name}s", TOP) for cls in function.owner.lineage())
+        if not any(value.kind == "tensor" and value.place in ("device", "either") for value in kept):
+            return None
+        value = AbstractValue("tensor", "device", sure=LIKELY, shape=())
+        span = (param.start, param.start + len(param.name))
+        return value.with_reason(f"`{param.name}` is likely an element of `self.{param.name}s`", span)
 
     def _is_another(self, annotation: ir.Expr | None) -> bool:
         """Return whether an annotation names a class of a library other than torch: `args:

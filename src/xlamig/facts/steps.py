@@ -14,7 +14,8 @@ class StepBoundary(Fact):
     where its optimizer steps, or at its header if none does.
 
     loop      what the iterations do; inner: they optimize something inside a step
-    boundary  none: nothing runs the graph; read: a host read in every iteration does; part: it runs what it
+    boundary  none: nothing runs the graph; read: a host read in every iteration does; some:
+              one in a branch does, as often as the step runs; part: it runs what it
               reads, and the loop keeps other results; sync: a step marker; several: more than one marker;
               loader: a device loader; framework: a library's own loop
     optimizer how parameters are updated: plain `step()`, xm (`xm.optimizer_step` with no barrier),
@@ -24,7 +25,7 @@ class StepBoundary(Fact):
     kind: ClassVar[str] = "step-boundary"
 
     loop: Literal["training", "evaluation", "decoding", "inner"]
-    boundary: Literal["none", "read", "part", "sync", "several", "loader", "framework"]
+    boundary: Literal["none", "read", "some", "part", "sync", "several", "loader", "framework"]
     optimizer: Literal["plain", "xm", "none", "several"] = "none"
     accumulates: bool = False  # the optimizer's step stands under a condition
 

@@ -329,7 +329,7 @@ for batch in loader:
 
 @pytest.mark.parametrize(
     ("other", "boundary"),
-    [("raise ValueError(kind)", "read"), ("return found", "none"), ("sys.exit(1)", "read")],
+    [("raise ValueError(kind)", "read"), ("return found", "some"), ("sys.exit(1)", "read")],
 )
 def test_a_branch_that_ends_the_program_takes_no_read_away(other: str, boundary: str) -> None:
     assert boundaries(PREPARE.replace("OTHER", other)) == [f"evaluation {boundary}"]
@@ -490,3 +490,26 @@ class Transducer(nn.Module):
 )
 def test_an_entry_is_like_its_default(get: str, read: bool) -> None:
     assert bool(said(ENTRY.replace("GET", get), "host-read", sure=False)) is read
+
+
+CUT = """
+def show(y, kind, i):
+    BODY
+model = nn.Linear(8, 8).cuda()
+for i, batch in enumerate(loader):
+    show(model(batch.cuda()), kind, i)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "boundary"),
+    [
+        ("print(y.sum().item())", "read"),
+        ("if kind: print(y.sum().item())", "some"),
+        ("if kind is not None and y.sum() > 0: print('large')", "read"),
+        ("if i % 100 == 0: print(y.sum().item())", "none"),
+        ("return y", "none"),
+    ],
+)
+def test_what_a_called_function_reads_ends_the_iteration(body: str, boundary: str) -> None:
+    assert boundaries(CUT.replace("BODY", body)) == [f"evaluation {boundary}"]

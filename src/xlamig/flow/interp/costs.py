@@ -86,7 +86,7 @@ class Costs:
             return
         at = node.func.value if owner is not None and isinstance(node.func, ir.Attribute) else args.node(0)
         mask = args.node(0 if owner is not None else 1) if via in ("mask-read", "masked-scatter") else None
-        self.m.effects.add(Effect.READ, Effect.SELECT)
+        self.m.read(Effect.SELECT)
         self.m.record(
             DynamicShape,
             node,

@@ -31,7 +31,7 @@ def record_mask(
         if isinstance(value, ir.Subscript) and any(m.source(i) == m.source(part) for i in value.index):
             written = "masked"
     if sure > POSSIBLE:
-        m.effects.add(Effect.READ, Effect.SELECT)
+        m.read(Effect.SELECT)
     m.record(
         DynamicShape,
         node,

@@ -22,7 +22,8 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.summaries import FunctionSummary
 
 _UPDATES = frozenset({Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP, Effect.BACKWARD})
-_ON_DEVICE = frozenset({Effect.READ, Effect.WORK, Effect.MODEL_CALL})
+_READS = frozenset({Effect.READ, Effect.STEP_READ})
+_ON_DEVICE = _READS | {Effect.WORK, Effect.MODEL_CALL}
 """The effects of a function only if its arguments are on the device."""
 
 
@@ -119,7 +120,7 @@ class ProjectCalls:
         effects = effects_of(summary.effects)
         if effects.must.isdisjoint(_UPDATES):
             on_host = computed.place == "host"
-            effects = effects.without(_ON_DEVICE if on_host else (Effect.READ,))
+            effects = effects.without(_ON_DEVICE if on_host else _READS)
         if Effect.OPTIMIZER_STEP in effects.must:
             self.m.updated(node)
         if effects.happens(Effect.WORK):

@@ -63,7 +63,10 @@ class Reads:
         if thing.kind != "tensor" or not sure:
             return
         m = self.m
-        m.effects.add(Effect.READ if sure > POSSIBLE else Effect.POSSIBLE_READ)
+        if sure > POSSIBLE:
+            m.read()
+        else:
+            m.effects.add(Effect.POSSIBLE_READ)
         m.waiting = False
         if m.one_rank:
             self.one_rank.record_read(node, thing)

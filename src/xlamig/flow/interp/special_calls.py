@@ -108,7 +108,7 @@ class SpecialCalls:
         held = args.tensors()
         sure = max((sureness(thing) for thing in held), default=0)
         if sure > POSSIBLE:
-            self.m.effects.add(Effect.READ)
+            self.m.read()
         first = args.node(0)
         self.m.record(
             DynamicShape,

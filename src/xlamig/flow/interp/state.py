@@ -229,6 +229,12 @@ class State:
             self.device_op_count += 1
             self.waiting = True
 
+    def read(self, *effects: Effect) -> None:
+        """Record that the host reads a tensor of the device, and what else that does."""
+        self.effects.add(Effect.READ, *effects)
+        if self.frequency == "step":
+            self.effects.add(Effect.STEP_READ)
+
     def updated(self, node: ir.Call, effect: Effect = Effect.OPTIMIZER_STEP) -> None:
         """Record an optimizer step: in the loops around it, a step's boundary belongs after the call."""
         self.effects.repeat(effect)

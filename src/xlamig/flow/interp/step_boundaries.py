@@ -34,6 +34,8 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         boundary = "sync"
     elif Effect.READ in must or (Effect.POSSIBLE_READ in must and loop.kind in ("evaluation", "decoding")):
         boundary = "part" if loop.kind == "evaluation" and _kept(m, loop) else "read"
+    elif effects.happens(Effect.STEP_READ) and loop.kind in ("evaluation", "decoding"):
+        boundary = "some"
     optimizer = "none"
     if Effect.XLA_OPTIMIZER_STEP in must:
         optimizer = "xm"

@@ -19,6 +19,7 @@ class Effect(Enum):
     GRADIENT      computes gradients with a function, such as `torch.autograd.grad`
     SAVE          saves tensors of the device
     SETTLED       leaves no device work queued that nothing waited for
+    STEP_READ     reads a tensor on the device, as often as the step runs
     TIE           gives two parts of a module one weight
     """
 
@@ -40,6 +41,7 @@ class Effect(Enum):
     SELECT = "select"
     SETTLED = "settled"
     STEP_LOOP = "step-loop"
+    STEP_READ = "step-read"
     SYNC = "sync"
     SYNC_INSIDE = "sync-inside"
     TIE = "tie"

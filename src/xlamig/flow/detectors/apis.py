@@ -62,7 +62,7 @@ class Apis:
         fields["proofs"] = {
             **device_in_scope(place, node.start),
             **moved_later(name, node, place, self.analysis),
-            **padding_mask(name, self.analysis),
+            **padding_mask(name, node, place, self.analysis),
             **padded_later(name, node, place, self.analysis),
         }
         fields["parts"] = parts

@@ -11,6 +11,7 @@ from xlamig.knowledge import values as table
 
 _LOADERS = frozenset({"torch.load"})
 _MASKS = {"torch.nn.TransformerEncoder": "src_key_padding_mask"}
+_BATCH_FIRST = 6  # the arguments of TransformerEncoderLayer before it
 _OWN_SCOPE = ir.FunctionDef | ir.ClassDef | ir.Lambda
 
 
@@ -35,12 +36,38 @@ def moved_later(name: str, node: ir.Call, place: CodeContext, analysis: Analysis
     return {"moved-later": target.id} if _only_state(root, target) else {}
 
 
-def padding_mask(name: str, analysis: Analysis) -> Mapping[str, str]:
-    """The proof "padding-mask": the file calls something with the mask that such a module takes."""
+def padding_mask(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
+    """The proof "padding-mask": the file calls something with the mask that such a module takes, and the
+    module is not known to keep its input as it is."""
     keyword = _MASKS.get(name)
-    calls = (node for node in ir.walk(analysis.module) if isinstance(node, ir.Call)) if keyword else ()
+    if keyword is None or not _may_nest(node, place, analysis):
+        return {}
+    calls = (node for node in ir.walk(analysis.module) if isinstance(node, ir.Call))
     masked = any(a.keyword == keyword for call in calls for a in call.args)
-    return {"padding-mask": str(keyword)} if masked else {}
+    return {"padding-mask": keyword} if masked else {}
+
+
+def _may_nest(node: ir.Call, place: CodeContext, analysis: Analysis) -> bool:
+    """Return whether an encoder may build nested tensors: not of layers of another class, nor of those that
+    have the batch second or normalize first."""
+    given = [a.value for a in node.args if a.keyword == "encoder_layer"] + [a.value for a in node.args[:1]]
+    layer = given[0] if given else None
+    if isinstance(layer, ir.Name | ir.Attribute) and (path := path_of(layer)):
+        bound = [binding for binding in place.scope.find(path) if binding.start < node.start]
+        layer = bound[-1].value if bound else layer
+    if not isinstance(layer, ir.Call):
+        return True
+    if analysis.names.dotted(layer.func, place.scope) != "torch.nn.TransformerEncoderLayer":
+        return False
+    arguments = {arg.keyword: arg.value for arg in layer.args}
+    batch_first, norm_first = (arguments.get(name) for name in ("batch_first", "norm_first"))
+    starred = any(arg.star for arg in layer.args) or len(layer.args) > _BATCH_FIRST
+    return (starred or not _is(batch_first, False)) and not _is(norm_first, True)
+
+
+def _is(node: ir.Expr | None, value: bool) -> bool:
+    """Return whether an argument has a value, which is the default as well: False."""
+    return value is False if node is None else isinstance(node, ir.Const) and node.value is value
 
 
 def padded_later(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:

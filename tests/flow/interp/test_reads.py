@@ -319,3 +319,26 @@ def test_a_number_is_looked_for_in_an_entry_of_a_batch(asked: str, reads: bool) 
     train(nn.Linear(8, 8).to("cuda"), None, torch.utils.data.DataLoader([]), "cuda")
     """
     assert any(line.startswith("host-read builtin") for line in said(text)) == reads
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("n = torch.tensor([loss * k for k in range(3)]).sum().item()", ["builtin: loss * k"]),
+        ("parts = [loss, loss * 2]\nn = torch.as_tensor(parts).norm().item()", ["builtin: parts"]),
+        (
+            "n = torch.norm(torch.tensor([p.grad.norm() for p in model.parameters()]))",
+            ["builtin: p.grad.norm()"],
+        ),
+        ("n = torch.tensor([loss, 1.0]).item()", ["builtin: loss"]),
+        ("n = torch.tensor([k * 2.0 for k in range(3)]).sum().item()", []),
+        (
+            "n = torch.tensor([k for k in range(3)], device=device).sum().item()",
+            ["item: torch.tensor([k for k in range(3)], device=device).sum().item()"],
+        ),
+        ("n = torch.stack([loss, loss]).sum()", []),
+        ("n = torch.stack([loss, loss]).sum().item()", ["item: torch.stack([loss, loss]).sum().item()"]),
+    ],
+)
+def test_a_tensor_of_a_list_is_read_where_it_is_made(line: str, found: list[str]) -> None:
+    assert in_step(line, "host-read") == [f"host-read {read}" for read in found]

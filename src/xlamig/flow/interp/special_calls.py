@@ -15,6 +15,7 @@ from xlamig.flow.interp.domain import (
     POSSIBLE,
     AbstractValue,
     Mark,
+    element_of,
     inside,
 )
 from xlamig.flow.interp.moves import Moves
@@ -37,8 +38,8 @@ class SpecialCalls:
         """Return the result of such a function; None of another one."""
         if name == "torch.device":
             return self._device(args)
-        if name == "torch.tensor":
-            self._read_elements(args, node)
+        if name in ("torch.tensor", "torch.as_tensor"):
+            self._read_elements(name, args)
         if name in table.names("program", "gradients"):
             self.m.effects.add(Effect.GRADIENT)
             return None
@@ -131,17 +132,23 @@ class SpecialCalls:
             return AbstractValue("device", given.place or "device", sure=sure, trait=Mark.MADE)
         return AbstractValue("device", "device", sure=LIKELY, trait=Mark.MADE)
 
-    def _read_elements(self, args: Args, node: ir.Call) -> None:
-        """`torch.tensor([t, u])` reads each of them."""
+    def _read_elements(self, name: str, args: Args) -> None:
+        """`torch.tensor([t, u])`, `torch.tensor([f(p) for p in parts])`: reads each of the tensors."""
         given = args.get(0, "data")
         first = args.node(0, "data")
-        if given is None or given.kind != "sequence" or not isinstance(first, ir.Sequence) or not given.items:
+        if given is None or given.kind != "sequence" or first is None:
+            return
+        if not isinstance(first, ir.Sequence) or not given.items:
+            held = element_of(given)
+            if held.kind == "tensor" and not held.loose:
+                element = first.element if isinstance(first, ir.Comprehension) else first
+                self.reads.host(element, held, "builtin", name, element)
             return
         scalars = all(thing.kind == "tensor" and thing.scalar for thing in given.items)
         for element, thing in zip(first.elements, given.items, strict=False):
             self.m.prove(element, among_scalars=scalars)
             if thing.kind == "tensor":
-                self.reads.host(element, thing, "builtin", "torch.tensor", element)
+                self.reads.host(element, thing, "builtin", name, element)
 
 
 def _checks_number(name: str) -> bool:

@@ -268,6 +268,9 @@ class Tensors:
             if given.kind == "text":
                 return (given.place or "device"), None
             return "device", AbstractValue("device", "device", sure=LIKELY)
+        data = args.get(0, "data")
+        if last in ("tensor", "as_tensor") and data is not None and data.kind == "sequence":
+            return self.m.default_place, None  # of the elements' values
         place: Residence = ""
         lead: AbstractValue | None = None
         for operand in operands:

@@ -513,3 +513,35 @@ for i, batch in enumerate(loader):
 )
 def test_what_a_called_function_reads_ends_the_iteration(body: str, boundary: str) -> None:
     assert boundaries(CUT.replace("BODY", body)) == [f"evaluation {boundary}"]
+
+
+CHOSEN = """
+class Trainer:
+    def run_step(self, image):
+        BRANCH
+        return output.sum()
+    def run_part(self, part):
+        for _, image in enumerate(self.provider.train):
+            self.optimizer.zero_grad()
+            self.run_step(image.cuda()).backward()
+            self.optimizer.step()
+    def train_all(self):
+        self.model = nn.Linear(8, 8).cuda()
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+        for batch in torch.utils.data.DataLoader(data):
+            self.run_step(batch.cuda()).backward()
+            self.optimizer.step()
+            self.run_part(0)
+"""
+ONE = "output = self.model(image) if random.random() > 0.5 else self.model(-image)"
+MANY = """
+        output = image
+        for layer in (self.model, self.model):
+            if random.random() > 0.5:
+                output = layer(output)
+"""
+
+
+@pytest.mark.parametrize(("branch", "count"), [(ONE, 0), (MANY.strip(), 1)])
+def test_one_random_choice_in_a_step_gives_two_programs(branch: str, count: int) -> None:
+    assert len(said(CHOSEN.replace("BRANCH", branch), "changing-path")) == count

@@ -113,7 +113,7 @@ class Reads:
     def branched(self, node: ir.Expr, thing: AbstractValue) -> None:
         """A random choice: one makes two graphs, each compiled once; one in every iteration makes many."""
         m = self.m
-        inside = thing.loop and m.loops and m.loops[-1].id == thing.loop
+        inside = not m.first_pass and thing.loop and m.loops and m.loops[-1].id == thing.loop
         many = inside and m.loops[-1].kind in ("plain", "graph-breaking")
         if m.frequency == "step":
             m.record(

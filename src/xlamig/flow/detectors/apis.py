@@ -10,7 +10,7 @@ from xlamig import ir
 from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.detectors.in_scope import device_in_scope
-from xlamig.flow.detectors.proofs import moved_later, padded_later, padding_mask
+from xlamig.flow.detectors.proofs import asks_for_any, moved_later, padded_later, padding_mask
 from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.model.known import Known, expression, short
 from xlamig.flow.model.scopes import path_of
@@ -63,6 +63,7 @@ class Apis:
             **device_in_scope(place, node.start),
             **moved_later(name, node, place, self.analysis),
             **padding_mask(name, node, place, self.analysis),
+            **asks_for_any(name, node, place, self.analysis),
             **padded_later(name, node, place, self.analysis),
         }
         fields["parts"] = parts

@@ -11,6 +11,7 @@ from xlamig.knowledge import values as table
 
 _LOADERS = frozenset({"torch.load"})
 _MASKS = {"torch.nn.TransformerEncoder": "src_key_padding_mask"}
+_ANY = frozenset({(">=", 1), (">", 0), ("<", 1), ("==", 0), ("!=", 0)})
 _BATCH_FIRST = 6  # the arguments of TransformerEncoderLayer before it
 _OWN_SCOPE = ir.FunctionDef | ir.ClassDef | ir.Lambda
 
@@ -68,6 +69,29 @@ def _may_nest(node: ir.Call, place: CodeContext, analysis: Analysis) -> bool:
 def _is(node: ir.Expr | None, value: bool) -> bool:
     """Return whether an argument has a value, which is the default as well: False."""
     return value is False if node is None else isinstance(node, ir.Const) and node.value is value
+
+
+def asks_for_any(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
+    """The proof "asks-for-any": a running sum is only compared with none, `x.cumsum(1) >= 1`, which a running
+    "or" answers alike."""
+    block = _block_with(place.scope.node or analysis.module, place.statement[0]) if _is_sum(name) else ()
+    for above in ir.walk(block[0]) if block else ():
+        match above:
+            case ir.Compare(left=left, ops=(op,), comparators=(ir.Const(value=int(number)),)):
+                if _indexed(left) is node and (op, int(number)) in _ANY:
+                    return {"asks-for-any": "true"}
+            case ir.Call(func=ir.Attribute(value=owner, attr="any" | "bool")) if _indexed(owner) is node:
+                return {"asks-for-any": "true"}
+    return {}
+
+
+def _is_sum(name: str) -> bool:
+    return name.endswith(".cumsum")
+
+
+def _indexed(node: ir.Expr) -> ir.Expr:
+    """Return `x` of `x[:, -1]`."""
+    return node.value if isinstance(node, ir.Subscript) else node
 
 
 def padded_later(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:

@@ -61,3 +61,18 @@ def test_possible_for_a_window_that_is_full_at_first(full: str) -> None:
 def test_likely_for_tokens_that_a_loop_appends() -> None:
     assert said(GROWING, "negative-slice") == ["negative-slice : tokens[:, -block:]"]
     assert not said(GROWING.replace("-block:", "-1:"), "negative-slice")
+
+
+PADDED = """
+def generate(model, tokens, block):
+    mask = torch.ones_like(tokens).cuda()
+    for _ in range(8):
+        mask = mask[:, -block:]
+        tokens = model(tokens, mask)
+        mask = F.pad(mask, AMOUNTS, value=1)
+"""
+
+
+@pytest.mark.parametrize(("amounts", "count"), [("(0, 1)", 1), ("(0, 0)", 0), ("(0, block)", 0)])
+def test_a_mask_that_is_padded_in_the_loop_grows(amounts: str, count: int) -> None:
+    assert len(said(PADDED.replace("AMOUNTS", amounts), "negative-slice")) == count

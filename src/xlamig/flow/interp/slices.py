@@ -135,7 +135,13 @@ def _within(node: ir.Node, outer: ir.Node) -> bool:
 
 
 def _joins(value: ir.Expr) -> bool:
-    return isinstance(value, ir.Call) and path_of(value.func).rpartition(".")[2] in _JOINS
+    """Return whether a value is longer than what it is made of: a join, or `F.pad(mask, (0, 1))`."""
+    if not isinstance(value, ir.Call):
+        return False
+    name = path_of(value.func).rpartition(".")[2]
+    amounts = value.args[1].value if name == "pad" and len(value.args) > 1 else None
+    padded = amounts.elements if isinstance(amounts, ir.Sequence) else ()
+    return name in _JOINS or any(isinstance(n, ir.Const) and n.value not in (0, False) for n in padded)
 
 
 def _is_ellipsis(part: ir.Expr) -> bool:

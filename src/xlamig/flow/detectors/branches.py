@@ -19,10 +19,11 @@ _ASKS_TYPE = re.compile(r"(?:\.|_)type\b")
 _NAMES_DEVICE = re.compile(r"device|\.type$", re.IGNORECASE)
 _NAMES_CUDA = re.compile(r"cuda|nccl", re.IGNORECASE)
 _NAMES_CPU = re.compile(r"[\"']cpu[\"']|\.cpu\(|(?:\b|_)cpu_|_cpu\b")
-# What makes no difference to what is computed: waiting, telling, measuring, pinning, laying out.
+# What makes no difference to what is computed: waiting, telling, measuring, pinning, laying out, and filling
+# mask rows that only CUDA's attention kernel turns into NaN.
 _QUIET = re.compile(
     r"^(?:synchronize|print|debug|info|warn|warning|warning_once|log|log_\w+|write|pin_memory|contiguous|empty_cache"
-    r"|ipc_collect|\w*memory\w*|get_device_\w+|str|int|float|bool|len|round|format|join|dict|list|tuple|set)$"
+    r"|ipc_collect|_?unmask_unattended|\w*memory\w*|get_device_\w+|str|int|float|bool|len|round|format|join|dict|list|tuple|set)$"
 )
 _HOUSEKEEPING = ("torch.cuda.", "torch.backends.")
 _NOT_HOUSEKEEPING = ("torch.cuda.amp.", "torch.cuda.stream", "torch.cuda.graph")

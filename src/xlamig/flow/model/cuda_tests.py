@@ -32,8 +32,11 @@ class CudaTests:
         """`torch.cuda.is_available()` and `device.startswith("cuda")`; `dotted` is the function's name."""
         if dotted in CUDA_AVAILABLE:
             return self._test(node, availability=True)
-        asks = isinstance(node.func, ir.Attribute) and node.func.attr == "startswith" and node.args
-        return self._test(node) if asks and _is_cuda(node.args[0].value) else None
+        match node:
+            case ir.Call(func=ir.Attribute(value=asked, attr="startswith"), args=(prefix, *_)):
+                if _is_cuda(prefix.value) and (path_of(_inside_str(asked)) or self._names_a_device(asked)):
+                    return self._test(node)
+        return None
 
     def comparison(self, node: ir.Compare, scope: Scope) -> Known | None:
         """`device.type == "cuda"`, `"cuda" in name`, `torch.cuda.device_count() > 0` and
@@ -84,6 +87,14 @@ def _made(node: ir.Expr, scope: Scope) -> ir.Call | None:
     bindings = scope.find(path) if (path := path_of(node)) else []
     value = bindings[0].value if len(bindings) == 1 else None
     return value if isinstance(value, ir.Call) else None
+
+
+def _inside_str(node: ir.Expr) -> ir.Expr:
+    """Return `x` of `str(x)`."""
+    match node:
+        case ir.Call(func=ir.Name(id="str"), args=(arg,)):
+            return arg.value
+    return node
 
 
 def _is_cuda(node: ir.Expr) -> bool:

@@ -107,6 +107,16 @@ PROGRAMS = {
                     sums["ones"] += (real > 0).sum().item()
             told.append((*losses, sums["ones"]))
     """,
+    "recorded": """
+        for i, x in enumerate(loader):
+            penalty = model.weight.square().sum()
+            loss = critic(model(x.type(Tensor))).square().mean() + 0.1 * penalty
+            told.append((loss.item(), penalty.item()))
+            one.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            one.step()
+    """,
     "closure": """
         one = torch.optim.LBFGS(model.parameters(), max_iter=2)
         for x in loader[:8]:
@@ -162,6 +172,8 @@ def test_losses_are_equal_and_later_steps_compile_nothing(name: str, tmp_path: P
     source = HEAD + textwrap.dedent(PROGRAMS[name])
     after = fixed(source, tmp_path)
     assert "step_boundary()" in after and "torch.cuda.FloatTensor" not in after
+    if name == "recorded":
+        assert after.index("    step_boundary()\n") < after.index("told.append")
     expected, _ = run(source, tmp_path, "cpu")
     assert run(after, tmp_path, "cpu")[0] == expected
     losses, compiled = run(after, tmp_path, "xla")

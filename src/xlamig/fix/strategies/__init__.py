@@ -25,6 +25,7 @@ from xlamig.fix.strategies.device_of_rank import device_of_rank
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.index_select import index_select
+from xlamig.fix.strategies.later_read import read_after_boundary
 from xlamig.fix.strategies.lazy_log import lazy_log
 from xlamig.fix.strategies.masked_fill import masked_fill
 from xlamig.fix.strategies.masked_sum import masked_sum
@@ -72,6 +73,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "masked-fill": masked_fill,
         "masked-sum": masked_sum,
         "move-first": move_first,
+        "read-after-boundary": read_after_boundary,
         "remove-suppression": remove_suppression,
         "rename-api": rename_api,
         "rename-precision": rename_precision,

@@ -1,0 +1,128 @@
+"""Reads of the loss that move behind the boundary of their step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+
+HEAD = """import torch
+from torch import nn
+
+device = torch.device("cuda")
+model = nn.Linear(4, 1).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+def train(loader, args, meter, writer, history, scale):
+    for i, (x, y) in enumerate(loader):
+        x, y = x.to(device), y.to(device)
+        penalty = model.weight.square().sum()
+        error = nn.functional.mse_loss(model(x), y)
+        loss = error + 0.1 * penalty
+"""
+UPDATE = """        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        torch_xla.sync()
+"""
+MOVED = [
+    "meter.update(loss.item())",
+    "meter.update(loss.item(), x.size(0))  # of the batch",
+    "meter.update(error.detach().item(), args.batch_size)",
+    "meters['loss'].update(loss.item(), n=len(x))",
+    "history.append(loss.item())",
+    "writer.add_scalar('loss', loss.item(), i)",
+    "writer.add_scalar('loss', loss, global_step=i)",
+    "print(f'{i}: {loss.item():.3f}')",
+    "print('step {}: {}'.format(i, loss.item()))",
+    "last = float(loss)",
+    "wandb.log({'loss': loss.item(), 'error': error.item()})",
+]
+KEPT = [
+    "scale = loss.item(); print(scale)",
+    "meter.update(model.bias.item())",  # another value after the step
+    "meter.update(scale.item())",
+    "meter.update(loss.item(), scale)",
+    "meter.update(loss.item(), norm(model))",
+    "controller.update(loss.item())",  # may change a learning rate
+    "writer.add_scalar('lr', loss.item(), optimizer.param_groups[0]['lr'])",
+    "self.model.losses.extend([loss.item() for _ in range(2)])",
+    "loss = loss / loss.item()",
+    "loss /= loss.item()",
+    "optimizer = pick(loss.item())",
+    "if loss.item() > 3: break",
+    "assert loss.item() < 9",
+    "meter.update((yield loss.item()))",
+]
+
+
+def fixed(body: str, *codes: str) -> str:
+    options = engine.Options(
+        {"select": list(codes), "strategy": "native"},
+        isolated=True,
+        jobs=1,
+        cache=False,
+        stdin=("a.py", ("import torch_xla\n" + HEAD + body).encode()),
+    )
+    outcome = engine.fix([Path("a.py")], options, frozenset({"safe"}), write=False)
+    text = outcome.stdin.text if outcome.stdin is not None else ""
+    return text.removeprefix("import torch_xla\n" + HEAD)
+
+
+@pytest.mark.parametrize("statement", MOVED)
+def test_a_record_of_the_loss_moves_behind_the_boundary(statement: str) -> None:
+    line = f"        {statement}\n"
+    assert fixed(line + UPDATE, "XLA101", "XLA104") == UPDATE + line
+
+
+@pytest.mark.parametrize("statement", KEPT)
+def test_what_may_differ_after_the_update_stays(statement: str) -> None:
+    body = f"        {statement}\n{UPDATE}"
+    assert fixed(body, "XLA101", "XLA104") in (body, "")
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "loss = loss * 2",
+        "print('computed')",
+        "if i % 8:\n            continue",
+        "x = x + loss.item()",
+        "with torch.no_grad():\n            model.weight.add_(1)",
+    ],
+)
+def test_nothing_but_the_update_is_passed(between: str) -> None:
+    body = f"        meter.update(loss.item())\n        {between}\n{UPDATE}"
+    assert fixed(body, "XLA101") in (body, "")
+
+
+def test_records_keep_their_order() -> None:
+    lines = "        print(loss.item())\n        meter.update(loss.item())\n"
+    clip = UPDATE.replace(
+        "        optimizer.step()",
+        "        if args.clip:\n            norm = nn.utils.clip_grad_norm_(model.parameters(), args.clip)\n"
+        "        optimizer.step()",
+    )
+    assert fixed(lines + clip, "XLA101", "XLA104") == clip + lines
+
+
+def test_a_statement_between_backward_and_step_moves() -> None:
+    line = "        meter.update(loss.item())\n"
+    body = UPDATE.replace("        optimizer.step()\n", line + "        optimizer.step()\n")
+    assert fixed(body, "XLA101") == UPDATE + line
+
+
+def test_a_scaled_loss_is_one_of_the_losses() -> None:
+    update = UPDATE.replace("loss.backward()", "scaler.scale(loss).backward()").replace(
+        "optimizer.step()", "scaler.step(optimizer)\n        scaler.update()"
+    )
+    line = "        meter.update(loss.item())\n"
+    assert fixed(line + update, "XLA101") == update + line
+
+
+def test_without_a_boundary_nothing_moves() -> None:
+    body = "        meter.update(loss.item())\n" + UPDATE.replace("        torch_xla.sync()\n", "")
+    assert fixed(body, "XLA101") in (body, "")

@@ -8,7 +8,10 @@ import pytest
 
 from xlamig import engine
 
-HEAD = """import torch
+HEAD = """import math
+import sys
+
+import torch
 from torch import nn
 
 device = torch.device("cuda")
@@ -59,7 +62,7 @@ KEPT = [
 ]
 
 
-def fixed(body: str, *codes: str) -> str:
+def fixed(body: str, *codes: str, grades: frozenset[str] = frozenset({"safe"})) -> str:
     options = engine.Options(
         {"select": list(codes), "strategy": "native"},
         isolated=True,
@@ -67,7 +70,7 @@ def fixed(body: str, *codes: str) -> str:
         cache=False,
         stdin=("a.py", ("import torch_xla\n" + HEAD + body).encode()),
     )
-    outcome = engine.fix([Path("a.py")], options, frozenset({"safe"}), write=False)
+    outcome = engine.fix([Path("a.py")], options, grades, write=False)
     text = outcome.stdin.text if outcome.stdin is not None else ""
     return text.removeprefix("import torch_xla\n" + HEAD)
 
@@ -97,6 +100,36 @@ def test_what_may_differ_after_the_update_stays(statement: str) -> None:
 def test_nothing_but_the_update_is_passed(between: str) -> None:
     body = f"        meter.update(loss.item())\n        {between}\n{UPDATE}"
     assert fixed(body, "XLA101") in (body, "")
+
+
+STOPS = [
+    "assert not torch.isnan(loss)",
+    "assert torch.isfinite(loss).all(), f'step {i}: {loss.item()}'",
+    "if torch.isnan(loss):\n            raise ValueError(f'no loss in step {i}')",
+    "if not math.isfinite(loss.item()):\n            print('bad', loss.item())\n            sys.exit(1)",
+]
+GOES_ON = [
+    "if torch.isnan(loss):\n            continue",
+    "if torch.isnan(loss):\n            break",
+    "if torch.isnan(loss):\n            save(model)\n            raise ValueError",
+    "if torch.isnan(loss):\n            optimizer.zero_grad()\n            raise ValueError('no loss')",
+    "if torch.isnan(loss):\n            print('bad')",
+    "assert torch.isfinite(model.weight).all()",
+]
+BOTH = frozenset({"safe", "unsafe"})
+
+
+@pytest.mark.parametrize("statement", STOPS)
+def test_a_check_that_stops_the_program_moves_with_unsafe_fixes(statement: str) -> None:
+    line = f"        {statement}\n"
+    assert fixed(line + UPDATE, "XLA107", grades=BOTH) == UPDATE + line
+    assert fixed(line + UPDATE, "XLA107") in (line + UPDATE, "")
+
+
+@pytest.mark.parametrize("statement", GOES_ON)
+def test_a_check_that_does_more_than_stop_stays(statement: str) -> None:
+    body = f"        {statement}\n{UPDATE}"
+    assert fixed(body, "XLA107", grades=BOTH) in (body, "")
 
 
 def test_records_keep_their_order() -> None:

@@ -85,7 +85,9 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "masked-fill": StrategyInfo("writes `masked_fill` or `torch.where` instead of the masked assignment"),
         "masked-sum": StrategyInfo("multiplies by the mask, or counts it, instead of selecting"),
         "move-first": StrategyInfo("moves the module above the construction of the optimizer"),
-        "read-after-boundary": StrategyInfo("moves what records the loss behind the step boundary"),
+        "read-after-boundary": StrategyInfo(
+            "moves what records the loss behind the step boundary", {"stops": _FLAG}
+        ),
         "remove-suppression": StrategyInfo("removes the code from the comment"),
         "rename-api": StrategyInfo("writes {replace} instead", _RENAME),
         "rename-precision": StrategyInfo("renames the precision", {"words": _TABLE}, (("words",),)),

@@ -20,14 +20,19 @@ _BOUNDARIES = {helpers.BOUNDARY, "sync", "mark_step"}
 _UPDATES = {"backward", "clip_grad_norm_", "clip_grad_value_", "step", "unscale_", "update", "zero_grad"}
 _RECORDERS = {"add_scalar", "append", "info", "log", "print", "set_description", "set_postfix", "write"}
 _METER = re.compile(r"meter|metric|loss|average|avg", re.IGNORECASE)
-_PURE = {"detach", "float", "format", "int", "item", "round", "str"}
+_PURE = {
+    "all", "any", "detach", "float", "format", "int", "isfinite", "isinf", "isnan", "item", "round", "str",
+}  # fmt: skip
+_LIBRARIES = {"math", "np", "torch"}
+_EXITS = {"exit", "_exit", "quit"}
 _SETTINGS = {"args", "cfg", "config", "hparams", "opt", "opts"}
 
 
 def read_after_boundary(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """`meter.update(loss.item())` stands above the optimizer's step. Between it and the boundary there is
     nothing but the update, and of tensors it names the loss alone: another one may share the memory of a
-    parameter, and have another value after the step."""
+    parameter, and have another value after the step. Option `stops`: a check that stops the program moves
+    too, after which the parameters have been updated when it stops."""
     if not isinstance(fact, HostRead) or fact.boundary != "before":
         return None
     statement = statement_at(context.module, fact.span)
@@ -36,7 +41,10 @@ def read_after_boundary(fact: Fact, options: Options, context: FixContext) -> Dr
     if statement is None or block is None or loop is None:
         return None
     passed = _up_to_boundary(block, statement)
-    return _moved(context, statement, passed[-1]) if passed and _may_pass(statement, passed, loop) else None
+    recorded = _recorded(statement) or (_checked(statement) if options.get("stops") else None)
+    if not passed or recorded is None or not _is_apart(statement, recorded, passed, loop):
+        return None
+    return _moved(context, statement, passed[-1])
 
 
 def _moved(context: FixContext, statement: ir.Stmt, boundary: ir.Stmt) -> Draft | None:
@@ -79,13 +87,10 @@ def _called(statement: ir.Stmt) -> str:
     return ""
 
 
-def _may_pass(statement: ir.Stmt, passed: Sequence[ir.Stmt], loop: Loop) -> bool:
-    """Return whether a statement records the loss, and has nothing else to do with those it passes."""
-    recorded = _recorded(statement)
-    if recorded is None:
-        return False
+def _is_apart(statement: ir.Stmt, recorded: Sequence[ir.Expr], passed: Sequence[ir.Stmt], loop: Loop) -> bool:
+    """Return whether a statement reads the loss alone, and has nothing else to do with those it passes."""
     losses = differentiated(loop)
-    known = losses | _SETTINGS | set(_counters(loop))
+    known = losses | _SETTINGS | _LIBRARIES | set(_counters(loop))
     bound = {name for one in passed for node in ir.walk(one) for name in names_bound(node)}
     used = {name for one in passed for name in names_read(one)}
     if set(names_bound(statement)) & used or names_read(statement) & (bound | (used - losses - _SETTINGS)):
@@ -100,6 +105,27 @@ def _recorded(statement: ir.Stmt) -> Sequence[ir.Expr] | None:
             return [arg.value for arg in args]
         case ir.AugAssign(target=ir.Name(), value=value) | ir.Assign(targets=(ir.Name(),), value=value):
             return [value]
+    return None
+
+
+def _checked(statement: ir.Stmt) -> Sequence[ir.Expr] | None:
+    """Return what `assert ok` and `if bad: raise ...` test and tell; None if more than a record is made."""
+    match statement:
+        case ir.Assert(test=test, message=message):
+            return [test, *([message] if message else [])]
+        case ir.If(test=test, body=(*before, last), orelse=()):
+            parts = [_stopping(last), *map(_recorded, before)]
+            return [test, *(one for part in parts for one in part or ())] if None not in parts else None
+    return None
+
+
+def _stopping(statement: ir.Stmt) -> Sequence[ir.Expr] | None:
+    """Return the arguments of a statement that ends the program; None if it does not."""
+    match statement:
+        case ir.Raise(value=ir.Call(args=args), cause=None):
+            return [arg.value for arg in args]
+        case ir.ExprStmt(value=ir.Call(func=func, args=args)) if last_name(func) in _EXITS:
+            return [arg.value for arg in args]
     return None
 
 

@@ -100,6 +100,7 @@ def test_a_piece_that_is_not_complete_is_left_to_the_whole_parse(before: str, af
         ("a\nif b:\n\te\nif c:\n  d\n", "a\nb\nif c:\n  d\n"),
         ('"""doc"""\na\nb\n', '"""doc"""\nfrom __future__ import annotations\nb\n'),  # imports go below it
         ('"""doc"""; a\nc\nb\n', '"""doc"""; a\nfrom __future__ import annotations\nb\n'),
+        ("a\nif b:\r  c\r\nd\ndef e():\n    f\n", "a\nif b:\r  c\r\ng\nd\ndef e():\n    f\n"),
         ("match a:\n  case b: c\nd\ndef e():\n    f\n", "match a:\n  case b: c\ng\nd\ndef e():\n    f\n"),
         ("a\nb\n", "b\n"),
         ("if a:\n    b\nc\nd\n", "if a:\n    b\nc\n\f\nd\n"),

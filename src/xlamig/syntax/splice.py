@@ -8,6 +8,7 @@ needs to be parsed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from xlamig.syntax.errors import Unparsable
 from xlamig.syntax.module import module_from_text
 
 _HEADER = "class _:\n"
+_ODD = re.compile(r"\f|\r(?!\n)")
+"""White space after which lines and their indentation are not found where they are here."""
 
 
 class Edit(NamedTuple):
@@ -58,7 +61,7 @@ def module_from_edit(module: ir.Module, edit: Edit) -> ir.Module | None:
     """Return the IR of the edited text; None where the whole text needs to be parsed. It is made of the nodes
     of `module`, the IR of the text before, which is of no use afterwards."""
     cut = _cut(module.body, "", len(edit.before), edit)
-    if cut is None or "\f" in edit.after:  # a form feed changes what LibCST takes for the indentation
+    if cut is None or _ODD.search(edit.after):
         return None
     body, indent = _edited_class(module.body[cut.first], cut, edit), module.indent
     if body is None:

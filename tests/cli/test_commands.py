@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from making import a_finding, a_report
+from xlamig.config.book import find_book
 from xlamig.config.settings import Settings
 from xlamig.findings import Report, RuleError
-from xlamig.rulebook.load import find_book, load, load_folders
+from xlamig.rulebook.load import load, load_folders
 
 
 def test_plan_text(invoke: Any) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from xlamig.config.book import find_book
 from xlamig.config.settings import Settings
 from xlamig.knowledge.operators import DATA
 from xlamig.rulebook.errors import Where
-from xlamig.rulebook.load import find_book
 from xlamig.rulebook.page import read_toml
 from xlamig.rulebook.tables import Row, read_table
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from small_books import MATCH, VERDICT, api, book, page, reported, write
 
+from xlamig.config.book import find_book
 from xlamig.config.settings import Settings
 from xlamig.rulebook import RulebookError, load
-from xlamig.rulebook.load import find_book, load_folders
+from xlamig.rulebook.load import load_folders
 from xlamig.rulebook.strategies import STRATEGIES, check_registered
 
 ROW = '[row."torch.f"]\nsignature = ["a"]\ntorch_xla = { severity = "info", mechanism = "no-op" }\n'

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from xlamig.config.book import find_book
 from xlamig.config.load import Resolver
 from xlamig.knowledge.aten import about_devices
 from xlamig.knowledge.operators import Case, Operator, Operators, operators
 from xlamig.rulebook.errors import Where
-from xlamig.rulebook.load import find_book
 from xlamig.rulebook.page import read_toml
 from xlamig.rulebook.tables import Row, Table, read_table
 

@@ -77,7 +77,7 @@ def command(code: str, name: str, folder: Path, fixtures: Path, api: str) -> Non
 
 def _check_prefix(code: str, folder: Path) -> None:
     """Raise UsageError for a rule with letters of its own among the rules of xlamig itself."""
-    from xlamig.rulebook.load import find_book
+    from xlamig.config.book import find_book
 
     if not code.startswith("XLA") and folder.resolve().is_relative_to(find_book().resolve()):
         raise click.UsageError(
@@ -87,8 +87,8 @@ def _check_prefix(code: str, folder: Path) -> None:
 
 
 def _is_read(folder: Path) -> bool:
+    from xlamig.config.book import find_book
     from xlamig.config.load import Resolver
-    from xlamig.rulebook.load import find_book
 
     read = (find_book(), *Resolver().settings_for(Path()).rules)
     return any(folder.resolve().is_relative_to(one.resolve()) for one in read)

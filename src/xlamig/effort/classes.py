@@ -75,9 +75,7 @@ def names_torch(part: Part) -> bool:
 
 def fits(names: Iterable[str], globs: Globs) -> bool:
     """Return whether one of the names is one of the globs."""
-    if not globs:
-        return False
-    return any(map(globs.pattern.fullmatch, map(str.lower, names)))
+    return bool(globs) and any(map(globs.pattern.fullmatch, map(str.lower, names)))
 
 
 def _last(name: str) -> str:

@@ -65,12 +65,14 @@ class _Sorter:
 
     def _does(self, part: Part, stage: dict[str, Any], is_model: bool) -> bool:
         """Return whether bases, decorators or calls put the part into the stage, whatever it is called."""
+        if fits(self.classes.above(part), stage.get("bases", NO_GLOBS)):
+            return True
+        if part.decorators and fits(part.decorators, stage.get("decorators", NO_GLOBS)):
+            return True
+        if is_model or not part.calls:
+            return False
         called = (name for name, _ in part.calls)
-        return (
-            fits(self.classes.above(part), stage.get("bases", NO_GLOBS))
-            or fits(part.decorators, stage.get("decorators", NO_GLOBS))
-            or (not is_model and not _only_builds(part, stage) and fits(called, stage.get("calls", NO_GLOBS)))
-        )
+        return fits(called, stage.get("calls", NO_GLOBS)) and not _only_builds(part, stage)
 
     def _by_place(self, file: FileReport, part: Part, is_model: bool) -> str | None:
         if not is_model and (part.name in _PROGRAM or not self.classes.uses_torch(file, part)):
@@ -98,7 +100,7 @@ def _is_named(file: FileReport, part: Part, stage: dict[str, Any]) -> bool:
         return fits([part.name.lstrip("_")], stage.get("classes", NO_GLOBS))
     if part.name in _PROGRAM:
         return fits([PurePosixPath(file.filename).stem], stage.get("scripts", NO_GLOBS))
-    return not _only_builds(part, stage) and fits([part.name.lstrip("_")], stage.get("functions", NO_GLOBS))
+    return fits([part.name.lstrip("_")], stage.get("functions", NO_GLOBS)) and not _only_builds(part, stage)
 
 
 def _only_builds(part: Part, stage: dict[str, Any]) -> bool:

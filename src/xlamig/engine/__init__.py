@@ -11,8 +11,6 @@ from xlamig.config.select import ALL, codes_of
 from xlamig.config.settings import Settings
 from xlamig.engine.cache import folder_of, remove
 from xlamig.engine.options import Options, UsageError, caught
-from xlamig.engine.run import Run
-from xlamig.engine.session import session_for
 from xlamig.findings import Applicability, Report
 from xlamig.source.decode import Undecodable
 from xlamig.source.read import read_source
@@ -50,17 +48,34 @@ def check(paths: Sequence[Path], options: Options, entries: Sequence[Path] = ())
     Raises:
         UsageError: a path or an entry does not exist, or the configuration or a rule page is broken.
     """
-    run = Run(paths, options)
-    report = run.report()
     if entries:
+        from xlamig.engine.run import Run
         from xlamig.engine.scope import within
 
-        report = within(report, run, entries)
+        run = Run(paths, options)
+        report = within(run.report(), run, entries)
+    else:
+        report = _report(paths, options)
     if options.baseline is None and options.diff_base is None:
         return report
     from xlamig.engine.new_only import narrow
 
     return narrow(report, paths, options)
+
+
+def _report(paths: Sequence[Path], options: Options) -> Report:
+    """The report of the last run where nothing has changed, else of a new one."""
+    from xlamig.engine.unchanged import last_run
+
+    last = last_run(paths, options)
+    report = last.report() if last is not None else None
+    if report is None:
+        from xlamig.engine.run import Run  # what analyses takes long to import
+
+        report = Run(paths, options, found=last.found if last is not None else None).report()
+        if last is not None:
+            last.keep(report)
+    return report
 
 
 def open_workspace(paths: Sequence[Path], options: Options) -> Workspace:
@@ -136,7 +151,9 @@ def take_inventory(paths: Sequence[Path], options: Options) -> Inventory:
 
 def show_files(paths: Sequence[Path], options: Options) -> tuple[str, ...]:
     """The files `check` would read."""
-    return tuple(file.name for file in Run(paths, options).discover().files)
+    from xlamig.engine.found import files_of
+
+    return tuple(file.name for file in files_of(paths, options).files)
 
 
 def show_settings(path: Path, options: Options) -> Settings:
@@ -151,6 +168,8 @@ def previews(path: Path, options: Options) -> tuple[str, ...]:
     selectors = tuple(one for one in (*settings.select, *settings.extend_select) if one.upper() != ALL)
     if settings.preview or not selectors:
         return ()
+    from xlamig.engine.session import session_for
+
     with caught():
         outline = session_for(settings).outline
     meant = {selector: codes_of(selector, outline.codes) for selector in selectors}

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from xlamig.config.errors import ConfigError
-from xlamig.rulebook import RulebookError
 
 
 class UsageError(Exception):
@@ -43,5 +42,5 @@ class caught:
         return None
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, RulebookError | ConfigError):
+        if isinstance(error, ConfigError):
             raise UsageError(str(error)) from None

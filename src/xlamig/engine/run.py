@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from xlamig.artifacts.native import NativeIndex
-from xlamig.config.errors import ConfigError
+from xlamig.config.disk import ASKED
 from xlamig.config.load import Resolver
 from xlamig.engine.analyse import analyse
 from xlamig.engine.around import files_around
@@ -16,6 +16,7 @@ from xlamig.engine.beside import files_beside
 from xlamig.engine.cache import Cache, folder_of
 from xlamig.engine.cores import usable_cores
 from xlamig.engine.exchange import MAX_ROUNDS, visits_by_module
+from xlamig.engine.found import files_of
 from xlamig.engine.gpu_only import gpu_only_files
 from xlamig.engine.homes import homes
 from xlamig.engine.isolation import Lost, Work, run_all
@@ -23,7 +24,7 @@ from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.load import Loaded
 from xlamig.engine.loader import Loader
 from xlamig.engine.memory import Memory
-from xlamig.engine.options import Options, UsageError, caught
+from xlamig.engine.options import Options, caught
 from xlamig.engine.program import ProgramIndex, once_in_program, own_packages
 from xlamig.engine.progress import Progress
 from xlamig.engine.reader import Reader
@@ -36,7 +37,7 @@ from xlamig.findings import FileReport, Report, RuleError, SkippedFile
 from xlamig.flow import ProjectIndex
 from xlamig.flow.interp.visits import NO_VISIT, Visit
 from xlamig.rulebook import Program
-from xlamig.source.files import Discovery, SourceFile, discover
+from xlamig.source.files import Discovery, SourceFile
 from xlamig.source.kinds import kind_of
 from xlamig.source.text import SourceText
 
@@ -67,22 +68,11 @@ class Run:
 
     def discover(self) -> Discovery:
         """Raises UsageError for missing paths and broken configuration."""
-        try:
-            resolver = self._resolver()
-            if self.options.stdin is not None:
-                name, data = self.options.stdin
-                path = Path(name).absolute()
-                file = SourceFile(path, name, resolver.settings_for(path), len(data))
-                return Discovery((file,), (), ())
-            found = discover(self.paths, resolver.settings_for)
-        except ConfigError as error:
-            raise UsageError(str(error)) from None
-        if found.missing:
-            raise UsageError(f"no such file or folder: {', '.join(found.missing)}")
-        return found
+        return files_of(self.paths, self.options)
 
     def report(self) -> Report:
         look_again()
+        ASKED.forget()
         found = self.found = self.found or self.discover()
         self.reports = {
             skipped.filename: FileReport(skipped.filename, skipped=skipped) for skipped in found.skipped

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeVar
 
+from xlamig.config.book import Stamp, stamp
 from xlamig.config.select import Selection
 from xlamig.config.settings import Settings
 from xlamig.engine.cache import Cache, digest
 from xlamig.rulebook import Rulebook
-from xlamig.rulebook.load import Files, Heads, Stamp, compile_book, read_book, read_heads, stamp
+from xlamig.rulebook.load import Files, Heads, compile_book, read_book, read_heads
 from xlamig.rulebook.outline import Outline
 
 K = TypeVar("K")

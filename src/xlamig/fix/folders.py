@@ -6,10 +6,10 @@ import re
 import sys
 from pathlib import Path
 
+from xlamig.config.disk import ASKED, MARKS
 from xlamig.config.paths import read_regular
 from xlamig.fix.helper_text import is_helper
 
-_MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _BUILDS = re.compile(r"^\[(?:build-system|tool\.poetry)\]", re.MULTILINE)
 LAYOUTS = ("src", "python", "lib")
 
@@ -26,11 +26,7 @@ class Folders:
     def names(self, folder: Path) -> frozenset[str]:
         known = self._listed.get(folder)
         if known is None:
-            try:
-                known = frozenset(entry.name for entry in folder.iterdir())
-            except OSError:
-                known = frozenset()
-            self._listed[folder] = known
+            known = self._listed[folder] = ASKED.names_in(folder)
         return known
 
     def is_package(self, folder: Path) -> bool:
@@ -65,6 +61,7 @@ class Folders:
     def _has_build(self, folder: Path) -> bool:
         if "setup.py" in self.names(folder) or "setup.cfg" in self.names(folder):
             return True
+        ASKED.note_file(folder / "pyproject.toml")
         try:
             return bool(_BUILDS.search(read_regular(folder / "pyproject.toml")))
         except (OSError, UnicodeDecodeError):
@@ -93,12 +90,13 @@ class Folders:
 
     def marked_project_of(self, path: Path) -> Path | None:
         """The nearest folder above that is marked as a project."""
-        return next((f for f in path.parents if self.names(f).intersection(_MARKS)), None)
+        return next((f for f in path.parents if self.names(f).intersection(MARKS)), None)
 
     def has_helper(self, folder: Path, name: str) -> bool:
         """A helper that xlamig wrote lies there."""
         path = folder / f"{name}.py"
         if path not in self._helpers:
+            ASKED.note_file(path)
             try:
                 self._helpers[path] = is_helper(read_regular(path))
             except (OSError, UnicodeDecodeError):

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
+from xlamig.config.disk import ASKED
 from xlamig.config.paths import read_regular
 
 _SUFFIXES = (".md", ".rst", ".sh", ".bash", ".slurm", ".sbatch", ".toml", ".cfg")
@@ -67,12 +68,14 @@ def _documents_below(folder: str, depth: int) -> Iterator[tuple[str, int, int]]:
             entries = sorted(listed, key=lambda entry: entry.name)
     except OSError:
         return
+    ASKED.folders[folder] = frozenset(entry.name for entry in entries)
     folders = []
     for entry in entries:
         try:
             if entry.is_dir():
                 folders.append(entry)
             elif entry.name.endswith(_SUFFIXES) or entry.name.startswith(_NAMES):
+                ASKED.note_file(entry.path)
                 status = entry.stat()
                 yield entry.path, status.st_mtime_ns, status.st_size
         except OSError:  # gone, or a link to nowhere

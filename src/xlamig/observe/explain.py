@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 
+from xlamig.config.book import find_book
 from xlamig.observations import Event, Failure, Spot, Trace
 from xlamig.observe.sources import text_of
-from xlamig.rulebook.load import find_book
 
 CLIENT_ONLY = "A TPU has a kernel for it: nothing to change."
 

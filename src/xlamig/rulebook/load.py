@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import xlamig
+from xlamig.config.book import folders_of
 from xlamig.config.errors import did_you_mean
 from xlamig.config.paths import read_regular
 from xlamig.config.settings import Settings
@@ -67,40 +65,7 @@ def load_folders(folders: Iterable[Path], settings: Settings) -> Rulebook:
 
 
 def read_book(settings: Settings) -> Files:
-    return read_folders(_folders(settings))
-
-
-Stamp = tuple[tuple[str, int, int], ...]
-
-
-def stamp(settings: Settings) -> Stamp:
-    """Changes when a file of the book does: names, times and sizes. A missing folder counts, too."""
-    folders = [os.fspath(folder) for folder in _folders(settings)]
-    files = sorted(found for folder in folders for found in _stamps(folder))
-    return *((folder, 0, 0) for folder in folders), *files
-
-
-def _stamps(folder: str) -> Iterator[tuple[str, int, int]]:
-    with suppress(OSError), os.scandir(folder) as entries:  # told of when it is read
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _stamps(entry.path)
-            elif entry.name.endswith((".md", ".toml")):
-                status = entry.stat()
-                yield entry.path, status.st_mtime_ns, status.st_size
-
-
-def _folders(settings: Settings) -> list[Path]:
-    return [find_book(), *settings.rules]
-
-
-def find_book() -> Path:
-    """`xlamig/_rules` of an installed package, `rules/` of a source checkout."""
-    package = Path(xlamig.__file__).parent
-    for folder in (package / "_rules", package.parents[1] / "rules"):
-        if folder.is_dir():
-            return folder
-    raise RulebookError("the rule pages of xlamig are not installed; install xlamig again")
+    return read_folders(folders_of(settings))
 
 
 def read_folders(folders: Iterable[Path]) -> Files:

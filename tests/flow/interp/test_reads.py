@@ -342,3 +342,38 @@ def test_a_number_is_looked_for_in_an_entry_of_a_batch(asked: str, reads: bool) 
 )
 def test_a_tensor_of_a_list_is_read_where_it_is_made(line: str, found: list[str]) -> None:
     assert in_step(line, "host-read") == [f"host-read {read}" for read in found]
+
+
+TYPED = """
+from dataclasses import dataclass
+from jaxtyping import Bool, Float
+from torch import Tensor
+@dataclass
+class Points:
+    mean: Float[Tensor, "n d"]
+    kept: Bool[Tensor, "n"]
+    name: str
+class Net(nn.Module):
+    def forward(self, points):
+        if isinstance(points, Points):
+            BODY
+        return torch.exp(points)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("return points.mean[points.kept]", ["dynamic-shape mask-read: points.mean[points.kept]"]),
+        ("return float(points.mean.sum())", ["host-read item: float(points.mean.sum())"]),
+        ("return float(points.name)", []),
+        ("return points.mean[:2]", []),
+    ],
+)
+def test_a_test_for_a_class_tells_the_fields_of_a_dataclass(body: str, found: list[str]) -> None:
+    text = TYPED.replace("BODY", body)
+    kinds = ("host-read", "dynamic-shape")
+    assert [line for line in said(text) if line.startswith(kinds)] == found
+    assert [
+        line for line in said(text.replace("isinstance(points, Points)", "points.ok")) if "name" in line
+    ] == []

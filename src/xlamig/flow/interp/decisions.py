@@ -10,12 +10,14 @@ from xlamig.flow.interp.correlated import recall
 from xlamig.flow.interp.domain import (
     BOOL,
     BOTTOM,
+    CERTAIN,
     LIKELY,
     POSSIBLE,
     AbstractValue,
     Mark,
     join_all,
 )
+from xlamig.flow.interp.frames import class_of, object_of
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
@@ -148,6 +150,10 @@ class Decisions:
                 known = self._known(asked.value)
                 if known is not None and known.kind == "tensor" and not known.loose:
                     self.m.put(asked.value.id, BOTTOM)
+            case ir.Call(func=ir.Name(id="isinstance"), args=(asked, kind)) if (
+                holds and (made := self._object(asked.value, kind.value)) is not None
+            ):
+                self.m.put(path_of(asked.value), made)
             case ir.Call() | ir.Compare():
                 subject = self._asked_for_tensor(test)
                 name = path_of(subject) if subject is not None else ""
@@ -161,6 +167,14 @@ class Decisions:
                     )
                 elif not holds and thing.kind == "tensor" and not thing.loose:
                     self.m.put(name, BOTTOM)
+
+    def _object(self, asked: ir.Expr, kind: ir.Expr) -> AbstractValue | None:
+        """Return the object that a test for a class of the project finds in a name that was guessed."""
+        known = self._known(asked) if isinstance(asked, ir.Name) and isinstance(kind, ir.Name) else None
+        if known is None or known.kind not in ("unknown", "tensor") or known.sure == CERTAIN:
+            return None
+        cls = self.m.semantics.evaluate(kind)
+        return object_of(class_of(cls), known.place or "either") if cls.kind == "class" else None
 
 
 def _are_of_python(node: ir.Expr) -> bool:

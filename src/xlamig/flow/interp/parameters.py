@@ -27,6 +27,7 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 _OF_PYTHON = frozenset({"number", "bool", "text", "foreign"})
+_DTYPES = {"Float": "float", "Int": "int", "Integer": "int", "UInt": "int", "Bool": "bool"}
 _CONTAINERS = frozenset({"list", "List", "Sequence", "Iterable", "tuple", "Tuple"})
 
 
@@ -173,6 +174,10 @@ class Parameters:
             case ir.Binary(op="|", left=left, right=right):
                 return self._one_of((left, right), place)
             case ir.Subscript(value=value, index=index):
+                dotted = self.m.names.dotted(value, self.m.frame.scope) or ""
+                if dotted.startswith("jaxtyping."):  # `Float[Tensor, "batch dim"]`
+                    known = self.annotated(index[0], place)
+                    return known and known.replace(dtype=_DTYPES.get(dotted.rpartition(".")[2], ""))
                 return self._subscript(path_of(value).rpartition(".")[2], index, place)
         return self._plain(node, place)
 

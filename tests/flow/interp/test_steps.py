@@ -545,3 +545,35 @@ MANY = """
 @pytest.mark.parametrize(("branch", "count"), [(ONE, 0), (MANY.strip(), 1)])
 def test_one_random_choice_in_a_step_gives_two_programs(branch: str, count: int) -> None:
     assert len(said(CHOSEN.replace("BRANCH", branch), "changing-path")) == count
+
+
+SAMPLER = """
+def level(t):
+    return t * 2
+def loud(t):
+    print(t.item())
+    return t
+def sample(model, x, steps):
+    for t_now, t_next in zip(steps[:-1], steps[1:]):
+        BODY
+        x = x + model(x, t_now) * (t_next - t_now)
+    return x
+model = nn.Linear(8, 8).cuda()
+sample(model, torch.ones(2, 8).cuda(), torch.linspace(0, 1, 50, device="cuda"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "boundary"),
+    [
+        ("gamma = 0.1 if 0.1 <= level(t_now) <= 0.5 else 0.0", "part"),
+        ("if t_now > 0.5: x = x * 2", "part"),
+        ("scale = t_now * 2\n        if scale > 0.5: x = x * 2", "part"),
+        ("if x.max() > 3: break", "read"),
+        ("y = x * 2\n        if y.max() > 3: break", "read"),
+        ("loud(t_now)", "read"),
+        ("pass", "none"),
+    ],
+)
+def test_a_read_of_the_time_leaves_the_sample_to_be_computed(body: str, boundary: str) -> None:
+    assert boundaries(SAMPLER.replace("BODY", body)) == [f"decoding {boundary}"]

@@ -139,6 +139,8 @@ class CallContexts:
         if Effect.OPTIMIZER_STEP in effects.must and node is not None:
             m.updated(node)
         m.effects.update(effects)
+        if Effect.READ in effects.must:
+            m.effects.add(Effect.CALLED_READ)
         if effects.assigned:
             for path in [p for p in m.frame.paths if p.rpartition(".")[2] in effects.assigned]:
                 m.env.pop(path, None)

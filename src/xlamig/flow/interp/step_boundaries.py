@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from xlamig import ir
 from xlamig.facts import HostRead, StepBoundary, Why
+from xlamig.flow.interp.carried_reads import reads_apart
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
 from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.loop_kinds import header_of, is_short
@@ -33,7 +34,7 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
     elif Effect.SYNC_INSIDE in must or (Effect.SYNC in effects.may and not updates):
         boundary = "sync"
     elif Effect.READ in must or (Effect.POSSIBLE_READ in must and loop.kind in ("evaluation", "decoding")):
-        boundary = "part" if loop.kind == "evaluation" and _kept(m, loop) else "read"
+        boundary = "part" if _leaves_results(m, loop, must) else "read"
     elif effects.happens(Effect.STEP_READ) and loop.kind in ("evaluation", "decoding"):
         boundary = "some"
     optimizer = "none"
@@ -59,6 +60,13 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         accumulates=at_times,
         parts={"body": (node.body[0].start, node.body[-1].end)},
     )
+
+
+def _leaves_results(m: State, loop: Loop, must: Set[Effect]) -> bool:
+    """Return whether the reads of a loop leave results of the iterations to be computed."""
+    if loop.kind == "decoding":
+        return must.isdisjoint((Effect.CALLED_READ, Effect.POSSIBLE_READ)) and reads_apart(m, loop)
+    return loop.kind == "evaluation" and _kept(m, loop)
 
 
 def _kept(m: State, loop: Loop) -> bool:

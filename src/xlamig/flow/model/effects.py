@@ -11,6 +11,7 @@ from typing import NamedTuple
 class Effect(Enum):
     """One thing that code does.
 
+    CALLED_READ   reads a tensor on the device in a function that it calls
     STEP_LOOP     runs a loop whose iterations are steps
     SYNC_INSIDE   ends a graph inside an inner loop
     COLLECTIVE    runs a collective, which all ranks have to run
@@ -29,6 +30,7 @@ class Effect(Enum):
     ADD_ROWS = "add-rows"
     BACKWARD = "backward"
     BATCH = "batch"
+    CALLED_READ = "called-read"
     COLLECTIVE = "collective"
     FRAMEWORK = "framework"
     GRADIENT = "gradient"

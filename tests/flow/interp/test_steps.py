@@ -577,3 +577,21 @@ sample(model, torch.ones(2, 8).cuda(), torch.linspace(0, 1, 50, device="cuda"))
 )
 def test_a_read_of_the_time_leaves_the_sample_to_be_computed(body: str, boundary: str) -> None:
     assert boundaries(SAMPLER.replace("BODY", body)) == [f"decoding {boundary}"]
+
+
+OWNED = """
+from elsewhere import Lightning, made
+class Sampler(Lightning):
+    def __init__(self, config):
+        super().__init__()
+        self.NAME = made(config)
+    def sample(self, x):
+        for k in range(self.steps):
+            x = torch.cat((x, self.NAME(x).argmax(-1)), 1)
+        return x
+"""
+
+
+@pytest.mark.parametrize(("name", "found"), [("transformer", ["decoding none"]), ("projection", [])])
+def test_a_transformer_that_a_module_holds_is_a_model(name: str, found: list[str]) -> None:
+    assert boundaries(OWNED.replace("NAME", name)) == found

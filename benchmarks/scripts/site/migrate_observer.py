@@ -31,6 +31,7 @@ METHODS = (
 )  # fmt: skip
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 INITS = [f for name, f in vars(torch.nn.init).items() if name.endswith("_") and not name.startswith("_")]
+MAKING = frozenset(getattr(torch, name) for name in ("rand", "randn", "randint", "randperm"))
 DRAWING = frozenset([getattr(torch, n) for n in NOISE] + [getattr(torch.Tensor, n) for n in METHODS] + INITS)
 DROPPING = frozenset([getattr(torch.nn.functional, name) for name in DROPOUTS] + [torch.dropout])
 
@@ -52,6 +53,8 @@ class Chance(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
+        if func in MAKING and kwargs.get("device") is None and kwargs.get("out") is None:
+            kwargs["device"] = torch.get_default_device()
         on_device = any(map(is_xla, (*args, *kwargs.values())))
         if func in DROPPING:
             self.drawn = self.drawn or on_device

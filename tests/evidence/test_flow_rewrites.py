@@ -66,6 +66,9 @@ CASES = {
     "XLA301": [
         "y = y + data[i]",
         "y = y + data[:, i % 4].mean()",
+        "y = y + data[i, 1:3].mean()",
+        "y = y + data[i : i + 3]",
+        "y = y * data[i : i + 3, 1:2]",
     ],
     "XLA304": [
         "z = y * y + 1; y = 0.1 * z ** (1 + i / 10)",

@@ -165,6 +165,7 @@ for i in range(0, 100, 4):
     optimizer.step()
 """
 INDEX = "torch.tensor({}, device=data.device)"
+RANGE = "torch.arange({}, min({}, data.size({}))).to(data.device)"
 
 
 @pytest.mark.parametrize(
@@ -172,12 +173,20 @@ INDEX = "torch.tensor({}, device=data.device)"
     [
         ("data[i]", f"y = data.index_select(0, {INDEX.format('[i]')}).squeeze(0)"),
         ("data[:, i]", f"y = data.index_select(1, {INDEX.format('[i]')}).squeeze(1)"),
-        ("data[i : i + 4]", ""),
-        ("data[:, i:i+4]", ""),
+        ("data[:i]", ""),
+        ("data[i:]", ""),
+        ("data[0:i]", ""),
+        ("data[i : i + 4]", f"y = data.index_select(0, {RANGE.format('i', 'i + 4', 0)})"),
+        ("data[:, i:i+4]", f"y = data.index_select(1, {RANGE.format('i', 'i+4', 1)})"),
+        (
+            "data[4 * i : 4 * i + 4, 0]",
+            f"y = data.index_select(0, {RANGE.format('4 * i', '4 * i + 4', 0)})[:, 0]",
+        ),
+        ("data[i - 1 : i + 1]", ""),
         ("data[i].cpu()", ""),
         ("data[..., i]", f"y = data.index_select(-1, {INDEX.format('[i]')}).squeeze(-1)"),
         ("data[i:i+4:2]", ""),
-        ("data[0, i:i+4]", ""),
+        ("data[0, i:i+4]", f"y = data.index_select(1, {RANGE.format('i', 'i+4', 1)})[0, :]"),
         ("data[0, ..., i]", ""),
         ("data[None, i]", ""),
         ("data[i, mask]", ""),

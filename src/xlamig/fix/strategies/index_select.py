@@ -13,8 +13,8 @@ _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
 
 
 def index_select(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """`x[:, i]`, or `x[i, :3]`, where the slices beside the position follow. `x` is a name: it stands there
-    twice. The position is no slice: what that takes would have to be counted out."""
+    """`x[:, i]` and `x[i : i + n]`, also beside other slices, which follow. `x` is a name: it stands there
+    several times."""
     if not isinstance(fact, ChangingConstant) or fact.access != "read":
         return None
     found = subscript_at(context.module, fact.span)
@@ -31,15 +31,39 @@ def index_select(fact: Fact, options: Options, context: FixContext) -> Draft | N
     others = [part for part in node.index if part is not chosen]
     if any(names_read(chosen) & names_read(part) for part in others):  # that slice changes as well
         return None
-    tensor, index = context.text((node.value.start, node.value.end)), context.text((chosen.start, chosen.end))
-    pure = all(isinstance(n, _PURE) for n in ir.walk(chosen))
-    if isinstance(chosen, ir.Const | ir.Sequence) or not pure:
+    tensor = context.text((node.value.start, node.value.end))
+    positions = _positions(context, tensor, number, chosen)
+    if positions is None:
         return None
-    selected = f"{tensor}.index_select({number}, {torch.name}.tensor([{index}], device={tensor}.device))"
-    rest = ", ".join(context.text((part.start, part.end)) for part in others)
-    new = f"{selected}.squeeze({number})" + ("" if all(map(_is_whole, others)) else f"[{rest}]")
+    selected = f"{tensor}.index_select({number}, {torch.name}.{positions})"
+    left = [] if isinstance(chosen, ir.Slice) else [chosen]  # the dimensions that are gone
+    if left:
+        selected += f".squeeze({number})"
+    rest = [
+        ":" if part is chosen else context.text((part.start, part.end))
+        for part in node.index
+        if part is not chosen or not left
+    ]
+    new = selected if all(map(_is_whole, others)) else f"{selected}[{', '.join(rest)}]"
     edit = context.edit(node.start, node.end, new)
     return Draft(f"Use `{new}`", (*torch.edits, edit))
+
+
+def _positions(context: FixContext, tensor: str, dimension: int, chosen: ir.Expr) -> str | None:
+    """Return the call that makes a tensor of the positions that an index takes. Those of a slice are made on
+    the host, as XLA compiles the bounds of `arange`; it ends where the tensor does."""
+    if not all(isinstance(n, (*_PURE, ir.Slice)) for n in ir.walk(chosen)):
+        return None
+    match chosen:
+        case ir.Slice(lower=ir.Expr() as lower, upper=ir.Expr() as upper, step=None):
+            negative = any(isinstance(n, ir.Binary) and n.op == "-" for n in ir.walk(lower))
+            if negative or not names_read(lower) or not names_read(lower) <= names_read(upper):
+                return None  # it may count from the end, or its length changes
+            first, last = (context.text((bound.start, bound.end)) for bound in (lower, upper))
+            return f"arange({first}, min({last}, {tensor}.size({dimension}))).to({tensor}.device)"
+        case ir.Slice() | ir.Const() | ir.Sequence():
+            return None
+    return f"tensor([{context.text((chosen.start, chosen.end))}], device={tensor}.device)"
 
 
 def is_plain(node: ir.Node) -> bool:
@@ -69,14 +93,14 @@ def _is_read(parent: ir.Node) -> bool:
 
 
 def _dimension(index: tuple[ir.Expr, ...], span: tuple[int, int]) -> tuple[int, ir.Expr] | None:
-    """The one dimension that is not cut by a slice or a constant, and how it is indexed; it holds `span`."""
+    """The one dimension that is not cut by another slice or a constant, and how it is indexed, by `span`."""
     from_the_end = bool(index) and _is_ellipsis(index[0])
     rest = index[1:] if from_the_end else index
-    chosen = [(i, e) for i, e in enumerate(rest) if not _keeps_its_place(e)]
+    chosen = [(i, e) for i, e in enumerate(rest) if e.start <= span[0] <= span[1] <= e.end]
     if len(chosen) != 1:
         return None
     position, expression = chosen[0]
-    if not expression.start <= span[0] <= span[1] <= expression.end:
+    if not all(e is expression or _keeps_its_place(e) for e in rest):
         return None
     return (position - len(rest) if from_the_end else position), expression
 

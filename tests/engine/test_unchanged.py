@@ -55,6 +55,8 @@ def test_nothing_runs_where_nothing_has_changed(project: Path, runs: list[Run]) 
         write("setup.py", ""),
         write("README.md", "    python -m app.train\n"),
         write("docs/README.md", "    python app/train.py\n"),
+        write("configs/base.json", '{"use_cuda": true}'),
+        write("app/settings.json", '{"use_cuda": true}'),
         write("rules/XLA777-no-zeros.md", PAGE.replace("torch.zeros", "torch.ones")),
         write("tpu_helper/__init__.py", ""),
         Path("tools.py").unlink,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from xlamig.config.disk import ASKED
 from xlamig.engine.source import Source
 from xlamig.flow.model.given import Given
 from xlamig.flow.model.option_codes import OFF, ON, UNKNOWN
@@ -64,6 +65,7 @@ def _texts_beside(sources: list[Source]) -> Iterator[str]:
         for path in _settings_files(folder):
             if path not in known and seen < _MOST_FILES:
                 seen += 1
+                ASKED.note_file(path)
                 try:
                     yield path.read_text("utf-8", "replace")
                 except OSError:
@@ -71,6 +73,7 @@ def _texts_beside(sources: list[Source]) -> Iterator[str]:
 
 
 def _settings_folders(folder: Path) -> Iterator[Path]:
+    ASKED.names_in(folder)
     with os.scandir(folder) as entries:
         yield from (
             Path(e.path) for e in entries if e.is_dir(follow_symlinks=False) and _FOLDERS.search(e.name)
@@ -78,6 +81,7 @@ def _settings_folders(folder: Path) -> Iterator[Path]:
 
 
 def _settings_files(folder: Path) -> Iterator[Path]:
+    ASKED.names_in(folder)
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             if entry.name.endswith(_SUFFIXES) and entry.is_file() and entry.stat().st_size < _MOST_BYTES:

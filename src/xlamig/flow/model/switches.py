@@ -65,11 +65,23 @@ class Switches:
 
     def undecided(self) -> frozenset[str]:
         """Return the options that tests ask for and no module gives an unknown value, with their sources."""
-        asked = (option for option in self.tested if option in self._values)
-        found = (self.sources([option]) for option in asked if not _is_mode(option))
-        return frozenset().union(
-            *(names for names in found if not any(UNKNOWN in self._values.get(name, ()) for name in names))
-        )
+        asked = (option for option in self.tested if option in self._values and not _is_mode(option))
+        return self.sources(set(asked) - self._unknown())
+
+    def _unknown(self) -> set[str]:
+        """Return the options that an unknown value may come to."""
+        takers: dict[str, list[str]] = {}
+        for option, codes in self._values.items():
+            for code in codes - {OFF, ON, UNKNOWN}:
+                takers.setdefault(_source(code), []).append(option)
+        found: set[str] = set()
+        waiting = [option for option, codes in self._values.items() if UNKNOWN in codes]
+        while waiting:
+            option = waiting.pop()
+            if option not in found:
+                found.add(option)
+                waiting += takers.get(option, ())
+        return found
 
     def sources(self, options: Iterable[str]) -> frozenset[str]:
         """Return options, and those that their values come from."""
@@ -80,7 +92,7 @@ class Switches:
             if option not in found:
                 found.add(option)
                 codes = self._values.get(option, ())
-                waiting += [code.lstrip(NOT + ONLY_IF) for code in codes if code not in (OFF, ON, UNKNOWN)]
+                waiting += [_source(code) for code in codes if code not in (OFF, ON, UNKNOWN)]
         return frozenset(found)
 
     def state(self, option: str) -> State | None:
@@ -121,6 +133,11 @@ class Switches:
             return ""
         code = self._code(option, above)
         return {OFF: ON, ON: OFF}.get(code, code)
+
+
+def _source(code: str) -> str:
+    """Return the option that a value comes from, of a code that is no constant."""
+    return code.lstrip(NOT + ONLY_IF)
 
 
 def _joined(every: Iterable[Given], functions: Mapping[str, object]) -> dict[str, Calls]:

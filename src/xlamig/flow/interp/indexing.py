@@ -22,7 +22,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.kept import entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
-from xlamig.flow.interp.masks import has_mask, masked_base, record_mask
+from xlamig.flow.interp.masks import as_mask, has_mask, masked_base, record_mask
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
@@ -225,7 +225,8 @@ class Indexing:
     ) -> bool:
         """Records what the index costs; whether the shape depends on values."""
         masked = False
-        for part, found in zip(node.index, index, strict=True):
+        for part, value_at in zip(node.index, index, strict=True):
+            found = as_mask(self.m, part, value_at)
             if isinstance(part, ir.Slice):
                 masked |= self._slice(part, found, node, base, access)
             elif found.kind == "tensor" and found.dtype == "bool":

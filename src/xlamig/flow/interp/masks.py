@@ -9,6 +9,8 @@ from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 
 
 def record_mask(
@@ -45,6 +47,31 @@ def record_mask(
         same_shape=mask.source == tensor and bool(tensor),
         parts={"mask": (part.start, part.end)},
     )
+
+
+def as_mask(m: State, part: ir.Expr, found: AbstractValue) -> AbstractValue:
+    """Return an index of a tensor as a mask where its name, or the function that made it, says that it is
+    one and nothing says what it holds; others as they are."""
+    if found.dtype or found.shape == () or found.kind not in ("tensor", "unknown"):
+        return found
+    if found.place == "host" or (found.kind == "unknown" and found.trait is not None):
+        return found
+    node = part.operand if isinstance(part, ir.Unary) and part.op == "~" else part
+    name = path_of(node).rpartition(".")[2]
+    if not table.name_like("masked").search(name) and not _is_made_as_mask(m, node):
+        return found
+    if found.kind == "unknown":
+        return AbstractValue("tensor", "either", sure=POSSIBLE, dtype="bool")
+    sure = LIKELY if table.name_like("mask").search(name) else POSSIBLE
+    return found.replace(dtype="bool", sure=min(found.sure, sure))
+
+
+def _is_made_as_mask(m: State, node: ir.Expr) -> bool:
+    """Return whether a name is set, once, to what a function for masks returns."""
+    bindings = m.frame.scope.find(node.id) if isinstance(node, ir.Name) else []
+    value = bindings[0].value if len(bindings) == 1 and bindings[0].kind == "value" else None
+    made = (n.func for n in ir.walk(value) if isinstance(n, ir.Call)) if value is not None else ()
+    return any(table.name_like("masked").search(path_of(func).rpartition(".")[2]) for func in made)
 
 
 def has_mask(index: list[AbstractValue]) -> bool:

@@ -26,6 +26,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.domain.shapes import broadcast
 from xlamig.flow.interp.lengths import LASTING, is_varied_array, joined, rounded, times
+from xlamig.flow.interp.masks import as_mask
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import VARIED
 from xlamig.flow.interp.state import State
@@ -49,6 +50,8 @@ class Operators:
         if node.op == "not":
             return self.m.semantics.test(node, "not")
         thing = self.m.semantics.evaluate(node.operand)
+        if thing.kind == "tensor" and node.op == "~":
+            thing = as_mask(self.m, node.operand, thing)
         if thing.kind == "number" and node.op == "-" and isinstance(thing.const, int | float):
             return thing.replace(const=-thing.const)
         return (

@@ -224,7 +224,8 @@ class Parameters:
             case "ndarray" | "Path" | "Image" | "DataFrame" | "Series":
                 return FOREIGN
         if table.name_like("tensor-annotation").search(dotted):
-            return AbstractValue("tensor", place, sure=LIKELY)
+            dtype = "bool" if dotted.endswith("BoolTensor") else ""
+            return AbstractValue("tensor", place, sure=LIKELY, dtype=dtype)
         if kind := table.object_of(self.m.names.canonical(dotted)):
             return AbstractValue("foreign", trait=LibraryObject(kind))
         if dotted == "torch.device":

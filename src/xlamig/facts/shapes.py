@@ -59,12 +59,13 @@ class ChangingShape(Fact):
     """A tensor has a different shape every graph run: it grows, or a list of tensors does.
 
     via "cache": a library's object that grows; "generate": a library's decoding loop with such a cache;
-    "batch": what is put on the device every step.
+    "batch": what is put on the device every step; "last-batch": the last batch of an epoch, smaller than
+    the others.
     """
 
     kind: ClassVar[str] = "changing-shape"
 
-    via: Literal["concat", "pad", "list", "size", "cache", "generate", "batch"]
+    via: Literal["concat", "pad", "list", "size", "cache", "generate", "batch", "last-batch"]
     operation: str
     tensor: str = ""
     cause: Cause

@@ -75,9 +75,8 @@ class Builtins:
             case "enumerate":
                 start = AbstractValue("number", trait=Mark.COUNTER)
                 inner = self.m.semantics.iterate(first)
-                return AbstractValue(
-                    "sequence", element=sequence((start, inner)), cause=_rounds(first), trait=first.trait
-                )
+                made = AbstractValue("sequence", element=sequence((start, inner)), cause=_rounds(first))
+                return made.replace(trait=first.trait, ref=first.ref if first.kind == "loader" else None)
             case "zip" if args.rest is not None and len(args.positional) == 1:
                 return self._columns(args.rest)
             case "zip":

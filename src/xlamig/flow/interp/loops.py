@@ -15,6 +15,7 @@ from xlamig.flow.interp.domain import (
     over,
 )
 from xlamig.flow.interp.frames import STEPS, Env, Loop, copy_env, join_env
+from xlamig.flow.interp.last_batches import record_last_batch
 from xlamig.flow.interp.loop_kinds import LoopKinds, runs_graph, trains
 from xlamig.flow.interp.loop_values import LoopValues
 from xlamig.flow.interp.moves import Moves
@@ -98,6 +99,8 @@ class Loops:
             m.statement = node
             if loop.kind in STEPS or self.kinds.is_inner_step(loop, iterable, effects):
                 record_boundary(m, loop, effects, iterable)
+            if loop.kind == "training":
+                record_last_batch(m, iterable)
             if trains(effects):
                 self.moves.departures.end(loop)
             m.statement, m.frequency = statement, frequency

@@ -30,6 +30,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.frames import functions_of
 from xlamig.flow.interp.host_batches import array, sample
+from xlamig.flow.interp.last_batches import keeping_last
 from xlamig.flow.interp.libraries import Libraries, is_array
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
@@ -128,7 +129,8 @@ class TorchCalls:
                 return AbstractValue(word, held[0].place if held else "host")
             case "loader":
                 self.m.prove(node, divided=self._is_divided(args))
-                return AbstractValue("loader", "host", element=self._batch(args, node))
+                loader = AbstractValue("loader", "host", element=self._batch(args, node))
+                return keeping_last(loader, args, Made(node, self.m.statement, name))
             case "parameter":
                 place = first.place if first.kind == "tensor" else ""
                 return AbstractValue("tensor", place or "host", trait=Mark.PARAMETER)

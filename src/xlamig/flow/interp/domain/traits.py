@@ -49,6 +49,7 @@ class Mark(Enum):
     INSTANCE = "instance"  # of a class that another file defines
     MADE = "made"  # a device from torch.device(...)
     OF_MODULE = "module"  # computed from a module, not a module
+    PARTIAL = "partial"  # a loader whose last batch may be smaller
     PLATEAU = "plateau"  # a scheduler that reads the loss
     STEP = "step"  # a context that ends a step
 

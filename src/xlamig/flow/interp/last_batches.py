@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from xlamig.facts import ChangingShape
+from xlamig import ir
+from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Made, Mark
+from xlamig.flow.interp.frames import Loop
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
 
 
 def keeping_last(loader: AbstractValue, args: Args, made: Made) -> AbstractValue:
@@ -42,3 +46,64 @@ def record_last_batch(m: State, iterable: AbstractValue) -> None:
         operation=operation,
         cause="batch",
     )
+
+
+def record_last_slice(m: State, loop: Loop) -> None:
+    """Record slices `xs[i : i + n]` of a loop of steps over `range(0, end, n)`: the last is shorter, unless
+    `n` divides the end."""
+    node = loop.node
+    match node:
+        case ir.For(
+            target=ir.Name(id=counter),
+            iter=ir.Call(func=ir.Name(id="range"), args=(_, ir.Arg(value=end), ir.Arg(value=width))),
+        ):
+            size = m.source(width)
+        case _:
+            return
+    if isinstance(end, ir.Binary) or _divides(width, end) or _skips_short(node.body):
+        return
+    for statement in node.body:
+        for part in ir.walk(statement):
+            if isinstance(part, ir.Subscript) and _is_window(m, part.index[0], counter, size):
+                why = Why("the loop ends with what is left of the data", (node.start, node.iter.end))
+                m.record(
+                    ChangingShape,
+                    part,
+                    LIKELY,
+                    (why,),
+                    at=statement,
+                    via="last-batch",
+                    operation="[]",
+                    tensor=short(m.source(part)),
+                    cause="batch",
+                )
+                return
+
+
+def _divides(width: ir.Expr, end: ir.Expr) -> bool:
+    match width, end:
+        case ir.Const(value=int(n)), ir.Const(value=int(m)):
+            return n == 1 or m % n == 0
+        case ir.Const(value=1), _:
+            return True
+    return False
+
+
+def _skips_short(body: ir.Block) -> bool:
+    """Return whether the loop leaves a shorter slice out: `if len(batch) < n: continue`."""
+    return any(
+        isinstance(s, ir.If) and isinstance(s.body[-1], ir.Jump) and s.body[-1].kind in ("continue", "break")
+        for s in body
+    )
+
+
+def _is_window(m: State, index: ir.Expr, counter: str, size: str) -> bool:
+    """Return whether an index is `i : i + n`, also where the end is cut off by `min`."""
+    match index:
+        case ir.Slice(lower=ir.Name(id=lower), upper=ir.Expr() as upper) if lower == counter:
+            if isinstance(upper, ir.Call) and path_of(upper.func) == "min":
+                upper = upper.args[0].value
+            match upper:
+                case ir.Binary(op="+", left=ir.Name(id=first), right=right):
+                    return first == counter and m.source(right) == size
+    return False

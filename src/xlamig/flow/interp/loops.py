@@ -15,7 +15,7 @@ from xlamig.flow.interp.domain import (
     over,
 )
 from xlamig.flow.interp.frames import STEPS, Env, Loop, copy_env, join_env
-from xlamig.flow.interp.last_batches import record_last_batch
+from xlamig.flow.interp.last_batches import record_last_batch, record_last_slice
 from xlamig.flow.interp.loop_kinds import LoopKinds, runs_graph, trains
 from xlamig.flow.interp.loop_values import LoopValues
 from xlamig.flow.interp.moves import Moves
@@ -101,6 +101,8 @@ class Loops:
                 record_boundary(m, loop, effects, iterable)
             if loop.kind == "training":
                 record_last_batch(m, iterable)
+            if loop.kind in ("training", "evaluation"):
+                record_last_slice(m, loop)
             if trains(effects):
                 self.moves.departures.end(loop)
             m.statement, m.frequency = statement, frequency

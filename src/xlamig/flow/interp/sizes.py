@@ -62,6 +62,8 @@ class Sizes(Lengths):
             self.listed(plain, first, node)
         if self.m.collating and result.kind == "tensor" and not result.place:
             result = result.replace(place="host")
+        if result.kind == "tensor" and result.place == "either" and owner is None and first is not None:
+            result = self._beside(result, plain, first)
         if result.kind != "tensor" or result.place != "host":
             return result
         if plain in table.names("sizes", "random") and owner is None:
@@ -83,6 +85,14 @@ class Sizes(Lengths):
         if plain in table.names("sizes", "fixing") or reduced:
             return result
         return self._kept(result, operands)
+
+    @staticmethod
+    def _beside(result: AbstractValue, plain: str, given: AbstractValue) -> AbstractValue:
+        """Return the result of joining tensors of unknown place and one of the host: all are there."""
+        joins = plain in table.names("torch", "concat") or plain in table.names("torch", "stack")
+        held = given.items or (element_of(given),) if given.kind == "sequence" and joins else ()
+        on_host = any(t.kind == "tensor" and t.place == "host" and t.sure > POSSIBLE for t in held)
+        return result.replace(place="host") if on_host else result
 
     @staticmethod
     def _of_lengths(result: AbstractValue, plain: str) -> AbstractValue:

@@ -32,11 +32,15 @@ class StepBoundary(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleMove(Fact):
-    """A module is moved after something had come to depend on its parameters: a move to XLA replaces them."""
+    """A module is moved after something had come to depend on its parameters: a move to XLA replaces them.
+
+    via "away": a loop takes it to the CPU and never back; "saved": a method takes one that its object keeps
+    to the CPU, saves it and leaves it there.
+    """
 
     kind: ClassVar[str] = "module-move"
 
-    via: Literal["optimizer", "tie", "hook", "attribute", "list", "data", "host-data", "away"]
+    via: Literal["optimizer", "tie", "hook", "attribute", "list", "data", "host-data", "away", "saved"]
     module: str  # source text
     optimizer: str = ""
 

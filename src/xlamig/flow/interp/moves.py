@@ -11,6 +11,7 @@ from xlamig.flow.interp.departures import Departures
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, Ref, alternatives
 from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.frames import ClassInfo, modules_of
+from xlamig.flow.interp.moved_to_save import record_move_to_save
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import KEPT
 from xlamig.flow.model.effects import Effect
@@ -82,6 +83,7 @@ class Moves:
 
     def taken_to_host(self, module: AbstractValue, node: ir.Call, path: str) -> None:
         """A module is moved to the CPU: a move back makes new parameters."""
+        record_move_to_save(self.m, module, node, path)
         for ref, holders in self.departures.leave(module, node, path).items():
             held = self._held.setdefault(ref, [])
             held.extend(("optimizer", *holder) for holder in holders)

@@ -7,7 +7,8 @@ import pytest
 from .said import in_step, said
 
 SILENT = {
-    "a literal": "x[:, -1:]; x[:, -8:]",
+    "the last element": "x[:, -1:]",
+    "a known size": "z = torch.zeros(4, 8, device=x.device); z[:, -8:]",
     "a size": "x[:, -y.shape[1]:]",
     "a clamped number": "n = min(n, x.shape[1])\nx[:, -n:]",
     "a number from a size": "n = y.size(1) // 2\nx[:, -n:]",
@@ -18,7 +19,7 @@ SILENT = {
     "host tensors": "z = torch.randn(4); z[-n:]",
     "lists and text": "[1, 2][-n:]; 'text'[-n:]",
 }
-REPORTED = ["x[-n:]", "x[:, -n:]", "x[..., -n + 1 :]", "x[:, -n:] = 0", "x[:, -m.window:]"]
+REPORTED = ["x[-n:]", "m(x)[:, -8:]", "x[:, -n:]", "x[..., -n + 1 :]", "x[:, -n:] = 0", "x[:, -m.window:]"]
 GROWING = """
 def generate(model, tokens, block):
     for _ in range(8):

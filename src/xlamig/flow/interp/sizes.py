@@ -88,10 +88,10 @@ class Sizes(Lengths):
 
     @staticmethod
     def _beside(result: AbstractValue, plain: str, given: AbstractValue) -> AbstractValue:
-        """Return the result of joining tensors of unknown place and one of the host: all are there."""
+        """Return the result of joining tensors of unknown place and padding of the host: all are there."""
         joins = plain in table.names("torch", "concat") or plain in table.names("torch", "stack")
         held = given.items or (element_of(given),) if given.kind == "sequence" and joins else ()
-        on_host = any(t.kind == "tensor" and t.place == "host" and t.sure > POSSIBLE for t in held)
+        on_host = any(t.kind == "tensor" and t.place == "host" and t.cause == VARIED for t in held)
         return result.replace(place="host") if on_host else result
 
     @staticmethod

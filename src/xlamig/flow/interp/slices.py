@@ -33,6 +33,8 @@ class Slices:
             return
         if _SIZE.search(self.m.source(bound)) or self._compares_size(node, bound):
             return
+        if _is_known(node, part, base):
+            return
         growing = base.cause == "growing" or self._grows(node)
         why = (Why("the tensor begins shorter and grows", (node.value.start, node.value.end)),)
         self.m.record(
@@ -99,11 +101,24 @@ class Slices:
         return _tests(self._function())
 
 
+def _is_known(node: ir.Subscript, part: ir.Slice, base: AbstractValue) -> bool:
+    """Return whether the dimension is known to be as long as a bound that is written out."""
+    place = node.index.index(part)
+    if base.shape is None or place >= len(base.shape) or any(map(_is_ellipsis, node.index[:place])):
+        return False
+    match part.lower, base.shape[place]:
+        case ir.Const(value=int(start)), int(size):
+            return -start <= size
+    return False
+
+
 def _counts_back(bound: ir.Expr) -> bool:
-    """Return whether a bound is written as minus something, `-n` or `-n + 1`, and is no literal."""
+    """Return whether a bound is written as minus something, `-n` or `-n + 1`; the last one is always there."""
     match bound:
+        case ir.Const(value=int(number)):
+            return number < -1
         case ir.Unary(op="-", operand=operand):
-            return not isinstance(operand, ir.Const)
+            return not isinstance(operand, ir.Const) or operand.value != 1
         case ir.Binary(op="+" | "-", left=left):
             return _counts_back(left)
     return False

@@ -201,10 +201,30 @@ def main(data):
         optimizer.step()
 """
 LOADERS = """
+import torch
 from torch.utils.data import DataLoader
 def make(data, size):
-    return DataLoader(data, batch_size=size, drop_last=False)  # missed: XLA901
+    return DataLoader(data, batch_size=size, drop_last=False)  # expect: XLA901
+def open_ended(data, **options):
+    return DataLoader(data, drop_last=False, **options)  # expect: XLA901
+def pad(ids):
+    longest = max(len(s) for s in ids)
+    def padded(s):
+        return torch.cat((s, torch.full((longest - len(s),), 0)))
+    return torch.stack([padded(s) for s in ids])  # expect: XLA904
+def by_hand(data, model, optimizer):
+    for i in range(100):
+        x = pad([data[j] for j in range(4)]).cuda()
+        model(x).sum().backward()
+        optimizer.step()
+def images(rows, model):
+    for i in range(0, len(rows), 8):
+        batch = rows[i : i + 8]  # expect: XLA901
+        print(model(torch.stack(batch).cuda()).sum())
 def train(data, model, optimizer):
+    for x in make(data, 8):
+        model(x.cuda()).backward()
+        optimizer.step()
     for x in DataLoader(data, batch_size=8, shuffle=True):  # expect: XLA901
         model(x.cuda()).backward()
         optimizer.step()
@@ -212,12 +232,20 @@ def train(data, model, optimizer):
 MASKS = """
 import torch
 from torch import Tensor, nn
+from other import compute_mask
 class Masked(nn.Module):
-    def forward(self, x: Tensor, wanted: Tensor, padding_mask: Tensor):
+    def forward(self, x: Tensor, wanted: Tensor, padding_mask: Tensor, b: torch.BoolTensor):
         kept = x[wanted.ne(1)]  # expect: XLA202
         held = {"wanted": wanted}
         kept = kept + x[held["wanted"].ne(1)]  # expect: XLA202
-        x[padding_mask] = 0  # missed: XLA203
+        x[padding_mask] = 0  # expect: XLA203
+        x[b] = 1  # expect: XLA203
+        seen = ~padding_mask
+        kept = kept + x[seen]  # expect: XLA202
+        made = torch.from_numpy(compute_mask(x.shape)).to(x.device)
+        kept = kept + x[made]  # expect: XLA202
+        rows = compute_mask(x.shape)
+        kept = kept + x[rows]  # expect: XLA202
         return x, kept
 """
 ARGUMENTS = """
@@ -227,7 +255,37 @@ class Padded(nn.Module):
     def forward(self, x):
         n = (-x.shape[0]) % 32
         x = torch.cat([x, x[-1:].repeat(n, 1)])  # expect: XLA510
-        return (x < 1).type(x.type())  # missed: XLA510
+        y = x.reshape(-1, n)[:, -2:]  # expect: XLA514
+        return (x < 1).type(x.type()), y  # expect: XLA011
+"""
+KEPT = """
+import torch
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+    def save(self):
+        self.model.to("cpu").save_pretrained("x")  # expect: XLA906
+    def save_state(self):
+        self.model.to("cpu")  # expect: XLA906
+        torch.save(self.model, "x")
+def store(state, name="c.pt"):
+    torch.save(state, name)  # expect: XLA906
+def main():
+    model = torch.nn.Linear(2, 2).to("cuda")
+    store({"state_dict": model.state_dict()})
+"""
+DENOISE = """
+import torch
+from lib import Transformer2DModel
+class Pipeline:
+    def __init__(self, transformer: Transformer2DModel, scheduler):
+        self.register_modules(transformer=transformer, scheduler=scheduler)
+    @torch.no_grad()
+    def run(self, device):
+        x = torch.randn(4, 4, device=device)
+        for t in self.scheduler.timesteps:  # expect: XLA402
+            x = self.scheduler.step(self.transformer(x, t)[0], t, x)
+        return x
 """
 
 PROBES: dict[str, dict[str, str]] = {
@@ -244,11 +302,9 @@ PROBES: dict[str, dict[str, str]] = {
     "settings and backends": {"main.py": SETTINGS},
     "the CPU on every host": {"main.py": ON_CPU},
     "loaders": {"main.py": LOADERS},
+    "models that are saved": {"main.py": KEPT},
+    "models of another library": {"main.py": DENOISE},
     "masks": {"main.py": MASKS},
     "arguments that only XLA refuses": {"main.py": ARGUMENTS},
 }
-MISSED = {
-    "XLA203": "a mask by its name alone, which is no evidence of its dtype",
-    "XLA510": "no rule for `x.type(name)`",
-    "XLA901": "a loader that a factory makes, without shuffle",
-}
+MISSED: dict[str, str] = {}

@@ -47,7 +47,7 @@ def collate(batch):
     MADE
 model = nn.Linear(8, 8).to("cuda")
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for batch in DataLoader(data, 4, collate_fn=collate):
+for batch in DataLoader(data, 4, drop_last=True, collate_fn=collate):
     loss = model(batch.to("cuda")).sum()
     loss.backward()
     optimizer.step()

@@ -42,6 +42,8 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import helpers
 from xlamig.knowledge import values as table
 
+_OF_LIBRARIES = ("foreign", "module", "unknown")
+
 
 class Calls:
     def __init__(self, state: State, reads: Reads, sizes: Sizes, moves: Moves) -> None:
@@ -159,11 +161,7 @@ class Calls:
 
     def _method(self, node: ir.Call, func: ir.Attribute, owner: AbstractValue) -> AbstractValue:
         name = func.attr
-        joins = name in table.names("collectives", "methods") and owner.kind in (
-            "foreign",
-            "module",
-            "unknown",
-        )
+        joins = name in table.names("collectives", "methods") and owner.kind in _OF_LIBRARIES
         if joins and self.method_of(owner, name) is None:  # none that the project defines
             self.m.effects.add(Effect.COLLECTIVE)
         match owner.kind:
@@ -178,6 +176,8 @@ class Calls:
                 method = self.method_of(owner, name)
                 if method is not None:
                     return self.call_contexts.call(method, self.args(node), node)
+                if name in table.names("modules", "registers"):
+                    return self.objects.method(owner, name, self.args(node), node)
                 held = self.member(owner, name, func)
                 return self.reach(held, node, self.args(node))
             case "class":

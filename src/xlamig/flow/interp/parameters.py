@@ -153,6 +153,12 @@ class Parameters:
 
     # ------------------------------------------------------------------ annotations
 
+    @staticmethod
+    def _is_library_model(dotted: str) -> bool:
+        """Return whether a class that is imported is called like a model: `UNet2DConditionModel`."""
+        data = dotted.startswith(("pydantic", "django"))
+        return "." in dotted and not data and table.name_like("module-annotation").search(dotted) is not None
+
     def promised(self, name: str, annotation: ir.Expr, place: Residence = "either") -> AbstractValue | None:
         """Return the value that the annotation of a name promises; a list of lengths holds a different number
         each time."""
@@ -240,4 +246,6 @@ class Parameters:
             held = self.m.semantics.evaluate(node)
             if held.kind == "class":
                 return object_of(class_of(held), "device")
+            if held.kind in ("unknown", "api") and self._is_library_model(dotted):
+                return AbstractValue("module", "either", sure=LIKELY, loose=True)
         return None

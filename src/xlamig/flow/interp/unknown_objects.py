@@ -56,11 +56,21 @@ class UnknownObjects:
             return self.call(TOP, name, args, node)
         return FOREIGN
 
+    def _registered(self, node: ir.Call, args: Args) -> AbstractValue:
+        """Keep `name=value` of `self.register_modules(...)` as attributes."""
+        assert isinstance(node.func, ir.Attribute)
+        for name, value in args.keywords.items():
+            target = ir.Attribute(node.start, node.end, node.func.value, name, node.start)
+            self.m.semantics.set_attribute(target, value, None)
+        return NONE
+
     def call(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """Return the value of a call of a method of an unknown object, by the names of both."""
         assert isinstance(node.func, ir.Attribute)
         path = path_of(node.func.value)
         last = path.rpartition(".")[2]
+        if name in table.names("modules", "registers") and path == "self":
+            return self._registered(node, args)
         if owner.kind in ("writer", "unknown", "loader") and name in table.names("reads", "writers"):
             self.record_formatted(args, node, name)
             return NONE

@@ -19,7 +19,14 @@ SILENT = {
     "host tensors": "z = torch.randn(4); z[-n:]",
     "lists and text": "[1, 2][-n:]; 'text'[-n:]",
 }
-REPORTED = ["x[-n:]", "x.reshape(-1, n)[:, -8:]", "x[:, -n:]", "x[..., -n + 1 :]", "x[:, -n:] = 0", "x[:, -m.window:]"]
+REPORTED = [
+    "x[-n:]",
+    "x.reshape(-1, n)[:, -8:]",
+    "x[:, -n:]",
+    "x[..., -n + 1 :]",
+    "x[:, -n:] = 0",
+    "x[:, -m.window:]",
+]
 GROWING = """
 def generate(model, tokens, block):
     for _ in range(8):

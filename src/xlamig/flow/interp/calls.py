@@ -177,7 +177,7 @@ class Calls:
                 if method is not None:
                     return self.call_contexts.call(method, self.args(node), node)
                 if name in table.names("modules", "registers"):
-                    return self.objects.method(owner, name, self.args(node), node)
+                    return self.objects.unknown.register_modules(node, self.args(node))
                 held = self.member(owner, name, func)
                 return self.reach(held, node, self.args(node))
             case "class":

@@ -113,7 +113,7 @@ def _is_known(node: ir.Subscript, part: ir.Slice, base: AbstractValue) -> bool:
 
 
 def _counts_back(bound: ir.Expr) -> bool:
-    """Return whether a bound is written as minus something, `-n` or `-n + 1`; the last one is always there."""
+    """Return whether a bound is written as minus something, `-n` or `-n + 1`, but not as -1."""
     match bound:
         case ir.Const(value=int(number)):
             return number < -1

@@ -56,7 +56,7 @@ class UnknownObjects:
             return self.call(TOP, name, args, node)
         return FOREIGN
 
-    def _registered(self, node: ir.Call, args: Args) -> AbstractValue:
+    def register_modules(self, node: ir.Call, args: Args) -> AbstractValue:
         """Keep `name=value` of `self.register_modules(...)` as attributes."""
         assert isinstance(node.func, ir.Attribute)
         for name, value in args.keywords.items():
@@ -69,8 +69,6 @@ class UnknownObjects:
         assert isinstance(node.func, ir.Attribute)
         path = path_of(node.func.value)
         last = path.rpartition(".")[2]
-        if name in table.names("modules", "registers") and path == "self":
-            return self._registered(node, args)
         if owner.kind in ("writer", "unknown", "loader") and name in table.names("reads", "writers"):
             self.record_formatted(args, node, name)
             return NONE

@@ -149,7 +149,7 @@ class Batches:
 model = nn.Linear(8, 8).cuda()
 last = torch.ones(8).cuda()
 for x, i in Batches(torch.ones(9, 8)):
-    last = model(x)
+    last = model(x + last)
 """
 
 
@@ -595,3 +595,24 @@ class Sampler(Lightning):
 @pytest.mark.parametrize(("name", "found"), [("transformer", ["decoding none"]), ("projection", [])])
 def test_a_transformer_that_a_module_holds_is_a_model(name: str, found: list[str]) -> None:
     assert boundaries(OWNED.replace("NAME", name)) == found
+
+
+STYLES = """
+model = nn.Linear(8, 8).cuda()
+styles = [torch.ones(8).cuda() for _ in range(n)]
+def translate(LOADER):
+    for x in LOADER:
+        made = [x.cuda()]
+        for style in styles:
+            made.append(model(x.cuda() + style))
+        torch.cat(made).cpu()
+def translate_once(x):
+    made = []
+    for style in styles:
+        made.append(model(x.cuda() + style))
+    return made
+"""
+
+
+def test_a_loop_over_a_list_is_a_part_of_the_step_around_it() -> None:
+    assert boundaries(STYLES.replace("LOADER", "loader")) == ["evaluation read", "evaluation none"]

@@ -170,6 +170,7 @@ class Loop:
     node: ir.For | ir.While
     kind: LoopKind = "plain"
     over: str = ""
+    loads: bool = False  # each iteration takes a batch from a loader
     test: AbstractValue | None = None  # of a while loop
     update: ir.Call | None = None
     base: int = 0  # of the module, see State

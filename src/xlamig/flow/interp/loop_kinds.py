@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.findings import Frequency
+from xlamig.flow.interp.carried_names import replaced
 from xlamig.flow.interp.domain import AbstractValue
 from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind
@@ -70,7 +71,9 @@ class LoopKinds:
             and not self.m.forwards
             and not self._over_modules(iterable)
         ):
-            return self._kind_of_inference(iterable, effects, before, after)
+            kind = self._kind_of_inference(node, iterable, effects, before, after)
+            if kind == "decoding" or iterable.kind != "sequence" or not self._in_step(node):
+                return kind
         return "graph-breaking" if runs_graph(effects) else "plain"
 
     def is_inner_step(self, loop: Loop, iterable: AbstractValue, effects: Effects) -> bool:
@@ -85,19 +88,25 @@ class LoopKinds:
         )
 
     def _kind_of_inference(
-        self, iterable: AbstractValue, effects: Effects, before: Env, after: Env
+        self, node: ir.For | ir.While, iterable: AbstractValue, effects: Effects, before: Env, after: Env
     ) -> LoopKind:
         if iterable.kind in ("loader", "dataset") or Effect.BATCH in effects.must:
             return "evaluation"
-        carried = any(
-            thing.kind == "tensor" and name in before and before[name].key() != thing.key()
-            for name, thing in after.items()
-        )
+        fresh = replaced(node)
         fed_back = any(
-            thing.kind == "tensor" and name in before and thing is not before[name]
+            thing.kind == "tensor" and name in before and thing is not before[name] and name not in fresh
             for name, thing in after.items()
         )
-        return "decoding" if carried or fed_back else "evaluation"
+        return "decoding" if fed_back else "evaluation"
+
+    def _in_step(self, node: ir.Node) -> bool:
+        """Return whether a loop stands in one that trains or loads batches: it is a part of that step."""
+        return any(
+            loop.base == self.m.base
+            and loop.node.start < node.start < loop.node.end
+            and (loop.loads or loop.kind == "training")
+            for loop in self.m.loops
+        )
 
     def _over_modules(self, iterable: AbstractValue) -> bool:
         element = self.m.semantics.iterate(iterable)

@@ -71,7 +71,8 @@ class Loops:
         m = self.m
         before = copy_env(m.env)
         brief, m.first_pass = m.first_pass, True
-        loop = Loop(node, over=over(iterable, whole=True), base=m.base)
+        loads = iterable.kind in ("loader", "dataset")
+        loop = Loop(node, over=over(iterable, whole=True), loads=loads, base=m.base)
         with m.branch() as effects:
             first = self._iteration(loop, start)
         m.first_pass = brief

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Set
 
 from xlamig import ir
 from xlamig.facts import HostRead, StepBoundary, Why
-from xlamig.flow.interp.carried_reads import reads_apart
+from xlamig.flow.interp.carried_names import reads_apart, replaced
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
 from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.loop_kinds import header_of, is_short
@@ -80,10 +80,11 @@ def _kept(m: State, loop: Loop) -> bool:
 
 def _appended(m: State, loop: Loop) -> Iterator[ir.Expr]:
     """Yield what the iterations append to lists of tensors of the device."""
+    fresh = replaced(loop.node)
     for node in (node for statement in loop.node.body for node in ir.walk(statement)):
         match node:
             case ir.Call(func=ir.Attribute(value=owner, attr="append"), args=(arg,)):
-                kept = m.env.get(path_of(owner))
+                kept = m.env.get(path_of(owner)) if path_of(owner) not in fresh else None
                 if kept is None or kept.kind != "sequence" or kept.trait not in (Mark.APPENDED, Mark.GROWS):
                     continue
                 tensor = element_of(kept)

@@ -1,4 +1,4 @@
-"""Reads in a loop that decodes: of what its iterations compute one from another, or of something else."""
+"""Names that a loop carries from one iteration to the next, and reads of others."""
 
 from __future__ import annotations
 
@@ -15,13 +15,20 @@ def reads_apart(m: State, loop: Loop) -> bool:
     such as the time steps of a sampler: such a read leaves what the loop carries to be computed."""
     events = (event for event in m.recorder.all() if event.fact in (HostRead, DynamicShape))
     read = [event.node for event in events if loop.node.start <= event.node.start < loop.node.end]
-    carried = _carried(loop) if read else frozenset()
+    carried = _carried(loop.node) if read else frozenset()
     return bool(carried) and not any(_names(node) & (carried | {"self"}) for node in read)
 
 
-def _carried(loop: Loop) -> frozenset[str]:
+def replaced(node: ir.For | ir.While) -> frozenset[str]:
+    """Return the names that each iteration assigns, and that hold nothing of an earlier one."""
+    assigned = {name for target, _ in _assignments(node.body) for name in _names(target)}
+    targets = _names(node.target) if isinstance(node, ir.For) else set()
+    return frozenset(assigned | targets) - _carried(node)
+
+
+def _carried(node: ir.For | ir.While) -> frozenset[str]:
     """Return the names that hold something of an earlier iteration, and those computed from them."""
-    pairs = sorted(_assignments(loop.node.body), key=lambda pair: pair[1].start)
+    pairs = sorted(_assignments(node.body), key=lambda pair: pair[1].start)
     assigned = [(_names(target), _names(value)) for target, value in pairs]
     later = {name for targets, _ in assigned for name in targets}
     found: set[str] = set()

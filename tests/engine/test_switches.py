@@ -143,6 +143,10 @@ for x in data:
         ("x.sum() < self.drop", "error"),
         ("self.drop > 0 or x.sum() > 0", "error"),
         ("self.training", "error"),
+        ("getattr(self.config, 'use_it', False)", "info"),
+        ("getattr(self.config, 'use_it')", "error"),
+        ("getattr(self.config, 'use_it', True)", "error"),
+        ("kwargs.get('use_it', 0) and x.sum() > 0", "info"),
     ],
 )
 def test_evaluates_tests_of_options(tmp_path: Path, test: str, expected: str) -> None:
@@ -159,3 +163,60 @@ def test_knows_ways_to_run_a_program(tmp_path: Path, name: str) -> None:
     write({"train.py": f"{text}if {name}:\n    torch.ones(2).cuda()\n"}, tmp_path)
     options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
     assert [finding.severity for finding in engine.check([tmp_path], options).findings] == ["error"]
+
+
+EVALUATED = """import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        if self.training:
+            return x.cuda()
+        return x
+net = Net().eval()
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("print(net(torch.ones(2)))\n", "info"),
+        ("net.train()\n", "error"),
+        ("net(torch.ones(2)).sum().backward()\n", "error"),
+        ("trainer.fit(net)\n", "error"),
+    ],
+)
+def test_knows_projects_that_never_train(tmp_path: Path, more: str, expected: str) -> None:
+    write({"net.py": EVALUATED + more}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]
+
+
+def test_a_library_without_a_program_may_train(tmp_path: Path) -> None:
+    write({"net.py": EVALUATED.rpartition("net =")[0]}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [finding.severity for finding in engine.check([tmp_path], options).findings] == ["error"]
+
+
+BLOCK = """import torch
+class Net(torch.nn.Module): ...
+if __name__ == "__main__":
+    x = torch.ones(2).cuda()
+"""
+IMPORTS = {"train.py": "import torch\nfrom net import Net\nNet()\n"}
+
+
+@pytest.mark.parametrize(
+    ("block", "files", "expected"),
+    [
+        ("    print(Net()(x).shape)\n", IMPORTS, "info"),
+        ("    print(Net()(x).shape)\n", {}, "error"),
+        ("    train(Net(), x)\n", IMPORTS, "error"),
+        ("    main()\n", IMPORTS, "error"),
+        ("    args = parser.parse_args()\n", IMPORTS, "error"),
+    ],
+)
+def test_a_block_that_tries_out_a_module_is_no_program(
+    tmp_path: Path, block: str, files: dict[str, str], expected: str
+) -> None:
+    write({"net.py": BLOCK + block, **files}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]

@@ -22,13 +22,24 @@ _WORDS = {
     **dict.fromkeys(("true", "1", "yes", "on"), ON),
 }
 _VALUE = re.compile(r"""["']?[ \t]*(?:[:=][ \t]*|[ \t]+)["']?([\w.+-]+)""")
+_TRAINS = re.compile(
+    r"\.backward\(|\.train\(\)|\b(?:Seq2Seq)?Trainer\b|training_step|\.fit\(|\btorch\.optim\b|\bautograd\.grad\("
+)
+_RUNS = re.compile(
+    r"\b(?:main|train|run|evaluate|test|launch|spawn|demo|fit)\w*\(|argparse|parse_args|Parser|argv|DataLoader|optim"
+    r"|backward|\bfire\b"
+)
+_MAIN = "\nif __name__ == "
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 
 
 def switches_of(sources: Iterable[Source]) -> Switches:
     """Return the options that the files of a run give values to; what tests do is not counted."""
+    sources = list(sources)
     own = [s for s in sources if aside_of(s.file.name, s.source.text, s.source.kind) != "tests"]
-    switches = Switches(given for source in own if (given := _given(source)))
+    texts = [source.source.text for source in sources if source.source.kind is None]
+    evaluates = any(".eval()" in text for text in texts) and not any(map(_TRAINS.search, texts))
+    switches = Switches((given for source in own if (given := _given(source))), evaluates)
     if names := switches.undecided():
         for option, code in _given_elsewhere(names, own):
             switches.give(option, {code})
@@ -86,3 +97,9 @@ def _settings_files(folder: Path) -> Iterator[Path]:
         for entry in sorted(entries, key=lambda entry: entry.name):
             if entry.name.endswith(_SUFFIXES) and entry.is_file() and entry.stat().st_size < _MOST_BYTES:
                 yield Path(entry.path)
+
+
+def is_tried_out(text: str, imported: bool) -> bool:
+    """Return whether a module that others import ends with lines that only try out its parts."""
+    _, found, block = text.rpartition(_MAIN)
+    return imported and bool(found) and not _RUNS.search(block)

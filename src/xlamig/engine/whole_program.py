@@ -13,6 +13,7 @@ from xlamig.engine.jobs import AnalyseJob
 from xlamig.engine.load import Loaded
 from xlamig.engine.program import ProgramIndex
 from xlamig.engine.source import Source
+from xlamig.engine.switches import is_tried_out
 from xlamig.engine.unread import unread_in_program
 from xlamig.findings import Aside
 from xlamig.fix.scope import Scope
@@ -20,7 +21,7 @@ from xlamig.flow import Interface, ProjectIndex
 from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit, relocated
 from xlamig.flow.model.callers import NO_CALLERS
-from xlamig.flow.model.switches import State, Switches
+from xlamig.flow.model.switches import MAIN, State, Switches
 from xlamig.source.text import SourceText
 
 
@@ -71,15 +72,18 @@ class WholeProgram:
             self.beside.get(source.file.name),
             unread_in_program(self.unread, self.index.programs_with(source.module)) if self.unread else "",
             self.gpu_only.get(source.file.name, ""),
-            self._switches(loaded),
+            self._switches(source, loaded),
         )
 
-    def _switches(self, loaded: Loaded) -> tuple[tuple[str, State], ...]:
+    def _switches(self, source: Source, loaded: Loaded) -> tuple[tuple[str, State], ...]:
         """Return the options with a known state that a file tests."""
         if self.switches is None:
             return ()
         known = ((option, self.switches.state(option)) for option in sorted(loaded.given.tested))
-        return tuple((option, state) for option, state in known if state)
+        found = tuple((option, state) for option, state in known if state)
+        if is_tried_out(source.source.text, source.module in self.index.import_depths):
+            found += ((MAIN, "off"),)
+        return found
 
     def _visit(self, source: Source, text: SourceText) -> Visit | None:
         """Return what other modules run of a source, or of a changed text of it."""

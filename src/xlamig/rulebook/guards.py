@@ -90,6 +90,8 @@ def explain(guard: Guard, row: int) -> str:
         return f"a TPU does not run this: `{guard.text}` is false there (line {row})"
     if guard.kind == "unset":
         return f"this runs only if `{guard.text}` is set from outside, the class leaves it off (line {row})"
+    if guard.kind == "off" and "__name__" in guard.text:
+        return f"this tries out a module that others import, and runs only if it is run itself (line {row})"
     if guard.kind == "off":
         return f"this runs only if `{guard.text}` holds, which nothing in the project makes true (line {row})"
     return f"this runs only if `{guard.text}` holds (line {row})"

@@ -17,6 +17,7 @@ from xlamig.flow.model.option_codes import (
     code_of,
     codes_of,
     option_of,
+    otherwise,
 )
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 
@@ -170,6 +171,8 @@ class _Collector:
             key = node.args[1].value
             if isinstance(key, ir.Const) and isinstance(key.value, str):
                 self._add(key.value, codes_of(node.args[2].value, scope))
+        if option := option_of(node):
+            self._add(option, otherwise(node, scope) - ANY)
         self._verb(name)
         self._called(_callee(node, name, scope), node.args, scope)
         if node.args and (handed := path_of(node.args[0].value).rpartition(".")[2]):

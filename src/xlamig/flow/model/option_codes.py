@@ -82,13 +82,16 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
     option = option_of(node)
     if not option:
         return ANY
-    return frozenset({option}) | _otherwise(node, scope, depth)
+    return frozenset({option}) | otherwise(node, scope, depth)
 
 
-def _otherwise(node: ir.Expr, scope: Scope, depth: int) -> Codes:
+def otherwise(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
     """Return the codes of the default in `cfg.get("x", False)` and `getattr(cfg, "x", False)`."""
     match node:
-        case ir.Call(func=ir.Name(id="getattr"), args=(_, _, default)) | ir.Call(args=(_, default)):
+        case (
+            ir.Call(func=ir.Name(id="getattr"), args=(_, _, default))
+            | ir.Call(func=ir.Attribute(attr="get" | "pop"), args=(_, default))
+        ):
             return codes_of(default.value, scope, depth + 1)
     return frozenset()
 

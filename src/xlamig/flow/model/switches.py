@@ -12,6 +12,8 @@ from xlamig.flow.model.option_codes import NOT, OFF, ON, ONLY_IF, UNKNOWN, optio
 from xlamig.knowledge import values as table
 
 State = Literal["off", "on"]
+MAIN = "__main__"
+"""The option, as it were, that a module is run itself."""
 
 _COMPARED: Mapping[str, Callable[[float, float], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
@@ -21,9 +23,10 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class Switches:
-    """The states of the options of a project, from what its modules give."""
+    """The states of the options of a project, from what its modules give. A project that `never_trains`
+    leaves its modules in the mode for evaluation."""
 
-    def __init__(self, modules: Iterable[Given]) -> None:
+    def __init__(self, modules: Iterable[Given], never_trains: bool = False) -> None:
         every = list(modules)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
         self._values: dict[str, set[str]] = {}
@@ -43,7 +46,7 @@ class Switches:
             called = [c for c in (calls.get(name), calls.get(SUPER) if name in bases else None) if c]
             for param in params:
                 self._pass(param, called)
-        self._states: dict[str, State | None] = {}
+        self._states: dict[str, State | None] = {"training": "off"} if never_trains else {}
 
     def give(self, option: str, codes: Iterable[str]) -> None:
         """Note values that are given to an option."""
@@ -165,6 +168,8 @@ def outcome(test: ir.Expr, states: Mapping[str, State], is_random: Callable[[ir.
     if state is not None:
         return state == "on"
     match test:
+        case ir.Compare(left=ir.Name(id="__name__"), ops=("==",), comparators=(ir.Const(value=name),)):
+            return False if name == MAIN and MAIN in states else None
         case ir.Compare(left=left, ops=(op,), comparators=(right,)):
             if states.get(option_of(right)) == "off" and op in ("<", "<=") and is_random(left):
                 return False

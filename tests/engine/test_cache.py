@@ -377,6 +377,7 @@ CHANGED: dict[str, Any] = {
     "beside": "test",
     "unread": "c.py",
     "gpu_only": "it imports `tensorrt`",
+    "unmentioned": ("f",),
     "switches": (("use_x", "off"),),
 }
 

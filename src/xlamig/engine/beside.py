@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from xlamig.config.settings import Settings
@@ -31,14 +31,20 @@ def files_beside(sources: Iterable[Source], index: ProjectIndex) -> Mapping[str,
 
 
 def split(
-    findings: Iterable[Finding], beside: Aside | None, settings: Settings
+    findings: Iterable[Finding], beside: Aside | None, settings: Settings, unmentioned: Collection[str] = ()
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Return the findings to show, and those that are only counted."""
+    """Return the findings to show, and those that are only counted; `unmentioned` are functions and
+    classes of the file that nothing uses."""
     shown, aside = [], []
     for finding in findings:
-        why = _why_aside(finding, beside, settings)
+        used = not unmentioned or not _is_inside(finding.scope, unmentioned)
+        why = _why_aside(finding, beside if used else beside or "unused", settings)
         aside.append(replace(finding, aside=why)) if why else shown.append(finding)
     return tuple(shown), tuple(aside)
+
+
+def _is_inside(scope: str, around: Collection[str]) -> bool:
+    return any(scope == one or scope.startswith(f"{one}.") for one in around)
 
 
 def _why_aside(finding: Finding, beside: Aside | None, settings: Settings) -> Aside | None:

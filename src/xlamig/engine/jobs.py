@@ -44,6 +44,7 @@ class AnalyseJob:
     beside: Aside | None = None  # what the file is, if it is not the program itself
     unread: str = ""  # a file of its programs that was not read
     gpu_only: str = ""  # why the file serves NVIDIA GPUs alone
+    unmentioned: tuple[str, ...] = ()  # functions and classes that nothing in the program mentions
     switches: tuple[tuple[str, State], ...] = ()  # of the options that it tests, those that nothing changes
 
     def key(self, loaded: str, seals: str, session: str) -> str:

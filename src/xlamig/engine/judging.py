@@ -70,7 +70,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
     findings: Iterable[Finding] = with_units(_with_fixes(judged, job, module, session))
     if job.gpu_only:
         findings = as_infos(findings, job.source.filename, job.gpu_only)
-    shown, aside = split(findings, job.beside, job.settings)
+    shown, aside = split(findings, job.beside, job.settings, job.unmentioned)
     report = FileReport(
         job.source.filename,
         shown,

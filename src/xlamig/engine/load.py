@@ -6,7 +6,7 @@ import ast
 import pickle
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from xlamig import artifacts, ir
@@ -15,6 +15,7 @@ from xlamig.engine import parser_limits
 from xlamig.engine.cache import digest, digest_of
 from xlamig.flow import Interface, summary_of
 from xlamig.flow.model.given import NOTHING_GIVEN, Given
+from xlamig.flow.model.mentions import Mentions
 from xlamig.source.kinds import Kind
 from xlamig.source.notebook import SUFFIX as NOTEBOOK
 
@@ -64,6 +65,7 @@ class Loaded:
     uses: str = ""  # see flow.summary_of
     native: Native | None = None
     given: Given = NOTHING_GIVEN
+    mentions: Mentions = field(default_factory=Mentions)
 
 
 def module_identity(name: str) -> str:
@@ -95,7 +97,14 @@ def load(job: LoadJob) -> Loaded:
         return Loaded(failure=Failure(error.message, error.row, error.column))
     summary = summary_of(module, job.text, job.module, job.is_package)
     seal = digest(summary.interface._replace(calls={}))  # what calls come to is in `AnalyseJob.callers`
-    return Loaded(summary.interface, seal, pickle.dumps(module, 5), uses=summary.uses, given=summary.given)
+    return Loaded(
+        summary.interface,
+        seal,
+        pickle.dumps(module, 5),
+        uses=summary.uses,
+        given=summary.given,
+        mentions=summary.mentions,
+    )
 
 
 def _edited(text: str, before: Parsed) -> ir.Module | None:

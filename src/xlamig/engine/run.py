@@ -31,6 +31,7 @@ from xlamig.engine.reader import Reader
 from xlamig.engine.session import look_again
 from xlamig.engine.source import Source
 from xlamig.engine.switches import switches_of
+from xlamig.engine.unmentioned import unmentioned_scopes
 from xlamig.engine.unread import unread_files
 from xlamig.engine.whole_program import WholeProgram
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
@@ -131,6 +132,7 @@ class Run:
             own,
             gpu_only_files(sources, index, beside),
             switches_of(sources) if self._complete else None,
+            unmentioned_scopes(sources, beside) if self._complete else {},
         )
         for source in sources:
             program.note_sinks(source, source.loaded or Loaded())

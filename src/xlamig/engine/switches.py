@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from xlamig.config.disk import ASKED
@@ -55,7 +55,7 @@ def _given_elsewhere(names: Iterable[str], sources: list[Source]) -> Iterator[tu
     listed = "|".join(re.escape(name).replace("_", "[_-]") for name in sorted(names, key=len, reverse=True))
     spoken = re.compile(rf"(?<![\w-])(--?)?({listed})(?![\w-])")
     unread = (s.source.text for s in sources if not _given(s) and s.source.kind != "native")
-    for text in (*(_COMMENT.sub("", text) for text in unread), *_texts_beside(sources)):
+    for text in (*(_COMMENT.sub("", text) for text in unread), *texts_beside(sources)):
         for found in spoken.finditer(text):
             value = _VALUE.match(text, found.end())
             option, dashed = found[2].replace("-", "_"), bool(found[1])
@@ -67,7 +67,7 @@ def _given_elsewhere(names: Iterable[str], sources: list[Source]) -> Iterator[tu
                 yield option, _WORDS.get(word.lower(), UNKNOWN)
 
 
-def _texts_beside(sources: list[Source]) -> Iterator[str]:
+def texts_beside(sources: Collection[Source]) -> Iterator[str]:
     """Yield the texts of settings and pages in the folders of the program that are no sources of the run."""
     known = {source.file.path for source in sources}
     folders = {source.file.path.parent for source in sources}

@@ -30,7 +30,7 @@ def unused_files(sources: Iterable[Source], index: ProjectIndex, beside: Collect
     """Return the names of the unused files; `beside` are known to be no part of the program."""
     every = list(sources)
     python = [source for source in every if source.source.kind is None and source.file.name not in beside]
-    projects = {_folder(s.file.name) for s in every if PurePosixPath(s.file.name).name in _PROJECT_FILES}
+    projects = project_folders(every)
     copied = copies({source.file.name for source in every}, projects, {source.file.name for source in python})
     rest = [source for source in python if source.file.name not in copied]
     texts = [source.source.text for source in every if source.source.kind not in (None, "native")]
@@ -96,26 +96,32 @@ def _unreached(
 ) -> Iterator[str]:
     """Yield the modules of packages that no script imports, directly or through others; of packages that can
     be installed every module may be imported."""
-    scripts = {source.module: source for source in sources if _is_script(source)}
+    scripts = {source.module: source for source in sources if is_script(source)}
     packages = {_folder(source.file.name) for source in sources if source.is_package}
     inner = {s.module: s for s in sources if _folder(s.file.name) in packages and s.module not in scripts}
     if not any("torch" in script.source.text for script in scripts.values()) or not inner:
         return
     starts = {source.module for source in sources} - inner.keys()
     left = inner.keys() - index.reached_from(starts)
-    unread = {m for m in left if not _is_installed(inner[m].file.name, projects)}
+    unread = {m for m in left if not is_installed(inner[m].file.name, projects)}
     if unread:
         is_named = _named_by(texts, [s.source.text for s in sources if s.module not in unread])
         unread -= index.reached_from({*starts, *filter(is_named, unread)})
     yield from (inner[module].file.name for module in unread)
 
 
-def _is_script(source: Source) -> bool:
+def project_folders(sources: Iterable[Source]) -> Collection[str]:
+    """Return the folders that can be installed."""
+    return {_folder(s.file.name) for s in sources if PurePosixPath(s.file.name).name in _PROJECT_FILES}
+
+
+def is_script(source: Source) -> bool:
+    """Return whether a source is a script or a notebook."""
     uses = source.loaded.uses if source.loaded else ""
     return f"\n{MARK}\n" in uses or not source.file.name.endswith(".py")
 
 
-def _is_installed(name: str, projects: Collection[str]) -> bool:
+def is_installed(name: str, projects: Collection[str]) -> bool:
     """Return whether a file lies below a folder that can be installed."""
     return any(
         ("" if str(folder) == "." else str(folder)) in projects for folder in PurePosixPath(name).parents

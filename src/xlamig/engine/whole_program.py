@@ -39,6 +39,7 @@ class WholeProgram:
     own: frozenset[str]  # the packages at the top of the paths
     gpu_only: Mapping[str, str]  # by file, see gpu_only_files
     switches: Switches | None = None  # None where not all of the program is known
+    unmentioned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by file
     visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
     _sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
     _known_seals: dict[str, str] = field(default_factory=dict)  # by file, as long as that
@@ -72,6 +73,7 @@ class WholeProgram:
             self.beside.get(source.file.name),
             unread_in_program(self.unread, self.index.programs_with(source.module)) if self.unread else "",
             self.gpu_only.get(source.file.name, ""),
+            self.unmentioned.get(source.file.name, ()),
             self._switches(source, loaded),
         )
 

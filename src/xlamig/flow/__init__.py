@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from xlamig.flow.interp.module_text import ModuleText
     from xlamig.flow.interp.visits import Visit
     from xlamig.flow.model.given import Given
+    from xlamig.flow.model.mentions import Mentions
     from xlamig.flow.model.switches import State
 
 __all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary_of"]
@@ -28,11 +29,12 @@ __all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary
 
 class Summary(NamedTuple):
     """All that other modules ask of a module; `uses` are the imported names it uses, one a line, `given` the
-    values that it gives to options."""
+    values that it gives to options, `mentions` the functions that it defines and the names it mentions."""
 
     interface: Interface
     uses: str
     given: Given
+    mentions: Mentions
 
 
 class Facts(NamedTuple):
@@ -52,11 +54,17 @@ def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Sum
     """Nothing here depends on any other module or on the rules."""
     from xlamig.flow.interface import interface_of
     from xlamig.flow.model.given import given_by
+    from xlamig.flow.model.mentions import mentions_of
     from xlamig.flow.model.scopes import ScopeTable
     from xlamig.flow.model.uses import uses_of
 
     scopes = ScopeTable(module, text, name, is_package)
-    return Summary(interface_of(module, scopes, text), uses_of(module, scopes), given_by(module, scopes))
+    return Summary(
+        interface_of(module, scopes, text),
+        uses_of(module, scopes),
+        given_by(module, scopes),
+        mentions_of(module, scopes),
+    )
 
 
 def facts_of(

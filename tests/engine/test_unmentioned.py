@@ -1,0 +1,69 @@
+"""Functions that nothing in a program mentions: counted and not listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_project import write
+
+from xlamig import engine
+from xlamig.findings import Report
+
+NET = """import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x
+    def sample(self, x):
+        return x.cuda()
+def build(x):
+    return x.cuda()
+"""
+TRAIN = 'import torch\nfrom net import Net\nif __name__ == "__main__":\n    Net()(torch.ones(2).cuda())\n'
+
+
+def check(folder: Path, files: dict[str, str], **settings: object) -> Report:
+    write({"net.py": NET, "train.py": TRAIN, **files}, folder)
+    options = engine.Options({"select": ["XLA002"], **settings}, isolated=True, jobs=1, cache=False)
+    return engine.check([folder], options)
+
+
+def rows(report: Report) -> list[int]:
+    return [f.place.location.row for f in report.findings if f.filename.endswith("net.py")]
+
+
+def test_counts_what_nothing_mentions(tmp_path: Path) -> None:
+    report = check(tmp_path, {})
+    assert rows(report) == []
+    assert [f.aside for f in report.aside] == ["unused", "unused"]
+    assert rows(check(tmp_path, {}, **{"include-unused": True})) == [6, 8]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"train.py": TRAIN + "    Net().sample(1)\n"}, [6]),
+        ({"train.py": TRAIN + "    import net\n    net.build(1)\n"}, [8]),
+        ({"train.py": TRAIN.replace("import Net", "import Net, build")}, [8]),
+        ({"train.py": TRAIN + "    getattr(Net(), 'sample')(1)\n"}, [6]),
+        ({"train.py": TRAIN + "    getattr(Net(), f'sam{x}')(1)\n"}, [6]),
+        ({"train.py": TRAIN + "    import net\n    net.__dict__[name](1)\n"}, [8]),
+        ({"train.py": TRAIN + "    import net\n    getattr(net, name)(1)\n"}, [8]),
+        ({"train.py": TRAIN + "    Net().run('build')\n"}, [8]),
+        ({"net.py": NET + "table = globals()[name]\n"}, [8]),
+        ({"net.py": NET.replace("def build", "@register\ndef build")}, [9]),
+        ({"net.py": NET.replace("class Net", "@register\nclass Net")}, [7]),
+        ({"net.py": NET.replace("(torch.nn.Module)", "(pl.LightningModule)")}, [6]),
+        ({"a.yaml": "target: net.build\n"}, [8]),
+        ({"README.md": "Call `net.sample(x)`\n"}, [6]),
+        ({"setup.py": "from setuptools import setup\nsetup()\n"}, [6, 8]),
+        ({"train.py": "from net import Net\n"}, [6, 8]),  # no script
+    ],
+)
+def test_lists_what_something_may_run(tmp_path: Path, files: dict[str, str], expected: list[int]) -> None:
+    assert rows(check(tmp_path, files)) == expected
+
+
+def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
+    text = NET.replace("return x.cuda()\ndef", "return self.inner.sample(x.cuda())\ndef")
+    assert rows(check(tmp_path, {"net.py": text})) == []

@@ -38,7 +38,7 @@ class Defined(NamedTuple):
 
 
 class Mentions(NamedTuple):
-    """What a module defines and mentions. `bases` are the last names of each class's bases. It looks up names
+    """The names that a module defines and mentions. `bases` are the last names of each class's bases. It looks up names
     that begin or end with one of `parts`, and any names of the modules `searched`, HERE for its own. What it
     looks up in other objects by a name, some text mentions."""
 

@@ -56,6 +56,7 @@ def test_counts_what_nothing_mentions(tmp_path: Path) -> None:
         ({"net.py": NET.replace("(torch.nn.Module)", "(pl.LightningModule)")}, [6]),
         ({"a.yaml": "target: net.build\n"}, [8]),
         ({"README.md": "Call `net.sample(x)`\n"}, [6]),
+        ({"train.py": TRAIN + "    # Net().sample(1)\n"}, [6]),
         ({"setup.py": "from setuptools import setup\nsetup()\n"}, [6, 8]),
         ({"train.py": "from net import Net\n"}, [6, 8]),  # no script
     ],

@@ -10,6 +10,7 @@ from xlamig.engine.switches import texts_beside
 from xlamig.engine.unused import is_installed, is_script, project_folders
 from xlamig.flow.model.mentions import Defined, unmentioned
 
+_COMMENT = re.compile(r"#[^\n]*\(")
 _WORD = re.compile(r"[A-Za-z_]\w+")
 
 
@@ -36,6 +37,8 @@ def unmentioned_scopes(sources: Iterable[Source], beside: Collection[str]) -> Ma
 
 
 def _named_elsewhere(sources: Collection[Source]) -> frozenset[str]:
-    """Return the words of the files that are no modules, or were not read as such."""
+    """Return the words of calls in comments, which wait to be used, and of the files that are no modules, or
+    were not read as such."""
     texts = [s.source.text for s in sources if not (s.loaded and s.loaded.interface)]
+    texts += [found for s in sources if s.source.kind is None for found in _COMMENT.findall(s.source.text)]
     return frozenset(word for text in (*texts, *texts_beside(sources)) for word in _WORD.findall(text))

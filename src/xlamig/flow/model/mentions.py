@@ -38,9 +38,9 @@ class Defined(NamedTuple):
 
 
 class Mentions(NamedTuple):
-    """The names that a module defines and mentions. `bases` are the last names of each class's bases. It looks up names
-    that begin or end with one of `parts`, and any names of the modules `searched`, HERE for its own. What it
-    looks up in other objects by a name, some text mentions."""
+    """The names that a module defines and mentions. `bases` are the last names of each class's bases. The
+    module looks up names that begin or end with one of `parts`, and any names of the modules `searched`, HERE
+    for its own; a name that it looks up in other objects stands in some text."""
 
     defined: tuple[Defined, ...] = ()
     named: frozenset[str] = frozenset()

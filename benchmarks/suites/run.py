@@ -50,7 +50,8 @@ def passed(suite: Suite, folder: Path, python: str, limit: int) -> set[str] | No
     path = folder / suite.path
     environment = {**os.environ, **suite.environment, "PYTHONPATH": f"{path}{os.pathsep}{folder}"}
     environment.pop("PJRT_DEVICE", None)
-    options = ("-q", "-p", "no:cacheprovider", "-p", "no:randomly", f"--junitxml={report}")
+    # Options of the package itself may name plugins that are not installed, such as those for coverage.
+    options = ("-q", "-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:randomly", f"--junitxml={report}")
     command = [python, "-m", "pytest", *options, *suite.tests]
     try:
         subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=limit)

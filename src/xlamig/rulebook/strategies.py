@@ -76,6 +76,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "drop-argument": StrategyInfo("drops {argument}", {"argument": _TEXTS}, (("argument",),)),
         "drop-assignment": StrategyInfo("deletes the assignment"),
         "drop-statement": StrategyInfo("deletes the statement"),
+        "flag-first": StrategyInfo("tests a flag before the tensor"),
         "guard-statement": StrategyInfo("runs the statement only if {test}", {"test": _TEXT}, (("test",),)),
         "index-select": StrategyInfo("writes `index_select` with the index as a tensor"),
         "keep-parameters": StrategyInfo("makes the move keep the identity of the parameters"),

@@ -24,6 +24,7 @@ from xlamig.fix.strategies.device_move import device_move
 from xlamig.fix.strategies.device_of_rank import device_of_rank
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
+from xlamig.fix.strategies.flag_first import flag_first
 from xlamig.fix.strategies.index_select import index_select
 from xlamig.fix.strategies.later_read import read_after_boundary
 from xlamig.fix.strategies.lazy_log import lazy_log
@@ -66,6 +67,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "drop-argument": drop_argument,
         "drop-assignment": drop_assignment,
         "drop-statement": drop_statement,
+        "flag-first": flag_first,
         "guard-statement": guard_statement,
         "index-select": index_select,
         "keep-parameters": keep_parameters,

@@ -377,3 +377,19 @@ def test_a_test_for_a_class_tells_the_fields_of_a_dataclass(body: str, found: li
     assert [
         line for line in said(text.replace("isinstance(points, Points)", "points.ok")) if "name" in line
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("branch", "rare"),
+    [
+        ("if extra is None: time.warning_once('no mask'); z = loss.item()", True),
+        ("if extra is None and i is not None: time.warn('no mask'); z = loss.item()", True),
+        ("if extra is None: z = loss.item()", False),
+        ("if extra is None: time.show('no mask'); z = loss.item()", False),
+        ("if not fast_kernels: time.warn('slow'); z = loss.item()", False),
+    ],
+)
+def test_a_branch_that_warns_of_what_was_left_out_is_rare(branch: str, rare: bool) -> None:
+    text = STEP.replace("BODY", "extra = time.chosen(i)\n        " + branch)
+    (read,) = [fact for fact in facts(text) if fact.kind == "host-read"]
+    assert (read.frequency == "interval") is rare

@@ -125,7 +125,7 @@ class Statements:
             self.m.frame.env = copy_env(before)
             self.evaluator.tests.narrow(node.test, taken)
             often = self.m.once() if ends_program(body) else self.m.lowers_frequency(node.test, taken)
-            if taken and tested.kind == "tensor" and _warns(node):
+            if (taken and tested.kind == "tensor" and _warns(node)) or _is_unusual(node.test, body):
                 often = self.m.sometimes()
             arms, self.m.taken_branches = self.m.taken_branches, {**self.m.taken_branches, node.start: taken}
             with self.m.branch() as way, often, self.m.on_one_rank(node.test, taken):
@@ -273,7 +273,26 @@ def _warns(node: ir.If) -> bool:
     return bounded and not node.orelse and all(map(_reports, node.body))
 
 
+def _is_unusual(test: ir.Expr, body: ir.Block) -> bool:
+    """Return whether a branch warns of what was left out: `if mask is None: logger.warning(...)`."""
+    return _asks_for_none(test) and any(_called(statement).startswith("warn") for statement in body)
+
+
+def _asks_for_none(test: ir.Expr) -> bool:
+    match test:
+        case ir.Bool(values=values):
+            return all(map(_asks_for_none, values))
+        case ir.Compare(left=ir.Name(), comparators=(ir.Const(value=None),)):
+            return True
+    return False
+
+
 def _reports(statement: ir.Stmt) -> bool:
-    call = statement.value if isinstance(statement, ir.ExprStmt) else None
-    called = path_of(call.func).rpartition(".")[2] if isinstance(call, ir.Call) else ""
+    called = _called(statement)
     return called == "print" or called in table.names("reads", "loggers")
+
+
+def _called(statement: ir.Stmt) -> str:
+    """Return the last name of what a statement only calls."""
+    call = statement.value if isinstance(statement, ir.ExprStmt) else None
+    return path_of(call.func).rpartition(".")[2] if isinstance(call, ir.Call) else ""

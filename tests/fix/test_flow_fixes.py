@@ -200,6 +200,33 @@ def test_reads_at_a_position(read: str, written: str) -> None:
     assert fixed(READ.format(read), "XLA301") == ([written] if written else [])
 
 
+LENGTH = """
+def train(data, args, chosen):
+    data = data.to(device)
+    for i in range(0, 100, 4):
+        n = {}
+        y = data[i : i + n]
+        loss = model(y).sum()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "length", ["chosen", "random.randint(2, 5)", "min(chosen, 8)", "lengths[i]", "n if n else 4"]
+)
+def test_a_slice_whose_length_may_vary_is_left_to_its_finding(length: str) -> None:
+    assert fixed("import random\n" + LENGTH.format(length), "XLA301") == []
+
+
+@pytest.mark.parametrize(
+    "length", ["4", "min(4, len(data) - 1 - i)", "min(BATCH, data.size(0) - i)", "min(args.n, len(data))"]
+)
+def test_a_slice_that_only_the_last_batch_cuts_short(length: str) -> None:
+    after = f"y = data.index_select(0, {RANGE.format('i', 'i + n', 0)})"
+    assert fixed("BATCH = 4\n" + LENGTH.format(length), "XLA301") == [after]
+
+
 MOVE = """
 def main():
     net = nn.Linear(4, 4)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from xlamig import ir
 from xlamig.facts import ChangingConstant, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
 from xlamig.fix.names import names_read
-from xlamig.fix.scopes import subscript_at
+from xlamig.fix.scopes import Function, bindings, path_to, subscript_at
 
 _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
+_SETTINGS = {"args", "cfg", "config", "opt", "self"}
 
 
 def index_select(fact: Fact, options: Options, context: FixContext) -> Draft | None:
@@ -57,13 +60,38 @@ def _positions(context: FixContext, tensor: str, dimension: int, chosen: ir.Expr
     match chosen:
         case ir.Slice(lower=ir.Expr() as lower, upper=ir.Expr() as upper, step=None):
             negative = any(isinstance(n, ir.Binary) and n.op == "-" for n in ir.walk(lower))
+            owner = _function_around(context, chosen)
+            known = {tensor.partition(".")[0], *names_read(lower)}
             if negative or not names_read(lower) or not names_read(lower) <= names_read(upper):
                 return None  # it may count from the end, or its length changes
+            if any(_may_vary(owner, name, known) for name in names_read(upper) - known):
+                return None
             first, last = (context.text((bound.start, bound.end)) for bound in (lower, upper))
             return f"arange({first}, min({last}, {tensor}.size({dimension}))).to({tensor}.device)"
         case ir.Slice() | ir.Const() | ir.Sequence():
             return None
     return f"tensor([{context.text((chosen.start, chosen.end))}], device={tensor}.device)"
+
+
+def _function_around(context: FixContext, node: ir.Node) -> ir.Node:
+    around = reversed(path_to(context.module, node.start, node.end))
+    return next((one for one in around if isinstance(one, Function)), context.module)
+
+
+def _may_vary(owner: ir.Node, name: str, known: Set[str], depth: int = 3) -> bool:
+    """Return whether a length may differ from call to call: a parameter, or what a function computes. The
+    last batch alone is shorter in `n = min(args.n, len(data) - i)`, where `data` and `i` are `known`."""
+    for node in bindings(owner, name):
+        match node:
+            case ir.Assign(value=ir.Const()):
+                pass
+            case ir.Assign(value=ir.Call(func=ir.Name(id="min"), args=args)) if depth:
+                names = {one for arg in args for one in names_read(arg.value)} - {*_SETTINGS, "len", *known}
+                if any(_may_vary(owner, one, known, depth - 1) for one in names):
+                    return True
+            case _:
+                return True
+    return False
 
 
 def is_plain(node: ir.Node) -> bool:

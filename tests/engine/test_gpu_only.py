@@ -27,6 +27,13 @@ def run(x):
     torch.cuda.reset_peak_memory_stats()
     return x.cuda()
 """ + MAIN  # fmt: skip
+PACKAGES = """build:
+  gpu: true
+  python_packages:
+    - xformers==0.0.20
+  run:
+    - pip install xformers==0.0.20
+"""
 WARNS = DIAGNOSIS.replace('raise RuntimeError("needs CUDA")', "print()")
 
 
@@ -64,6 +71,7 @@ def test_lists_a_program_that_is_for_gpus_alone(tmp_path: Path) -> None:
         ("run.py", {"run.py": RUNNER}),
         ("run.py", {"run.py": RUNNER.replace("tensorrt as trt", "torch2trt")}),
         ("predict.py", {"predict.py": COG, "cog.yaml": "build:\n  gpu: true\n"}),
+        ("cog.yaml", {"predict.py": COG, "cog.yaml": PACKAGES}),
         ("diagnose_flash_attn.py", {"diagnose_flash_attn.py": DIAGNOSIS}),
     ],
 )

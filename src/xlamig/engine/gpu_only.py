@@ -32,14 +32,16 @@ def gpu_only_files(
     """Return why a file serves NVIDIA GPUs alone, by file; nothing where there is no other file with torch.
     What other modules import serves them."""
     every = list(sources)
-    containers = {
-        source.file.name.rpartition("/")[0]
+    cogs = [
+        source.file.name
         for source in every
         if PurePosixPath(source.file.name).name == "cog.yaml" and _COG_GPU.search(source.source.text)
-    }
+    ]
+    containers = {name.rpartition("/")[0] for name in cogs}
     python = [s for s in every if s.source.kind is None and s.file.name not in beside]
     alone = [source for source in python if source.module not in index.import_depths]
     found = {source.file.name: why for source in alone if (why := _why(source, containers))}
+    found |= dict.fromkeys(cogs, "this file describes Cog's container for GPUs: it says `gpu: true`")
     others = (s for s in python if s.file.name not in found and "torch" in s.source.text)
     return found if found and any(others) else {}
 

@@ -152,6 +152,8 @@ def _joined(every: Iterable[Given], functions: Mapping[str, object]) -> dict[str
             if called.startswith(INSTANCE) and called != INSTANCE:
                 method = called.removeprefix(INSTANCE)
                 name = method if method in functions else INSTANCE
+            if name not in functions and name != SUPER:
+                continue
             found[name] = join_calls(found[name], calls) if name in found else calls
     return found
 

@@ -569,6 +569,7 @@ sample(model, torch.ones(2, 8).cuda(), torch.linspace(0, 1, 50, device="cuda"))
         ("gamma = 0.1 if 0.1 <= level(t_now) <= 0.5 else 0.0", "part"),
         ("if t_now > 0.5: x = x * 2", "part"),
         ("scale = t_now * 2\n        if scale > 0.5: x = x * 2", "part"),
+        ("t_now = t_now * 2\n        if t_now > 0.5: x = x * 2", "part"),
         ("if x.max() > 3: break", "read"),
         ("y = x * 2\n        if y.max() > 3: break", "read"),
         ("loud(t_now)", "read"),

@@ -22,15 +22,14 @@ def reads_apart(m: State, loop: Loop) -> bool:
 def replaced(node: ir.For | ir.While) -> frozenset[str]:
     """Return the names that each iteration assigns, and that hold nothing of an earlier one."""
     assigned = {name for target, _ in _assignments(node.body) for name in _names(target)}
-    targets = _names(node.target) if isinstance(node, ir.For) else set()
-    return frozenset(assigned | targets) - _carried(node)
+    return frozenset(assigned | _targets(node)) - _carried(node)
 
 
 def _carried(node: ir.For | ir.While) -> frozenset[str]:
     """Return the names that hold something of an earlier iteration, and those computed from them."""
     pairs = sorted(_assignments(node.body), key=lambda pair: pair[1].start)
     assigned = [(_names(target), _names(value)) for target, value in pairs]
-    later = {name for targets, _ in assigned for name in targets}
+    later = {name for targets, _ in assigned for name in targets} - _targets(node)
     found: set[str] = set()
     for targets, values in assigned:
         found |= values & later
@@ -41,6 +40,10 @@ def _carried(node: ir.For | ir.While) -> frozenset[str]:
         grown = bool(new)
         found |= new
     return frozenset(found)
+
+
+def _targets(node: ir.For | ir.While) -> set[str]:
+    return _names(node.target) if isinstance(node, ir.For) else set()
 
 
 def _assignments(block: ir.Block) -> Iterator[tuple[ir.Expr, ir.Expr]]:

@@ -67,6 +67,7 @@ def severity(folder: Path, files: dict[str, str], *paths: str) -> str:
         {"train.py": CONFIGURED, "a.yaml": "use_ckpt: false\n", "configs/b.json": '{"use_ckpt": true}'},
         {"train.py": CONFIGURED, "a.yaml": "use_ckpt: false\n", "big.py": "use_ckpt = True\n"},
         {"train.py": CONFIGURED},  # its settings are nowhere
+        {"train.py": TRAIN + "Net()\nnet = Net(use_ckpt=args.use_ckpt)\n"},
         {},  # a library: what calls it is not known
     ],
 )
@@ -220,3 +221,33 @@ def test_a_block_that_tries_out_a_module_is_no_program(
     write({"net.py": BLOCK + block, **files}, tmp_path)
     options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
     assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]
+
+
+NORM = """import torch
+from torch import inf
+def norm(parameters, norm_type=2.0):
+    norm_type = float(norm_type)
+    if norm_type == inf:
+        return parameters[0].cuda()
+    if norm_type:
+        return parameters[1].cuda()
+    return parameters[2]
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("norm(p)\n", ["info", "error"]),
+        ("norm(p)\nnorm(p, norm_type=1)\n", ["info", "error"]),
+        ("norm(p, inf)\n", ["error", "error"]),
+        ("norm(p, float('inf'))\n", ["error", "error"]),
+        ("norm(p)\nnorm(p, norm_type=args.norm_type)\n", ["error", "error"]),
+        ("", ["error", "error"]),
+    ],
+)
+def test_knows_numbers_that_are_never_infinite(tmp_path: Path, call: str, expected: list[str]) -> None:
+    write({"net.py": NORM + call}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    found = sorted(engine.check([tmp_path], options).findings, key=lambda f: f.place.start)
+    assert [finding.severity for finding in found] == expected

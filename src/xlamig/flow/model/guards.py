@@ -9,6 +9,7 @@ from functools import lru_cache
 from xlamig import ir
 from xlamig.facts import Guard, GuardKind
 from xlamig.flow.model.known import short
+from xlamig.flow.model.option_codes import option_of
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.switches import outcome
 from xlamig.flow.model.values import Values
@@ -121,7 +122,8 @@ class Guards:
         return all(
             binding.kind in ("param", "import")
             or binding.scope.kind != "function"
-            or (isinstance(binding.value, ir.Const) and bool(binding.value.value) is (state == "on"))
+            or (isinstance(binding.value, ir.Const) and bool(binding.value.value) is (state != "off"))
+            or (binding.value is not None and option_of(binding.value) == name)  # `n = float(n)`
             for binding in scope.lookup(name)
         )
 

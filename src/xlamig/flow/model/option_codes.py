@@ -1,7 +1,8 @@
 """The values that an option may have, coded as words.
 
-OFF, ON and UNKNOWN; the name of another option whose value it is; and such a name after NOT for its opposite,
-after ONLY_IF for a value that is false at least where that option is off.
+OFF, ON, FINITE for another number, and UNKNOWN; the name of another option whose value it is, after READ if
+something else than a function's own parameter holds it; and such a name after NOT for its opposite, after
+ONLY_IF for a value that is false at least where that option is off.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from collections.abc import Iterator
 from xlamig import ir
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 
-OFF, ON, UNKNOWN = "-", "+", "?"
-NOT, ONLY_IF = "!", "&"
+OFF, ON, FINITE, UNKNOWN = "-", "+", "#", "?"
+CONSTANTS = frozenset({OFF, ON, FINITE, UNKNOWN})
+NOT, ONLY_IF, READ = "!", "&", "@"
 
 Codes = frozenset[str]
 ANY: Codes = frozenset({UNKNOWN})
@@ -67,7 +69,11 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
         case ir.Bool(op="and", values=values):
             known = (codes_of(value, scope, depth + 1) for value in values)
             single = [
-                code for codes in known if len(codes) == 1 for code in codes if code not in (ON, UNKNOWN)
+                code
+                for codes in known
+                if len(codes) == 1
+                for code in codes
+                if code not in (ON, FINITE, UNKNOWN)
             ]
             return frozenset({_only_if(single[0]) if single else UNKNOWN})
         case ir.Bool(values=values):
@@ -82,7 +88,8 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
     option = option_of(node)
     if not option:
         return ANY
-    return frozenset({option}) | otherwise(node, scope, depth)
+    own = isinstance(node, ir.Attribute) and path_of(node).startswith("self.")
+    return frozenset({option if own else READ + option}) | otherwise(node, scope, depth)
 
 
 def otherwise(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
@@ -113,18 +120,22 @@ def code_of(value: object) -> str:
     """Return the code of a constant."""
     if value is True:
         return ON
-    return OFF if value is False or (type(value) in (int, float) and value == 0) else UNKNOWN
+    if value is False or (type(value) in (int, float) and value == 0):
+        return OFF
+    return FINITE if isinstance(value, int | float) else UNKNOWN
 
 
 def _opposite(code: str) -> str:
     if code in (OFF, ON):
         return ON if code == OFF else OFF
+    if code == FINITE:
+        return OFF
     if code[0] in (UNKNOWN, ONLY_IF):
         return UNKNOWN
-    return code[1:] if code[0] == NOT else NOT + code
+    return code[1:] if code[0] == NOT else NOT + code.removeprefix(READ)
 
 
 def _only_if(code: str) -> str:
     if code == OFF or code[0] in (ONLY_IF, UNKNOWN):
         return code
-    return UNKNOWN if code[0] == NOT else ONLY_IF + code
+    return UNKNOWN if code[0] == NOT else ONLY_IF + code.removeprefix(READ)

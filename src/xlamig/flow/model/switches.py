@@ -8,10 +8,11 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.flow.model.given import INSTANCE, SUPER, Calls, Given, Parameter, join_calls
-from xlamig.flow.model.option_codes import NOT, OFF, ON, ONLY_IF, UNKNOWN, option_of
+from xlamig.flow.model.option_codes import CONSTANTS, FINITE, NOT, OFF, ON, ONLY_IF, READ, UNKNOWN, option_of
 from xlamig.knowledge import values as table
 
-State = Literal["off", "on"]
+State = Literal["off", "on", "finite"]
+_KNOWN = CONSTANTS - {UNKNOWN}
 MAIN = "__main__"
 """The option, as it were, that a module is run itself."""
 
@@ -30,9 +31,8 @@ class Switches:
         every = list(modules)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
         self._values: dict[str, set[str]] = {}
-        self._evident: set[str] = (
-            set()
-        )  # options of which more is known than the default of what nothing calls
+        self._explicit: set[str] = set()  # options that something gives a known value
+        self._evident: set[str] = set()  # those, and the defaults that calls leave
         for given in every:
             for option, codes in given.values.items():
                 self.give(option, codes)
@@ -50,10 +50,17 @@ class Switches:
 
     def give(self, option: str, codes: Iterable[str]) -> None:
         """Note values that are given to an option."""
-        given = self._values.setdefault(option, set())
-        given.update(codes)
-        if OFF in given or ON in given:
+        if self._note(option, codes):
+            self._explicit.add(option)
+
+    def _note(self, option: str, codes: Iterable[str]) -> bool:
+        """Note values that an option may have; return whether any is known."""
+        given = frozenset(codes)
+        self._values.setdefault(option, set()).update(given)
+        known = not given.isdisjoint(_KNOWN)
+        if known:
             self._evident.add(option)
+        return known
 
     def _pass(self, param: Parameter, called: list[Calls]) -> None:
         if not called:
@@ -64,7 +71,7 @@ class Switches:
                 self.give(param.name, calls.positional[param.position] - {param.name})
             filled = 0 <= param.position < calls.least or param.name in calls.keywords
             if not filled:
-                self.give(param.name, {param.default or UNKNOWN})
+                self._note(param.name, {param.default or UNKNOWN})
 
     def undecided(self) -> frozenset[str]:
         """Return the options that tests ask for and no module gives an unknown value, with their sources."""
@@ -75,7 +82,7 @@ class Switches:
         """Return the options that an unknown value may come to."""
         takers: dict[str, list[str]] = {}
         for option, codes in self._values.items():
-            for code in codes - {OFF, ON, UNKNOWN}:
+            for code in codes - CONSTANTS:
                 takers.setdefault(_source(code), []).append(option)
         found: set[str] = set()
         waiting = [option for option, codes in self._values.items() if UNKNOWN in codes]
@@ -95,7 +102,7 @@ class Switches:
             if option not in found:
                 found.add(option)
                 codes = self._values.get(option, ())
-                waiting += [_source(code) for code in codes if code not in (OFF, ON, UNKNOWN)]
+                waiting += [_source(code) for code in codes if code not in CONSTANTS]
         return frozenset(found)
 
     def state(self, option: str) -> State | None:
@@ -104,43 +111,47 @@ class Switches:
             self._states[option] = None
             if not _is_mode(option):
                 code = self._code(option, frozenset())
-                self._states[option] = {OFF: "off", ON: "on"}.get(code)  # type: ignore[assignment]
+                self._states[option] = {OFF: "off", ON: "on", FINITE: "finite"}.get(code)  # type: ignore[assignment]
         return self._states[option]
 
     def _code(self, option: str, above: frozenset[str]) -> str:
-        """Return OFF, ON or UNKNOWN, "" if all values come from options `above` that are asked already."""
+        """Return a constant's code, "" if all values come from options `above` that are asked already."""
         seen = {option}
-        waiting, found, evident, weak = [option], set[str](), False, False
+        waiting, found, evident, weak, read = [option], set[str](), False, False, False
         while waiting:
             one = waiting.pop()
             evident = evident or one in self._evident
             for code in self._values.get(one, {UNKNOWN}):
+                read = read or code == READ + one
+                code = code.removeprefix(READ)
                 if code[0] == NOT:
                     code = self._opposite(code[1:], above | seen)
                 elif code[0] == ONLY_IF:
                     weak, code = True, code[1:]
                 if code == UNKNOWN:
                     return UNKNOWN
-                if code in (OFF, ON):
+                if code in CONSTANTS:
                     found.add(code)
                 elif code and code not in seen:
                     seen.add(code)
                     waiting.append(code)
         if len(found) != 1:
             return UNKNOWN if found or not above else ""
+        if read and self._explicit.isdisjoint(seen):
+            return UNKNOWN  # `f(x=args.x)`: what sets it there is not known
         code = found.pop()
-        return code if evident and not (weak and code == ON) else UNKNOWN
+        return code if evident and not (weak and code != OFF) else UNKNOWN
 
     def _opposite(self, option: str, above: frozenset[str]) -> str:
         if option in above:
             return ""
         code = self._code(option, above)
-        return {OFF: ON, ON: OFF}.get(code, code)
+        return {OFF: ON, ON: OFF, FINITE: OFF}.get(code, code)
 
 
 def _source(code: str) -> str:
     """Return the option that a value comes from, of a code that is no constant."""
-    return code.lstrip(NOT + ONLY_IF)
+    return code.lstrip(NOT + ONLY_IF + READ)
 
 
 def _joined(every: Iterable[Given], functions: Mapping[str, object]) -> dict[str, Calls]:
@@ -168,20 +179,32 @@ def outcome(test: ir.Expr, states: Mapping[str, State], is_random: Callable[[ir.
     expression is drawn from [0, 1)."""
     state = states.get(option_of(test))
     if state is not None:
-        return state == "on"
+        return state != "off"
     match test:
         case ir.Compare(left=ir.Name(id="__name__"), ops=("==",), comparators=(ir.Const(value=name),)):
             return False if name == MAIN and MAIN in states else None
         case ir.Compare(left=left, ops=(op,), comparators=(right,)):
+            if op in ("==", "!=") and _is_infinity(right):
+                return (op == "!=") if states.get(option_of(left)) in ("off", "finite") else None
             if states.get(option_of(right)) == "off" and op in ("<", "<=") and is_random(left):
                 return False
             if isinstance(left, ir.Const):
                 left, op, right = right, _MIRRORED.get(op, op), left
             state = states.get(option_of(left))
             value = right.value if isinstance(right, ir.Const) else None
-            if state is None or not isinstance(value, int | float) or op not in _COMPARED:
+            if state in (None, "finite") or not isinstance(value, int | float) or op not in _COMPARED:
                 return None
             if state == "on" and not isinstance(value, bool):
                 return None
             return _COMPARED[op](state == "on", value)
     return None
+
+
+def _is_infinity(node: ir.Expr) -> bool:
+    """`inf`, `math.inf`, `float("inf")`"""
+    match node:
+        case ir.Name(id="inf") | ir.Attribute(attr="inf"):
+            return True
+        case ir.Call(func=ir.Name(id="float"), args=(ir.Arg(value=ir.Const(value="inf")),)):
+            return True
+    return False

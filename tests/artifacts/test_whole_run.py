@@ -135,8 +135,20 @@ def test_what_python_calls_is_part_of_what_a_kernel_is_judged_by(project: Path) 
     options = Options(isolated=True, jobs=1)
     engine.check([Path()], options)
     write({"train.py": "import my_ops\nmy_ops.add_it()\n"})
-    (finding,) = of(engine.check([Path()], options), "XLA602")
-    assert any("called in train.py, line 2" in reason.message for reason in finding.reasons)
+    kernel, call = of(engine.check([Path()], options), "XLA602")
+    assert any("called in train.py, line 2" in reason.message for reason in kernel.reasons)
+    assert (call.filename, call.place.location.row) == ("train.py", 2)
+    assert any("the kernel is in ops/add.cu" in reason.message for reason in call.reasons)
+
+
+def test_a_call_for_cuda_alone_is_not_reported(project: Path) -> None:
+    binding = 'PYBIND11_MODULE(my_ops, m) { m.def("add_it", &add_it); }\n'
+    host = "void add_it() { add_kernel<<<1, 1>>>(0); }\n"
+    write({"bind.cpp": "#include <torch/extension.h>\n" + binding})
+    write({"ops/add.cu": FILES["ops/add.cu"] + host})
+    write({"train.py": "import my_ops\ndef f(x):\n    if x.is_cuda:\n        my_ops.add_it(x)\n"})
+    found = of(engine.check([Path()], Options(isolated=True, jobs=1)), "XLA602")
+    assert [f.filename for f in found] == ["ops/add.cu"]
 
 
 def test_binary_and_large_files(project: Path) -> None:

@@ -37,6 +37,7 @@ class AnalyseJob:
     program: Program = UNSEEN
     callers: Callers = NO_CALLERS
     native: tuple[Native, Links] | None = None  # of a C++ or CUDA source
+    kernels: tuple[tuple[int, str], ...] = ()  # where it calls kernels, and the files that hold them
     own: frozenset[str] = frozenset()  # packages that the program itself is
     texts: Mapping[str, ModuleText] = field(default_factory=dict)  # of modules whose functions may be run
     visit: Visit | None = None  # what other modules run of this one

@@ -57,6 +57,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
                 job.visit,
                 job.source.filename,
                 job.switches,
+                job.kernels,
             )
             facts = found.facts
             if job.path.name == "setup.py":

@@ -66,6 +66,7 @@ class WholeProgram:
             self.survey.program(source.session.key, source.file.name),
             self.index.callers.get(source.module, NO_CALLERS),
             (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,
+            self.natives.called_in(source.file.name),
             self.own & source.session.outline.packages,
             texts,
             self._visit(source, text),

@@ -86,13 +86,15 @@ class Kernel(Fact):
     """A source file with kernels written for GPUs: a unit of work, with the operators of Python that reach
     it among `related`, and who calls them.
 
+    via "call": Python calls `subject`, which runs a kernel of the file `amount`.
+
     `name` are the file's stem, its kernels and operators in lower case, one after the other; `subject` and
     `amount` are these for people. `features` are those of knowledge/data/cuda-features.toml.
     """
 
     kind: ClassVar[str] = "kernel"
 
-    via: Literal["source"]
+    via: Literal["source", "call"]
     name: str
     subject: str
     amount: str

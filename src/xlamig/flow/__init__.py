@@ -80,6 +80,7 @@ def facts_of(
     visit: Visit | None = None,
     filename: str = "",
     switches: Iterable[tuple[str, State]] = (),
+    kernels: Iterable[tuple[int, str]] = (),
 ) -> Facts:
     """The facts of one module, in source order.
 
@@ -87,7 +88,8 @@ def facts_of(
     reach, `context` holds for every place ("test-code"), `callers` says which functions
     steps and workers of loaders call (see ProjectIndex.callers), `texts` are modules whose functions may be
     run, `visit` is what other modules run of this one, `switches` are the options that have the same state
-    in the whole project.
+    in the whole project, `kernels` are the ends of the names of functions that are CUDA kernels, with the
+    file of each.
     """
     from xlamig.flow.detectors.parts import sizes_of
     from xlamig.flow.detectors.walk import Walk
@@ -103,7 +105,7 @@ def facts_of(
     values.switches.update(switches)
     values.options.update(command_line_options(module, scopes, values))
     torch = has_torch(text) or any(interface.torch for interface in interfaces.values())
-    analysis = Analysis(module, text, names, values, torch, filename)
+    analysis = Analysis(module, text, names, values, torch, filename, kernels=dict(kernels))
     if "cuda" in text:
         context |= {"cuda-program"}
     walk = Walk(module, scopes, analysis, context, callers, texts, visit)

@@ -52,6 +52,10 @@ class NativeIndex:
         for operator in sorted(reached):
             for name in reached[operator]:
                 self._operators[name].append(operator)
+        sources = {name for name, file in files.items() if file.kernels}
+        self._kernels = {
+            operator: min(places & sources) for operator, places in reached.items() if places & sources
+        }
         modules = {module for file in files.values() for module in file.modules}
         self._users = users_of(set(reached), modules, python) if reached else {}
         self._join(files, exports_called(_exported_places(files), python))
@@ -73,6 +77,16 @@ class NativeIndex:
             tuple(self._bound[op][0] for op in operators),
             tuple(users[:_MOST_USERS]),
             max(0, len(users) - _MOST_USERS),
+        )
+
+    def called_in(self, filename: str) -> tuple[tuple[int, str], ...]:
+        """Return where a Python file calls operators that reach kernels: the end of the callee's name, and a
+        file with kernels."""
+        return tuple(
+            (user.end, place)
+            for operator, users in self._users.items()
+            for user in users
+            if user.filename == filename and (place := self._kernels.get(operator))
         )
 
     def _meant_nodes(self, name: str, filename: str) -> list[Node]:

@@ -19,6 +19,7 @@ class User(NamedTuple):
     operator: str
     filename: str
     row: int
+    end: int  # of the name that is called
 
 
 def users_of(
@@ -44,7 +45,7 @@ def users_of(
             row, at = row + text.count("\n", at, match.start()), match.start()
             for operator in short.get(match[1]) or _completed_operators(match[1], short):
                 if _is_called(operator, before[0], text, owners, modules):
-                    found[operator].append(User(operator, filename, row))
+                    found[operator].append(User(operator, filename, row, match.end(1)))
     return found
 
 
@@ -65,7 +66,8 @@ def exports_called(names: Collection[str], python: Iterable[tuple[str, str]]) ->
     found: dict[str, list[User]] = defaultdict(list)
     for filename, text in files:
         for match in call.finditer(text):
-            found[match[1]].append(User(match[1], filename, text.count("\n", 0, match.start()) + 1))
+            row = text.count("\n", 0, match.start()) + 1
+            found[match[1]].append(User(match[1], filename, row, match.end(1)))
     return found
 
 

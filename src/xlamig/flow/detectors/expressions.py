@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import replace
 
 from xlamig import ir
-from xlamig.facts import Fact, Span
+from xlamig.facts import Fact, Kernel, Span, Why
 from xlamig.flow.detectors.apis import Apis, Via
 from xlamig.flow.detectors.branches import Branches
 from xlamig.flow.detectors.consumers import logs
@@ -94,6 +94,8 @@ class Expressions:
             if isinstance(arg.value, ir.IfExp | ir.Bool):
                 takes_index = is_device or arg.keyword == "device"
                 self.select(arg.value, node if is_device else None, place, takes_index)
+        if (source := self.analysis.kernels.get(node.func.end)) is not None:
+            self.add(self._kernel(node.func, source, place))
         self.no_device.in_call(node, dotted, place)
         self.add(self.apis.call(node, dotted, place, via))
         if node.args:
@@ -111,6 +113,14 @@ class Expressions:
         for i, arg in enumerate(node.args):
             if not self._hands_on(arg):
                 self.visit(arg.value, self._given(node, i, inside))
+
+    def _kernel(self, callee: ir.Expr, source: str, place: CodeContext) -> Iterator[Kernel]:
+        """Yield the call of an extension of the project, whose kernel is in the file `source`."""
+        name = self.analysis.source(callee)
+        fields = place.fields(callee)
+        fields["related"] = (Why(f"the kernel is in {source}", fields["span"]),)
+        file = source.rpartition("/")[2]
+        yield Kernel(**fields, via="call", name=name.lower(), subject=name, amount=file)
 
     def _hands_on(self, arg: ir.Arg) -> bool:
         """`Trainer(gpus=args.gpus)`: a setting under its own name is the call's."""

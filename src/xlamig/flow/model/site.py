@@ -95,6 +95,7 @@ class Analysis:
     values: Values
     has_torch: bool
     filename: str = ""
+    kernels: Mapping[int, str] = field(default_factory=dict)  # see facts_of
     receivers: dict[tuple[Scope, str, str], str | None] = field(default_factory=dict)
 
     def source(self, node: ir.Node) -> str:

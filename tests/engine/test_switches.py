@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from small_project import write
 
 from xlamig import engine
+from xlamig.engine.switches import texts_beside
 
 NET = """import torch
 from torch.utils.checkpoint import checkpoint
@@ -251,3 +253,14 @@ def test_knows_numbers_that_are_never_infinite(tmp_path: Path, call: str, expect
     options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
     found = sorted(engine.check([tmp_path], options).findings, key=lambda f: f.place.start)
     assert [finding.severity for finding in found] == expected
+
+
+def test_a_folder_that_may_not_be_listed_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(folder: object) -> None:
+        raise PermissionError(folder)
+
+    monkeypatch.setattr("xlamig.engine.switches.os.scandir", refuse)
+    source = SimpleNamespace(file=SimpleNamespace(path=tmp_path / "a.py"))
+    assert not list(texts_beside([source]))  # type: ignore[list-item]

@@ -84,19 +84,23 @@ def texts_beside(sources: Collection[Source]) -> Iterator[str]:
 
 
 def _settings_folders(folder: Path) -> Iterator[Path]:
-    ASKED.names_in(folder)
-    with os.scandir(folder) as entries:
-        yield from (
-            Path(e.path) for e in entries if e.is_dir(follow_symlinks=False) and _FOLDERS.search(e.name)
-        )
+    entries = (e for e in _entries(folder) if e.is_dir(follow_symlinks=False))
+    return (Path(entry.path) for entry in entries if _FOLDERS.search(entry.name))
 
 
 def _settings_files(folder: Path) -> Iterator[Path]:
+    entries = (e for e in _entries(folder) if e.name.endswith(_SUFFIXES) and e.is_file())
+    return (Path(entry.path) for entry in entries if entry.stat().st_size < _MOST_BYTES)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Return what a folder holds, by name; nothing for one that is not there or may not be read."""
     ASKED.names_in(folder)
-    with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            if entry.name.endswith(_SUFFIXES) and entry.is_file() and entry.stat().st_size < _MOST_BYTES:
-                yield Path(entry.path)
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
 
 
 def is_tried_out(text: str, imported: bool) -> bool:

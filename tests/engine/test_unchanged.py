@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,9 +11,14 @@ import pytest
 from small_project import PAGE, check, codes
 
 from xlamig import engine
+from xlamig.config.disk import ASKED
 from xlamig.engine import Options
+from xlamig.engine.found import files_of
 from xlamig.engine.run import Run
 
+OPTIONS = (
+    "import torch\n\n\ndef step(x, fused=False):\n    if fused:\n        x.cuda()\n\n\nstep(torch.ones(1))\n"
+)
 SCRIPT = "import torch\n\nif __name__ == '__main__':\n    torch.zeros(1).cuda()\n"
 
 
@@ -55,8 +61,8 @@ def test_nothing_runs_where_nothing_has_changed(project: Path, runs: list[Run]) 
         write("setup.py", ""),
         write("README.md", "    python -m app.train\n"),
         write("docs/README.md", "    python app/train.py\n"),
-        write("configs/base.json", '{"use_cuda": true}'),
-        write("app/settings.json", '{"use_cuda": true}'),
+        write("configs/base.json", '{"fused": true}'),
+        write("app/settings.json", '{"fused": true}'),
         write("rules/XLA777-no-zeros.md", PAGE.replace("torch.zeros", "torch.ones")),
         write("tpu_helper/__init__.py", ""),
         Path("tools.py").unlink,
@@ -69,6 +75,7 @@ def test_a_change_of_what_a_report_rests_on_is_noticed(
     project: Path, runs: list[Run], change: Callable[[], object]
 ) -> None:
     write("xlamig.toml", 'rules = ["rules"]\n')()
+    write("options.py", OPTIONS)()
     write("rules/XLA777-no-zeros.md", PAGE)()
     check()
     change()
@@ -83,6 +90,29 @@ def test_a_file_that_keeps_its_time_and_size_is_read(project: Path) -> None:
     Path("tools.py").write_text(Path("tools.py").read_text().replace("synchronize", "is_available"))
     os.utime("tools.py", ns=(before.st_atime_ns, before.st_mtime_ns))
     assert check() == uncached()
+
+
+def test_a_run_notes_what_it_asks_the_disk(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a report outlives what it rests on: ask through `ASKED`."""
+    for name in ("README.md", "configs/base.json", "app/notes.txt", "setup.py", "scripts/run.sh"):
+        write(name, "python -m app.train")()
+    write("options.py", OPTIONS)()
+    asked: set[str] = set()
+    sys.addaudithook(lambda event, given: _note(event, given, asked) if listening else None)
+    listening = [True]
+    check(jobs=1)
+    listening.clear()
+    found = {str(file.path) for file in files_of([Path()], Options()).files}
+    noted = {*found, *ASKED.files, *ASKED.folders}
+    ours = (f"{project}/.xlamig_cache", f"{project}/<")
+    below = {path for path in asked if path.startswith(f"{project}/") and not path.startswith(ours)}
+    assert {f"{project}/README.md", f"{project}/configs/base.json", f"{project}/tools.py"} <= below
+    assert below <= noted
+
+
+def _note(event: str, given: tuple[object, ...], asked: set[str]) -> None:
+    if event in ("open", "os.scandir", "os.listdir") and isinstance(given[0], str | os.PathLike):
+        asked.add(os.fspath(Path.cwd() / given[0]))
 
 
 def test_options_have_reports_of_their_own(project: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from xlamig import ir
 from xlamig.flow.model.device_sets import closed_sets
@@ -22,8 +23,17 @@ def device_sinks(module: ir.Module, text: str) -> tuple[str, ...]:
     """The source texts of a module's sinks."""
     if "device" not in text and ".jit." not in text:
         return ()
-    found = (*closed_sets(module, text), *_calls(module, text))
+    # A walk takes longer than a search: most modules have neither a name of CUDA nor such a call.
+    sets = closed_sets(module, text) if "cuda" in text else ()
+    calls = _calls(module, text) if _may_call().search(text) else ()
+    found = (*sets, *calls)
     return tuple(short(text[node.start : node.end]) for node in found)
+
+
+@cache
+def _may_call() -> re.Pattern[str]:
+    names = {name.rpartition(".")[2] for name in table.names("program", "saved-programs")} | _ARGUMENTS.keys()
+    return re.compile(rf"\.[\s\\]*(?:{'|'.join(sorted(names))})\b")
 
 
 def _calls(module: ir.Module, text: str) -> Iterator[ir.Expr]:

@@ -71,6 +71,14 @@ def given_by(module: ir.Module, scopes: ScopeTable) -> Given:
     return _Collector(scopes).collect(module)
 
 
+_LEAVES = frozenset({ir.Const, ir.Name})
+_GIVING = frozenset(
+    {ir.Call, ir.Assign, ir.AnnAssign, ir.AugAssign, ir.Dict, ir.FunctionDef, ir.ClassDef}
+    | {ir.If, ir.While, ir.IfExp, ir.Bool}
+)
+"""The nodes that give values or ask for them; most others are names."""
+
+
 class _Collector:
     def __init__(self, scopes: ScopeTable) -> None:
         self.scopes = scopes
@@ -84,10 +92,11 @@ class _Collector:
         waiting: list[tuple[ir.Node, Scope]] = [(module, self.scopes.module)]
         while waiting:
             node, scope = waiting.pop()
-            self._node(node, scope)
+            if type(node) in _GIVING:
+                self._node(node, scope)
             if isinstance(node, ir.FunctionDef | ir.ClassDef):
                 scope = self.scopes.of(node)
-            waiting.extend((child, scope) for child in ir.children(node) if not isinstance(child, ir.Const))
+            waiting.extend([(child, scope) for child in ir.children(node) if type(child) not in _LEAVES])
         return Given(
             {name: frozenset(codes) for name, codes in self.values.items()},
             self.calls,

@@ -258,6 +258,16 @@ class Padded(nn.Module):
         y = x.reshape(-1, n)[:, -2:]  # expect: XLA514
         return (x < 1).type(x.type()), y  # expect: XLA011
 """
+ON_THE_CPU = """
+import torch
+from torch import nn
+class Sampled(nn.Module):
+    def forward(self, x):
+        n = torch.randint(0, x.max(), (3,), device=x.device)  # expect: XLA109
+        boxes = torch.ops.torchvision.nms(x, x[:, 0], 0.5)  # expect: XLA208
+        drawn = torch.distributions.Gamma(x, x, validate_args=False).rsample()  # expect: XLA501
+        return n, boxes, drawn
+"""
 KEPT = """
 import torch
 class Trainer:
@@ -302,6 +312,7 @@ PROBES: dict[str, dict[str, str]] = {
     "settings and backends": {"main.py": SETTINGS},
     "the CPU on every host": {"main.py": ON_CPU},
     "loaders": {"main.py": LOADERS},
+    "numbers and draws": {"main.py": ON_THE_CPU},
     "models that are saved": {"main.py": KEPT},
     "models of another library": {"main.py": DENOISE},
     "masks": {"main.py": MASKS},

@@ -65,9 +65,8 @@ class SpecialCalls:
             flag = args.get(0)
             self.moves.swaps = flag is None or flag.const is not False
             return NONE
-        if name.startswith("torchvision.ops.") and name.rpartition(".")[2] in table.names(
-            "torch", "detection"
-        ):
+        detects = name.rpartition(".")[2] in table.names("torch", "detection")
+        if detects and name.startswith(("torchvision.ops.", "torch.ops.torchvision.")):
             return self._detection(name, args, node)
         if name in table.names("boundaries", "sync"):
             wait = args.keywords.get("wait")

@@ -15,6 +15,7 @@ from xlamig.flow.model.exports import Export, Interface
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.project import ProjectIndex
 from xlamig.flow.model.regions import Regions
+from xlamig.flow.model.registry_entries import registries_of
 from xlamig.flow.model.scopes import Binding, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis, has_torch
 from xlamig.flow.model.summaries import FunctionSummary
@@ -49,6 +50,9 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
         calls = calls_of(scopes, analysis, regions)
         summaries = summaries_of(scopes, analysis, regions)
     stars = tuple(scopes.module.stars)
+    registries = registries_of(module, scopes, names)
+    for made in registries.made:
+        exports.setdefault(made, Export("registry"))
     return Interface(
         name,
         exports,
@@ -60,6 +64,7 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
         absolute_imports(module),
         device_sinks(module, text),
         may_choose_device(text),
+        registries,
     )
 
 

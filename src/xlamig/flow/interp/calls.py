@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
+from xlamig.flow.interp.alternatives import either, several
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.call_contexts import CallContexts
@@ -11,13 +12,13 @@ from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
+    POSSIBLE,
     TOP,
     AbstractValue,
     Carried,
     Mark,
     constant,
     groups_of,
-    join_all,
     placed,
 )
 from xlamig.flow.interp.frames import ClassInfo, Function, class_of, functions_of, inherits
@@ -37,7 +38,7 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.interp.torch_calls import TorchCalls
 from xlamig.flow.interp.unknown_objects import UnknownObjects
-from xlamig.flow.model.effects import Effect, Effects
+from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import helpers
 from xlamig.knowledge import values as table
@@ -109,9 +110,15 @@ class Calls:
         """The result of calling a thing."""
         if callee.kind in ("foreign", "unknown") and (tokens := self._tokens(args, node)):
             return tokens
+        if ways := several(callee):
+            return either(self.m, ways, lambda way: self.reach(way, node, args))
         match callee.kind:
             case "function":
-                result = self._either_of(functions_of(callee), args, node)
+                functions = functions_of(callee)
+                if len(functions) == 1:
+                    result = self._function(functions[0], args, node)
+                else:
+                    result = either(self.m, functions, lambda way: self.call_contexts.call(way, args, node))
                 if callee.trait is Mark.COMPILED:  # torch_xla.compile ends the step itself
                     self.m.effects.add(Effect.SYNC)
                 return result
@@ -132,20 +139,11 @@ class Calls:
                 return AbstractValue("sequence", element=self.m.semantics.iterate(args.positional[0]))
         return self._unknown(node, args)
 
-    def _either_of(self, functions: list[Function], args: Args, node: ir.Call) -> AbstractValue:
-        """Return the result of calling one of several functions."""
-        if len(functions) == 1:
-            if meaning := _inline_meaning(functions[0].node):
-                return self._api(meaning, args, node)
-            return self.call_contexts.call(functions[0], args, node)
-        ways: list[Effects] = []
-        results: list[AbstractValue] = []
-        for function in functions:
-            with self.m.branch() as way:
-                results.append(self.call_contexts.call(function, args, node))
-            ways.append(way)
-        self.m.join_effects(*ways)
-        return join_all(results)
+    def _function(self, function: Function, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the result of calling a function of the project."""
+        if meaning := _inline_meaning(function.node):
+            return self._api(meaning, args, node)
+        return self.call_contexts.call(function, args, node)
 
     def _tokens(self, args: Args, node: ir.Call) -> AbstractValue | None:
         return tokenizer_output(self.sizes, args, node) if "return_tensors" in args.keywords else None
@@ -164,6 +162,8 @@ class Calls:
         joins = name in table.names("collectives", "methods") and owner.kind in _OF_LIBRARIES
         if joins and self.method_of(owner, name) is None:  # none that the project defines
             self.m.effects.add(Effect.COLLECTIVE)
+        if ways := several(owner):
+            return either(self.m, ways, lambda way: self._method(node, func, way))
         match owner.kind:
             case "api":
                 callee = self.named(f"{owner.ref}.{name}")
@@ -278,17 +278,19 @@ class Calls:
 
     def named(self, dotted: str) -> AbstractValue:
         """Return the value of a canonical name."""
-        export = self.m.names.project.resolve(dotted, self.m.names.module)
+        project, module = self.m.names.project, self.m.names.module
+        export = project.resolve(dotted, module)
         if export is not None:
             if export.kind == "constant":
                 return constant(export.constant)
             if export.kind == "device":
                 return AbstractValue("device", "host" if export.value == "cpu" else "device", sure=LIKELY)
+            place = project.locate(dotted, module) if export.kind == "registry" else None
+            if place is not None:
+                return self.m.program.registry(*place) or AbstractValue("api", ref=dotted)
             if export.kind != "name":
-                defined = self.m.program.defined(dotted, self.m.names.module)
-                if defined is not None:
-                    return defined
-                return AbstractValue("unknown", ref=dotted, sure=1)
+                defined = self.m.program.defined(dotted, module)
+                return defined or AbstractValue("unknown", ref=dotted, sure=POSSIBLE)
         return AbstractValue("api", ref=self.m.names.canonical(dotted))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.domain import AbstractValue, Mark
-from xlamig.flow.interp.frames import ClassInfo, Frame, class_of
+from xlamig.flow.interp.frames import ClassInfo, Frame
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
@@ -56,8 +56,8 @@ class Definitions:
         for arg in node.args:
             if arg.keyword is None:
                 base = self.m.semantics.evaluate(arg.value)
-                if base.kind == "class":
-                    bases.append(class_of(base))
+                if isinstance(base.ref, ClassInfo) and base.kind == "class":
+                    bases.append(base.ref)
                 else:
                     outside.add(self.m.names.dotted(arg.value, self.m.frame.scope) or path_of(arg.value))
         is_module = any(b.is_module for b in bases) or self.m.regions.is_module(node, scope.parent or scope)

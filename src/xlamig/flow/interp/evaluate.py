@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from xlamig import ir
+from xlamig.flow.interp.alternatives import either, several
+from xlamig.flow.interp.choices import Choices
 from xlamig.flow.interp.conventions import by_convention
-from xlamig.flow.interp.decisions import Decisions, is_copy_to_host
+from xlamig.flow.interp.decisions import Decisions
 from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
@@ -27,7 +29,7 @@ from xlamig.flow.interp.domain import (
     over,
     sequence,
 )
-from xlamig.flow.interp.frames import Frame, Function, class_of, copy_env
+from xlamig.flow.interp.frames import ClassInfo, Frame, Function, copy_env
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.iteration import Iteration
 from xlamig.flow.interp.kept import kept_entry
@@ -37,7 +39,6 @@ from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import attribute_shape, sizes_of
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
-from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
@@ -53,6 +54,7 @@ class Evaluator:
         self.operators = Operators(state, reads)
         self.tests = Decisions(state, reads)
         self.iteration = Iteration(state)
+        self.choices = Choices(state, reads, self.tests)
         # Any: each function takes the type of its key
         self._by_type: dict[type[ir.Node], Callable[[Any], AbstractValue]] = {
             ir.Name: self._name,
@@ -63,9 +65,9 @@ class Evaluator:
             ir.Subscript: self._subscript,
             ir.Unary: self.operators.unary,
             ir.Binary: self.operators.binary,
-            ir.Bool: self._bool,
+            ir.Bool: self.choices.of_operator,
             ir.Compare: self.operators.compare,
-            ir.IfExp: self._if,
+            ir.IfExp: self.choices.of_condition,
             ir.Sequence: self._sequence,
             ir.Dict: self._dict,
             ir.Lambda: self._lambda,
@@ -87,7 +89,8 @@ class Evaluator:
         while frame is not None:
             thing = frame.env.get(node.id)
             if thing is not None:
-                return thing
+                registry = self.m.program.registry(self.m.names.module, node.id) if not frame.parent else None
+                return registry or thing
             frame = frame.parent
         dotted = self.m.names.dotted(node, self.m.frame.scope)
         if dotted is not None:
@@ -97,14 +100,14 @@ class Evaluator:
 
     def _attribute(self, node: ir.Attribute) -> AbstractValue:
         path = path_of(node)
-        if path:
-            known = self.m.env.get(path)
-            if known is not None:
-                return known
+        if path and (known := self.m.env.get(path)) is not None:
+            return known
         return self.attribute(self.of(node.value), node.attr, node)
 
     def attribute(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
         """Return the value of an attribute of a value."""
+        if ways := several(owner):
+            return either(self.m, ways, lambda way: self.attribute(way, name, node))
         match owner.kind:
             case "api":
                 return self.m.semantics.named(f"{owner.ref}.{name}")
@@ -112,8 +115,8 @@ class Evaluator:
                 return self._of_tensor(owner, name)
             case "module" | "instance":
                 return self.m.semantics.member(owner, name, node)
-            case "class":
-                return self.m.semantics.static_member(class_of(owner), name)
+            case "class" if isinstance(owner.ref, ClassInfo):
+                return self.m.semantics.static_member(owner.ref, name)
             case "mapping" if owner.fields is not None and name in owner.fields:
                 return owner.fields[name]
             case "foreign":
@@ -253,42 +256,6 @@ class Evaluator:
             return AbstractValue("sequence", element=element)
         trait = lead.trait if lead.trait in LASTING else None
         return AbstractValue("sequence", element=element, cause=lead.cause, trait=trait, why=lead.why)
-
-    # ------------------------------------------------------------------ choices
-
-    def _bool(self, node: ir.Bool) -> AbstractValue:
-        *tested, last = node.values
-        found = [self.tests.truth(value, node.op) for value in tested]
-        held = node.op == "and"
-        guarded = self.m.on_one_rank(tested[0], held)
-        with self.m.branch() as way, self.m.lowers_frequency(tested[0], held), guarded:
-            found.append(self.of(last))
-        self.m.join_effects(way, Effects())
-        return join_all(found)
-
-    def _if(self, node: ir.IfExp) -> AbstractValue:
-        holds = self.tests.decided(node.test)
-        tested = self.tests.truth(node.test, "if")
-        if holds is not None:
-            return self.of(node.body if holds else node.orelse)
-        before = copy_env(self.m.env)
-        ways: list[Effects] = []
-        found: list[AbstractValue] = []
-        for arm, taken in ((node.body, True), (node.orelse, False)):
-            self.m.frame.env = copy_env(before)
-            self.tests.narrow(node.test, taken)
-            guarded = self.m.on_one_rank(node.test, taken)
-            with self.m.branch() as way, self.m.lowers_frequency(node.test, taken), guarded:
-                found.append(self.of(arm))
-            ways.append(way)
-        self.m.frame.env = before
-        if tested.cause == "random" and any(thing.kind == "tensor" for thing in found):
-            self.reads.branched(node.test, tested)
-        if self.tests.is_gpu_flag(node.test) and is_copy_to_host(*found):
-            self.m.effects.update(ways[0])
-            return found[0]
-        self.m.join_effects(*ways)
-        return join(*found)
 
     def _subscript(self, node: ir.Subscript) -> AbstractValue:
         return self.indexing.read(node, self.of(node.value))

@@ -29,6 +29,7 @@ from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.unknown_objects import UnknownObjects
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 
 
 @dataclass(eq=False, slots=True)
@@ -160,4 +161,7 @@ class Objects:
                     self.sizes.moved(item, node)
                 moved = element.replace(place="device", cause="") if element.kind == "tensor" else element
                 return AbstractValue("mapping", element=moved)
+        if owner.trait is Mark.REGISTRY and not name.startswith("register"):
+            makes = table.name_like("makes").search(name) is not None
+            return self.m.semantics.reach(element, node, args) if makes else element
         return TOP

@@ -19,7 +19,7 @@ from xlamig.flow.interp.domain import (
     join_all,
 )
 from xlamig.flow.interp.events import Recorder
-from xlamig.flow.interp.frames import Function, class_of, object_of
+from xlamig.flow.interp.frames import ClassInfo, Function, object_of
 from xlamig.flow.interp.kept import cache_by_name
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_optimizer_name
@@ -244,8 +244,8 @@ class Parameters:
             return AbstractValue("loader", "host")
         if isinstance(node, ir.Name):
             held = self.m.semantics.evaluate(node)
-            if held.kind == "class":
-                return object_of(class_of(held), "device")
+            if isinstance(held.ref, ClassInfo) and held.kind == "class":
+                return object_of(held.ref, "device")
             if held.kind in ("unknown", "api") and self._is_library_model(dotted):
                 return AbstractValue("module", "either", sure=LIKELY, loose=True)
         return None

@@ -19,7 +19,7 @@ from xlamig import ir
 from xlamig.facts import Interest, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.crossing import named
-from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.domain import AbstractValue, Mark, join_all
 from xlamig.flow.interp.events import Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.interpreter import AbstractInterpreter
@@ -89,6 +89,19 @@ class ModulesRun:
         machine = self._machine(module)
         value = machine.top.env.get(name) if machine is not None else None
         return value if value is not None and value.kind in ("function", "class") else None
+
+    def registry(self, module: str, name: str) -> AbstractValue | None:
+        """Return a registry as a mapping of what the project's files put into it; None where nothing does."""
+        found = [
+            (one.key, self.value(one.module, one.name)) for one in self.index.registries.held(module, name)
+        ]
+        fields = {key: value for key, value in found if value is not None}
+        if not fields:
+            return None
+        mapping = AbstractValue("mapping", trait=Mark.REGISTRY)
+        if len(fields) == len(found) and "" not in fields:
+            return mapping.replace(fields=fields)
+        return mapping.replace(element=join_all(value for _, value in found if value is not None))
 
     def dotted(self, name: str) -> AbstractValue | None:
         """Return the function or class with this full name."""

@@ -37,6 +37,9 @@ class Program(Protocol):
     def defined(self, dotted: str, origin: str) -> AbstractValue | None:
         """Return the function or class of another module that module `origin` calls `dotted`."""
 
+    def registry(self, module: str, name: str) -> AbstractValue | None:
+        """Return a registry as a mapping of what the project's files put into it; None for other names."""
+
     def run(
         self, origin: str, function: Function, args: Args, node: ir.Call | None
     ) -> tuple[AbstractValue, Effects]:
@@ -60,6 +63,10 @@ class Alone:
         self.keys: list[tuple[int, object]] = []
 
     def defined(self, dotted: str, origin: str) -> AbstractValue | None:
+        """Return None: no other module is known."""
+        return None
+
+    def registry(self, module: str, name: str) -> AbstractValue | None:
         """Return None: no other module is known."""
         return None
 

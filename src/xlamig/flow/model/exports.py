@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from xlamig.flow.model.absolute_imports import AbsoluteImports
+from xlamig.flow.model.registries import NO_REGISTRIES, Registries
 from xlamig.flow.model.summaries import FunctionSummary
 
 
@@ -18,10 +19,11 @@ class Export(NamedTuple):
     device     a torch.device, `value` is its text
     cuda-test  true only where CUDA is
     class      `value` is the space-separated names of bases, `members` its methods
+    registry   a dictionary or an object that may hold functions and classes (see registries)
     function   a function; `value` is "device" if it returns a device chosen by CUDA availability
     """
 
-    kind: Literal["name", "constant", "device", "cuda-test", "class", "function"]
+    kind: Literal["name", "constant", "device", "cuda-test", "class", "function", "registry"]
     value: str = ""
     constant: str | int | float | bool | None = None
     members: tuple[str, ...] = ()
@@ -43,3 +45,4 @@ class Interface(NamedTuple):
     absolute: AbsoluteImports = AbsoluteImports()
     sinks: tuple[str, ...] = ()
     device: bool = False
+    registries: Registries = NO_REGISTRIES

@@ -10,6 +10,7 @@ from functools import cached_property
 from xlamig.flow.model.callers import Callers, callers_of
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.exports import Export, Interface
+from xlamig.flow.model.registries import RegistryIndex
 from xlamig.flow.model.summaries import FunctionSummary
 
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
@@ -155,6 +156,12 @@ class ProjectIndex:
         return (found, place[0]) if place is not None and found is not None else None
 
     @cached_property
+    def registries(self) -> RegistryIndex:
+        """What the registries of the modules in reach hold."""
+        parts = {name: one.registries for name, one in self._interfaces.items()}
+        return RegistryIndex(parts, self.locate)
+
+    @cached_property
     def callers(self) -> Mapping[str, Callers]:
         """By module, what the others and itself call of it."""
         calls = {module: interface.calls for module, interface in self._interfaces.items()}
@@ -222,7 +229,7 @@ class ProjectIndex:
     def needed_by(self, interface: Interface, also: Iterable[str] = ()) -> Mapping[str, Interface]:
         """The interfaces that can change what `interface`'s module means: all it reaches, and those of the
         modules `also`."""
-        starts = {*self._imported(interface), *also}
+        starts = {*self._imported(interface), *self.registries.fillers(interface.module), *also}
         reached = frozenset[str]().union(*map(self._meant_through, starts))
         return {module: self._interfaces[module] for module in sorted(reached)}
 
@@ -237,6 +244,7 @@ class ProjectIndex:
                 if one not in reached:
                     reached.add(one)
                     waiting.extend(self._reexported(one))
+                    waiting.extend(self.registries.fillers(one))
             known = frozenset(reached)
             if len(known) <= _MAX_KEPT:
                 self._sources[module] = known
@@ -246,12 +254,12 @@ class ProjectIndex:
         """Return the modules whose functions a run of `module` may call, the nearest first: what it
         imports, `also`, and what these import."""
         reached = {module: None}
-        waiting = deque((*self._imports[module], *also))
+        waiting = deque((*self._imports[module], *self.registries.fillers(module), *also))
         while waiting and len(reached) <= _MAX_CALLED:
             one = waiting.popleft()
             if one not in reached:
                 reached[one] = None
-                waiting += self._imports[one]
+                waiting += [*self._imports[one], *self.registries.fillers(one)]
         return tuple(reached)[1:]
 
     def reached_from(self, modules: Iterable[str]) -> frozenset[str]:

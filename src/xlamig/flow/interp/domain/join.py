@@ -32,6 +32,7 @@ from xlamig.flow.interp.domain.values import (
 _CONTAINERS = ("sequence", "mapping")
 _NUMERIC = frozenset({"number", "bool"})
 _DEFINED = frozenset({"function", "class", "instance", "api"})  # nothing is known of one without its `ref`
+_SEVERAL = frozenset({"function", "class", "instance", "module"})
 _CAUSES = {cause: rank for rank, cause in enumerate(get_args(Cause))}
 _NO_CAUSE: Cause = ""
 _CHOSEN: dict[Residence, int] = {"": 0, "host": 1, "either": 2, "device": 3}
@@ -77,14 +78,14 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     """Return the join of two values of one kind."""
     kind = one.kind
     same_ref = one.ref is other.ref or one.ref == other.ref
-    either = _either(one.ref, other.ref) if kind in ("function", "module") and not same_ref else None
+    either = _either(one.ref, other.ref) if kind in _SEVERAL and not same_ref else None
     if kind in _DEFINED and not same_ref and either is None:
         return TOP
     const = one.const if one.const is other.const or _same_constant(one, other) else MISSING
     cause = _worse(one.cause, other.cause)
     marked = _marked(one, other, cause)
     trait, ref = marked.trait, marked.ref if same_ref or kind == "tensor" else None
-    if kind in ("function", "module") and not same_ref:
+    if kind in _SEVERAL and not same_ref:
         ref = either
     if kind == "unknown" and ref is None:
         trait = None
@@ -177,14 +178,14 @@ def _marked(one: AbstractValue, other: AbstractValue, cause: Cause) -> AbstractV
 
 
 def alternatives(ref: Ref) -> Alternatives:
-    """Return the modules or functions that a reference may stand for; none where it is unknown."""
+    """Return the modules, classes or functions that a reference may stand for; none where it is unknown."""
     if isinstance(ref, Alternatives):
         return ref
     return Alternatives() if ref is None or isinstance(ref, Made) else Alternatives((ref,))
 
 
 def _either(one: Ref, other: Ref) -> Alternatives | None:
-    """Return the modules or functions of two branches; None where one is not known, or they are many."""
+    """Return what two branches may give; None where one is not known, or they are many."""
     sides = alternatives(one), alternatives(other)
     both = Alternatives(sides[0] | sides[1])
     return both if all(sides) and len(both) <= _MAX_ALTERNATIVES else None

@@ -50,6 +50,7 @@ class Mark(Enum):
     MADE = "made"  # a device from torch.device(...)
     OF_MODULE = "module"  # computed from a module, not a module
     PARTIAL = "partial"  # a loader whose last batch may be smaller
+    REGISTRY = "registry"  # a container of the project's functions or classes
     PLATEAU = "plateau"  # a scheduler that reads the loss
     STEP = "step"  # a context that ends a step
 

@@ -51,7 +51,7 @@ class Made(NamedTuple):
 
 
 class Alternatives(frozenset[str | int | Definition]):
-    """The modules or functions that the branches of a condition give."""
+    """The modules, classes or functions that the branches of a condition give."""
 
 
 Ref = str | int | Definition | Made | Alternatives | None

@@ -1,0 +1,95 @@
+"""Registries: containers of functions and classes, filled by a literal or by decorators in any file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+OWN = "self"
+"""The container of a method that adds to its own object."""
+
+Locate = Callable[[str, str], tuple[str, str] | None]
+"""The module that defines what a dotted name means in a module, and its name there."""
+
+
+class Entry(NamedTuple):
+    """What a registry holds: `container` is it, or what adds to it, and `name` is what is added, both as the
+    module names them; `key` is "" where it is not a constant."""
+
+    container: str
+    key: str
+    name: str
+
+
+class Registries(NamedTuple):
+    """A module's part in registries: those it makes, with the class of each ("" a dictionary), the functions
+    that add an argument of theirs to a container, and what it adds."""
+
+    made: Mapping[str, str]
+    adders: Mapping[str, str]
+    entries: tuple[Entry, ...]
+
+
+NO_REGISTRIES = Registries({}, {}, ())
+
+
+class Held(NamedTuple):
+    """What a registry holds under a key ("" not known): a definition of a module."""
+
+    key: str
+    module: str
+    name: str
+
+
+class RegistryIndex:
+    """What the registries of a project hold, by their modules and names."""
+
+    def __init__(self, parts: Mapping[str, Registries], locate: Locate) -> None:
+        self._held = _filled(parts, locate)
+        self._fillers: dict[str, set[str]] = {}
+        for (module, _), held in self._held.items():
+            self._fillers.setdefault(module, set()).update(one.module for one in held)
+
+    def held(self, module: str, name: str) -> tuple[Held, ...]:
+        """Return what a registry holds; nothing for another name."""
+        return self._held.get((module, name), ())
+
+    def fillers(self, module: str) -> list[str]:
+        """Return the modules that fill the registries of a module."""
+        return sorted(self._fillers.get(module, ()))
+
+
+def _filled(parts: Mapping[str, Registries], locate: Locate) -> dict[tuple[str, str], tuple[Held, ...]]:
+    found: dict[tuple[str, str], dict[Held, None]] = {}
+    for module, part in parts.items():
+        for entry in part.entries:
+            container = _registry(entry.container, module, parts, locate)
+            held = locate(entry.name, module) if container is not None else None
+            if container is not None and held is not None:
+                name = held[1].removesuffix(".__init__")
+                found.setdefault(container, {})[Held(entry.key, held[0], name)] = None
+    return {container: tuple(sorted(held)) for container, held in found.items()}
+
+
+def _registry(
+    dotted: str, origin: str, parts: Mapping[str, Registries], locate: Locate
+) -> tuple[str, str] | None:
+    """Return the registry that a name means, or that a function adds to."""
+    place = locate(dotted, origin)
+    if place is None:
+        return None
+    module, path = place
+    part = parts.get(module, NO_REGISTRIES)
+    name, _, method = path.partition(".")
+    if name in part.made:
+        maker = part.made[name]
+        if not maker:
+            return (module, name) if not method else None
+        made = locate(f"{maker}.{method or '__call__'}", module)
+        adders = parts.get(made[0], NO_REGISTRIES).adders if made is not None else {}
+        adds = adders.get(made[1]) == OWN if made is not None else method.startswith("register")
+        return (module, name) if adds else None
+    container = part.adders.get(path, OWN)
+    if container in part.made:
+        return module, container
+    return _registry(container, module, parts, locate) if container != OWN else None

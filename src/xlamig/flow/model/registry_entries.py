@@ -1,0 +1,113 @@
+"""Read what a module has to do with registries, from its own statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.flow.model.names import Names
+from xlamig.flow.model.registries import NO_REGISTRIES, OWN, Entry, Registries
+from xlamig.flow.model.scopes import ScopeTable, path_of
+from xlamig.knowledge import values as table
+
+_PUTS = frozenset({"add", "append", "setdefault"})
+_DICTIONARIES = frozenset({"dict", "OrderedDict", "defaultdict"})
+
+
+def registries_of(module: ir.Module, scopes: ScopeTable, names: Names) -> Registries:
+    """Read a module's part in registries, from its own statements."""
+    made: dict[str, str] = {}
+    adders: dict[str, str] = {}
+    entries: list[Entry] = []
+    for statement in module.body:
+        match statement:
+            case (
+                ir.Assign(targets=(ir.Name(id=name),), value=value)
+                | ir.AnnAssign(target=ir.Name(id=name), value=ir.Expr() as value)
+            ):
+                made.update(_made(name, value, names, scopes))
+                entries.extend(_listed(name, value, names, scopes))
+            case ir.FunctionDef():
+                adders.update((statement.name, container) for container in _added_to(statement))
+            case ir.ClassDef():
+                adders.update(_methods_that_add(statement))
+        if isinstance(statement, ir.FunctionDef | ir.ClassDef):
+            entries.extend(_decorated(statement, names, scopes))
+    return Registries(made, adders, tuple(entries)) if made or adders or entries else NO_REGISTRIES
+
+
+def _name(node: ir.Expr, names: Names, scopes: ScopeTable) -> str:
+    """What a name of the module's own level means; its own definitions begin with the module."""
+    dotted = names.dotted(node, scopes.module)
+    path = path_of(node)
+    return dotted or (f"{scopes.module_name}.{path}" if path else "")
+
+
+def _made(name: str, value: ir.Expr, names: Names, scopes: ScopeTable) -> Iterator[tuple[str, str]]:
+    match value:
+        case ir.Dict():
+            yield name, ""
+        case ir.Call(func=func):
+            maker = _name(func, names, scopes)
+            last = maker.rpartition(".")[2]
+            if last in _DICTIONARIES:
+                yield name, ""
+            elif table.name_like("registry").search(last):
+                yield name, maker
+
+
+def _listed(name: str, value: ir.Expr, names: Names, scopes: ScopeTable) -> Iterator[Entry]:
+    if not isinstance(value, ir.Dict):
+        return
+    for key, item in zip(value.keys, value.values, strict=True):
+        if isinstance(item, ir.Name | ir.Attribute) and (dotted := _name(item, names, scopes)):
+            text = key.value if isinstance(key, ir.Const) and isinstance(key.value, str) else ""
+            yield Entry(f"{scopes.module_name}.{name}", text, dotted)
+
+
+def _decorated(node: ir.FunctionDef | ir.ClassDef, names: Names, scopes: ScopeTable) -> Iterator[Entry]:
+    for decorator in node.decorators:
+        called = decorator.func if isinstance(decorator, ir.Call) else decorator
+        adder = _name(called, names, scopes)
+        if adder and not adder.startswith("torch."):
+            args = decorator.args if isinstance(decorator, ir.Call) else ()
+            keys = (arg.value.value for arg in args if isinstance(arg.value, ir.Const))
+            key = next((key for key in keys if isinstance(key, str)), "" if args else node.name)
+            yield Entry(adder, key, f"{scopes.module_name}.{node.name}")
+
+
+def _methods_that_add(node: ir.ClassDef) -> dict[str, str]:
+    """The methods that add to their own object, directly or through another."""
+    methods = [statement for statement in node.body if isinstance(statement, ir.FunctionDef)]
+    found: dict[str, str] = {}
+    for _ in methods:
+        known = len(found)
+        for method in methods:
+            for container in _added_to(method, {path.rpartition(".")[2] for path in found}):
+                found[f"{node.name}.{method.name}"] = container
+        if len(found) == known:
+            break
+    return found
+
+
+def _added_to(function: ir.FunctionDef, own: frozenset[str] | set[str] = frozenset()) -> Iterator[str]:
+    """Yield the containers to which a function, or one that it defines, adds an argument of its own."""
+    inner = [node for node in ir.walk(function) if isinstance(node, ir.FunctionDef)]
+    given = {param.name for node in inner for param in node.params} - {"self"}
+    for node in ir.walk(function):
+        match node:
+            case ir.Assign(targets=(ir.Subscript(value=container),), value=ir.Name(id=name)) if name in given:
+                yield from _container(path_of(container), given)
+            case ir.Call(func=ir.Attribute(value=container, attr=method), args=args):
+                if any(isinstance(arg.value, ir.Name) and arg.value.id in given for arg in args):
+                    if method in own and path_of(container) == "self":
+                        yield OWN
+                    elif method in _PUTS:
+                        yield from _container(path_of(container), given)
+
+
+def _container(path: str, given: set[str]) -> Iterator[str]:
+    if path.startswith("self."):
+        yield OWN
+    elif path and path not in given and "." not in path:
+        yield path

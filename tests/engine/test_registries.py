@@ -1,0 +1,91 @@
+"""What is found in functions and classes that reach their callers through a registry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+from xlamig.engine import Options
+
+REGISTRY = """class Registry:
+    def __init__(self):
+        self._held = {}
+    def register(self, name=None):
+        def put(held):
+            self._put(name or held.__name__, held)
+            return held
+        return put
+    def _put(self, name, held):
+        self._held[name] = held
+    def describe(self, name):
+        return name
+    def get(self, name):
+        return self._held[name]
+    def build(self, settings):
+        return self._held[settings["type"]]()
+LOSSES = Registry()
+STEPS = {}
+def step(name):
+    def put(function):
+        STEPS[name] = function
+        return function
+    return put
+def noted(name):
+    def put(function):
+        print(name, function)
+        return function
+    return put
+"""
+HEAD = "import torch\nfrom registry import LOSSES, STEPS, noted, step\n"
+FUNCTION = "def read(y):\n    return y.sum().item()\n"
+CLASS = "class Loss:\n    def compute(self, y):\n        return y.sum().item()\n"
+OTHER = "@LOSSES.register('b')\nclass Other:\n    def compute(self, y):\n        return y\n"
+MAIN = """import torch
+import losses
+from registry import LOSSES, STEPS
+def train(model, loader, name, settings):
+    {made}
+    for x in loader:
+        y = model(x.to("xla"))
+        {used}
+"""
+
+
+def found(tmp_path: Path, losses: str, made: str, used: str) -> list[tuple[str, str]]:
+    files = {"registry": REGISTRY, "losses": HEAD + losses, "main": MAIN.format(made=made, used=used)}
+    for name, text in files.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    report = engine.check([tmp_path], Options({"select": ["XLA101"]}, isolated=True))
+    return [(Path(f.filename).name, f.severity) for f in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("losses", "made", "used"),
+    [
+        (f"@noted('a')\n{FUNCTION}", "read = STEPS[name]", "read(y)"),
+        (f"@step('a')\n{FUNCTION}", "read = STEPS['b']", "read(y)"),
+        (f"@LOSSES.describe('a')\n{CLASS}", "loss = LOSSES.build(settings)", "loss.compute(y)"),
+    ],
+)
+def test_what_no_registry_gives_has_no_step(tmp_path: Path, losses: str, made: str, used: str) -> None:
+    assert found(tmp_path, losses, made, used) in ([], [("losses.py", "info")])
+
+
+@pytest.mark.parametrize(
+    ("losses", "made", "used"),
+    [
+        (f"@step('a')\n{FUNCTION}", "read = STEPS[name]", "read(y)"),
+        (f"@step('a')\n{FUNCTION}", "read = STEPS['a']", "read(y)"),
+        (f"@step('a')\n{FUNCTION}", "read = STEPS.get(name)", "read(y)"),
+        (f"{FUNCTION}STEPS_HERE = {{'a': read}}", "read = losses.STEPS_HERE[name]", "read(y)"),
+        (f"@LOSSES.register('a')\n{CLASS}", "loss = LOSSES.build(settings)", "loss.compute(y)"),
+        (f"@LOSSES.register()\n{CLASS}", "loss = LOSSES.get(name)()", "loss.compute(y)"),
+        (f"@LOSSES.register('a')\n{CLASS}{OTHER}", "loss = LOSSES.build(settings)", "loss.compute(y)"),
+    ],
+)
+def test_what_a_registry_gives_runs_where_it_is_called(
+    tmp_path: Path, losses: str, made: str, used: str
+) -> None:
+    assert found(tmp_path, losses, made, used) == [("losses.py", "warning")]

@@ -78,3 +78,25 @@ def test_a_cache_that_is_returned_grows(parameter: str, result: str, grows: bool
             return {result}
     """
     assert bool(said(text, "changing-shape")) == grows
+
+
+def test_a_layer_that_pads_lengthens_no_variable_of_its_caller() -> None:
+    layers = """
+class Part(nn.Module):
+    def forward(self, x):
+        x = F.pad(x, (0, 1))
+        return x
+class Net(nn.Module):
+    def __init__(self):
+        self.layers = nn.ModuleList([Part(), Part()])
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+def train(loader):
+    net = Net().cuda()
+    for x in loader:
+        net(x.cuda()).sum().backward()
+        torch_xla.sync()
+"""
+    assert not said("import torch_xla\nimport torch.nn.functional as F\n" + layers, "changing-shape")

@@ -13,7 +13,7 @@ def record_growth_of(state: State, value: AbstractValue, name: str) -> None:
     if state.frequency != "step":
         return
     for tensor in tensors_in(value):
-        if tensor.trait == Grown(name) and tensor.ref:
+        if tensor.trait == Grown(name) and tensor.ref and not tensor.loop:  # of a loop: the loop tells
             record_growth(state, tensor, tensor.sure, (), "every step")
 
 

@@ -1,4 +1,4 @@
-"""What is found in functions and classes that reach their callers through a registry."""
+"""Functions and classes that reach their callers through a registry."""
 
 from __future__ import annotations
 

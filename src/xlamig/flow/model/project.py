@@ -157,7 +157,7 @@ class ProjectIndex:
 
     @cached_property
     def registries(self) -> RegistryIndex:
-        """What the registries of the modules in reach hold."""
+        """The registries of the modules in reach."""
         parts = {name: one.registries for name, one in self._interfaces.items()}
         return RegistryIndex(parts, self.locate)
 

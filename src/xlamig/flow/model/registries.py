@@ -13,8 +13,8 @@ Locate = Callable[[str, str], tuple[str, str] | None]
 
 
 class Entry(NamedTuple):
-    """What a registry holds: `container` is it, or what adds to it, and `name` is what is added, both as the
-    module names them; `key` is "" where it is not a constant."""
+    """An addition to a registry: `container` is it, or what adds to it, and `name` is what is added, both as
+    the module names them; `key` is "" where it is not a constant."""
 
     container: str
     key: str
@@ -34,7 +34,7 @@ NO_REGISTRIES = Registries({}, {}, ())
 
 
 class Held(NamedTuple):
-    """What a registry holds under a key ("" not known): a definition of a module."""
+    """A definition that a registry holds under a key ("" not known)."""
 
     key: str
     module: str
@@ -42,7 +42,7 @@ class Held(NamedTuple):
 
 
 class RegistryIndex:
-    """What the registries of a project hold, by their modules and names."""
+    """The registries of a project, with what each holds."""
 
     def __init__(self, parts: Mapping[str, Registries], locate: Locate) -> None:
         self._held = _filled(parts, locate)

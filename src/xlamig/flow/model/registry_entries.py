@@ -37,7 +37,7 @@ def registries_of(module: ir.Module, scopes: ScopeTable, names: Names) -> Regist
 
 
 def _name(node: ir.Expr, names: Names, scopes: ScopeTable) -> str:
-    """What a name of the module's own level means; its own definitions begin with the module."""
+    """Return the full name that an expression at module level means."""
     dotted = names.dotted(node, scopes.module)
     path = path_of(node)
     return dotted or (f"{scopes.module_name}.{path}" if path else "")

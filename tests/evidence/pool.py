@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 WORKER = Path(__file__).with_name("worker.py")
-TIMEOUT = 180  # seconds for one program
+TIMEOUT = 900  # seconds for one program: a hang, whatever else the machine does
 
 
 class NoTorchXla(Exception):

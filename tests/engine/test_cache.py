@@ -379,6 +379,7 @@ CHANGED: dict[str, Any] = {
     "gpu_only": "it imports `tensorrt`",
     "unmentioned": ("f",),
     "switches": (("use_x", "off"),),
+    "kernels": ((3, "a.cu"),),
 }
 
 

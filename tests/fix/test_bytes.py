@@ -34,7 +34,8 @@ def no_last_newline(text: str) -> bytes:
 
 
 def fix(folder: Path, rule: str) -> engine.FixOutcome:
-    options = engine.Options({"select": [rule]}, isolated=True, cache=False, jobs=1, whole=True)
+    overrides = {"select": [rule], "include-unused": True}
+    options = engine.Options(overrides, isolated=True, cache=False, jobs=1, whole=True)
     return engine.fix([Path("bad.py")], options, {"safe", "unsafe"}, write=True)
 
 

@@ -72,8 +72,9 @@ def _report(paths: Sequence[Path], options: Options) -> Report:
     if report is None:
         from xlamig.engine.run import Run  # what analyses takes long to import
 
-        report = Run(paths, options, found=last.found if last is not None else None).report()
-        if last is not None:
+        run = Run(paths, options, found=last.found if last is not None else None)
+        report = run.report()
+        if last is not None and run.all_loaded:
             last.keep(report)
     return report
 

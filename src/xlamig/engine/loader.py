@@ -24,8 +24,9 @@ class Loader:
     cache: Cache
     parsed: MutableMapping[Path, Parsed] = field(default_factory=dict)
 
-    def load_all(self, sources: Collection[Source], processes: int, progress: Progress) -> None:
-        """Set `loaded` of every source; its tree stays None where the result comes from the cache."""
+    def load_all(self, sources: Collection[Source], processes: int, progress: Progress) -> bool:
+        """Set `loaded` of every source; its tree stays None where the result comes from the cache. Return
+        whether no process was lost on the way."""
         jobs: dict[str, LoadJob] = {}
         matter = _files_that_matter(sources)
         for source in sources:
@@ -47,6 +48,7 @@ class Loader:
         for source in sources:
             source.loaded = source.loaded or loaded[source.key]
             self._remember(source)
+        return not any(isinstance(result, Lost) for result in results)
 
     def _remember(self, source: Source) -> None:
         tree = source.loaded.tree if source.loaded else None

@@ -56,6 +56,7 @@ class Run:
     around: bool = False
     sources: dict[str, Source] = field(default_factory=dict)
     asked: frozenset[str] = field(default_factory=frozenset)  # the files of the paths
+    all_loaded: bool = True  # no process was lost on the way
     program: WholeProgram = field(init=False)
     reports: dict[str, FileReport] = field(default_factory=dict)  # before `once_in_program`
     programs: dict[str, Program] = field(default_factory=dict)  # by file, before any fix
@@ -88,7 +89,8 @@ class Run:
                     self.sources |= reader.read(others)[0]
                     self._sees_program = True
             self.reports.update((report.filename, report) for report in unread)
-            self._loader(cache).load_all(self.sources.values(), self._processes(), self._progress)
+            loader = self._loader(cache)
+            self.all_loaded = loader.load_all(self.sources.values(), self._processes(), self._progress)
             self.program = self._whole_program(own_packages(self.paths, found.files))
             self.reports.update(self._analyse(cache))
         finally:

@@ -268,8 +268,7 @@ class Calls:
         return AbstractValue("module" if info.is_module else "instance", "host", sure=LIKELY, ref=info)
 
     def _super(self) -> AbstractValue:
-        own = self.m.env.get("self")
-        owner = self.m.frame.owner
+        own, owner = self.m.env.get("self"), self.m.frame.owner
         if own is None or owner is None:
             return TOP
         if not owner.bases:

@@ -194,3 +194,33 @@ SCHEDULER = """class Scheduler:
 )
 def test_a_timestep_is_an_element_of_the_timesteps_on_the_device(placed: str, name: str, count: int) -> None:
     assert len(severities(SCHEDULER.format(placed=placed, name=name), "XLA106")) == count
+
+
+SAVE = """import torch_xla
+import torch_xla.core.xla_model as xm
+from accelerate import Accelerator
+accelerator = Accelerator()
+def train(model, loader, optimizer, rank, path):
+    for x in loader:
+        model(x.to("xla")).sum().backward()
+        xm.optimizer_step(optimizer)
+    {before}
+    if rank == 0:
+        torch.save(model.state_dict(), path)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "count"),
+    [
+        ("torch_xla.sync()", 0),
+        ("xm.rendezvous('saved')", 0),
+        ("accelerator.wait_for_everyone()", 0),
+        ("pass", 1),
+        ("xm.wait_device_ops()", 1),
+        ("torch_xla.sync(); model(x.to('xla'))", 1),
+        ("wait_for_everyone()", 1),
+    ],
+)
+def test_nothing_is_pending_after_a_rendezvous(before: str, count: int) -> None:
+    assert len(severities(SAVE.format(before=before), "XLA710")) == count

@@ -33,7 +33,7 @@ from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.project_calls import ProjectCalls
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import Sizes
-from xlamig.flow.interp.special_calls import SpecialCalls
+from xlamig.flow.interp.special_calls import SpecialCalls, note_collective
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
 from xlamig.flow.interp.torch_calls import TorchCalls
@@ -42,8 +42,6 @@ from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import helpers
 from xlamig.knowledge import values as table
-
-_OF_LIBRARIES = ("foreign", "module", "unknown")
 
 
 class Calls:
@@ -159,9 +157,7 @@ class Calls:
 
     def _method(self, node: ir.Call, func: ir.Attribute, owner: AbstractValue) -> AbstractValue:
         name = func.attr
-        joins = name in table.names("collectives", "methods") and owner.kind in _OF_LIBRARIES
-        if joins and self.method_of(owner, name) is None:  # none that the project defines
-            self.m.effects.add(Effect.COLLECTIVE)
+        note_collective(self.m, owner, name)
         if ways := several(owner):
             return either(self.m, ways, lambda way: self._method(node, func, way))
         match owner.kind:

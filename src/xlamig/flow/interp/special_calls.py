@@ -27,6 +27,23 @@ from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
 
+_OF_LIBRARIES = ("foreign", "module", "unknown")
+
+
+def note_collective(state: State, owner: AbstractValue, name: str) -> None:
+    """Note a method that all ranks have to call, of an object of a library: `accelerator.gather(x)`."""
+    if name not in table.names("collectives", "methods") or owner.kind not in _OF_LIBRARIES:
+        return
+    if state.semantics.method_of(owner, name) is None:  # none that the project defines
+        state.effects.add(Effect.COLLECTIVE)
+        if name in table.names("boundaries", "methods"):
+            _sync(state)
+
+
+def _sync(state: State) -> None:
+    state.effects.add(Effect.SYNC)
+    state.synced = True
+
 
 @dataclass(eq=False, slots=True)
 class SpecialCalls:
@@ -68,20 +85,14 @@ class SpecialCalls:
         detects = name.rpartition(".")[2] in table.names("torch", "detection")
         if detects and name.startswith(("torchvision.ops.", "torch.ops.torchvision.")):
             return self._detection(name, args, node)
-        if name in table.names("boundaries", "sync"):
-            wait = args.keywords.get("wait")
-            if (wait is not None and wait.const is True) or name.endswith(".wait"):
-                self.m.waiting = False
-            self.m.effects.repeat(Effect.SYNC)
-            self.m.synced = True
-            return AbstractValue("none", trait=Mark.STEP)
         if name in table.names("boundaries", "xm-step"):
-            barrier = args.keywords.get("barrier")
             self.m.updated(node, Effect.XLA_OPTIMIZER_STEP)
+            barrier = args.keywords.get("barrier")
             if barrier is not None and barrier.const is True:
-                self.m.effects.add(Effect.SYNC)
-                self.m.synced = True
+                _sync(self.m)
             return NONE
+        if any(name in table.names("boundaries", kind) for kind in ("sync", "rendezvous")):
+            return self._boundary(name, args)
         if name in CUDA_AVAILABLE:
             return AbstractValue("bool", trait=Mark.CUDA)
         if name in table.names("reads", "log-calls"):
@@ -93,6 +104,18 @@ class SpecialCalls:
                 self.reads.host(node, inside(thing), "copy", name, arg.value)
             return FOREIGN
         return None
+
+    def _boundary(self, name: str, args: Args) -> AbstractValue | None:
+        """Return the result of a call that ends a step, None of one that does more."""
+        if name in table.names("boundaries", "rendezvous"):
+            _sync(self.m)
+            return None
+        wait = args.keywords.get("wait")
+        if (wait is not None and wait.const is True) or name.endswith(".wait"):
+            self.m.waiting = False
+        self.m.effects.repeat(Effect.SYNC)
+        self.m.synced = True
+        return AbstractValue("none", trait=Mark.STEP)
 
     def _checked(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """`math.isnan(loss)`, `math.isfinite(loss.item())`"""

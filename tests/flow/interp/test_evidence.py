@@ -364,3 +364,16 @@ def test_collects_evidence_only_of_names_that_may_have_some(
     said(text)
     of_module_or_class = [scope for _, params, scope in walked if not params]
     assert len(of_module_or_class) == walks
+
+
+@pytest.mark.parametrize(("used", "count"), [("self.heads[i - 1](x)", 0), ("x[i - 1] + 1", 1)])
+def test_what_chooses_a_module_is_no_tensor(used: str, count: int) -> None:
+    model = f"""
+class Net(nn.Module):
+    def __init__(self):
+        self.heads = nn.ModuleList([nn.Linear(3, 3) for _ in range(3)])
+    def forward(self, i, x):
+        assert i > 0
+        return {used}
+"""
+    assert len([fact for fact in said(model) if "i > 0" in fact]) == count

@@ -126,6 +126,11 @@ class _Uses(Reaching):
         elif isinstance(func, ir.Name) and func.id == "range":
             for arg in node.args:
                 self._refute(arg.value, plain=True)
+        elif isinstance(func, ir.Subscript):  # `self.heads[i - 1](x)`: a number or a key chooses what to call
+            for chosen in func.index:
+                for name in ir.walk(chosen):
+                    if isinstance(name, ir.Name):
+                        self._refute(name, plain=True)
         if isinstance(func, ir.Name) or dotted == "torch.is_tensor":
             for attribute in asked(node):  # of a name, nothing reaches the uses that follow
                 if attribute.startswith("self."):

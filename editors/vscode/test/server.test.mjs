@@ -19,9 +19,10 @@ function project() {
   return folder;
 }
 
-test("the server answers the client that the extension bundles", { timeout: 120_000 }, async () => {
+test("the server answers the client that the extension bundles", { timeout: 120_000 }, async (t) => {
   const folder = project();
   const server = spawn(COMMAND[0], [...COMMAND.slice(1), "server"], { cwd: folder });
+  t.after(() => server.kill());
   const connection = createProtocolConnection(new StreamMessageReader(server.stdout), new StreamMessageWriter(server.stdin));
   const published = new Promise((done) => {
     connection.onNotification("textDocument/publishDiagnostics", (found) => found.diagnostics.length && done(found));
@@ -35,7 +36,7 @@ test("the server answers the client that the extension bundles", { timeout: 120_
   const uri = pathToFileURL(join(folder, "sync.py")).href;
   await connection.sendNotification("textDocument/didOpen", { textDocument: { uri, languageId: "python", version: 1, text: CODE } });
   const { diagnostics } = await published;
-  assert.deepEqual(diagnostics.map((found) => [found.code, found.range.start.line]), [["XLA005", 2]]);
+  assert.deepEqual(diagnostics.map((found) => [found.code, found.range.start.line]), [["XLA005", 2]], JSON.stringify(diagnostics));
   await connection.sendRequest("shutdown");
   await connection.sendNotification("exit");
   assert.equal(await new Promise((done) => server.once("exit", done)), 0);

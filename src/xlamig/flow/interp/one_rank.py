@@ -63,12 +63,13 @@ class OneRank:
             saved = args.positional[0]
             if _is_on_device(saved):
                 self.m.effects.add(Effect.SAVE)
-            if saved.kind == "unknown" and not saved.place and not self.m.synced:
+            synced = self.m.synced and not self.m.synced_alone
+            if saved.kind == "unknown" and not saved.place and not synced:
                 return  # a caller of which nothing is known neither proves nor refutes
             held = inside(saved)
             on_host = held.kind == "tensor" and held.place == "host"
             saves_state = any(map(_is_state, _parts(saved)))
-            self.m.prove(node, on_host=on_host, synced=self.m.synced, saves_state=saves_state)
+            self.m.prove(node, on_host=on_host, synced=synced, saves_state=saves_state)
 
     def _write_in_place(self, args: Args) -> None:
         for arg, thing in args.pairs:

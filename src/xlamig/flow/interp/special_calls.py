@@ -42,7 +42,7 @@ def note_collective(state: State, owner: AbstractValue, name: str) -> None:
 
 def _sync(state: State) -> None:
     state.effects.add(Effect.SYNC)
-    state.synced = True
+    state.synced, state.synced_alone = True, bool(state.one_rank)
 
 
 @dataclass(eq=False, slots=True)
@@ -114,7 +114,7 @@ class SpecialCalls:
         if (wait is not None and wait.const is True) or name.endswith(".wait"):
             self.m.waiting = False
         self.m.effects.repeat(Effect.SYNC)
-        self.m.synced = True
+        self.m.synced, self.m.synced_alone = True, bool(self.m.one_rank)
         return AbstractValue("none", trait=Mark.STEP)
 
     def _checked(self, name: str, args: Args, node: ir.Call) -> AbstractValue:

@@ -58,6 +58,7 @@ class State:
         self.waiting = False  # device work is queued that nothing has waited for
         self.message = False  # inside what is raised or asserted
         self.logging = False  # inside the arguments of a logger's call
+        self.synced_alone = False  # on one rank
         self.one_rank: tuple[Why, ...] = ()  # why only one rank gets to the current statement
         self.caller: tuple[Why, ...] = ()  # who runs the current function every step, if another module
         self.comprehension_depth = 0  # comprehensions that run

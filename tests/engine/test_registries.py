@@ -53,6 +53,24 @@ def train(model, loader, name, settings):
 """
 
 
+ONE_OF_TWO = """import torch
+class A: pass
+class B: pass
+def f(x, flag):
+    C = A if flag else B
+    {use}
+"""
+
+
+@pytest.mark.parametrize(
+    "use", ["if isinstance(x, C): return x.y", "class D(C): pass", "return C.z", "def g(x: C): return x.y"]
+)
+def test_one_of_two_classes_may_stand_wherever_a_class_does(use: str) -> None:
+    text = ONE_OF_TWO.format(use=use).encode()
+    report = engine.check([Path("a.py")], Options({}, isolated=True, stdin=("a.py", text)))
+    assert report.rule_errors == () and report.skipped == ()
+
+
 def found(tmp_path: Path, losses: str, made: str, used: str) -> list[tuple[str, str]]:
     files = {"registry": REGISTRY, "losses": HEAD + losses, "main": MAIN.format(made=made, used=used)}
     for name, text in files.items():

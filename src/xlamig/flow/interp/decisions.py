@@ -17,7 +17,7 @@ from xlamig.flow.interp.domain import (
     Mark,
     join_all,
 )
-from xlamig.flow.interp.frames import class_of, object_of
+from xlamig.flow.interp.frames import ClassInfo, object_of
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
@@ -174,7 +174,8 @@ class Decisions:
         if known is None or known.kind not in ("unknown", "tensor") or known.sure == CERTAIN:
             return None
         cls = self.m.semantics.evaluate(kind)
-        return object_of(class_of(cls), known.place or "either") if cls.kind == "class" else None
+        one = cls.ref if cls.kind == "class" and isinstance(cls.ref, ClassInfo) else None
+        return object_of(one, known.place or "either") if one is not None else None
 
 
 def _are_of_python(node: ir.Expr) -> bool:

@@ -30,6 +30,20 @@ if __name__ == "__main__":
     main("old.pt")
 """
 CALLS = CONVERTS.replace("    torch.save", "    print(model(torch.ones(2)))\n    torch.save")
+EXPORTS = """import torch
+from nets.plain import Net
+def main():
+    net = Net()
+    net(torch.ones(2).half())
+    torch.onnx.export(net, torch.ones(2), "net.onnx")
+if __name__ == "__main__":
+    main()
+"""
+NET = """import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x.half()
+"""
 FLAG = "import torch\ntorch.backends.cudnn.benchmark = True\n"
 
 
@@ -118,6 +132,45 @@ def test_counts_what_matters_on_a_device_in_converters(here: Path) -> None:
     report = check(here, {"convert.py": CONVERTS})
     assert ("XLA802", "converters") in [(f.code, f.aside) for f in report.aside]
     assert "convert.py" in listed(check(here, {}, **{"include-converters": True}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        EXPORTS.replace("torch.onnx.export(net", "print(net"),
+        EXPORTS.replace("    net(", "    loss = net(1); loss.backward(); net("),
+    ],
+)
+def test_a_script_that_does_more_than_export_is_listed(here: Path, text: str) -> None:
+    report = check(here, {"export.py": text, "nets/__init__.py": "", "nets/plain.py": NET})
+    assert not [f for f in report.aside if f.aside == "converters"]
+
+
+def test_a_module_of_a_package_that_can_export_is_listed(here: Path) -> None:
+    module = EXPORTS[: EXPORTS.index("if __name__")]
+    files = {"nets/__init__.py": "", "nets/plain.py": NET, "nets/export.py": module}
+    assert not [f for f in check(here, files).aside if f.aside == "converters"]
+
+
+def test_a_module_that_the_program_imports_too_is_listed(here: Path) -> None:
+    files = {
+        "nets/__init__.py": "",
+        "nets/plain.py": NET,
+        "serve.py": "from nets.plain import Net\nNet()(1)\n",
+    }
+    report = check(here, {"export.py": EXPORTS, **files})
+    assert "nets/plain.py" in listed(report)
+
+
+def test_an_exporter_on_its_own_is_the_program(here: Path) -> None:
+    check(here, {"only/export.py": EXPORTS})
+    assert listed(check(here, {}, "only")) == {"only/export.py"}
+
+
+def test_counts_what_only_exporters_run(here: Path) -> None:
+    files = {"export.py": EXPORTS, "nets/__init__.py": "", "nets/plain.py": NET}
+    aside = [(f.filename, f.aside) for f in check(here, files).aside]
+    assert set(aside) >= {("export.py", "converters"), ("nets/plain.py", "converters")}
 
 
 def test_counts_findings_that_ask_for_no_change(here: Path) -> None:

@@ -225,6 +225,25 @@ def test_a_block_that_tries_out_a_module_is_no_program(
     assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]
 
 
+CHECKS_ITSELF = """import torch
+def quantize(x):
+    if __name__ == "__main__":
+        x = x.cuda()
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"), [({}, "error"), ({"train.py": "from net import quantize\nquantize(1)\n"}, "info")]
+)
+def test_the_check_of_a_function_by_its_own_script_is_no_program(
+    tmp_path: Path, files: dict[str, str], expected: str
+) -> None:
+    write({"net.py": CHECKS_ITSELF, **files}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]
+
+
 NORM = """import torch
 from torch import inf
 def norm(parameters, norm_type=2.0):

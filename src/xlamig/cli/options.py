@@ -102,7 +102,7 @@ _SETTINGS: Sequence[Option[Any]] = (
     ),
     _switch("--preview", help="Run preview rules too."),
     _switch("--include-tests", help="Report findings in tests and benchmarks too."),
-    _switch("--include-converters", help="Report findings in checkpoint converters too."),
+    _switch("--include-converters", help="Report findings in converters and exporters too."),
     _switch("--include-unused", help="Report findings in copies of libraries and unused modules too."),
     _switch("--include-no-action", help="Report findings that need no change too."),
     list_option("--exclude", help="Files and folders to skip."),

@@ -64,7 +64,11 @@ KEYS = (
     Key("fail-on", choice(*SEVERITIES), "exit with 1 on findings at or above this severity"),
     Key("preview", BOOLEAN, "run preview rules too"),
     Key("include-tests", BOOLEAN, "report findings in tests and benchmarks like those in other code"),
-    Key("include-converters", BOOLEAN, "report findings in scripts that only convert checkpoints"),
+    Key(
+        "include-converters",
+        BOOLEAN,
+        "report findings in scripts that only convert checkpoints or export models",
+    ),
     Key("include-unused", BOOLEAN, "report findings in copies of libraries and in unused modules"),
     Key("include-no-action", BOOLEAN, "report findings that ask for no change"),
     Key("exclude", GLOBS, "names and globs of files and folders not to check; replaces the default list"),

@@ -70,7 +70,7 @@ class Settings:
     fail_on: Severity = "warning"
     preview: bool = False
     include_tests: bool = False  # report on tests and benchmarks like on other code
-    include_converters: bool = False  # and on what only converts checkpoints
+    include_converters: bool = False  # and on what only converts checkpoints or exports models
     include_unused: bool = False  # and on copies of libraries and modules that no script imports
     include_no_action: bool = False  # report what asks for no change
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE

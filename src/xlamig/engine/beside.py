@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from xlamig.config.settings import Settings
 from xlamig.engine.source import Source
-from xlamig.engine.unused import unused_files
+from xlamig.engine.unused import inner_files, is_installed, project_folders, unused_files
 from xlamig.findings import Aside, Finding
 from xlamig.flow import ProjectIndex
-from xlamig.source.beside import aside_of
+from xlamig.source.beside import aside_of, is_exporter
 
 _ABOUT_THE_RUN = ("XLA000", "XLA09")
 _ON_DEVICE = ("XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8")  # a converter has no device
@@ -27,7 +27,21 @@ def files_beside(sources: Iterable[Source], index: ProjectIndex) -> Mapping[str,
     own = (source for source in every if source.source.kind is None and source.file.name not in found)
     if not any(own):
         return {}
-    return {**dict.fromkeys(unused_files(every, index, found), "unused"), **found}
+    exporting = _exporting(every, index, found)
+    unused = unused_files(every, index, found)
+    return {**dict.fromkeys(unused, "unused"), **dict.fromkeys(exporting, "converters"), **found}
+
+
+def _exporting(sources: Collection[Source], index: ProjectIndex, beside: Collection[str]) -> frozenset[str]:
+    """Return the files of scripts that only export a model, and of the modules that they alone import."""
+    python = {s.module: s for s in sources if s.source.kind is None and s.file.name not in beside}
+    projects = project_folders(sources)
+    inner = {s.module for s in inner_files(python.values()) if not is_installed(s.file.name, projects)}
+    exporters = {m for m in python.keys() - inner if is_exporter(python[m].source.text)}
+    ours = index.reached_from(exporters)
+    alone = ours - index.reached_from(python.keys() - exporters - (ours & inner))
+    files = frozenset(python[module].file.name for module in alone & python.keys())
+    return files if python.keys() - alone else frozenset()
 
 
 def split(

@@ -104,6 +104,6 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def is_tried_out(text: str, imported: bool) -> bool:
-    """Return whether a module that others import ends with lines that only try out its parts."""
+    """Return whether a module that others import only tries out its parts when it is run."""
     _, found, block = text.rpartition(_MAIN)
-    return imported and bool(found) and not _RUNS.search(block)
+    return imported and not (found and _RUNS.search(block))

@@ -96,10 +96,8 @@ def _unreached(
 ) -> Iterator[str]:
     """Yield the modules of packages that no script imports, directly or through others; of packages that can
     be installed every module may be imported."""
-    scripts = {source.module: source for source in sources if is_script(source)}
-    packages = {_folder(source.file.name) for source in sources if source.is_package}
-    inner = {s.module: s for s in sources if _folder(s.file.name) in packages and s.module not in scripts}
-    if not any("torch" in script.source.text for script in scripts.values()) or not inner:
+    inner = {source.module: source for source in inner_files(sources)}
+    if not any("torch" in source.source.text for source in sources if is_script(source)) or not inner:
         return
     starts = {source.module for source in sources} - inner.keys()
     left = inner.keys() - index.reached_from(starts)
@@ -108,6 +106,12 @@ def _unreached(
         is_named = _named_by(texts, [s.source.text for s in sources if s.module not in unread])
         unread -= index.reached_from({*starts, *filter(is_named, unread)})
     yield from (inner[module].file.name for module in unread)
+
+
+def inner_files(sources: Collection[Source]) -> Collection[Source]:
+    """Return the modules of packages that are no scripts."""
+    packages = {_folder(source.file.name) for source in sources if source.is_package}
+    return [s for s in sources if _folder(s.file.name) in packages and not is_script(s)]
 
 
 def project_folders(sources: Iterable[Source]) -> Collection[str]:

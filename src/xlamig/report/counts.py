@@ -23,7 +23,7 @@ class Counts:
     suppressed: int
     hidden: int  # by a baseline or --diff-base
     tests: int  # in tests and benchmarks, not shown
-    converters: int  # in checkpoint converters, not shown
+    converters: int  # in converters and exporters, not shown
     unused: int  # in copies of libraries and in unused modules, not shown
     no_action: int  # that ask for no change, not shown
 

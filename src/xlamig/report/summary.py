@@ -79,7 +79,7 @@ def _aside(counts: Counts) -> Iterator[str]:
         yield f"Tests and benchmarks: {number(counts.tests, 'finding')}, --include-tests shows them."
     if counts.converters:
         found = number(counts.converters, "finding")
-        yield f"Checkpoint converters: {found}, --include-converters shows them."
+        yield f"Converters and exporters: {found}, --include-converters shows them."
     if counts.unused:
         found = number(counts.unused, "finding")
         yield f"Copies of libraries and unused modules: {found}, --include-unused shows them."

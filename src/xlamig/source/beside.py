@@ -1,4 +1,4 @@
-"""Files beside the program: unit tests, benchmarks, and scripts that only convert checkpoints."""
+"""Files beside the program: unit tests, benchmarks, and scripts that only convert or export models."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ _COMPUTES = re.compile(
     r"|(?<![\w.])(?!(?:write|get|build|create|load|make|init|convert|save|export)_)"
     r"(?:self\.)?(?:\w+_)?(?:model|net|network)\((?![)])"
 )
+_EXPORTS = re.compile(r"\bonnx\.export\(|\bjit\.save\(|\bct\.convert\(|\.to_torchscript\(|\.to_onnx\(")
+_TRACES = re.compile(r"\bjit\.(?:script|trace|trace_module)\(")
+_TRAINS = re.compile(r"\boptim\.\w+\(|\bTrainer\(|\.backward\(|DataLoader")
 
 
 def aside_of(filename: str, text: str, kind: str | None = None) -> Aside | None:
@@ -66,3 +69,9 @@ def _is_converter(text: str) -> bool:
         return False
     wanted = (_SCRIPT, _SAVES, _LOADS, _WEIGHTS)
     return all(pattern.search(text) for pattern in wanted) and not _COMPUTES.search(text)
+
+
+def is_exporter(text: str) -> bool:
+    """Return whether a script exports a model, to ONNX for example, and neither trains nor evaluates."""
+    saves_traced = _TRACES.search(text) and ".save(" in text
+    return bool(_EXPORTS.search(text) or saves_traced) and not _TRAINS.search(text)

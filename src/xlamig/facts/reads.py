@@ -50,6 +50,7 @@ class HostRead(Fact):
         "builtin",  # max, min, sorted, range, math.*, membership, torch.equal, torch.tensor([t, u])
         "number",  # a 0-d tensor as index, slice bound, size or other Python number
         "scheduler",  # ReduceLROnPlateau.step(t)
+        "check",  # d.log_prob(t) of torch.distributions, which validates t
         "array",  # np.exp(t), ax.plot(t): a library that makes a NumPy array of it, which raises
     ]
     operation: str

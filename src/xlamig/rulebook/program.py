@@ -68,4 +68,4 @@ def _conditions(head: object) -> Iterator[tuple[str, str]]:
 
 def word_of(name: str) -> str:
     """A word that a file has to hold to use the name."""
-    return name.partition("*")[0].rstrip(".").rpartition(".")[2]
+    return name.partition("*")[0].partition("(")[0].rstrip(".").rpartition(".")[2]

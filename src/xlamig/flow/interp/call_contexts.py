@@ -10,6 +10,7 @@ from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.crossing import call_tells
+from xlamig.flow.interp.distributions import is_distribution
 from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, join, join_all
 from xlamig.flow.interp.filled import filled, hand_back
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
@@ -248,7 +249,8 @@ class CallContexts:
         m = self.m
         words = m.regions.of_function(node, owner.scope if owner else frame.scope)
         known = self._ran.get(id(node))
-        per_step = "per-step" in words
+        once = known is not None and not known.frequencies <= {"unknown"}
+        per_step = "per-step" in words or (not once and _makes_distribution(node, owner))
         if known is not None and (not per_step or "step" in known.frequencies):
             return
         function = m.function(node, frame, owner)
@@ -280,6 +282,11 @@ class CallContexts:
         m.batches -= m.collating
         m.collating = False
         m.caller = ()
+
+
+def _makes_distribution(node: ir.FunctionDef, owner: ClassInfo | None) -> bool:
+    """Return whether a function is the constructor of a distribution, which steps make: of their outputs."""
+    return node.name == "__init__" and owner is not None and not owner.is_module and is_distribution(owner)
 
 
 def _elsewhere(thing: AbstractValue) -> AbstractValue:

@@ -9,6 +9,7 @@ from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.conventions import by_convention, is_logger
 from xlamig.flow.interp.costs import Costs
+from xlamig.flow.interp.distributions import Distributions, inherits_method
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
@@ -48,7 +49,8 @@ class Calls:
     def __init__(self, state: State, reads: Reads, sizes: Sizes, moves: Moves) -> None:
         self.m, self.sizes = state, sizes
         self.call_contexts = CallContexts(state)
-        self.instances = Instances(state, self.call_contexts)
+        self.distributions = Distributions(state, reads)
+        self.instances = Instances(state, self.call_contexts, self.distributions)
         self.opaque = OpaqueCalls(state, reads)
         self.one_rank = reads.one_rank
         libraries = Libraries(state, reads, sizes)
@@ -60,8 +62,10 @@ class Calls:
         self.torch = TorchCalls(
             state, reads, sizes, self.tensors, self.modules, self.opaque, libraries, moves, special
         )
-        unknown = UnknownObjects(state, reads, self.tensors, self.modules, self.opaque, libraries)
-        self.objects = Objects(state, reads, sizes, libraries, unknown)
+        unknown = UnknownObjects(
+            state, reads, self.tensors, self.modules, self.opaque, libraries, self.distributions
+        )
+        self.objects = Objects(state, reads, sizes, libraries, unknown, self.distributions)
         self.builtins = Builtins(state, reads, sizes, costs)
 
     def of(self, node: ir.Call) -> AbstractValue:
@@ -77,7 +81,7 @@ class Calls:
                 return self._method(node, func, owner)
             return self.reach(held, node, self.args(node))
         if isinstance(func, ir.Name) and func.id == "super":
-            return self._super()
+            return self.instances.above()
         return self.reach(self.m.semantics.evaluate(func), node, self.args(node))
 
     def args(self, node: ir.Call) -> Args:
@@ -168,14 +172,18 @@ class Calls:
                 return self.tensors.method(owner, name, self.args(node), node)
             case "module":
                 return self.modules.method(owner, name, self.args(node), node)
+            case "instance" if isinstance(owner.ref, ClassInfo) and inherits_method(owner.ref, name):
+                above = owner.replace(kind="distribution", place="device")
+                return self.distributions.method(above, name, self.args(node), node)
             case "instance":
                 method = self.method_of(owner, name)
                 if method is not None:
                     return self.call_contexts.call(method, self.args(node), node)
                 if name in table.names("modules", "registers"):
                     return self.objects.unknown.register_modules(node, self.args(node))
-                held = self.member(owner, name, func)
-                return self.reach(held, node, self.args(node))
+                args = self.args(node)
+                inherited = self.distributions.by_name(name, args, node)
+                return inherited or self.reach(self.member(owner, name, func), node, args)
             case "class":
                 return self._of_class(class_of(owner), name, self.args(node), node)
             case "unknown" if owner.trait is Mark.INSTANCE:
@@ -215,6 +223,9 @@ class Calls:
                 if method.kind == "property":
                     return self.call_contexts.call(method, Args(), None)
                 return AbstractValue("function", ref=method)
+            part = self.distributions.part(owner.ref, name)
+            if part is not None:
+                return part
         if owner.kind == "module":
             return self.modules.attribute(owner, name)
         if name == "param_groups" and inherits(owner, "Optimizer"):
@@ -262,14 +273,6 @@ class Calls:
         if not name.startswith("from_"):
             return TOP
         return AbstractValue("module" if info.is_module else "instance", "host", sure=LIKELY, ref=info)
-
-    def _super(self) -> AbstractValue:
-        own, owner = self.m.env.get("self"), self.m.frame.owner
-        if own is None or owner is None:
-            return TOP
-        if not owner.bases:
-            return own.replace(ref=None) if own.kind == "module" else TOP
-        return own.replace(ref=owner.bases[0])
 
     def named(self, dotted: str) -> AbstractValue:
         """Return the value of a canonical name."""

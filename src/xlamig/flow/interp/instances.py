@@ -8,7 +8,8 @@ from xlamig import ir
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.crossing import named
-from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.distributions import Distributions, precedes_project
+from xlamig.flow.interp.domain import TOP, AbstractValue
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.state import State
 
@@ -17,6 +18,16 @@ from xlamig.flow.interp.state import State
 class Instances:
     m: State
     call_contexts: CallContexts
+    distributions: Distributions
+
+    def above(self) -> AbstractValue:
+        """Return what `super()` stands for: the object as one of the class above."""
+        own, owner = self.m.env.get("self"), self.m.frame.owner
+        if own is None or owner is None:
+            return TOP
+        if not owner.bases or precedes_project(owner):
+            return own.replace(ref=None) if own.kind == "module" else self.distributions.above(owner)
+        return own.replace(ref=owner.bases[0])
 
     def construct(self, info: ClassInfo, args: Args, node: ir.Call) -> AbstractValue:
         """Return a new object of a class, after running its constructor."""

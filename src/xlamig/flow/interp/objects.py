@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.distributions import Distributions
 from xlamig.flow.interp.domain import (
-    LIKELY,
     NONE,
     NUMBER,
     TEXT,
@@ -39,6 +39,7 @@ class Objects:
     sizes: Sizes
     libraries: Libraries
     unknown: UnknownObjects
+    distributions: Distributions
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """Return the value of a call of a method, by the kind of its object."""
@@ -68,10 +69,7 @@ class Objects:
             case "scaler":
                 return call_scaler(self.m, name, args, node)
             case "distribution":
-                if name in ("sample", "rsample", "log_prob", "entropy", "mean", "mode"):
-                    self.m.work(owner.place)
-                    return AbstractValue("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
-                return TOP
+                return self.distributions.method(owner, name, args, node)
             case "logger":
                 return NONE  # below its level nothing is read
             case "parameters":

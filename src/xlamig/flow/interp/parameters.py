@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
+from xlamig.flow.interp.distributions import is_distribution
 from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
@@ -86,10 +87,13 @@ class Parameters:
             return AbstractValue("sequence", element=TOP)
         if param.kind == "**":
             return AbstractValue("mapping", element=TOP)
-        forward = per_step and function.owner is not None and function.owner.is_module
+        owner = function.owner
+        forward = per_step and owner is not None and owner.is_module
         place: Residence = "device" if forward else "either"
         name = function.node.name if isinstance(function.node, ir.FunctionDef) else ""
         first = name.startswith("forward") and param in function.node.params[1:2]
+        if per_step and self._is_drawn(name, param, function):
+            return AbstractValue("tensor", "device", sure=LIKELY)
         own = self._own_timestep(param, function)
         if own is not None:
             return own
@@ -120,6 +124,12 @@ class Parameters:
         if evidence.proof(param.start) is not None and not self._is_another(param.annotation):
             return AbstractValue("tensor", place, sure=LIKELY)
         return TOP
+
+    @staticmethod
+    def _is_drawn(name: str, param: ir.Param, function: Function) -> bool:
+        """Return whether a parameter is the value whose probability a distribution is asked for."""
+        asked = name in table.names("distributions", "checked") and param in function.node.params[1:2]
+        return asked and function.owner is not None and is_distribution(function.owner)
 
     @staticmethod
     def _own_timestep(param: ir.Param, function: Function) -> AbstractValue | None:

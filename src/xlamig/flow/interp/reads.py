@@ -80,6 +80,21 @@ class Reads:
             if on_device and thing.sure > POSSIBLE:
                 self._told(arg.value, thing, "array", operation, arg.value, "")
 
+    def checked(self, node: ir.Node, thing: AbstractValue, operation: str, text: str) -> None:
+        """Record that the answer of a check of a tensor is read, where the tensor is `text`."""
+        self.m.read() if thing.sure > POSSIBLE else self.m.effects.add(Effect.POSSIBLE_READ)
+        boundary = "after" if self.m.synced else "before"
+        self.m.record(
+            HostRead,
+            node,
+            thing.sure,
+            thing.why,
+            via="check",
+            operation=operation,
+            tensor=text,
+            boundary=boundary,
+        )
+
     def rows(self, node: ir.Expr, thing: AbstractValue) -> None:
         """`for t, h, w in grid:` whose iterations read on the host: each number is read by itself."""
         if thing.kind == "tensor" and not thing.loose and sureness(thing):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args, destination
+from xlamig.flow.interp.distributions import Distributions
 from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
@@ -43,6 +44,7 @@ class UnknownObjects:
     modules: Modules
     opaque: OpaqueCalls
     libraries: Libraries
+    distributions: Distributions
 
     def of_foreign(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """Return the value of a call of a method of another library's object."""
@@ -116,7 +118,8 @@ class UnknownObjects:
             return AbstractValue("parameters", "device", element=element)
         if name in ("forward", "generate"):
             return self.modules.ran(name, args, node, LIKELY)
-        return self.modules.by_name(node, args)
+        drawn = self.distributions.by_name(name, args, node) if owner.kind == "unknown" else None
+        return drawn or self.modules.by_name(node, args)
 
     def _is_tokenizer(self, name: str, receiver: str, args: Args) -> bool:
         """Autoencoders have a `decode` too."""

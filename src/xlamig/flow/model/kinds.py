@@ -38,6 +38,11 @@ def is_module_class(dotted: str) -> bool:
     return _MODULE.search(dotted) is not None and not is_of_other_library(dotted)
 
 
+def is_distribution_class(dotted: str) -> bool:
+    """Return whether a base class of this name makes a class a distribution of torch."""
+    return table.returned(dotted) == "distribution"
+
+
 def is_trainer_class(dotted: str) -> bool:
     """Return whether a class of this name runs the steps of a program."""
     return _TRAINER.search(dotted) is not None

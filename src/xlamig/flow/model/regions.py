@@ -15,6 +15,7 @@ from xlamig.facts import ContextTags
 from xlamig.flow.model.callers import NO_CALLERS, Callers
 from xlamig.flow.model.exports import Export
 from xlamig.flow.model.kinds import (
+    is_distribution_class,
     is_module_class,
     is_of_other_library,
     is_optimizer_or_scaler_name,
@@ -225,6 +226,8 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
         return FORWARD if name in _OF_FUNCTIONS else NO_CONTEXT
     if name == "forward":  # a base from elsewhere: what has this method is a module
         return FORWARD if bases - _NO_MODULE else NO_CONTEXT
+    if name in table.names("distributions", "per-step") and any(map(is_distribution_class, bases)):
+        return FORWARD
     if name == "step" and any(base.endswith("Optimizer") for base in bases):
         return FORWARD
     if table.method_of("cache", name) == "grows" and any(table.object_of(base) for base in bases):

@@ -37,7 +37,8 @@ def uses_of(module: ir.Module, scopes: ScopeTable) -> str:
 
 
 def _named(module: ir.Module) -> tuple[set[str], set[str]]:
-    """Every chain of names and attributes, and every module that is imported by its whole name."""
+    """Every chain of names and attributes, with the argument of a call that switches something off, as in
+    `f(False)`, and every module that is imported by its whole name."""
     paths: set[str] = set()
     modules: set[str] = set()
     stack: list[ir.Node] = [module]
@@ -53,8 +54,16 @@ def _named(module: ir.Module) -> tuple[set[str], set[str]]:
         elif isinstance(node, ir.Import):
             modules.update(alias.name for alias in node.names)
         elif not isinstance(node, ir.Const):
+            if isinstance(node, ir.Call) and _switches_off(node):
+                paths.add(f"{path_of(node.func)}(False)")
             stack.extend(ir.children(node))
     return paths, modules
+
+
+def _switches_off(node: ir.Call) -> bool:
+    """Return whether `False` is all that a call of a name is given."""
+    value = node.args[0].value if len(node.args) == 1 else None
+    return isinstance(value, ir.Const) and value.value is False and bool(path_of(node.func))
 
 
 def _all(scopes: ScopeTable) -> Iterable[Scope]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from xlamig import engine
+from xlamig.knowledge import helpers
 
 HEAD = """\
 import numpy as np
@@ -86,6 +87,16 @@ def test_reports_nothing_in_a_library() -> None:
     assert findings(f"{HEAD}def train(loader):\n{body}") == []
 
 
+def test_reports_a_program_without_a_main_guard() -> None:
+    body = textwrap.indent(LOOP + STEP, "    ")
+    assert findings(f"{HEAD}def train(loader):\n{body}\ndef run():\n    train(data)\n\nrun()\n") == ["XLA017"]
+
+
+def test_reports_nothing_that_no_statement_calls() -> None:
+    body = textwrap.indent(LOOP + STEP, "    ")
+    assert findings(f"{HEAD}def train(loader):\n{body}\ndef run():\n    pass\n\nrun()\n") == []
+
+
 def test_reports_nothing_without_gradients() -> None:
     assert findings(HEAD + LOOP) == []
 
@@ -99,6 +110,9 @@ def test_reports_nothing_without_gradients() -> None:
         "temps = outputs = 1\n",
         "import torch_xla\ntorch_xla.sync()\n",  # a boundary without a device
         "from xla_compat import step_boundary\n",
+        "from xla_compat import seed_xla\nseed_xla(0)\n",
+        f'import torch_xla\ndef step_boundary():\n    """{helpers.DOCSTRINGS["step_boundary"]}"""\n    '
+        "os.environ['PJRT_DEVICE']\n",
     ],
 )
 def test_reports_a_program_that_chooses_none(more: str) -> None:
@@ -141,6 +155,10 @@ def test_reports_a_program_that_chooses_none(more: str) -> None:
             "z = torch.randn(4, requires_grad=True)\n" + LOOP,
             f"z = torch.randn(4).to(device).requires_grad_()\n{MOVED}",
         ),
+        (  # stays a leaf, which an optimizer takes
+            "z = torch.rand(4).view(2, 2).requires_grad_()\n" + LOOP,
+            f"z = torch.rand(4).view(2, 2).to(device).requires_grad_()\n{MOVED}",
+        ),
         (  # kept by a data set, and given to the model as a whole
             "from torchvision.datasets import MNIST\ndata = MNIST('a')\ntest = data.data[:9].float()\n"
             "labels = data.targets.numpy()\nrest = data.data\n" + LOOP + "    model(test)\n",
@@ -149,6 +167,10 @@ def test_reports_a_program_that_chooses_none(more: str) -> None:
         (  # back to the host
             LOOP + "    np.save('a.npy', loss.detach().numpy())\n",
             f"{MOVED}\nnp.save('a.npy', loss.detach().cpu().numpy())",
+        ),
+        (  # under a name that NumPy takes over
+            LOOP + "    x = x.numpy()\n    x = np.argmax(x)\n    np.save('a.npy', x)\n",
+            f"{MOVED}\nx = x.cpu().numpy()",
         ),
         (LOOP + "    a = x.type(torch.LongTensor)\n", f"{MOVED}\na = x.type(torch.int64)"),
     ],

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Set
 from xlamig import ir
 from xlamig.fix.adoption.calls import Calls, follows_tensor
 from xlamig.fix.adoption.tree import Tree
-from xlamig.fix.scopes import all_bindings, dotted_name
+from xlamig.fix.names import last_name
+from xlamig.fix.scopes import all_bindings, bindings, dotted_name
 from xlamig.knowledge import values
 
 
@@ -33,7 +34,7 @@ class DeviceValues:
         """Return whether an expression is a tensor on the device, or a tuple with one."""
         match node:
             case ir.Name():
-                return self._key(node) in self.tensors
+                return self._key(node) in self.tensors and not self._came_to_host(node)
             case ir.Attribute(value=value, attr=attr):
                 return self._key(node) in self.tensors or (
                     attr in values.names("placing", "parts") and self.is_tensor(value)
@@ -78,6 +79,19 @@ class DeviceValues:
         self.tensors |= self.entered
         while self._grow():
             pass
+
+    def _came_to_host(self, use: ir.Name) -> bool:
+        """Return whether the last statement above that binds the name stands in the block of its use, and
+        copied it to the host."""
+        above = [node for node in bindings(self.tree.owner(use), use.id) if node.end <= use.start]
+        last = max(above, key=lambda node: node.end, default=None)
+        if not isinstance(last, ir.Assign) or not self._is_on_host(last.value):
+            return False
+        return any(statement is last for statement in self.tree.before(use))
+
+    def _is_on_host(self, value: ir.Expr) -> bool:
+        copied = isinstance(value, ir.Call) and last_name(value.func) in values.names("placing", "host")
+        return copied or self.calls.kind(value) == "foreign"
 
     def _call(self, node: ir.Call) -> bool:
         kind = self.calls.kind(node)

@@ -38,8 +38,8 @@ class Tensors:
         return any(id(above) in self.loading for above in (node, *self.tree.above(node)))
 
     def edits_of(self, call: ir.Call) -> Iterator[Edit]:
-        """Yield the edits that put the tensor of one call on the device."""
-        chain = self.tree.chain(call, follows_tensor)
+        """Yield the edits that put the tensor of one call on the device, as a leaf if it is one."""
+        chain = self.tree.chain(call, lambda name: follows_tensor(name) and name != "requires_grad_")
         name = self.calls.canonical(call.func).removeprefix("torch.")
         if (
             name in values.names("placing", "made-anywhere")

@@ -30,6 +30,15 @@ class Tree:
         """Return the statement that a node stands in."""
         return next((n for n in (node, *self.above(node)) if isinstance(n, ir.Stmt)), None)
 
+    def before(self, node: ir.Node) -> ir.Block:
+        """Return the statements above a node's own, in the same block."""
+        statement = self.statement(node)
+        around = self.parent(statement) if statement is not None else None
+        for block in ir.blocks_of(around) if around is not None else ():
+            if any(one is statement for one in block):
+                return tuple(one for one in block if one.end <= node.start)
+        return ()
+
     def function(self, node: ir.Node) -> ir.FunctionDef | None:
         """Return the function that a node runs in."""
         return next((n for n in self.above(node) if isinstance(n, ir.FunctionDef)), None)

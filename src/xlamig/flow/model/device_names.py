@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import helpers
 from xlamig.knowledge.devices import alternatives
 
 _TYPES = alternatives("nvidia", "xla", "other", words=True)
@@ -27,10 +28,14 @@ _LONGEST = 40  # of a text that may be a device or an option's name
 def names_device(module: ir.Module, helper: str) -> bool:
     """Return whether a name, an option or a text of the module stands for a device other than the CPU.
 
-    `x.device`, which follows a tensor, does not; neither do torch_xla and `helper`, the module that fixes
-    call, whose step boundaries may be there before a device is.
+    `x.device`, which follows a tensor, does not; neither do torch_xla, `helper`, the module that fixes
+    call, and what it seeds, or defines in the file: those may be there before a device is.
     """
-    return any(_NAMED.search(name) for name in _names(module) if not name.startswith((helper, "torch_xla")))
+    return any(
+        _NAMED.search(name)
+        for name in _names(module)
+        if name != helpers.SEED and not name.startswith((helper, "torch_xla"))
+    )
 
 
 def may_choose_device(text: str) -> bool:
@@ -39,7 +44,7 @@ def may_choose_device(text: str) -> bool:
 
 
 def _names(module: ir.Module) -> Iterator[str]:
-    for node in ir.walk(module):
+    for node in (node for statement in module.body if not _is_ours(statement) for node in ir.walk(statement)):
         match node:
             case ir.Name(id=name) | ir.Param(name=name) | ir.FunctionDef(name=name):
                 yield name
@@ -54,3 +59,7 @@ def _names(module: ir.Module) -> Iterator[str]:
                 yield name
             case ir.Const(value=str(text)) if len(text) <= _LONGEST and " " not in text:
                 yield text
+
+
+def _is_ours(node: ir.Stmt) -> bool:
+    return isinstance(node, ir.FunctionDef) and helpers.is_inline(node.name, ir.docstring(node))

@@ -19,6 +19,19 @@ def is_script(module: ir.Module) -> bool:
     )
 
 
+def run_on_import(module: ir.Module) -> list[ir.Node]:
+    """Return the statements that run when the module is loaded, and the functions and classes of the module
+    that they call, also through each other."""
+    defined = {n.name: n for n in module.body if isinstance(n, ir.FunctionDef | ir.ClassDef)}
+    found: list[ir.Node] = [
+        s for s in ir.own_statements(module.body) if not isinstance(s, ir.FunctionDef | ir.ClassDef)
+    ]
+    for node in found:
+        called = {n.func.id for n in ir.walk(node) if isinstance(n, ir.Call) and isinstance(n.func, ir.Name)}
+        found += [defined.pop(name) for name in sorted(called & defined.keys())]
+    return found
+
+
 def _asks_for_main(test: ir.Expr) -> bool:
     nodes = list(ir.walk(test))
     named = any(isinstance(node, ir.Name) and node.id == "__name__" for node in nodes)

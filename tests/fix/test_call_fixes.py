@@ -98,7 +98,7 @@ def test_an_option_takes_xla(choices: str, written: str | None) -> None:
         ("@dataclass", '"cuda"', "field(default_factory=lambda: default_device().type)"),
         ("@dataclass(frozen=True)", '"cuda:0"', "field(default_factory=lambda: str(default_device(0)))"),
         ("@dataclass", '"cuda:1"', None),
-        ("@other", '"cuda"', None),
+        ("@other", '"cuda"', "default_device().type"),
     ],
 )
 def test_a_field_of_a_dataclass_chooses_for_each_object(

@@ -37,7 +37,6 @@ def test_literal_that_says_more_than_the_default_device(page: Page, fields: dict
     "text",
     [
         'import torch\ndef f(d=torch.device("cuda")): ...\n',
-        'import torch\nclass A:\n    d = torch.device("cuda")\n',
         'import torch\n@g(torch.device("cuda"))\ndef f(): ...\n',
         'import torch\ndef default_device(): ...\nx = torch.device("cuda")\n',
         'import torch\nfrom other import default_device\nx = torch.device("cuda")\n',

@@ -38,7 +38,7 @@ def told(code: str, rule: str) -> list[str]:
         ("N = choose()\nx = torch.ones(1).cuda(N)", "XLA002", "it depends on `N`"),
         ("x = torch.ones(1).to('cuda:3')", "XLA001", "it means `cuda:3`, not the first device"),
         (
-            "class A:\n    x = torch.ones(1).to('cuda')",
+            "def f(x=torch.ones(1).to('cuda')):\n    pass",
             "XLA001",
             "it runs at import, too early to select a device",
         ),

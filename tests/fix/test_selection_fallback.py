@@ -7,17 +7,18 @@ from pathlib import Path
 import pytest
 
 from xlamig import engine
+from xlamig.findings import Applicability
 
 AVAILABLE = "torch.cuda.is_available()"
 
 
-def fixed(code: str) -> list[str]:
+def fixed(code: str, *grades: Applicability) -> list[str]:
     """The lines that `--fix` writes again, without imports."""
     source = f"import torch\n{code}\n"
     options = engine.Options(
         {"select": ["XLA003"]}, isolated=True, jobs=1, cache=False, stdin=("a.py", source.encode())
     )
-    outcome = engine.fix([Path("a.py")], options, frozenset({"safe"}), write=False)
+    outcome = engine.fix([Path("a.py")], options, frozenset({"safe", *grades}), write=False)
     assert outcome.stdin is not None
     lines = outcome.stdin.text.splitlines()
     return [line.strip() for line in lines if line not in source.splitlines() and "import" not in line]
@@ -56,6 +57,47 @@ def fixed(code: str) -> list[str]:
             ],
         ),
         (
+            f"def f(m):\n    if {AVAILABLE}:\n        m.cuda()\n        g()\n",
+            ["else:", "m.to(default_device())"],
+        ),
+        (
+            f"def f(m):\n    if {AVAILABLE} and a.gpu:\n        m = m.cuda(1)\n",
+            ["elif a.gpu:", "m = m.to(default_device())"],
+        ),
+        (
+            f"if not {AVAILABLE}:\n    print(1)\nelif gpu:\n    torch.cuda.set_device(gpu)\n    m.cuda(gpu)\n"
+            "else:\n    m = torch.nn.DataParallel(m).cuda()\n",
+            ["m.to(default_device())", "m = m.to(default_device())"],
+        ),
+        (f"m = m.cuda() if {AVAILABLE} else m\n", ["m = m.to(default_device())"]),
+        (
+            f"if not {AVAILABLE}:\n    d = 'cpu'\n    f()\nelse:\n    d = 'cuda'\n",
+            ["d = default_device().type"],
+        ),
+        (
+            f"d = 'cuda'\nif not {AVAILABLE}:\n    d = 'cpu'\n",
+            ["d = default_device().type"],
+        ),
+        (
+            f"if a.d == 'cuda' and not {AVAILABLE}:\n    a.d = 'cpu'\n",
+            ["a.d = default_device().type"],
+        ),
+        (
+            f"d = 'cuda' if {AVAILABLE} else 'mps' if torch.backends.mps.is_available() else 'cpu'\n",
+            [
+                f"d = 'cuda' if {AVAILABLE} else 'mps' if torch.backends.mps.is_available() else "
+                "default_device().type"
+            ],
+        ),
+        (
+            f"d = 'mps' if mps() else torch.device('cuda') if {AVAILABLE} and g else torch.device('cpu')\n",
+            [
+                f"d = 'mps' if mps() else torch.device('cuda') if {AVAILABLE} and g else "
+                "(default_device() if g else torch.device('cpu'))"
+            ],
+        ),
+        (f"class A:\n    d = 'cuda' if {AVAILABLE} else 'cpu'\n", ["d = default_device().type"]),
+        (
             f"def f(rank):\n    return f'cuda:{{rank}}' if {AVAILABLE} else 'cpu'\n",
             [f"return f'cuda:{{rank}}' if {AVAILABLE} else default_device().type"],
         ),
@@ -69,11 +111,31 @@ def test_the_other_arm(code: str, written: list[str]) -> None:
     "code",
     [
         f"if {AVAILABLE} or args.force:\n    d = 'cuda'\n    f()\nelse:\n    d = 'cpu'\n",
-        f"if not {AVAILABLE}:\n    d = 'cpu'\n    f()\nelse:\n    d = 'cuda'\n",
-        f"def f(m):\n    if {AVAILABLE}:\n        m.cuda()\n        g()\n",
-        f"def f(m):\n    if {AVAILABLE}:\n        m.cuda(1)\n",
-        f"class A:\n    if {AVAILABLE}:\n        d = 'cuda'\n        e = 1\n    else:\n        d = 'cpu'\n",
+        f"def f(m):\n    if {AVAILABLE}:\n        m.cuda()\n        t = torch.cuda.FloatTensor\n",
+        f"def f(m):\n    if {AVAILABLE}:\n        build().cuda()\n        g()\n",
+        f"def f(m):\n    if {AVAILABLE}:\n        m = build(m, 'cuda')\n        m.cuda()\n",
+        f"def f(m):\n    if {AVAILABLE}:\n        m.cuda()\n        g()\n    else:\n        h()\n",
+        f"def f(d='cuda' if {AVAILABLE} else 'cpu'):\n    pass\n",
+        f"d = 'cpu' if not {AVAILABLE} else 'mps' if mps() else 'cuda'\n",
     ],
 )
 def test_left_alone(code: str) -> None:
+    assert fixed(code) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        (f"if not {AVAILABLE}:\n    raise OSError\n", ['if default_device().type == "cpu":']),
+        (
+            f"if args.cuda and not {AVAILABLE}:\n    raise OSError\n",
+            ['if args.cuda and default_device().type == "cpu":'],
+        ),
+        (f"assert {AVAILABLE}, 'no GPU'\n", ["assert default_device().type != \"cpu\", 'no GPU'"]),
+        (f"if args.fused and not {AVAILABLE}:\n    raise OSError\n", []),
+        (f"if args.cuda and not {AVAILABLE}:\n    print('no GPU')\n", []),
+    ],
+)
+def test_ends_without_any_accelerator(code: str, written: list[str]) -> None:
+    assert fixed(code, "unsafe") == written
     assert fixed(code) == []

@@ -7,7 +7,7 @@ from xlamig.facts import Fact, Span
 from xlamig.fix.context import Expression, FixContext, FixDeclined
 from xlamig.fix.helper import helper_function
 from xlamig.fix.imports import Imported, ensure_module
-from xlamig.fix.scopes import at_module_level, holds_a_device, path_to, runs_at_import
+from xlamig.fix.scopes import Function, holds_a_device, path_to, runs_at_import
 from xlamig.flow.model.scripts import has_main_guard
 from xlamig.knowledge import helpers
 
@@ -65,15 +65,14 @@ def _device_of_import(imported: Imported | None, form: str) -> Expression | None
 
 
 def may_decide_here(context: FixContext, place: Span) -> bool:
-    """A device is decided when code runs; at import only a script does that."""
-    around = (n for n in path_to(context.module, *place) if (n.start, n.end) != place)
+    """A device is decided when code runs; at import only a script does that, also in a class body."""
+    around = [n for n in path_to(context.module, *place) if (n.start, n.end) != place]
     if any(isinstance(node, ir.FString) for node in around):
         return False
     if not runs_at_import(context.module, *place):
         return True
-    return at_module_level(context.module, *place) and (
-        context.package_root is None or has_main_guard(context.module)
-    )
+    is_default = any(isinstance(node, Function) for node in around)
+    return not is_default and (context.package_root is None or has_main_guard(context.module))
 
 
 def _helper(context: FixContext, place: Span, index: str) -> Expression | None:

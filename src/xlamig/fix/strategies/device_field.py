@@ -1,4 +1,4 @@
-"""`device: str = "cuda"` of a dataclass: the project's device, chosen where an object is made."""
+"""A dataclass's `device: str = "cuda"`, or a selection there: decided where an object is made."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ from xlamig.fix.template import together
 
 
 def device_field(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """The default has to be the literal alone, and a string."""
+    """The default has to be a literal, or a selection by CUDA alone."""
     if not isinstance(fact, DeviceChoice) or not is_default_device(fact.device, fact.index):
         return None
     match path_to(context.module, *fact.span)[-3:]:
-        case [ir.ClassDef() as owner, ir.AnnAssign(value=ir.Const() as value), ir.Const() as found]:
+        case [ir.ClassDef() as owner, ir.AnnAssign(value=value), found]:
             if found is not value or not any(_makes_dataclass(node) for node in owner.decorators):
                 return None
         case _:
             return None
+    if not isinstance(value, ir.Const) and ("availability" not in fact.parts or "rest" in fact.parts):
+        return None
     field = ensure_name(context, "dataclasses", "field", fact.span)
     device = device_expression(context, fact, fact.span, index_of(fact.device), from_scope=False, later=True)
     if field is None or device is None:
         return None
-    text = f"{field.name}(default_factory=lambda: {device_text(device.text, index_of(fact.device))})"
+    as_device = fact.via == "selection" and fact.result == "device"
+    chosen = device.text if as_device else device_text(device.text, index_of(fact.device))
+    text = f"{field.name}(default_factory=lambda: {chosen})"
     edits = (*device.edits, *field.edits, context.edit(*fact.span, text))
     return Draft(f"Use `{text}`", together(edits), device.creates)
 

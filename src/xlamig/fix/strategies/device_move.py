@@ -8,21 +8,27 @@ from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.device import device_expression
-from xlamig.fix.scopes import statement_at
+from xlamig.fix.other_branch import move_elsewhere, moves_itself
+from xlamig.fix.scopes import path_to, statement_at
 from xlamig.fix.strategies.device_flag import decided_by_flag
 
 
 def device_move(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """Where all that stands under the test is moves to the current CUDA device. The test holds on XLA too,
-    but for what else it asks."""
+    """Where all that stands under the test is moves to the current CUDA device, the test holds on XLA too,
+    but for what else it asks. Elsewhere the branch without CUDA moves as well."""
     if not isinstance(fact, DeviceChoice) or fact.via != "move" or "availability" not in fact.parts:
         return None
     if whole := decided_by_flag(fact, context):
         return whole
+    node = path_to(context.module, *fact.parts["statement"])[-1]
+    if isinstance(node, ir.IfExp):
+        return moves_itself(node, fact, context)
     node = statement_at(context.module, fact.parts["statement"])
-    calls = list(_moves(node)) if isinstance(node, ir.If) else []
-    if not isinstance(node, ir.If) or not calls:
+    if not isinstance(node, ir.If):
         return None
+    calls = list(_moves(node))
+    if not calls:
+        return move_elsewhere(fact, node, context)
     test = (node.test.start, node.test.end)
     device = device_expression(context, fact, test, from_scope=False)
     if device is None or "\n" in context.text(test):

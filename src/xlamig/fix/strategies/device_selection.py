@@ -18,6 +18,8 @@ def device_selection(fact: Fact, options: Options, context: FixContext) -> Draft
     of others the CPU's branch."""
     if not isinstance(fact, DeviceChoice) or fact.via != "selection":
         return None
+    if fact.fallback == "raise" and "availability" in fact.parts:
+        return _any_device(fact, context)
     if fact.fallback != "cpu":
         return None
     if "availability" not in fact.parts or fact.result not in ("device", "string"):
@@ -26,8 +28,10 @@ def device_selection(fact: Fact, options: Options, context: FixContext) -> Draft
         return whole
     if fact.form == "word":
         return _word(fact, context)
+    if fact.form == "override":
+        return _any_device(fact, context)
     if "fallback" in fact.parts and (
-        fact.form == "if-else" or not is_default_device(fact.device, fact.index)
+        fact.form in ("if-else", "chain") or not is_default_device(fact.device, fact.index)
     ):
         return _fallback(fact, context)
     if not is_default_device(fact.device, fact.index):
@@ -38,6 +42,20 @@ def device_selection(fact: Fact, options: Options, context: FixContext) -> Draft
         return None
     rest = context.text(fact.parts["rest"]) if "rest" in fact.parts else ""
     return replace_by_device(fact, context, fact.result == "device", index_of(fact.device), rest)
+
+
+def _any_device(fact: DeviceChoice, context: FixContext) -> Draft | None:
+    """`torch.cuda.is_available()` as the question whether there is more than the CPU."""
+    place = fact.parts["availability"]
+    path = path_to(context.module, *place)
+    negated = isinstance(path[-2], ir.Unary)
+    if negated:
+        place = (path[-2].start, path[-2].end)
+    device = device_expression(context, fact, place, from_scope=False)
+    if device is None:
+        return None
+    text = f'{device.text}.type {"==" if negated else "!="} "cpu"'
+    return Draft(f"Use `{text}`", (*device.edits, context.edit(*place, text)), device.creates)
 
 
 def _statement(fact: DeviceChoice, context: FixContext) -> Draft | None:
@@ -87,7 +105,7 @@ def _fallback(fact: DeviceChoice, context: FixContext) -> Draft | None:
     text = device_text(device.text, "") if is_text else device.text
     if "rest" in fact.parts:
         text = f"{text} if {context.text(fact.parts['rest'])} else {old}"
-        text = f"({text})" if fact.form == "ternary" else text
+        text = f"({text})" if fact.form != "if-else" else text
     return Draft(
         f"Use `{text}` instead of `{old}`", (*device.edits, context.edit(*place, text)), device.creates
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from xlamig import ir
@@ -11,6 +12,8 @@ from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
+
+_ACCELERATOR_OPTION = re.compile(r"(?:use_|enable_|with_)?(?:cuda|gpu)s?", re.IGNORECASE)
 
 
 class CudaRequired:
@@ -54,13 +57,24 @@ class CudaRequired:
             self.analysis.source(test)
         ):
             return False
+        if not holds and (rest := self._wanted(test)) is not None:
+            test = rest
         return any(guard.kind == "cuda" for guard in self.guards.of(test, place.scope, holds))
+
+    @staticmethod
+    def _wanted(test: ir.Expr) -> ir.Expr | None:
+        """Return the second part of `args.cuda and not torch.cuda.is_available()`: who wants any accelerator
+        has no other option to set."""
+        match test:
+            case ir.Bool(op="and", values=(ir.Name() | ir.Attribute() as option, ir.Unary() as denied)):
+                return denied if _ACCELERATOR_OPTION.fullmatch(path_of(option).rpartition(".")[2]) else None
+        return None
 
     def _ends(self, block: ir.Block, place: CodeContext) -> bool:
         names = self.analysis.names
         return ends_program(block, lambda func: names.dotted(func, place.scope) or path_of(func))
 
-    @staticmethod
-    def _fact(test: ir.Expr, form: str, place: CodeContext) -> DeviceChoice:
+    def _fact(self, test: ir.Expr, form: str, place: CodeContext) -> DeviceChoice:
         fields = place.fields(test)
+        fields["parts"] = self.selections.tests.asked_or_denied(test, place)
         return DeviceChoice(**fields, via="selection", device="cuda", form=form, fallback="raise")

@@ -20,12 +20,17 @@ class CudaTests:
         self.analysis, self.guards = analysis, guards
 
     def parts(self, node: ir.IfExp, place: CodeContext) -> dict[str, Span]:
-        """Return the spans of a ternary on CUDA: "availability", "fallback", and "rest" for another test."""
-        if isinstance(node.orelse, ir.IfExp):
+        """Return the spans of a ternary on CUDA: "availability", "fallback", and "rest" for another test. A
+        chain has them if one test asks for CUDA; its fallback is the last choice, if that is the CPU."""
+        links = [node]
+        while isinstance(last := links[-1].orelse, ir.IfExp):
+            links.append(last)
+        asking = [link for link in links if self.asks_for_cuda(link.test, place)]
+        if len(asking) != 1 or (len(links) > 1 and self.device_text(last, place) != "cpu"):
             return {}
-        bare = (self.device_text(node.body, place) or "").startswith("cuda")
-        parts = self.asked(node.test, place) if bare else {}
-        return parts and {**parts, "fallback": (node.orelse.start, node.orelse.end)}
+        bare = (self.device_text(asking[0].body, place) or "").startswith("cuda")
+        parts = self.asked(asking[0].test, place) if bare else {}
+        return parts and {**parts, "fallback": (last.start, last.end)}
 
     def asked(self, test: ir.Expr, place: CodeContext) -> dict[str, Span]:
         """Return the spans of the question for CUDA, "availability", and of the "rest" of a test."""
@@ -43,6 +48,19 @@ class CudaTests:
             return {}
         at = whole.values[0 if asked[0] else -1]
         return {"availability": (at.start, at.end), "rest": (rest[0].start, rest[-1].end)}
+
+    def asked_or_denied(self, test: ir.Expr, place: CodeContext) -> dict[str, Span]:
+        """Return the same spans for a statement; its test may also hold without CUDA: `not available()`, and
+        `wanted and not available()`, which has no "rest" where it holds."""
+        match test:
+            case ir.Unary(op="not", operand=operand):
+                return self.asked(operand, place)
+            case ir.Bool(op="and", values=values):
+                denied = [v for v in values if isinstance(v, ir.Unary) and self.asks_for_cuda(v, place)]
+                others = [v for v in values if not any(v is one for one in denied)]
+                if len(denied) == 1 and not any(self.asks_for_cuda(v, place) for v in others):
+                    return self.asked(denied[0].operand, place)
+        return self.asked(test, place)
 
     def _set_before(self, test: ir.Name, place: CodeContext) -> ir.Expr | None:
         """Return the expression that the name was set to, if it still means the same: set once, here, from

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from xlamig import ir
-from xlamig.facts import DeviceChoice, Why
+from xlamig.facts import DeviceChoice, Fact, Why
 from xlamig.findings import Confidence
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.ranks import is_rank
@@ -43,6 +43,10 @@ class Devices:
     def cover(self, node: ir.Node) -> None:
         """Say that the literals below `node` are spoken for."""
         self.covered.update((inner.start, inner.end) for inner in ir.walk(node))
+
+    def is_covered(self, fact: Fact) -> bool:
+        """Return whether a fact is about a literal that a selection further down has spoken for."""
+        return isinstance(fact, DeviceChoice) and fact.via == "literal" and fact.span in self.covered
 
     # ------------------------------------------------------------------ where literals stand
 

@@ -56,8 +56,9 @@ class Selections:
         shown: ir.Expr = parent if parent is not None else node
         device = next((text for text in branches if text.startswith("cuda")), "cuda")
         result: Literal["device", "string"] = "device" if parent or self._makes_device(node) else "string"
+        form = "chain" if isinstance(node.orelse, ir.IfExp) else "ternary"
         yield self._fact(
-            shown, "ternary", device, self._fallback(branches), result, place, self.tests.parts(node, place)
+            shown, form, device, self._fallback(branches), result, place, self.tests.parts(node, place)
         )
 
     def _tries_xla_before(self, node: ir.IfExp, place: CodeContext) -> bool:
@@ -159,10 +160,11 @@ class Selections:
             makes = self._makes_device(found.chosen or found.fallback)
             result: Literal["device", "string"] = "device" if makes else "string"
             test = ir.Name(node.start, node.test.end, "if")
+            form = "if-else" if found.chosen is not None else "override"
             parts = self._plain_choice(node, place)
-            if not parts and found.near and (asked := self.tests.asked(node.test, place)):
+            if not parts and found.near and (asked := self.tests.asked_or_denied(node.test, place)):
                 parts = {**asked, "fallback": (found.fallback.start, found.fallback.end)}
-            yield self._fact(test, "if-else", text or "cuda", "cpu", result, place, parts)
+            yield self._fact(test, form, text or "cuda", "cpu", result, place, parts)
             return
         negated = self.tests.is_negated(node.test, place)
         chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
@@ -239,7 +241,10 @@ class Selections:
         if is_statement:
             fields["statement"] = (node.start, node.end)
         fields["related"] = (Why("moved to CUDA only under this test", (moved.start, moved.end)),)
-        fields["parts"] = {"statement": (node.start, node.end), **self.tests.asked(node.test, place)}
+        fields["parts"] = {
+            "statement": (node.start, node.end),
+            **self.tests.asked_or_denied(node.test, place),
+        }
         return DeviceChoice(**fields, via="move", device="cuda", form="move", fallback="cpu", result="move")
 
     # ------------------------------------------------------------------ helpers

@@ -63,7 +63,8 @@ class Walk:
         self.detectors.add(self.detectors.no_device.absence(self.interpretation.trains, self.visit))
         self.detectors.add(self.detectors.no_device.on_cpu(self.interpretation.trains))
         consumed = self.detectors.apis.consumed
-        found = (f for f in self.detectors.facts if f.kind != "launch" or f.span not in consumed)
+        found = [f for f in self.detectors.facts if f.kind != "launch" or f.span not in consumed]
+        found = [f for f in found if not self.detectors.devices.is_covered(f)]
         callers = SoleCallers(self.scopes.functions(), self.analysis.text)
         return [self._placed(fact, callers.of(fact.scope)) for fact in found]
 

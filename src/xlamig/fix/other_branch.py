@@ -1,0 +1,89 @@
+"""Repeats the moves below a test of CUDA in its other branch, which runs on XLA and on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.facts import DeviceChoice, Fact
+from xlamig.fix.context import Draft, FixContext
+from xlamig.fix.device import device_expression
+from xlamig.fix.insertion import insert_after
+from xlamig.fix.placements import placed_below
+from xlamig.fix.scopes import dotted_name
+
+
+def move_elsewhere(fact: DeviceChoice, node: ir.If, context: FixContext) -> Draft | None:
+    """Write the moves below `else:`, or at the end of the branch without CUDA, which only logs."""
+    negated = isinstance(node.test, ir.Unary)
+    chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
+    moved = dict.fromkeys(_moved(chosen))
+    if not moved or "" in moved:
+        return None
+    device = device_expression(context, fact, (node.test.start, node.test.end), from_scope=False)
+    if device is None:
+        return None
+    lines = [move.format(f"to({device.text})") for move in moved]
+    rest = context.text(fact.parts["rest"]) if "rest" in fact.parts else ""
+    if other and not rest:
+        edit = insert_after(context, other[-1], lines)
+    elif not other:
+        head = f"elif {rest}:" if rest else "else:"
+        edit = insert_after(context, node, [head, *(f"{context.module.indent}{line}" for line in lines)])
+    else:
+        return None
+    if edit is None:
+        return None
+    message = f"Without CUDA use `{lines[0]}`, which moves to XLA or stays on the CPU"
+    return Draft(message, (*device.edits, edit), device.creates)
+
+
+def _moved(block: ir.Block) -> Iterator[str]:
+    """Yield the moves to CUDA below as statements with a place for the call; "" for another use of CUDA."""
+    for statement in (inner for outer in block for inner in ir.statements(outer)):
+        match statement:
+            case ir.Assign(targets=(target,), value=value) if any(map(_is_move, ir.walk(value))):
+                name = _path(target)
+                yield f"{name} = {name}.{{}}" if name and _holds(value, name) else ""
+            case ir.ExprStmt(value=ir.Call(func=ir.Attribute(value=owner)) as call) if _is_move(call):
+                yield f"{_path(owner)}.{{}}" if _path(owner) else ""
+            case ir.ExprStmt() | ir.If():
+                continue
+            case ir.Stmt() if any(placed_below(statement)):
+                yield ""
+
+
+def _is_move(node: ir.Node) -> bool:
+    match node:
+        case ir.Call(func=ir.Attribute(attr="cuda")):
+            return True
+        case ir.Call(func=ir.Attribute(attr="to"), args=(ir.Arg(value=ir.Const(value=str(text))), *_)):
+            return text.startswith("cuda")
+    return False
+
+
+def _path(node: ir.Expr) -> str:
+    name = dotted_name(node)
+    return "" if name.startswith(".") else name
+
+
+def _holds(value: ir.Expr, path: str) -> bool:
+    return any(dotted_name(node) == path for node in ir.walk(value))
+
+
+def moves_itself(node: ir.IfExp, fact: Fact, context: FixContext) -> Draft | None:
+    """`model.cuda() if torch.cuda.is_available() else model` as a move to the device that there is."""
+    match node.body:
+        case ir.Call(func=ir.Attribute(attr="cuda", value=owner), args=()):
+            pass
+        case _:
+            return None
+    place = (node.start, node.end)
+    device = device_expression(context, fact, place, from_scope=False)
+    if device is None or "\n" in context.text(place):
+        return None
+    text = f"{context.text((owner.start, owner.end))}.to({device.text})"
+    if "rest" in fact.parts:
+        left = context.text((node.orelse.start, node.orelse.end))
+        text = f"{text} if {context.text(fact.parts['rest'])} else {left}"
+    return Draft(f"Use `{text}`", (*device.edits, context.edit(*place, text)), device.creates)

@@ -20,9 +20,9 @@ def device_move(fact: Fact, options: Options, context: FixContext) -> Draft | No
         return None
     if whole := decided_by_flag(fact, context):
         return whole
-    node = path_to(context.module, *fact.parts["statement"])[-1]
-    if isinstance(node, ir.IfExp):
-        return moves_itself(node, fact, context)
+    expression = path_to(context.module, *fact.parts["statement"])[-1]
+    if isinstance(expression, ir.IfExp):
+        return moves_itself(expression, fact, context)
     node = statement_at(context.module, fact.parts["statement"])
     if not isinstance(node, ir.If):
         return None

@@ -13,6 +13,7 @@ SILENT = {
     "numpy": "import numpy as np\nz = np.ones(3).mean().item(); float(np.pi); np.zeros(2).tolist()",
     "dictionaries": "z = {'a': 1}\nfor k, v in z.items(): k.strip()\nz['a'].item if False else None",
     "is None": "loss if loss is None else 1\nif loss is not None: z = 1",
+    "equal to a container": "if loss == {} or loss == [1] or loss != (): z = 1",
     "a test on metadata": "if x.dim() == 2 and x.dtype is torch.float32 and len(x): z = 1",
     "a list of tensors": "if [loss]: z = 1",
     "a lazy log argument": "import logging\nlogging.getLogger('a').debug('%s', loss)",

@@ -274,7 +274,10 @@ def test_repeats_are_dynamic_only_as_far_as_the_count_is_a_tensor(line: str, con
     assert [f.confidence for f in found if f.kind == "dynamic-shape"] == [confidence]
 
 
-@pytest.mark.parametrize(("key", "confidence"), [("num_frames", "possible"), ("frames", "likely")])
+@pytest.mark.parametrize(
+    ("key", "confidence"),
+    [("num_frames", "possible"), ("epoch", "possible"), ("text_input", "possible"), ("frames", "likely")],
+)
 def test_a_count_in_a_mapping_of_unknown_origin_is_hardly_a_tensor(key: str, confidence: str) -> None:
     text = f"""
     from elsewhere import Model

@@ -129,8 +129,8 @@ class Indexing:
     ) -> AbstractValue:
         key = index[0].const
         if base.loose and isinstance(key, str):
-            # The mapping of a call nobody knows: `out["num_frames"]` is more often a Python number.
-            return base.replace(sure=POSSIBLE) if table.name_like("count").search(key) else base
+            # Of a mapping that nobody knows, `out["num_frames"]` and `batch["text"]` are seldom tensors.
+            return base.replace(sure=POSSIBLE) if table.name_like("python-entry").search(key) else base
         masked = self._costs(node, base, index, "read")
         # What indexes something else is mostly a vector, and an element of it a 0-d tensor.
         scalar = (

@@ -37,6 +37,7 @@ _FOLD: dict[str, Callable[[float, float], float]] = {
     "-": operator.sub,
     "*": operator.mul,
 }
+_UNEQUAL = frozenset({"none", "text", "mapping", "sequence"})  # to a tensor: `x == {}` is False, without a read
 _CHANGING = ("random", "read", "derived", "length", "step-counter", "position", "batch")
 
 
@@ -212,7 +213,7 @@ class Operators:
             if cause is None:
                 return BOOL
             return AbstractValue("bool", cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
-        if "none" in (left.kind, right.kind) or "text" in (left.kind, right.kind):
+        if _UNEQUAL & {left.kind, right.kind}:
             return BOOL
         tensor = self._of_tensors(op, left, right, node)
         source = self.m.source(node.left) if left.kind == "tensor" else ""

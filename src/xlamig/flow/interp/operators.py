@@ -37,7 +37,7 @@ _FOLD: dict[str, Callable[[float, float], float]] = {
     "-": operator.sub,
     "*": operator.mul,
 }
-_UNEQUAL = frozenset({"none", "text", "mapping", "sequence"})  # to a tensor: `x == {}` is False, without a read
+_UNEQUAL = frozenset({"none", "text", "mapping", "sequence"})  # `tensor == {}` is False, without a read
 _CHANGING = ("random", "read", "derived", "length", "step-counter", "position", "batch")
 
 

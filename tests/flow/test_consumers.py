@@ -68,7 +68,8 @@ def test_help_fits_what_takes_the_value(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
-        ("x ** step", "Make the exponent a tensor"),
+        ("x ** step", "Make `step` a tensor"),
+        ("step ** x", "Make `step` a tensor"),
         ("torch.triu(x, step)", "Mask by comparison"),
         (
             "torch.nn.functional.layer_norm(x, (2,), eps=1e-5 * step)",

@@ -104,6 +104,7 @@ def test_counts_the_findings_in_a_module_that_no_script_imports(here: Path) -> N
         {"net/old.py": CUDA + 'if __name__ == "__main__":\n    f()\n'},
         {"train.py": "from net import model\n"},  # no script: a library
         {"run.py": "from net.old import f\nf()\n"},  # a script without a test for its name
+        {"run.py": "import sys\nsys.path.append('net')\nfrom old import f\nf()\n"},
     ],
 )  # fmt: skip
 def test_lists_a_module_that_may_be_imported(here: Path, more: dict[str, str]) -> None:

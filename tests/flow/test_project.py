@@ -114,6 +114,30 @@ def test_a_constant_of_another_module_is_known_but_not_sure() -> None:
     assert flag.kind == "expression"
 
 
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("sys.path.append('core')", [SYNC]),
+        ("sys.path.insert(0, os.path.join(os.path.dirname(__file__), 'core'))", [SYNC]),
+        ("sys.path.extend(['lib', '../core'])", [SYNC]),
+        ("sys.path.append('lib')", []),
+        ("sys.path.append('..')", []),
+        ("sys.path.remove('core')", []),
+        ("sys.argv.append('core')", []),
+    ],
+)
+def test_a_script_imports_from_the_folders_that_it_adds(line: str, names: list[str]) -> None:
+    source = f"import os, sys\n{line}\nfrom net import sync\nsync()"
+    project = {"src/core/net.py": RENAMED, "src/core/lib.py": "def sync(): pass"}
+    assert set(uses(source, filename="train.py", project=project)) == set(names)
+
+
+def test_a_folder_that_a_script_adds_hides_no_module_beside_it() -> None:
+    source = "import sys\nsys.path.append('core')\nfrom net import sync\nsync()"
+    project = {"core/net.py": RENAMED, "net.py": "def sync(): pass"}
+    assert uses(source, filename="train.py", project=project) == []
+
+
 BASE = """
 import torch
 class Net(torch.nn.Module): pass

@@ -17,6 +17,7 @@ from xlamig.flow.model.project import ProjectIndex
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.registry_entries import registries_of
 from xlamig.flow.model.scopes import Binding, ScopeTable, path_of
+from xlamig.flow.model.search_path import search_path
 from xlamig.flow.model.site import Analysis, has_torch
 from xlamig.flow.model.summaries import FunctionSummary
 from xlamig.flow.model.values import Values
@@ -65,6 +66,7 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
         device_sinks(module, text),
         may_choose_device(text),
         registries,
+        search_path(module, text),
     )
 
 

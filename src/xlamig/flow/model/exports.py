@@ -33,7 +33,8 @@ class Interface(NamedTuple):
     """A module as its importers see it. `imports` are the dotted modules it names, `calls` is what its
     functions and its steps call (see callgraph), `summaries` are of its functions that do something a
     caller should know of, `torch` tells whether it works on tensors, `sinks` are where it raises for an
-    XLA device (see device_sinks), `device` tells whether it may choose a device."""
+    XLA device (see device_sinks), `device` tells whether it may choose a device, `search_path` holds the
+    folders that it adds to `sys.path`."""
 
     module: str
     exports: Mapping[str, Export] = MappingProxyType({})
@@ -46,3 +47,4 @@ class Interface(NamedTuple):
     sinks: tuple[str, ...] = ()
     device: bool = False
     registries: Registries = NO_REGISTRIES
+    search_path: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from xlamig.flow.model.callers import Callers, callers_of
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.exports import Export, Interface
 from xlamig.flow.model.registries import RegistryIndex
+from xlamig.flow.model.search_path import folders_named
 from xlamig.flow.model.summaries import FunctionSummary
 
 _MAX_REEXPORTS = 12  # re-exports may form a cycle
@@ -23,7 +24,8 @@ class ProjectIndex:
 
     A module's identity is its path with dots ("src.pkg.utils"). An import means the module found
     from the importer's folder or the nearest folder above it, which serves packages, `src`
-    layouts, loose scripts and folders without `__init__.py` alike.
+    layouts, loose scripts and folders without `__init__.py` alike; or else in a folder that the importer
+    adds to `sys.path`.
     """
 
     def __init__(self, interfaces: Mapping[str, Interface]) -> None:
@@ -60,7 +62,13 @@ class ProjectIndex:
         key = (dotted, origin.rpartition(".")[0])
         if key not in self._owners:
             self._owners[key] = self._find_owner(*key)
-        return self._owners[key]
+        return self._owners[key] or self._find_on_search_path(dotted, origin)
+
+    def _find_on_search_path(self, dotted: str, origin: str) -> tuple[str, str] | None:
+        interface = self._interfaces.get(origin)
+        folders = folders_named(interface.search_path, self._inside) if interface is not None else ()
+        found = (self._longest(f"{folder}.{dotted}", folder) for folder in folders)
+        return next((one for one in found if one is not None and self._may_hold(*one)), None)
 
     def _find_owner(self, dotted: str, folder: str) -> tuple[str, str] | None:
         first = dotted.partition(".")[0]
@@ -227,9 +235,9 @@ class ProjectIndex:
         return {name: self._imported(interface) for name, interface in self._interfaces.items()}
 
     def needed_by(self, interface: Interface, also: Iterable[str] = ()) -> Mapping[str, Interface]:
-        """The interfaces that can change what `interface`'s module means: all it reaches, and those of the
-        modules `also`."""
-        starts = {*self._imported(interface), *self.registries.fillers(interface.module), *also}
+        """The interfaces that can change what `interface`'s module means: all it reaches, and of `also`."""
+        own = (interface.module,) if interface.search_path else ()
+        starts = {*own, *self._imported(interface), *self.registries.fillers(interface.module), *also}
         reached = frozenset[str]().union(*map(self._meant_through, starts))
         return {module: self._interfaces[module] for module in sorted(reached)}
 
@@ -264,14 +272,8 @@ class ProjectIndex:
 
     def reached_from(self, modules: Iterable[str]) -> frozenset[str]:
         """The modules, all they import, directly or through others, and the packages these are in."""
-        reached: set[str] = set()
-        waiting = list(modules)
-        while waiting:
-            module = waiting.pop()
-            if module in self._interfaces and module not in reached:
-                reached.add(module)
-                waiting += [*self._imports[module], module.rpartition(".")[0]]
-        return frozenset(reached)
+        edges = {name: (*some, name.rpartition(".")[0]) for name, some in self._imports.items()}
+        return frozenset(_closure(modules, edges) & self._interfaces.keys())
 
     def _imported(self, interface: Interface) -> tuple[str, ...]:
         names = (*interface.imports, *interface.stars)

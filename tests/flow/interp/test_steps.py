@@ -451,7 +451,7 @@ def test_a_parameter_is_where_the_caller_computed_it(given: str, read: bool) -> 
 
 
 KEPT = """
-model = nn.Linear(8, 8).cuda()
+model = nn.Linear(8, 8)MOVE
 kept = []
 for batch in torch.utils.data.DataLoader(data):
     out = model(batch.cuda())
@@ -475,7 +475,8 @@ for batch in torch.utils.data.DataLoader(data):
     ],
 )
 def test_a_read_leaves_other_results_to_be_computed(body: str, boundary: str) -> None:
-    assert boundaries(KEPT.replace("BODY", body)) == [f"evaluation {boundary}"]
+    for move in (".cuda()", ".to(args.device)"):
+        assert boundaries(KEPT.replace("BODY", body).replace("MOVE", move)) == [f"evaluation {boundary}"]
 
 
 ENTRY = """

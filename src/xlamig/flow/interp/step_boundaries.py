@@ -10,6 +10,7 @@ from xlamig.flow.interp.carried_names import reads_apart, replaced
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
 from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.loop_kinds import header_of, is_short
+from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.known import short
@@ -88,7 +89,7 @@ def _appended(m: State, loop: Loop) -> Iterator[ir.Expr]:
                 if kept is None or kept.kind != "sequence" or kept.trait not in (Mark.APPENDED, Mark.GROWS):
                     continue
                 tensor = element_of(kept)
-                if tensor.kind == "tensor" and tensor.place == "device" and tensor.sure >= LIKELY:
+                if tensor.kind == "tensor" and sureness(tensor) >= LIKELY:
                     yield arg.value
 
 

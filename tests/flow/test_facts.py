@@ -129,6 +129,8 @@ def test_the_scope_of_a_fact(source: str, scope: str) -> None:
         ("def f(a=HERE): pass", {"default-argument"}),
         ("def f(*, a=HERE): pass", {"default-argument"}),
         ("for a in b:\n with torch.no_grad():\n  HERE", {"loop", "no-grad"}),
+        ("class F(torch.autograd.Function):\n def forward(ctx, x): HERE", {"forward", "no-grad", "per-step"}),
+        ("class F(torch.nn.Module):\n def forward(self, x): HERE", {"forward", "per-step"}),
     ],
 )
 def test_the_context_of_a_fact(source: str, context: set[str]) -> None:

@@ -223,7 +223,7 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
     if not bases or any(map(is_of_other_library, bases)):
         return NO_CONTEXT
     if any(_FUNCTION.search(base) for base in bases):
-        return FORWARD if name in _OF_FUNCTIONS else NO_CONTEXT
+        return FORWARD | {"no-grad"} if name in _OF_FUNCTIONS else NO_CONTEXT  # differentiates itself
     if name == "forward":  # a base from elsewhere: what has this method is a module
         return FORWARD if bases - _NO_MODULE else NO_CONTEXT
     if name in table.names("distributions", "per-step") and any(map(is_distribution_class, bases)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from xlamig.flow.interp.domain import AbstractValue, join_all
+from xlamig.flow.interp.domain import POSSIBLE, AbstractValue, join_all
 from xlamig.flow.interp.frames import ClassInfo, modules_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
@@ -30,4 +30,14 @@ def either(state: State, ways: Sequence[_T], run: Callable[[_T], AbstractValue])
             results.append(run(way))
         effects.append(effect)
     state.join_effects(*effects)
-    return join_all(results)
+    both = join_all(results)
+    return both if _agree(results, both) else both.replace(sure=POSSIBLE)
+
+
+def _agree(results: Sequence[AbstractValue], both: AbstractValue) -> bool:
+    """Return whether all results are tensors or none is, and all change between steps or none does: which
+    class an object is of is a guess, unlike which branches run."""
+    known = [result for result in results if result.kind not in ("none", "nothing")]
+    return len({result.kind == "tensor" for result in known}) < 2 and (
+        not both.cause or all(result.cause for result in known)
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.decisions import Decisions, is_copy_to_host
-from xlamig.flow.interp.domain import AbstractValue, join, join_all
+from xlamig.flow.interp.domain import AbstractValue, join_all, join_branches
 from xlamig.flow.interp.frames import copy_env
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.state import State
@@ -50,4 +50,4 @@ class Choices:
             self.m.effects.update(ways[0])
             return found[0]
         self.m.join_effects(*ways)
-        return join(*found)
+        return join_branches(*found)

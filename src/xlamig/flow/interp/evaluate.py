@@ -122,7 +122,7 @@ class Evaluator:
             case "foreign":
                 return FOREIGN
             case "distribution":
-                return AbstractValue("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
+                return self._of_distribution(owner, name)
             case "device":
                 return AbstractValue("text", place=owner.place) if name == "type" else NUMBER
             case "sequence" if owner.items and name in ("values", "indices") and len(owner.items) == 2:
@@ -156,6 +156,14 @@ class Evaluator:
         ):
             return TOP  # of a method, the name itself: `batch.split` is another object's attribute
         return owner.replace(sure=min(owner.sure, LIKELY))
+
+    @staticmethod
+    def _of_distribution(owner: AbstractValue, name: str) -> AbstractValue:
+        if name in table.names("attributes", "shape-of-distribution"):
+            return AbstractValue("sequence", element=NUMBER, trait=Mark.SHAPE)
+        if name in table.names("attributes", "other-of-distribution"):
+            return TOP
+        return AbstractValue("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
 
     def _of_unseen(self, owner: AbstractValue, name: str) -> AbstractValue:
         known = name in table.names("attributes", "shape") or name == "device"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     Residence,
     alternatives,
     join,
+    join_branches,
 )
 from xlamig.flow.model.scopes import Scope, path_of
 
@@ -48,10 +49,14 @@ class ClassInfo(Definition):
     version: int = 0  # grows when an attribute becomes something else
 
     @cached_property
-    def counters(self) -> frozenset[str]:
-        """The attributes that a method computes from their own value: `self.step += 1`."""
-        methods = (m for name, m in self.methods.items() if name != "__init__" and "epoch" not in name)
-        return frozenset(name for method in methods for name in _counted(method))
+    def counters(self) -> Mapping[str, Sequence[ir.FunctionDef]]:
+        """The attributes that methods compute from their own value, as `self.step += 1`, with the methods."""
+        found: dict[str, list[ir.FunctionDef]] = {}
+        for name, method in self.methods.items():
+            if name != "__init__" and "epoch" not in name:
+                for attribute in _counted(method):
+                    found.setdefault(attribute, []).append(method)
+        return found
 
     @property
     def may_be_module(self) -> bool:
@@ -202,7 +207,7 @@ def join_env(one: Env | None, other: Env | None) -> Env:
     for name in changed:
         here, there = one.get(name), other.get(name)
         if here is not None and there is not None:
-            result[name] = join(here, there)
+            result[name] = join_branches(here, there)
         elif "." in name:  # of an attribute the class knows better
             result.pop(name, None)
         elif there is not None:

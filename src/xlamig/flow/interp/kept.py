@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache, partial
 
 from xlamig import ir
@@ -84,7 +85,19 @@ def with_step_counter(state: State, info: ClassInfo, name: str, value: AbstractV
     """Return a value that an object keeps; a number that its methods count is different every step."""
     if value.kind != "number" or value.cause or state.frequency != "step" or name not in info.counters:
         return value
-    return value.replace(cause="step-counter", loop=0, sure=LIKELY, const=TOP.const)
+    sure = (
+        LIKELY if any(_may_run_each_step(state, info, method) for method in info.counters[name]) else POSSIBLE
+    )
+    return value.replace(cause="step-counter", loop=0, sure=sure, const=TOP.const)
+
+
+def _may_run_each_step(state: State, info: ClassInfo, method: ir.FunctionDef) -> bool:
+    """Return whether a method runs every step, or something in sight mentions it: a user calls the others."""
+    if info.frame.home != state.names.module or state.frame.scope.node is method:
+        return True
+    if "per-step" in state.regions.of_function(method, info.scope):
+        return True
+    return re.search(rf"\.{method.name}\b", state.analysis.text) is not None
 
 
 def cache_by_name(name: str, value: AbstractValue) -> AbstractValue:

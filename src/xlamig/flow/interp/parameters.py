@@ -15,6 +15,7 @@ from xlamig.flow.interp.domain import (
     TOP,
     AbstractValue,
     LibraryObject,
+    Mark,
     Residence,
     inside,
     join_all,
@@ -244,6 +245,8 @@ class Parameters:
             return AbstractValue("tensor", place, sure=LIKELY, dtype=dtype)
         if kind := table.object_of(self.m.names.canonical(dotted)):
             return AbstractValue("foreign", trait=LibraryObject(kind))
+        if dotted == "torch.Size":
+            return AbstractValue("sequence", element=NUMBER, trait=Mark.SHAPE)
         if dotted == "torch.device":
             return AbstractValue("device", "device", sure=LIKELY)
         if dotted.startswith("torch.optim.") or path.endswith("Optimizer"):

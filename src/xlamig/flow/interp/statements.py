@@ -7,7 +7,7 @@ from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.correlated import remember
 from xlamig.flow.interp.decisions import is_copy_to_host
 from xlamig.flow.interp.definitions import Definitions
-from xlamig.flow.interp.domain import NONE, NUMBER, TOP, Mark, join
+from xlamig.flow.interp.domain import NONE, NUMBER, TOP, Mark, join_branches
 from xlamig.flow.interp.evaluate import Evaluator
 from xlamig.flow.interp.frames import Env, copy_env, join_env
 from xlamig.flow.interp.growth import record_returned_growth
@@ -85,7 +85,7 @@ class Statements:
                 thing = self.m.semantics.evaluate(value) if value is not None else NONE
                 record_returned_growth(self.m, thing)
                 before = self.m.frame.returned
-                self.m.frame.returned = thing if before is None else join(before, thing)
+                self.m.frame.returned = thing if before is None else join_branches(before, thing)
                 return True
             case ir.Raise(value=value):
                 if value is not None:

@@ -13,7 +13,14 @@ from xlamig.flow.interp.domain.containers import (
     sequence,
     tensors_in,
 )
-from xlamig.flow.interp.domain.join import alternatives, join, join_all, join_place, known_parts
+from xlamig.flow.interp.domain.join import (
+    alternatives,
+    join,
+    join_all,
+    join_branches,
+    join_place,
+    known_parts,
+)
 from xlamig.flow.interp.domain.traits import (
     Carried,
     Clock,
@@ -89,6 +96,7 @@ __all__ = [
     "inside",
     "join",
     "join_all",
+    "join_branches",
     "join_parameters",
     "join_place",
     "known_parts",

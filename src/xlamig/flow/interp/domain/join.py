@@ -61,6 +61,18 @@ def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     return _join_unlike(one, other)
 
 
+def join_branches(one: AbstractValue, other: AbstractValue) -> AbstractValue:
+    """Return the join of what two branches give; what is a list of numbers on one of them is possibly a
+    tensor, and no more."""
+    both = join(one, other)
+    for tensor, listed in ((one, other), (other, one)):
+        if tensor.kind == "tensor" and listed.kind in _CONTAINERS:
+            held = _element(listed)
+            if held is not BOTTOM and not _hidden_tensor(held)[0]:
+                return both.replace(sure=POSSIBLE)
+    return both
+
+
 def join_all(values: Iterable[AbstractValue], empty: AbstractValue = TOP) -> AbstractValue:
     """Return the join of all values, `empty` if there are none."""
     found: AbstractValue | None = None

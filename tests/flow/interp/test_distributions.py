@@ -88,7 +88,15 @@ def test_constructor_that_runs_once_is_not_reported() -> None:
     assert checked(own + "\nprior = Own(torch.zeros(4).cuda())\n") == []
 
 
-@pytest.mark.parametrize(("switch", "found"), [("False", []), ("__debug__", [(6, "likely")])])
+@pytest.mark.parametrize(
+    ("switch", "found"),
+    [
+        ("Distribution.set_default_validate_args(False)", []),
+        ("Distribution._validate_args = False", []),
+        ("Distribution.set_default_validate_args(__debug__)", [(6, "likely")]),
+        ("Other._validate_args = False", [(6, "likely")]),
+    ],
+)
 def test_only_false_switches_the_checks_off(switch: str, found: list[tuple[int, str]]) -> None:
     own = OWN.format(held='{"loc": constraints.real}', given="")
-    assert checked(f"{own}\nDistribution.set_default_validate_args({switch})\n") == found
+    assert checked(f"{own}\n{switch}\n") == found

@@ -1,4 +1,4 @@
-"""What may be so on one way only is `possible`; what is so on every way keeps its confidence."""
+"""A guess about one of several ways is `possible`; a fact of every way keeps its confidence."""
 
 from __future__ import annotations
 

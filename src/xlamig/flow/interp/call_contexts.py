@@ -38,6 +38,7 @@ class _Ran:
     results: dict[tuple[object, ...], _Result] = field(default_factory=dict)
     frequencies: set[str] = field(default_factory=set)
     given: dict[str, AbstractValue] = field(default_factory=dict)  # in the last call
+    joined: tuple[int, _Result] | None = None  # the join of so many results
 
 
 class CallContexts:
@@ -129,11 +130,15 @@ class CallContexts:
         return result
 
     def _any(self, ran: _Ran) -> _Result:
-        results = list(ran.results.values())
-        effects = Effects()
-        for _, one, _ in results:
-            effects.update(one)
-        return join_all([thing for thing, _, _ in results]), effects, results[-1][2]
+        """Return the join of the results so far."""
+        if ran.joined is None or ran.joined[0] != len(ran.results):
+            results = list(ran.results.values())
+            effects = Effects()
+            for _, one, _ in results:
+                effects.update(one)
+            result = join_all([thing for thing, _, _ in results]), effects, results[-1][2]
+            ran.joined = len(results), result
+        return ran.joined[1]
 
     def _happens(self, effects: Effects, node: ir.Call | None) -> None:
         m = self.m

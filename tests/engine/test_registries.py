@@ -8,6 +8,7 @@ import pytest
 
 from xlamig import engine
 from xlamig.engine import Options
+from xlamig.flow.interp.program import ModulesRun
 
 REGISTRY = """class Registry:
     def __init__(self):
@@ -107,3 +108,20 @@ def test_what_a_registry_gives_runs_where_it_is_called(
     tmp_path: Path, losses: str, made: str, used: str
 ) -> None:
     assert found(tmp_path, losses, made, used) == [("losses.py", "warning")]
+
+
+def test_runs_no_module_of_a_registry_that_holds_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of sixty files registers a class, more than an analysis has in reach."""
+    for i in range(60):
+        (tmp_path / f"losses{i}.py").write_text(HEAD + f"@LOSSES.register('a')\n{CLASS}", encoding="utf-8")
+    (tmp_path / "registry.py").write_text(REGISTRY, encoding="utf-8")
+    main = MAIN.format(made="loss = LOSSES.get(name)", used="loss.compute(y)").replace("import losses\n", "")
+    (tmp_path / "main.py").write_text(main, encoding="utf-8")
+    started: list[str] = []
+    run = ModulesRun._machine
+    monkeypatch.setattr(ModulesRun, "_machine", lambda self, name: started.append(name) or run(self, name))
+    report = engine.check([tmp_path], Options({"select": ["XLA101"]}, isolated=True, jobs=1, cache=False))
+    assert [f.filename for f in report.findings if not f.filename.startswith("losses")] == []
+    assert not any(".losses" in name for name in started)

@@ -19,7 +19,7 @@ from xlamig import ir
 from xlamig.facts import Interest, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.crossing import named
-from xlamig.flow.interp.domain import AbstractValue, Mark, join_all
+from xlamig.flow.interp.domain import MAX_ALTERNATIVES, TOP, AbstractValue, Mark, join_all
 from xlamig.flow.interp.events import Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.interpreter import AbstractInterpreter
@@ -68,6 +68,7 @@ class ModulesRun:
         self.keys: list[tuple[int, object]] = []  # of the calls that run
         self.reached: dict[str, dict[int, frozenset[str]]] = {}  # by module, see Visit
         self._statements: dict[str, frozenset[int]] = {}  # by module, their identities
+        self._registries: dict[tuple[str, str], bool] = {}  # see `_holds_anything`
 
     @property
     def main(self) -> AbstractInterpreter:
@@ -92,16 +93,31 @@ class ModulesRun:
 
     def registry(self, module: str, name: str) -> AbstractValue | None:
         """Return a registry as a mapping of what the project's files put into it; None where nothing does."""
-        found = [
-            (one.key, self.value(one.module, one.name)) for one in self.index.registries.held(module, name)
-        ]
+        held = self.index.registries.held(module, name)
+        if not held:
+            return None
+        mapping = AbstractValue("mapping", trait=Mark.REGISTRY)
+        if self._holds_anything(module, name):
+            return mapping.replace(element=TOP)
+        found = [(one.key, self.value(one.module, one.name)) for one in held]
         fields = {key: value for key, value in found if value is not None}
         if not fields:
             return None
-        mapping = AbstractValue("mapping", trait=Mark.REGISTRY)
         if len(fields) == len(found) and "" not in fields:
             return mapping.replace(fields=fields)
         return mapping.replace(element=join_all(value for _, value in found if value is not None))
+
+    def _holds_anything(self, module: str, name: str) -> bool:
+        """Return whether a registry holds more definitions than a value keeps, some of them out of reach; no
+        module runs for the answer."""
+        known = self._registries.get((module, name))
+        if known is None:
+            held = {(one.module, one.name) for one in self.index.registries.held(module, name)}
+            within = {one for one in held if one[0] in self.texts or one[0] in self.machines}
+            defined = sum(self.index.defines(*one) for one in within)
+            known = len(within) < len(held) and defined > MAX_ALTERNATIVES
+            self._registries[module, name] = known
+        return known
 
     def dotted(self, name: str) -> AbstractValue | None:
         """Return the function or class with this full name."""

@@ -163,6 +163,11 @@ class ProjectIndex:
         found = self._interfaces[place[0]].summaries.get(place[1]) if place is not None else None
         return (found, place[0]) if place is not None and found is not None else None
 
+    def defines(self, module: str, name: str) -> bool:
+        """Return whether a module defines a function or class of this name."""
+        export = self._interfaces[module].exports.get(name)
+        return export is not None and export.kind in ("function", "class")
+
     @cached_property
     def registries(self) -> RegistryIndex:
         """The registries of the modules in reach."""

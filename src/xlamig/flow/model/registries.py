@@ -62,8 +62,10 @@ class RegistryIndex:
 def _filled(parts: Mapping[str, Registries], locate: Locate) -> dict[tuple[str, str], tuple[Held, ...]]:
     found: dict[tuple[str, str], dict[Held, None]] = {}
     for module, part in parts.items():
+        named = {entry.container for entry in part.entries}
+        containers = {name: _registry(name, module, parts, locate) for name in named}
         for entry in part.entries:
-            container = _registry(entry.container, module, parts, locate)
+            container = containers[entry.container]
             held = locate(entry.name, module) if container is not None else None
             if container is not None and held is not None:
                 name = held[1].removesuffix(".__init__")

@@ -14,6 +14,7 @@ from xlamig.flow.interp.domain.containers import (
     tensors_in,
 )
 from xlamig.flow.interp.domain.join import (
+    MAX_ALTERNATIVES,
     alternatives,
     join,
     join_all,
@@ -65,6 +66,7 @@ __all__ = [
     "DEVICE",
     "FOREIGN",
     "LIKELY",
+    "MAX_ALTERNATIVES",
     "MISSING",
     "NONE",
     "NUMBER",

@@ -36,7 +36,7 @@ _SEVERAL = frozenset({"function", "class", "instance", "module"})
 _CAUSES = {cause: rank for rank, cause in enumerate(get_args(Cause))}
 _NO_CAUSE: Cause = ""
 _CHOSEN: dict[Residence, int] = {"": 0, "host": 1, "either": 2, "device": 3}
-_MAX_ALTERNATIVES = 4
+MAX_ALTERNATIVES = 4
 _LEAST: tuple[Kind, ...] = ("nothing", "none")
 
 
@@ -200,7 +200,7 @@ def _either(one: Ref, other: Ref) -> Alternatives | None:
     """Return what two branches may give; None where one is not known, or they are many."""
     sides = alternatives(one), alternatives(other)
     both = Alternatives(sides[0] | sides[1])
-    return both if all(sides) and len(both) <= _MAX_ALTERNATIVES else None
+    return both if all(sides) and len(both) <= MAX_ALTERNATIVES else None
 
 
 def _position(ref: Ref) -> tuple[int, int]:

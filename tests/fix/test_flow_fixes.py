@@ -49,6 +49,22 @@ def test_sums_stay_on_the_device() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "start", ["total, count = 0, 1.0", "total = count = 0", "count = 1\n    total = 0.0"]
+)
+def test_sums_that_start_beside_others(start: str) -> None:
+    code = EVALUATE.format(factor="", inside="count += len(x)").replace("total = 0", start)
+    assert len(fixed(code, "XLA101")) == 3
+
+
+@pytest.mark.parametrize(
+    "start", ["total, count = start()", "count, total = 0, None", "total, count = zeros"]
+)
+def test_sums_that_may_not_start_as_numbers(start: str) -> None:
+    code = EVALUATE.format(factor="", inside="count += len(x)").replace("total = 0", start)
+    assert fixed(code, "XLA101") == []
+
+
 @pytest.mark.parametrize("inside", ["print(total)", "if total > 3: break", "if len(x) < 3: continue"])
 def test_sums_that_the_loop_needs(inside: str) -> None:
     assert fixed(EVALUATE.format(factor="", inside=inside), "XLA101") == []

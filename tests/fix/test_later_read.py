@@ -102,6 +102,19 @@ def test_nothing_but_the_update_is_passed(between: str) -> None:
     assert fixed(body, "XLA101") in (body, "")
 
 
+@pytest.mark.parametrize("other", ["top1.update(acc[0], x.size(0))", "average.update(error)"])
+def test_another_meter_is_passed(other: str) -> None:
+    line = "        losses.update(loss.item(), x.size(0))\n"
+    moved = fixed(f"{line}        {other}\n{UPDATE}", "XLA101")
+    assert moved == f"        {other}\n{UPDATE}{line}"
+
+
+@pytest.mark.parametrize("other", ["scheduler.update(x)", "losses.update(1)", "top1.reset()"])
+def test_what_is_no_other_meter_is_not_passed(other: str) -> None:
+    body = f"        losses.update(loss.item(), x.size(0))\n        {other}\n{UPDATE}"
+    assert fixed(body, "XLA101") in (body, "")
+
+
 STOPS = [
     "assert not torch.isnan(loss)",
     "assert torch.isfinite(loss).all(), f'step {i}: {loss.item()}'",

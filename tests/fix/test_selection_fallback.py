@@ -65,6 +65,10 @@ def fixed(code: str, *grades: Applicability) -> list[str]:
             ["elif a.gpu:", "m = m.to(default_device())"],
         ),
         (
+            f"def f(m):\n    if a.gpu is not None and {AVAILABLE}:\n        m = m.cuda(a.gpu)\n",
+            [f"elif not {AVAILABLE}:", "m = m.to(default_device())"],
+        ),
+        (
             f"if not {AVAILABLE}:\n    print(1)\nelif gpu:\n    torch.cuda.set_device(gpu)\n    m.cuda(gpu)\n"
             "else:\n    m = torch.nn.DataParallel(m).cuda()\n",
             ["m.to(default_device())", "m = m.to(default_device())"],

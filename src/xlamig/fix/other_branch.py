@@ -12,6 +12,8 @@ from xlamig.fix.insertion import insert_after
 from xlamig.fix.placements import placed_below
 from xlamig.fix.scopes import dotted_name
 
+_NO_INDEX = "gpu is not None"
+
 
 def move_elsewhere(fact: DeviceChoice, node: ir.If, context: FixContext) -> Draft | None:
     """Write the moves below `else:`, or at the end of the branch without CUDA, which only logs."""
@@ -25,6 +27,8 @@ def move_elsewhere(fact: DeviceChoice, node: ir.If, context: FixContext) -> Draf
         return None
     lines = [move.format(f"to({device.text})") for move in moved]
     rest = context.text(fact.parts["rest"]) if "rest" in fact.parts else ""
+    if rest.endswith(_NO_INDEX):  # without an index all GPUs are meant, and other code moves
+        rest = f"not {context.text(fact.parts['availability'])}"
     if other and not rest:
         edit = insert_after(context, other[-1], lines)
     elif not other:

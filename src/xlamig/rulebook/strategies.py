@@ -86,6 +86,9 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "masked-fill": StrategyInfo("writes `masked_fill` or `torch.where` instead of the masked assignment"),
         "masked-sum": StrategyInfo("multiplies by the mask, or counts it, instead of selecting"),
         "move-first": StrategyInfo("moves the module above the construction of the optimizer"),
+        "pad-to-multiple": StrategyInfo(
+            "pads the batch further, to a multiple of {multiple}", {"multiple": _VALUE}, (("multiple",),)
+        ),
         "read-after-boundary": StrategyInfo(
             "moves what records the loss behind the step boundary", {"stops": _FLAG}
         ),

@@ -101,11 +101,10 @@ def _only_start(owner: ir.Node, loop: Loop, name: str) -> ir.Expr | None:
     before = [node for node in bound if node.end <= loop.start]
     if len(before) != 1 or any(loop.start <= node.start < loop.end for node in bound):
         return None
-    match before[0]:
-        case ir.Assign(targets=(ir.Name(),), value=value) as first:
-            pass
-        case _:
-            return None
+    first = before[0]
+    value = _given(first, name)
+    if value is None:
+        return None
     inside = (n for n in ir.walk(owner) if isinstance(n, Function) and n is not owner)
     if any(isinstance(n, ir.Scoping) for n in bound) or any(reads(n, name) for n in inside):
         return None
@@ -160,11 +159,19 @@ def _starts_as_number(owner: ir.Node, loop: Loop, name: str) -> bool:
             targets = node.targets if isinstance(node, ir.Assign) else (node.target,)
             if any(name == n.id for t in targets for n in ir.walk(t) if isinstance(n, ir.Name)):
                 before = node if before is None or node.start > before.start else before
-    return (
-        isinstance(before, ir.Assign)
-        and isinstance(before.value, ir.Const)
-        and type(before.value.value) in (int, float)
-    )
+    value = _given(before, name)
+    return isinstance(value, ir.Const) and type(value.value) in (int, float)
+
+
+def _given(statement: ir.Node | None, name: str) -> ir.Expr | None:
+    """Return what an assignment gives a name: `total = 0`, `total = right = 0`, `total, right = 0, 0`."""
+    match statement:
+        case ir.Assign(targets=(ir.Sequence(elements=names),), value=ir.Sequence(elements=values)):
+            pairs = zip(names, values, strict=False) if len(names) == len(values) else ()
+            return next((v for n, v in pairs if isinstance(n, ir.Name) and n.id == name), None)
+        case ir.Assign(targets=targets, value=value) if all(isinstance(t, ir.Name) for t in targets):
+            return value
+    return None
 
 
 def _boundary(fact: Fact, context: FixContext, loop: Loop) -> Draft | None:

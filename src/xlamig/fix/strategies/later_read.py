@@ -19,7 +19,7 @@ from xlamig.knowledge import helpers
 _BOUNDARIES = {helpers.BOUNDARY, "sync", "mark_step"}
 _UPDATES = {"backward", "clip_grad_norm_", "clip_grad_value_", "step", "unscale_", "update", "zero_grad"}
 _RECORDERS = {"add_scalar", "append", "info", "log", "print", "set_description", "set_postfix", "write"}
-_METER = re.compile(r"meter|metric|loss|average|avg", re.IGNORECASE)
+_METER = re.compile(r"meter|metric|loss|average|avg|^(?:top|acc|prec)\w*$", re.IGNORECASE)
 _PURE = {
     "all", "any", "detach", "float", "format", "int", "isfinite", "isinf", "isnan", "item", "round", "str",
 }  # fmt: skip
@@ -69,9 +69,17 @@ def _up_to_boundary(block: ir.Block, statement: ir.Stmt) -> Sequence[ir.Stmt]:
     for index, one in enumerate(rest):
         if _called(one) in _BOUNDARIES:
             return rest[: index + 1]
-        if not _is_update(one):
+        if not _is_update(one) and not _meter(one):
             break
     return ()
+
+
+def _meter(statement: ir.Stmt) -> str:
+    """Return the name of the meter that a statement updates with values of its own: `top1.update(acc, n)`."""
+    match statement:
+        case ir.ExprStmt(value=ir.Call(func=ir.Attribute(value=ir.Name(id=name), attr="update") as func)):
+            return name if _is_recorder(func) else ""
+    return ""
 
 
 def _is_update(statement: ir.Stmt) -> bool:
@@ -92,7 +100,8 @@ def _is_apart(statement: ir.Stmt, recorded: Sequence[ir.Expr], passed: Sequence[
     losses = differentiated(loop)
     known = losses | _SETTINGS | _LIBRARIES | set(_counters(loop))
     bound = {name for one in passed for node in ir.walk(one) for name in names_bound(node)}
-    used = {name for one in passed for name in names_read(one)}
+    meters = set(filter(None, map(_meter, passed)))
+    used = meters | {name for one in passed if not _meter(one) for name in names_read(one)}
     if set(names_bound(statement)) & used or names_read(statement) & (bound | (used - losses - _SETTINGS)):
         return False
     return all(set(_leaves(part)) <= known for part in recorded)

@@ -82,9 +82,14 @@ class CudaTests:
             return self.asks_for_cuda(test, place)
         path = path_of(test)
         bindings = place.scope.find(path) if path else []
-        return (
-            len(bindings) == 1 and isinstance(bindings[0].value, ir.Call) and self.asks_for_cuda(test, place)
-        )
+        if len(bindings) != 1:
+            return False
+        match bindings[0].value:
+            case ir.Call():
+                return self.asks_for_cuda(test, place)
+            case ir.IfExp(test=ir.Call() as asked, body=ir.Const(value=True), orelse=ir.Const(value=False)):
+                return self.asks_for_cuda(asked, place)
+        return False
 
     def asks_for_cuda(self, test: ir.Expr, place: CodeContext) -> bool:
         """Return whether a test asks, alone or among others, if CUDA is available."""

@@ -1,0 +1,84 @@
+"""Batches that are padded to their longest sample get one of few lengths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+
+HEAD = """import torch
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
+
+PAD = 1
+device = torch.device("cuda")
+"""
+COLLATE = """
+def collate(samples):
+    batch = {made}
+    {more}
+    return batch
+
+loader = DataLoader(data, 8, collate_fn=collate)
+for batch in loader:
+    {step}
+"""
+STEP = "loss = net(batch.to(device), batch != PAD)"
+
+
+def fixed(made: str, more: str = "", step: str = STEP) -> list[str]:
+    source = HEAD + COLLATE.format(made=made, more=more, step=step)
+    options = engine.Options(
+        {"select": ["XLA904"]}, isolated=True, jobs=1, cache=False, stdin=("a.py", source.encode())
+    )
+    outcome = engine.fix([Path("a.py")], options, frozenset({"safe", "unsafe"}), write=False)
+    assert outcome.stdin is not None
+    again = engine.Options(
+        {"select": ["XLA904"]},
+        isolated=True,
+        jobs=1,
+        cache=False,
+        stdin=("a.py", outcome.stdin.text.encode()),
+    )
+    if outcome.stdin.text != source:
+        left = engine.check([Path("a.py")], again).findings
+        assert [f.message for f in left if f.severity != "info"] == []
+    old = source.splitlines()
+    return [line.strip() for line in outcome.stdin.text.splitlines() if line not in old]
+
+
+@pytest.mark.parametrize(
+    ("made", "axis", "value"),
+    [
+        ("pad_sequence(samples, batch_first=True, padding_value=PAD)", 1, "PAD"),
+        ("pad_sequence(samples, True)", None, None),
+        ("pad_sequence(samples, padding_value=PAD)", 0, "PAD"),
+        ("pad_sequence([s['x'] for s in samples], batch_first=True)", 1, "0"),
+        ("pad_sequence(samples, batch_first=first)", None, None),
+        ("pad_sequence(samples, batch_first=True, padding_side='left')", None, None),
+        ("pad_sequence(samples, batch_first=True).long()", None, None),
+    ],
+)
+def test_a_batch_is_padded_below(made: str, axis: int | None, value: str | None) -> None:
+    amounts = f"[0, 0] * (batch.dim() - {(axis or 0) + 1}) + [0, -batch.size({axis}) % 128]"
+    line = f"batch = torch.nn.functional.pad(batch, {amounts}, value={value})"
+    assert fixed(made, step=STEP.replace("PAD", value or "PAD")) == ([line] if value else [])
+
+
+@pytest.mark.parametrize(
+    ("more", "step"),
+    [
+        ("lengths = max(len(s) for s in samples)", STEP),
+        ("", "loss = net(batch.to(device))"),
+        ("", "net(torch.nn.utils.rnn.pack_padded_sequence(batch.to(device), n), batch != PAD)"),
+    ],
+)
+def test_more_padding_may_matter(more: str, step: str) -> None:
+    assert fixed("pad_sequence(samples, batch_first=True, padding_value=PAD)", more, step) == []
+
+
+def test_a_tokenizer_pads_to_a_multiple() -> None:
+    call = "tokenizer(samples, padding=True, return_tensors='pt')"
+    assert fixed(call) == [f"batch = {call[:-1]}, pad_to_multiple_of=128)"]

@@ -61,13 +61,15 @@ class Precision:
 
 @dataclass(slots=True)
 class Totals:
-    """Counts of one half. `unreached` findings stand on code that did not run in 4 steps."""
+    """Counts of one half. `unreached` findings stand on code that did not run in 4 steps; `undecided` ones
+    say that a line recompiles, and all cases that ran it recompile for a reason that stands on another."""
 
     files: int = 0
     lines: int = 0
     event_lines: int = 0
     artefacts: int = 0
     unreached: int = 0
+    undecided: int = 0
     failures: int = 0
     unplaced_failures: int = 0
     recall: dict[str, Recall] = field(default_factory=lambda: {kind: Recall() for kind in seen.KINDS})
@@ -106,7 +108,7 @@ def _compare(name: str, file: File, predictions: Iterable[Prediction], result: S
     totals = result.totals
     lines = file.lines()
     totals.files += 1
-    totals.lines += len(file.often)
+    totals.lines += len(file.runs.often)
     totals.event_lines += len({row for row, _ in lines})
     totals.artefacts += len({event.span[0] for event in file.artefacts})
     for (row, kind), events in lines.items():
@@ -152,11 +154,14 @@ def _count_prediction(name: str, file: File, prediction: Prediction, result: Sco
     outcome = "wrong"
     if file.kinds(prediction.span) & confirming:
         outcome = "right"
-    elif not file.ran(prediction.span):
+    elif not file.runs.reached(prediction.span):
         totals.unreached += 1
         return
     elif file.kinds(prediction.span, 1) & confirming:
         outcome = "seldom"
+    elif prediction.mechanism == "recompile" and not file.settled.reached(prediction.span):
+        totals.undecided += 1
+        return
     else:
         result.refuted.append(Refuted(name, prediction))
     for counts, key in (

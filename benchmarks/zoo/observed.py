@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -10,6 +10,7 @@ from typing import Literal
 from benchmarks.zoo.inside.spans import contains
 from benchmarks.zoo.manifest import Package
 from benchmarks.zoo.traces import TRACES, CaseTrace, Error, Seen, Span, read
+from xlamig.observe.merge import SHOWN_BY
 
 Kind = Literal["read", "shape", "fallback", "recompile", "error"]
 KINDS: tuple[Kind, ...] = ("read", "shape", "fallback", "recompile", "error")
@@ -29,22 +30,42 @@ ARTEFACTS = frozenset({"aten::upsample_nearest2d_backward", "aten::upsample_bili
 """Operators that fall back on the CPU client only: a TPU has a lowering."""
 
 
+RECOMPILES = SHOWN_BY["recompile"] - {"dynamic-shape"}  # whose number of elements may stay the same
+
+
 @dataclass(slots=True)
-class File:
-    """`often` counts the cases that ran a row in at least 4 steps; `artefacts` are events left out."""
+class Runs:
+    """How many cases ran a row in at least 4 steps, and in how many a part of its row never ran."""
 
     often: dict[int, int] = field(default_factory=dict)
-    events: list[Seen] = field(default_factory=list)
-    artefacts: list[Seen] = field(default_factory=list)
     unreached: dict[Span, int] = field(default_factory=dict)
 
-    def ran(self, span: Span) -> bool:
+    def add(self, rows: Collection[int], unreached: Iterable[Span]) -> None:
+        """Count one more case."""
+        for row in rows:
+            self.often[row] = self.often.get(row, 0) + 1
+        for span in unreached:
+            if span[0] in rows:
+                self.unreached[span] = self.unreached.get(span, 0) + 1
+
+    def reached(self, span: Span) -> bool:
         """Return whether the span ran in at least 4 steps, and in some case all the way."""
         rows = [row for row in range(span[0], span[2] + 1) if row in self.often]
         if not rows:
             return False
         cases = max(self.often[row] for row in rows)
         return sum(n for other, n in self.unreached.items() if contains(other, span)) < cases
+
+
+@dataclass(slots=True)
+class File:
+    """The events of a file in all cases; `settled` counts the cases that compile nothing in most steps,
+    `artefacts` are events left out."""
+
+    runs: Runs = field(default_factory=Runs)
+    settled: Runs = field(default_factory=Runs)
+    events: list[Seen] = field(default_factory=list)
+    artefacts: list[Seen] = field(default_factory=list)
 
     def kinds(self, span: Span, steps: int = SEVERAL) -> set[str]:
         """Return the kinds of events on the rows of a span that were seen in that many steps."""
@@ -103,13 +124,11 @@ def load(packages: Iterable[Package], folder: Path = TRACES) -> Observed:
 
 
 def _add(trace: CaseTrace, files: dict[str, File]) -> None:
+    recompiles = any(e.steps >= SEVERAL and e.kind in RECOMPILES for e in trace.events)
     for name, rows in trace.often.items():
         file = files.setdefault(name, File())
-        for row in rows:
-            file.often[row] = file.often.get(row, 0) + 1
-        for span in trace.unreached.get(name, ()):
-            if span[0] in rows:
-                file.unreached[span] = file.unreached.get(span, 0) + 1
+        for runs in (file.runs,) if recompiles else (file.runs, file.settled):
+            runs.add(rows, trace.unreached.get(name, ()))
     for event in trace.events:
         file = files.setdefault(event.file, File())
         artefact = event.operators and ARTEFACTS.issuperset(event.operators)
@@ -125,7 +144,7 @@ def _add_failure(error: Error, files: dict[str, File]) -> None:
 
 def counted(observed: Observed) -> Iterator[tuple[str, File]]:
     """Return the files with a row that ran often enough, or with something to be found."""
-    return ((name, file) for name, file in sorted(observed.files.items()) if file.often or file.lines())
+    return ((name, file) for name, file in sorted(observed.files.items()) if file.runs.often or file.lines())
 
 
 def without(observed: Observed, folders: frozenset[str]) -> Observed:

@@ -82,6 +82,7 @@ def _precision(totals: Totals) -> Iterator[str]:
         for name, one in sorted(counts.items()):
             yield f"  {name:22}{one.right:>9}{one.wrong:>7}{one.seldom:>9}  {_share(one)}"
     yield f"{totals.unreached} findings stand on code that did not run in 4 steps"
+    yield f"{totals.undecided} say that a line recompiles where each case recompiles for another line"
 
 
 def _share(one: Precision) -> str:

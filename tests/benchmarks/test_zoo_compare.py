@@ -78,6 +78,21 @@ def test_a_finding_beside_a_short_circuit_is_wrong(tmp_path: Path) -> None:
     assert totals.precision["likely warning"].wrong == 1
 
 
+@pytest.mark.parametrize(
+    ("kind", "steps", "wrong"),
+    [("changing-shape", 5, 0), ("recompile", 5, 0), ("changing-shape", 2, 1), ("dynamic-shape", 5, 1)],
+)
+def test_a_recompilation_of_another_line_leaves_it_open(
+    tmp_path: Path, kind: str, steps: int, wrong: int
+) -> None:
+    other = replace(READ, kind=kind, span=(9, 1, 9, 8), steps=steps)
+    totals = _scored(tmp_path, _trace(other), replace(FINDING, mechanism="recompile")).totals
+    assert totals.undecided == 1 - wrong
+    assert sum(one.wrong for one in totals.precision.values()) == wrong
+    read = _scored(tmp_path, _trace(other), FINDING).totals
+    assert read.precision["likely warning"].wrong == 1
+
+
 def test_fallbacks_of_the_cpu_client_alone_are_counted_apart(tmp_path: Path) -> None:
     artefact = replace(READ, kind="operator", operators=("aten::upsample_nearest2d_backward",))
     totals = _scored(tmp_path, _trace(artefact)).totals

@@ -88,6 +88,7 @@ def test_lists_what_only_sounds_like_a_test(here: Path, name: str, text: str) ->
         ("pkg/test_x.py", UNIT_TEST),
         ("conftest.py", CUDA),
         ("benchmark_speed.py", TIMES),
+        ("generation_benchmarks.py", TIMES),
         ("benchmarks/speed.py", TIMES),
     ],
 )

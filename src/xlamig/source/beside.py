@@ -14,7 +14,7 @@ _UNIT_TEST = re.compile(
     re.MULTILINE,
 )
 _BENCHMARK_FOLDERS = frozenset({"benchmark", "benchmarks", "benchmarking"})
-_BENCHMARK_NAME = re.compile(r"^bench(?:mark)?(?:_|$)|_bench(?:mark)?$", re.IGNORECASE)
+_BENCHMARK_NAME = re.compile(r"^bench(?:marks?)?(?:_|$)|_bench(?:marks?)?$", re.IGNORECASE)
 _TIMES = re.compile(r"perf_counter|\btime\.time\(|\bTimer\(|do_bench|utils\.benchmark|cuda\.Event\(")
 _SCRIPT = re.compile(r"^if __name__ ==", re.MULTILINE)
 _SAVES = re.compile(

@@ -42,12 +42,35 @@ def test_what_ends_a_step(body: str, boundary: str) -> None:
     ("loader", "found"),
     [
         ("torch_xla.distributed.parallel_loader.MpDeviceLoader(loader, 'xla')", ["training loader"]),
+        ("torch_xla.distributed.parallel_loader.ParallelLoader(loader, ['xla'])", ["training loader"]),
+        (
+            "torch_xla.distributed.parallel_loader.ParallelLoader(loader, ['xla']).per_device_loader('xla')",
+            ["training loader"],
+        ),
         ("range(3)", []),  # a graph of three steps harms nobody
         ("[1, 2]", []),
     ],
 )
 def test_what_is_looped_over(loader: str, found: list[str]) -> None:
     assert boundaries(LOOP.replace("BODY", "pass").replace("LOADER", loader)) == found
+
+
+UPDATES = """
+import torch_xla.core.xla_model as xm
+from transformers import is_torch_xla_available
+model = nn.Linear(8, 8).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for batch in loader:
+    model(batch.cuda()).sum().backward()
+    if is_torch_xla_available():
+        xm.optimizer_step(optimizer)
+    else:
+        optimizer.step()
+"""
+
+
+def test_the_place_is_the_update_that_runs_on_xla() -> None:
+    assert said(UPDATES, "step-boundary") == ["step-boundary none: xm.optimizer_step(optimizer)"]
 
 
 def test_epochs_are_no_steps() -> None:

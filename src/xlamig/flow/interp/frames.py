@@ -178,6 +178,7 @@ class Loop:
     loads: bool = False  # each iteration takes a batch from a loader
     test: AbstractValue | None = None  # of a while loop
     update: ir.Call | None = None
+    update_on_xla: bool = False  # by torch_xla's own optimizer step
     base: int = 0  # of the module, see State
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)

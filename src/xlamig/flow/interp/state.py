@@ -239,9 +239,11 @@ class State:
     def updated(self, node: ir.Call, effect: Effect = Effect.OPTIMIZER_STEP) -> None:
         """Record an optimizer step: in the loops around it, a step's boundary belongs after the call."""
         self.effects.repeat(effect)
+        on_xla = effect is Effect.XLA_OPTIMIZER_STEP
         for loop in self.loops:
-            if loop.base == self.base and loop.node.start <= node.start < loop.node.end:
-                loop.update = node
+            inside = loop.base == self.base and loop.node.start <= node.start < loop.node.end
+            if inside and (on_xla or not loop.update_on_xla):
+                loop.update, loop.update_on_xla = node, on_xla
 
     def function(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> Function:
         """Return the function that a definition makes."""

@@ -71,6 +71,8 @@ class UnknownObjects:
         assert isinstance(node.func, ir.Attribute)
         path = path_of(node.func.value)
         last = path.rpartition(".")[2]
+        if owner.trait is Mark.DEVICE_LOADER and table.method_of("device-loader", name):
+            return owner
         if owner.kind in ("writer", "unknown", "loader") and name in table.names("reads", "writers"):
             self.record_formatted(args, node, name)
             return NONE

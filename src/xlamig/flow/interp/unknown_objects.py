@@ -103,9 +103,7 @@ class UnknownObjects:
             return self._a_module(
                 node, AbstractValue("module", self.m.default_place, sure=LIKELY, loose=True)
             )
-        if name == "to" and owner.kind == "unknown":
-            return self._moved(owner, args, node, last)
-        if name == "cuda":
+        if name == "cuda" or (name == "to" and owner.kind == "unknown"):
             return self._moved(owner, args, node, last)
         if name == "size":
             return AbstractValue("sequence", element=NUMBER, trait=Mark.SHAPE) if not args.all else NUMBER

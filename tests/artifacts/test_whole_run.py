@@ -165,6 +165,16 @@ def test_a_malformed_file_is_a_warning_with_its_line(project: Path) -> None:
     assert (finding.filename, finding.severity, finding.place.location.row) == ("broken.yaml", "warning", 3)
 
 
+@pytest.mark.parametrize(("strategy", "device"), [("native", "xla"), ("portable", "cuda")])
+def test_a_settings_file_gets_the_device_of_native_code_alone(
+    project: Path, strategy: str, device: str
+) -> None:
+    write({"conf.yaml": "lr: 0.1\ndevice: cuda  # or cpu\n"})
+    options = Options(overrides={"strategy": strategy}, isolated=True, cache=False)
+    engine.fix([Path()], options, {"safe", "unsafe"}, write=True)
+    assert Path("conf.yaml").read_text() == f"lr: 0.1\ndevice: {device}  # or cpu\n"
+
+
 def test_mechanical_rewrites_and_unused_suppressions_are_written(project: Path) -> None:
     write({
         "clean.sh": "# xlamig: ignore[XLA912]\necho hello\n",

@@ -31,7 +31,8 @@ from benchmarks.effort.collect import count_port, directory_of
 from benchmarks.mirror import check_out
 from xlamig import engine
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import Plan, estimate
+from xlamig.effort.estimate import estimate
+from xlamig.effort.plan import Plan
 from xlamig.findings import Report
 
 PORTS = Path(__file__).with_name("ports.json")

@@ -7,9 +7,9 @@ import pytest
 
 from making import a_finding, a_report
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import estimate
 from xlamig.effort.comparison import Question
 from xlamig.effort.economics import NoFigure, weigh
+from xlamig.effort.estimate import estimate
 from xlamig.knowledge.hardware import Hardware, HardwareError, load
 
 TABLE = """\

@@ -9,7 +9,8 @@ import pytest
 
 from making import a_finding, a_fix, a_report
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import Plan, estimate
+from xlamig.effort.estimate import estimate
+from xlamig.effort.plan import Plan
 from xlamig.effort.tables import table
 from xlamig.findings import Concern, FileReport, Finding, Part, Report, SkippedFile
 

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from making import a_finding, a_fix, a_range, a_report
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import Plan, estimate
+from xlamig.effort.estimate import estimate
+from xlamig.effort.hours import hours_of
 from xlamig.effort.model import ANCHORS, LINES
+from xlamig.effort.plan import Plan
 from xlamig.findings import FileReport, Finding
 
 SETTINGS = EffortSettings()
@@ -154,3 +156,9 @@ def test_coverage_counts_every_place_once(findings: list[Finding]) -> None:
     parts = coverage.unchanged + coverage.fixable + coverage.unsafe_fixable + coverage.manual
     assert parts == coverage.sites
     assert coverage.unchanged >= 0
+
+
+@given(FINDINGS)
+def test_the_hours_alone_are_those_of_the_plan(findings: list[Finding]) -> None:
+    report = a_report(*findings)
+    assert hours_of(report, SETTINGS) == estimate(report, SETTINGS).hours

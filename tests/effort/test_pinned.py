@@ -10,7 +10,7 @@ import pytest
 
 from xlamig import engine
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import estimate
+from xlamig.effort.estimate import estimate
 
 REPOS = Path(__file__).parents[2] / "fixtures" / "repos"
 PINNED = Path(__file__).with_name("pinned.json")

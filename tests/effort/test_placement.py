@@ -6,7 +6,7 @@ import pytest
 
 from making import a_finding
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import estimate
+from xlamig.effort.estimate import estimate
 from xlamig.effort.fill import fills, poor
 from xlamig.effort.placement import Stage, crossings, place
 from xlamig.findings import FileReport, Finding, Part, Report, Size

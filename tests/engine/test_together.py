@@ -8,7 +8,7 @@ import pytest
 
 from xlamig import engine
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import estimate
+from xlamig.effort.estimate import estimate
 from xlamig.engine import Options
 from xlamig.findings import Finding
 from xlamig.report.together import together

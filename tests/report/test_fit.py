@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fit_sample import fit
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import estimate
 from xlamig.effort.comparison import StepQuestion
+from xlamig.effort.estimate import estimate
 from xlamig.effort.steps import FitError, read, weigh_step
 from xlamig.fits import CAVEAT
 from xlamig.knowledge.hardware import load

@@ -11,9 +11,9 @@ import pytest
 from sample import REPORT, text_of
 
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import estimate
 from xlamig.effort.comparison import Question
 from xlamig.effort.economics import weigh
+from xlamig.effort.estimate import estimate
 from xlamig.effort.plan import Point
 from xlamig.knowledge.hardware import load
 from xlamig.report import FORMATS, plans, render, statistics, summary
@@ -46,7 +46,7 @@ def test_statistics(name: str) -> None:
 
 
 def test_summary() -> None:
-    check("summary.text", [*summary.summary(REPORT), summary.effort_line(PLAN)])
+    check("summary.text", [*summary.summary(REPORT), summary.effort_line(PLAN.hours, PLAN.hours_per_day)])
 
 
 @pytest.mark.parametrize("name", [name for name in plans.FORMATS if name != "html"])

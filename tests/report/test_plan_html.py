@@ -20,10 +20,10 @@ from sample import REPORT, text_of
 
 from making import a_finding, a_reason, a_report
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import Plan, estimate
 from xlamig.effort.comparison import Question
 from xlamig.effort.economics import weigh
-from xlamig.effort.plan import Hours, Point
+from xlamig.effort.estimate import estimate
+from xlamig.effort.plan import Hours, Plan, Point
 from xlamig.findings import FileReport, Part, Report
 from xlamig.knowledge.hardware import load
 from xlamig.report import plan_html

@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator, ValidationError
 from sample import REPORT
 
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import estimate
 from xlamig.effort.comparison import Question
 from xlamig.effort.economics import weigh
+from xlamig.effort.estimate import estimate
 from xlamig.findings import Report
 from xlamig.knowledge.hardware import load
 from xlamig.report import jsonformat, plan_json

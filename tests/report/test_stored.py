@@ -9,7 +9,7 @@ import pytest
 from sample import REPORT
 
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import estimate
+from xlamig.effort.estimate import estimate
 from xlamig.report import jsonformat, plan_json
 from xlamig.report.stored import points
 

@@ -6,7 +6,7 @@ import pytest
 
 from making import a_finding, a_fix, a_report
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import estimate
+from xlamig.effort.estimate import estimate
 from xlamig.findings import FileReport, Report
 from xlamig.report import plan_text, render, statistics
 from xlamig.report.context import Context
@@ -76,7 +76,7 @@ def test_a_range_of_one_figure_is_one_figure() -> None:
 def test_the_estimate_is_called_not_calibrated() -> None:
     report = a_report(a_finding(level="redesign"))
     plan = estimate(report, EffortSettings())
-    assert "not calibrated" in effort_line(plan)
+    assert "not calibrated" in effort_line(plan.hours, plan.hours_per_day)
     assert "not calibrated" in "\n".join(plan_text.render(plan, report, Context()))
 
 

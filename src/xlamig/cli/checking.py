@@ -208,12 +208,12 @@ class Checking:
         shown = not (wanted.no_effort or wanted.hook) and bool(report.findings)
         if not shown and wanted.max_effort is None:
             return exits.CLEAN
-        from xlamig.effort import estimate
+        from xlamig.effort.hours import hours_of
 
-        plan = estimate(report, settings.effort)
+        hours = hours_of(report, settings.effort)
         if shown:
-            self.out.note(effort_line(plan))
-        if wanted.max_effort is None or plan.hours.likely <= wanted.max_effort:
+            self.out.note(effort_line(hours, settings.effort.hours_per_day))
+        if wanted.max_effort is None or hours.likely <= wanted.max_effort:
             return exits.CLEAN
-        self.out.complain(over_budget(plan, wanted.max_effort))
+        self.out.complain(over_budget(hours, wanted.max_effort))
         return exits.FOUND

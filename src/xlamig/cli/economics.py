@@ -14,7 +14,7 @@ from xlamig.cli.values import names
 
 if TYPE_CHECKING:
     from xlamig.config.settings import EffortSettings
-    from xlamig.effort import Plan
+    from xlamig.effort.plan import Plan
 
 _NAMES = ("fit", "gpu", "gpus", "hours", "tpu", "price", "gpu_utilisation", "tpu_utilisation", "hourly_rate")
 

@@ -64,7 +64,7 @@ def command(
     PATHS are files and folders, "." when none is given.
     """
     from xlamig import engine
-    from xlamig.effort import estimate
+    from xlamig.effort.estimate import estimate
     from xlamig.effort.plan import Point
     from xlamig.report.plans import render
     from xlamig.report.summary import over_budget
@@ -99,5 +99,5 @@ def command(
     out.complain(*(f"Not in the plan: {finding.filename}: {finding.message}" for finding in unread))
     over = max_effort is not None and plan.hours.likely > max_effort
     if max_effort is not None and over:
-        out.complain(over_budget(plan, max_effort))
+        out.complain(over_budget(plan.hours, max_effort))
     ctx.exit(exits.FAILED if report.rule_errors else exits.FOUND if unread or over else exits.CLEAN)

@@ -11,8 +11,9 @@ from packaging.utils import canonicalize_name
 from xlamig import __version__
 from xlamig.artifacts.packages.requirement import pypi_name
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import MODEL_VERSION, Plan, estimate
-from xlamig.effort.plan import Item
+from xlamig.effort.estimate import estimate
+from xlamig.effort.model import MODEL_VERSION
+from xlamig.effort.plan import Item, Plan
 from xlamig.effort.sites import is_optional, is_work
 from xlamig.engine.inventory import Inventory
 from xlamig.findings import Finding, Report

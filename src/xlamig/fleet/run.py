@@ -11,7 +11,7 @@ from pathlib import Path
 
 from xlamig import __version__
 from xlamig.config.paths import absolute
-from xlamig.effort import MODEL_VERSION
+from xlamig.effort.model import MODEL_VERSION
 from xlamig.engine import Options, show_settings
 from xlamig.fleet import log, store
 from xlamig.fleet.engines import Engine

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from xlamig import engine
-from xlamig.effort import estimate
+from xlamig.effort.estimate import estimate
 from xlamig.engine import Options
 from xlamig.findings import SEVERITIES, Applicability, Finding, Report
 from xlamig.mcp import answers, command

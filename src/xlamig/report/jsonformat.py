@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from xlamig import __version__
-from xlamig.effort import MODEL_VERSION
+from xlamig.effort.model import MODEL_VERSION
 from xlamig.findings import Edit, Finding, Fix, Location, Reason, Report
 from xlamig.report.context import Context
 from xlamig.report.counts import count

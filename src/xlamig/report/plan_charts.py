@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlamig.effort import Plan
 from xlamig.effort.model import FAMILIES
 from xlamig.effort.placement import Stage
+from xlamig.effort.plan import Plan
 from xlamig.findings import SEVERITIES, Report
 from xlamig.report.context import one_line
 from xlamig.report.numbers import figure, number, percent, percentages

@@ -6,8 +6,8 @@ import csv
 import io
 from collections.abc import Iterator
 
-from xlamig.effort import Plan
 from xlamig.effort.model import FIXED_WORK
+from xlamig.effort.plan import Plan
 from xlamig.findings import Report
 from xlamig.report.context import Context, one_line
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import shorten
 
-from xlamig.effort import MODEL_VERSION, Plan
-from xlamig.effort.model import FIXED_WORK
-from xlamig.effort.plan import Hours, Item, Lines, Point, Term
+from xlamig.effort.model import FIXED_WORK, MODEL_VERSION
+from xlamig.effort.plan import Hours, Item, Lines, Plan, Point, Term
 from xlamig.findings import Provenance
 from xlamig.report.context import one_line
 from xlamig.report.numbers import between, figure, number, percentages

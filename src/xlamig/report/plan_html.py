@@ -13,8 +13,8 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from xlamig import __version__
-from xlamig.effort import Plan
 from xlamig.effort.model import PHASES
+from xlamig.effort.plan import Plan
 from xlamig.effort.sites import is_work
 from xlamig.findings import SEVERITIES, Finding, Report, rule_url
 from xlamig.observations import Spot

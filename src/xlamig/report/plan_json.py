@@ -8,10 +8,10 @@ from dataclasses import asdict
 from typing import Any
 
 from xlamig import __version__
-from xlamig.effort import MODEL_VERSION, Plan
 from xlamig.effort.comparison import Economics
 from xlamig.effort.fill import MXU_SIZES
-from xlamig.effort.plan import Hours, Item
+from xlamig.effort.model import MODEL_VERSION
+from xlamig.effort.plan import Hours, Item, Plan
 from xlamig.findings import Report
 from xlamig.report import plan_step
 from xlamig.report.context import Context

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from xlamig.effort import Plan
-from xlamig.effort.plan import Item
+from xlamig.effort.plan import Item, Plan
 from xlamig.findings import Report, rule_url
 from xlamig.report import plan_economics, plan_placement, plan_step
 from xlamig.report import plan_format as words

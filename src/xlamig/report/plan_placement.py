@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from xlamig.effort import Plan
 from xlamig.effort.fill import MXU_SIZES, Fill, poor
 from xlamig.effort.placement import Stage
+from xlamig.effort.plan import Plan
 from xlamig.report.context import one_line
 from xlamig.report.numbers import number, percent
 

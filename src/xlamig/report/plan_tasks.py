@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from xlamig.effort import Plan
 from xlamig.effort.model import FIXED_WORK
-from xlamig.effort.plan import Item
+from xlamig.effort.plan import Item, Plan
 from xlamig.findings import Finding, Report, rule_url
 from xlamig.report import plan_format as words
 from xlamig.report.context import Context, one_line

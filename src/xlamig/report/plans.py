@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from xlamig.effort import Plan
+from xlamig.effort.plan import Plan
 from xlamig.findings import Report
 from xlamig.report.context import Context
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from xlamig.config.settings import EffortSettings
-from xlamig.effort import MODEL_VERSION, estimate
+from xlamig.effort.estimate import estimate
+from xlamig.effort.model import MODEL_VERSION
 from xlamig.effort.plan import Hours, Point
 from xlamig.findings import Create, Effort, FileReport, Finding, Fix, Location, Range, Report
 

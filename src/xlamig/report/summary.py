@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xlamig.effort import Plan
+from xlamig.effort.plan import Hours
 from xlamig.findings import Report
 from xlamig.report.context import one_line
 from xlamig.report.counts import Counts, count
@@ -45,23 +45,22 @@ def troubles(report: Report) -> Iterator[str]:
         yield f"Rule {error.code} failed on {one_line(error.filename)}: {one_line(error.message)}"
 
 
-def effort_line(plan: Plan) -> str:
+def effort_line(hours: Hours, hours_per_day: float) -> str:
     """`Rough estimate: 9-26 h, likely 15 h (1.1-3.2 person-days) ...`"""
-    return f"Rough estimate: {effort(plan)} (not calibrated); see `xlamig plan`."
+    return f"Rough estimate: {effort(hours, hours_per_day)} (not calibrated); see `xlamig plan`."
 
 
-def over_budget(plan: Plan, hours: float) -> str:
-    span = between(plan.hours.low, plan.hours.high)
-    likely = figure(plan.hours.likely)
-    return f"The estimate is {span} h, likely {likely} h: more than the {hours:g} h of --max-effort."
+def over_budget(hours: Hours, most: float) -> str:
+    span = between(hours.low, hours.high)
+    likely = figure(hours.likely)
+    return f"The estimate is {span} h, likely {likely} h: more than the {most:g} h of --max-effort."
 
 
-def effort(plan: Plan) -> str:
-    hours = plan.hours
+def effort(hours: Hours, hours_per_day: float) -> str:
     if not hours.likely:
         return "0 h"
     text = f"{between(hours.low, hours.high)} h, likely {figure(hours.likely)} h"
-    text += days(hours.low, hours.high, plan.hours_per_day)
+    text += days(hours.low, hours.high, hours_per_day)
     if figure(hours.after_fix) != figure(hours.likely):
         text += f", {figure(hours.after_fix)} h after --fix"
     return text

@@ -10,26 +10,31 @@ from xlamig.engine.source import Source
 from xlamig.engine.unused import inner_files, is_installed, project_folders, unused_files
 from xlamig.findings import Aside, Finding
 from xlamig.flow import ProjectIndex
-from xlamig.source.beside import aside_of, is_exporter
+from xlamig.source.beside import aside_of
 
 _ABOUT_THE_RUN = ("XLA000", "XLA09")
 _ON_DEVICE = ("XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8")  # a converter has no device
 
 
-def files_beside(sources: Iterable[Source], index: ProjectIndex) -> Mapping[str, Aside]:
-    """Return the files that are no part of the program; where there are no others, they are the program."""
-    every = list(sources)
-    found = {
+def asides_of(sources: Iterable[Source]) -> Mapping[str, Aside]:
+    """Return the files that say themselves that they are beside the program."""
+    return {
         source.file.name: aside
-        for source in every
+        for source in sources
         if (aside := aside_of(source.file.name, source.source.text, source.source.kind))
     }
-    own = (source for source in every if source.source.kind is None and source.file.name not in found)
-    if not any(own):
+
+
+def files_beside(
+    sources: Collection[Source], index: ProjectIndex, asides: Mapping[str, Aside]
+) -> Mapping[str, Aside]:
+    """Return the files that are no part of the program; where there are no others than `asides`, they are the
+    program."""
+    if not any(source.source.kind is None and source.file.name not in asides for source in sources):
         return {}
-    exporting = _exporting(every, index, found)
-    unused = unused_files(every, index, found)
-    return {**dict.fromkeys(unused, "unused"), **dict.fromkeys(exporting, "converters"), **found}
+    exporting = _exporting(sources, index, asides)
+    unused = unused_files(sources, index, asides)
+    return {**dict.fromkeys(unused, "unused"), **dict.fromkeys(exporting, "converters"), **asides}
 
 
 def _exporting(sources: Collection[Source], index: ProjectIndex, beside: Collection[str]) -> frozenset[str]:
@@ -37,11 +42,15 @@ def _exporting(sources: Collection[Source], index: ProjectIndex, beside: Collect
     python = {s.module: s for s in sources if s.source.kind is None and s.file.name not in beside}
     projects = project_folders(sources)
     inner = {s.module for s in inner_files(python.values()) if not is_installed(s.file.name, projects)}
-    exporters = {m for m in python.keys() - inner if is_exporter(python[m].source.text)}
+    exporters = {m for m in python.keys() - inner if _exports(python[m])}
     ours = index.reached_from(exporters)
     alone = ours - index.reached_from(python.keys() - exporters - (ours & inner))
     files = frozenset(python[module].file.name for module in alone & python.keys())
     return files if python.keys() - alone else frozenset()
+
+
+def _exports(source: Source) -> bool:
+    return source.loaded is not None and source.loaded.clues.exports
 
 
 def split(

@@ -13,6 +13,7 @@ from xlamig import artifacts, ir
 from xlamig.artifacts.native import Native
 from xlamig.engine import parser_limits
 from xlamig.engine.cache import digest, digest_of
+from xlamig.engine.clues import NO_CLUES, Clues, clues_of
 from xlamig.flow import Interface, summary_of
 from xlamig.flow.model.given import NOTHING_GIVEN, Given
 from xlamig.flow.model.mentions import Mentions
@@ -66,6 +67,7 @@ class Loaded:
     native: Native | None = None
     given: Given = NOTHING_GIVEN
     mentions: Mentions = field(default_factory=Mentions)
+    clues: Clues = NO_CLUES
 
 
 def module_identity(name: str) -> str:
@@ -82,19 +84,20 @@ def module_identity(name: str) -> str:
 def load(job: LoadJob) -> Loaded:
     if job.kind is not None:
         return Loaded(native=artifacts.native_of(job.text) if job.kind == "native" else None)
+    clues = clues_of(job.text)
     if not job.needed and _python_accepts(job.text):
-        return Loaded()
+        return Loaded(clues=clues)
     if parser_limits.is_risky(job.text):
         reason = parser_limits.too_deep(job.text)
         if reason is not None:
-            return Loaded(failure=Failure(reason, 1, 1))
+            return Loaded(failure=Failure(reason, 1, 1), clues=clues)
     from xlamig import syntax  # LibCST takes long to import, and a warm run parses nothing
 
     try:
         edited = _edited(job.text, job.before) if job.before is not None else None
         module = edited or syntax.module_from_text(job.text)
     except syntax.Unparsable as error:
-        return Loaded(failure=Failure(error.message, error.row, error.column))
+        return Loaded(failure=Failure(error.message, error.row, error.column), clues=clues)
     summary = summary_of(module, job.text, job.module, job.is_package)
     seal = digest(summary.interface._replace(calls={}))  # what calls come to is in `AnalyseJob.callers`
     return Loaded(
@@ -104,6 +107,7 @@ def load(job: LoadJob) -> Loaded:
         uses=summary.uses,
         given=summary.given,
         mentions=summary.mentions,
+        clues=clues,
     )
 
 

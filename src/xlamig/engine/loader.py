@@ -8,6 +8,7 @@ from pathlib import Path
 
 from xlamig.engine.big_stack import on_deep_stack
 from xlamig.engine.cache import Cache
+from xlamig.engine.clues import clues_of
 from xlamig.engine.isolation import Lost, Work, run_all
 from xlamig.engine.load import Failure, Loaded, LoadJob, Parsed, imports_any, is_risky, load
 from xlamig.engine.progress import Progress
@@ -42,7 +43,7 @@ class Loader:
         work = Work(load, is_risky)
         results = run_all(work, [jobs[key] for key in missing], processes, progress.advance)
         for key, result in zip(missing, results, strict=True):
-            loaded[key] = Loaded(failure=Failure(result.reason, 1, 1)) if isinstance(result, Lost) else result
+            loaded[key] = _lost(jobs[key], result) if isinstance(result, Lost) else result
         # What was lost is not kept: another run may have more memory or time.
         self._keep({k: r for k, r in zip(missing, results, strict=True) if not isinstance(r, Lost)})
         for source in sources:
@@ -83,6 +84,10 @@ def _files_that_matter(sources: Iterable[Source]) -> frozenset[str]:
 
 def _job(source: Source, needed: bool, before: Parsed | None = None) -> LoadJob:
     return LoadJob(source.source.text, source.module, source.is_package, needed, source.source.kind, before)
+
+
+def _lost(job: LoadJob, lost: Lost) -> Loaded:
+    return Loaded(failure=Failure(lost.reason, 1, 1), clues=clues_of(job.text))
 
 
 def _tree_key(key: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 from xlamig.engine.cache import Cache
 from xlamig.engine.homes import Homes
 from xlamig.engine.load import Parsed
+from xlamig.engine.remembered import Answers
+from xlamig.engine.whole_program import Seals
 from xlamig.flow import Interface, ProjectIndex
 from xlamig.source.files import SourceFile
 from xlamig.source.read import read_source
@@ -31,8 +33,14 @@ class Memory(Cache):
         self._texts: dict[Path, tuple[Stamp, SourceText]] = {}
         self._index = ProjectIndex({})
         self._interfaces: Mapping[str, Interface] = {}
+        self.seals: Seals = {}  # for that index
         self.parsed: dict[Path, Parsed] = {}  # see Loader
-        self.homes: Homes = {}  # as the last run found them, with the folders as they were
+        self.forget_folders()
+
+    def forget_folders(self) -> None:
+        """Forget what depends on the folders as they were."""
+        self.homes: Homes = {}  # as the last run found them
+        self.answers = Answers()
 
     def open(self, folder: Path | None) -> None:
         """Begin a run; `close` ends it."""
@@ -83,6 +91,7 @@ class Memory(Cache):
         """The index of the last run where no interface has changed."""
         if interfaces != self._interfaces:
             self._interfaces, self._index = interfaces, ProjectIndex(interfaces)
+            self.seals = {}
         return self._index
 
     @property

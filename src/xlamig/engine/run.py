@@ -12,7 +12,7 @@ from xlamig.config.disk import ASKED
 from xlamig.config.load import Resolver
 from xlamig.engine.analyse import analyse
 from xlamig.engine.around import files_around
-from xlamig.engine.beside import files_beside
+from xlamig.engine.beside import asides_of, files_beside
 from xlamig.engine.cache import Cache, folder_of
 from xlamig.engine.cores import usable_cores
 from xlamig.engine.exchange import MAX_ROUNDS, visits_by_module
@@ -28,6 +28,7 @@ from xlamig.engine.options import Options, caught
 from xlamig.engine.program import ProgramIndex, once_in_program, own_packages
 from xlamig.engine.progress import Progress
 from xlamig.engine.reader import Reader
+from xlamig.engine.remembered import Answers
 from xlamig.engine.session import look_again
 from xlamig.engine.source import Source
 from xlamig.engine.switches import switches_of
@@ -112,29 +113,32 @@ class Run:
     # ------------------------------------------------------------------ the program
 
     def _whole_program(self, own: frozenset[str]) -> WholeProgram:
-        sources = self.sources.values()
+        sources, memory = self.sources.values(), self.memory
+        answers = memory.answers if memory else Answers()
         modules = {s.module: s for s in sources if s.loaded and s.loaded.interface}
         interfaces = {
             name: s.loaded.interface for name, s in modules.items() if s.loaded and s.loaded.interface
         }
-        index = self.memory.index_of(interfaces) if self.memory else ProjectIndex(interfaces)
+        index = memory.index_of(interfaces) if memory else ProjectIndex(interfaces)
         natives = NativeIndex(
             {name: s.loaded.native for name, s in self.sources.items() if s.loaded and s.loaded.native},
             [(name, s.source.text) for name, s in self.sources.items() if s.source.kind is None],
         )
-        beside = files_beside(sources, index)
+        asides = asides_of(sources)
+        beside = files_beside(sources, index, asides)
         program = WholeProgram(
             index,
             natives,
             self._survey(index),
             modules,
-            homes(sources, self.memory.homes if self.memory else {}),
+            homes(sources, memory.homes if memory else {}),
             beside,
-            unread_files(sources, importers=not self._complete),
+            unread_files(sources, answers.unread, importers=not self._complete),
             own,
             gpu_only_files(sources, index, beside),
-            switches_of(sources) if self._complete else None,
+            switches_of(sources, asides, answers.switches) if self._complete else None,
             unmentioned_scopes(sources, beside) if self._complete else {},
+            seals=memory.seals if memory else {},
         )
         for source in sources:
             program.note_sinks(source, source.loaded or Loaded())

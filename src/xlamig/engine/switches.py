@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from xlamig.config.disk import ASKED
+from xlamig.engine.remembered import Remembered
 from xlamig.engine.source import Source
+from xlamig.findings import Aside
 from xlamig.flow.model.given import Given
 from xlamig.flow.model.option_codes import OFF, ON, UNKNOWN
 from xlamig.flow.model.switches import Switches
-from xlamig.source.beside import aside_of
 
 _SUFFIXES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
 _FOLDERS = re.compile(r"conf|cfg|param|option|setting|recipe|hp", re.IGNORECASE)
@@ -22,9 +23,6 @@ _WORDS = {
     **dict.fromkeys(("true", "1", "yes", "on"), ON),
 }
 _VALUE = re.compile(r"""["']?[ \t]*(?:[:=][ \t]*|[ \t]+)["']?([\w.+-]+)""")
-_TRAINS = re.compile(
-    r"\.backward\(|\.train\(\)|\b(?:Seq2Seq)?Trainer\b|training_step|\.fit\(|\btorch\.optim\b|\bautograd\.grad\("
-)
 _RUNS = re.compile(
     r"\b(?:main|train|run|evaluate|test|launch|spawn|demo|fit)\w*\(|argparse|parse_args|Parser|argv|DataLoader|optim"
     r"|backward|\bfire\b"
@@ -33,15 +31,22 @@ _MAIN = "\nif __name__ == "
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 
 
-def switches_of(sources: Iterable[Source]) -> Switches:
+def switches_of(
+    sources: Iterable[Source], asides: Mapping[str, Aside], known: Remembered[Switches]
+) -> Switches:
     """Return the options that the files of a run give values to; what tests do is not counted."""
     sources = list(sources)
-    own = [s for s in sources if aside_of(s.file.name, s.source.text, s.source.kind) != "tests"]
-    texts = [source.source.text for source in sources if source.source.kind is None]
-    evaluates = any(".eval()" in text for text in texts) and not any(map(_TRAINS.search, texts))
-    switches = Switches((given for source in own if (given := _given(source))), evaluates)
+    own = [source for source in sources if asides.get(source.file.name) != "tests"]
+    clues = [source.loaded.clues for source in sources if source.loaded]
+    evaluates = any(clue.evaluates for clue in clues) and not any(clue.trains for clue in clues)
+    question = (evaluates, [(source.file.path, _given(source) or source.source.text) for source in own])
+    return known.ask(question, lambda: _find_switches(own, evaluates))
+
+
+def _find_switches(sources: list[Source], evaluates: bool) -> Switches:
+    switches = Switches((given for source in sources if (given := _given(source))), evaluates)
     if names := switches.undecided():
-        for option, code in _given_elsewhere(names, own):
+        for option, code in _given_elsewhere(names, sources):
             switches.give(option, {code})
     return switches
 

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from xlamig.config.paths import read_regular
+from xlamig.engine.remembered import Remembered
 from xlamig.engine.source import Source
 from xlamig.fix.folders import Folders
 from xlamig.flow.model.absolute_imports import AbsoluteImports
@@ -16,24 +17,37 @@ _MOST_FILES = 200
 _Known = dict[tuple[Path, str], tuple[Path, ...]]
 
 
-def unread_files(sources: Iterable[Source], importers: bool) -> dict[str, str]:
+def unread_files(
+    sources: Iterable[Source], known: Remembered[dict[str, str]], importers: bool
+) -> dict[str, str]:
     """Return by module the name of one file that it imports and that was not read; with `importers`, a file
     that imports the module counts too."""
     python = [source for source in sources if source.source.kind is None]
+    if importers:  # it depends on the texts of files beside
+        return _find_unread(python, importers)
+    question = [(source.file.path, source.module, _imports(source)) for source in python]
+    return known.ask(question, lambda: _find_unread(python, importers))
+
+
+def _find_unread(python: list[Source], importers: bool) -> dict[str, str]:
     read = {source.file.path for source in python}
     folders = Folders()
     found: dict[str, str] = {}
     known: _Known = {}
     for source in python:
         path = source.file.path
-        interface = source.loaded.interface if source.loaded else None
-        imported = _imported(path, interface.absolute, folders, known) if interface else iter(())
+        imported = _imported(path, _imports(source), folders, known)
         near = _importers(path, folders) if importers else iter(())
         others = (one for one in (*imported, *near) if one not in read)
         other = next((one for one in others if not folders.has_helper(one.parent, one.stem)), None)
         if other is not None:
             found[source.module] = other.name
     return found
+
+
+def _imports(source: Source) -> AbsoluteImports:
+    interface = source.loaded.interface if source.loaded else None
+    return interface.absolute if interface else AbsoluteImports()
 
 
 def _imported(path: Path, imports: AbsoluteImports, folders: Folders, known: _Known) -> Iterator[Path]:
@@ -51,8 +65,10 @@ def _imported_as(name: str, path: Path, folders: Folders) -> Iterator[Path]:
         if dots <= len(path.parents):
             yield from _file(path.parents[dots - 1], name[dots:], folders)
         return
-    top = folders.project_of(path)
     first = name.partition(".")[0]
+    if not folders.may_provide(first):
+        return
+    top = folders.project_of(path)
     roots = (folder for folder in path.parents if folder.is_relative_to(top))
     root = next((folder for folder in roots if folders.provides(folder, first, name)), None)
     if root is not None:

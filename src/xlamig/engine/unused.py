@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import pairwise
 from pathlib import PurePosixPath
 
+from xlamig.engine.clues import pairs_in
 from xlamig.engine.source import Source
 from xlamig.fix.folders import LAYOUTS
 from xlamig.flow import ProjectIndex
@@ -18,12 +18,8 @@ from xlamig.knowledge import values as table
 _PROJECT_FILES = ("setup.py", "setup.cfg", "pyproject.toml")
 _WORD = re.compile(r"\w+")
 _PATH = re.compile(r"[\w./]+")
-_QUOTED = re.compile(r"""["']([\w./]+)""")
 _DOCUMENTATION = frozenset({"doc", "docs", "documentation"})
 _BUILDS_DOCUMENTATION = re.compile(r"readthedocs|docs", re.IGNORECASE)  # in the name of a setting
-_DYNAMIC = re.compile(
-    r"\b(?:import_module|__import__|spec_from_file_location|find_spec|(?:iter|walk)_(?:modules|packages))\("
-)
 
 
 def unused_files(sources: Iterable[Source], index: ProjectIndex, beside: Collection[str]) -> frozenset[str]:
@@ -103,7 +99,7 @@ def _unreached(
     left = inner.keys() - index.reached_from(starts)
     unread = {m for m in left if not is_installed(inner[m].file.name, projects)}
     if unread:
-        is_named = _named_by(texts, [s.source.text for s in sources if s.module not in unread])
+        is_named = _named_by(texts, [s for s in sources if s.module not in unread])
         unread -= index.reached_from({*starts, *filter(is_named, unread)})
     yield from (inner[module].file.name for module in unread)
 
@@ -132,16 +128,16 @@ def is_installed(name: str, projects: Collection[str]) -> bool:
     )
 
 
-def _named_by(settings: Iterable[str], code: Iterable[str]) -> Callable[[str], bool]:
+def _named_by(settings: Iterable[str], code: Collection[Source]) -> Callable[[str], bool]:
     """Return a test whether a setting, or a string in code, names a module: "losses.gan", "losses/gan"; in a
     program that imports by names which it computes, whether any word is its name."""
-    every = list(code)
-    if any(map(_DYNAMIC.search, every)):
-        words = {word for text in (*settings, *every) for word in _WORD.findall(text)}
+    clues = [source.loaded.clues for source in code if source.loaded]
+    if any(clue.computes_imports for clue in clues):
+        texts = (*settings, *(source.source.text for source in code))
+        words = {word for text in texts for word in _WORD.findall(text)}
         return lambda module: module.rpartition(".")[2] in words
-    paths = [path for text in settings for path in _PATH.findall(text)]
-    paths += [path for text in every for path in _QUOTED.findall(text)]
-    pairs = {pair for path in paths for pair in pairwise(re.split(r"[./]", path))}
+    found = pairs_in([path for text in settings for path in _PATH.findall(text)])
+    pairs = found.union(*(clue.quoted for clue in clues))
     return lambda module: tuple(module.split(".")[-2:]) in pairs
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,10 @@ from xlamig.flow.model.callers import NO_CALLERS
 from xlamig.flow.model.switches import MAIN, State, Switches
 from xlamig.source.text import SourceText
 
+Seals = MutableMapping[tuple[str, frozenset[str]], tuple[Interface, str]]
+"""Digests of the interfaces that can change what a file means, by its name and the modules of the objects
+that its classes hold; with its own interface."""
+
 
 @dataclass(slots=True)
 class WholeProgram:
@@ -42,7 +46,7 @@ class WholeProgram:
     unmentioned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by file
     visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
     _sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
-    _known_seals: dict[str, str] = field(default_factory=dict)  # by file, as long as that
+    seals: Seals = field(default_factory=dict)  # as long as the index is the same
     _digests: dict[str, str] = field(default_factory=dict)  # by module, as long as the visits are the same
 
     def job(self, source: Source, text: SourceText, loaded: Loaded, other_modules: bool = True) -> AnalyseJob:
@@ -141,7 +145,6 @@ class WholeProgram:
     def set_visits(self, visits: Mapping[str, Visit]) -> None:
         self.visits = visits
         self._digests.clear()
-        self._known_seals.clear()
 
     def key(self, source: Source, job: AnalyseJob) -> str:
         """Return the cache key of the result of the job."""
@@ -164,10 +167,11 @@ class WholeProgram:
         """Return the digest of the interfaces that can change what a module means."""
         if source.loaded is None or source.loaded.interface is None:
             return ""
-        known = self._known_seals.get(source.file.name)
-        if known is None:
-            needed = self.index.needed_by(source.loaded.interface, self._modules_held(source))
+        interface, needs = source.loaded.interface, (source.file.name, frozenset(self._modules_held(source)))
+        before, seals = self.seals.get(needs, (None, ""))
+        if before != interface:
+            needed = self.index.needed_by(interface, needs[1])
             found = ((module, self.modules[module].loaded) for module in needed)
-            known = digest(sorted((module, loaded.seal) for module, loaded in found if loaded is not None))
-            self._known_seals[source.file.name] = known
-        return known
+            seals = digest(sorted((module, loaded.seal) for module, loaded in found if loaded is not None))
+            self.seals[needs] = interface, seals
+        return seals

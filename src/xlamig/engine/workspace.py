@@ -52,7 +52,7 @@ class Workspace:
     def refresh(self) -> None:
         """Read the configuration and list the files and folders again at the next check."""
         self._found = None
-        self._memory.homes = {}
+        self._memory.forget_folders()
 
     def check(self) -> Report:
         """Check the whole program.

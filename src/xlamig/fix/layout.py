@@ -140,6 +140,8 @@ class Layout:
                     waiting.append((target, found))
 
     def _note_import(self, importer: Path, name: str, ways: dict[Path, set[Way]]) -> None:
+        if not self.folders.may_provide(name.partition(".")[0]):
+            return
         root = self._root_of(name, importer)
         target = root and self._module(root, name)
         if root and target:

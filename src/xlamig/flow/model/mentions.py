@@ -151,14 +151,14 @@ def unmentioned(
     searched = frozenset[str]().union(*(mentions.searched for _, mentions in every)) - {HERE}
     methods_only = any(is_own(where.partition(".")[0]) for where in searched)
     named = frozenset[str]().union(*(mentions.named for _, mentions in every))
-    parts = frozenset[str]().union(*(mentions.parts for _, mentions in every))
+    ends = tuple(frozenset[str]().union(*(mentions.parts for _, mentions in every)))
     bases: dict[str, set[str]] = {}
     for _, mentions in every:
         for name, above in mentions.bases:
             bases.setdefault(name, set()).update(above)
     for key, mentions in every:
         for one in mentions.defined:
-            looked_up = any(one.name.startswith(part) or one.name.endswith(part) for part in parts)
+            looked_up = one.name.startswith(ends) or one.name.endswith(ends)
             searchable = not one.owner and (methods_only or HERE in mentions.searched)
             if one.name in named or looked_up or searchable:
                 continue

@@ -1,0 +1,51 @@
+"""What the text of a module says that questions about its whole program ask."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import NamedTuple
+
+from xlamig.source.beside import is_exporter
+
+_TRAINS = re.compile(
+    r"\.backward\(|\.train\(\)|\b(?:Seq2Seq)?Trainer\b|training_step|\.fit\(|\btorch\.optim\b|\bautograd\.grad\("
+)
+_DYNAMIC = re.compile(
+    r"\b(?:import_module|__import__|spec_from_file_location|find_spec|(?:iter|walk)_(?:modules|packages))\("
+)
+_QUOTED = re.compile(r"""["']([\w./]+)""")
+_SEPARATOR = re.compile(r"[./]")
+
+Pair = tuple[str, str]
+"""Two names that follow each other in a path: "losses.gan", "losses/gan"."""
+
+
+class Clues(NamedTuple):
+    """A module that `exports` is a script that only exports a model, one that `computes_imports` may import
+    by names which it computes; `quoted` are the pairs in its strings."""
+
+    trains: bool = False
+    evaluates: bool = False
+    exports: bool = False
+    computes_imports: bool = False
+    quoted: frozenset[Pair] = frozenset()
+
+
+NO_CLUES = Clues()
+
+
+def clues_of(text: str) -> Clues:
+    """Return what a module says."""
+    return Clues(
+        _TRAINS.search(text) is not None,
+        ".eval()" in text,
+        is_exporter(text),
+        _DYNAMIC.search(text) is not None,
+        pairs_in(_QUOTED.findall(text)),
+    )
+
+
+def pairs_in(paths: list[str]) -> frozenset[Pair]:
+    """Return the pairs of neighbours in paths."""
+    return frozenset(pair for path in paths for pair in pairwise(_SEPARATOR.split(path)))

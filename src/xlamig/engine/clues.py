@@ -1,4 +1,4 @@
-"""What the text of a module says that questions about its whole program ask."""
+"""Clues in the text of a module to questions about the whole program."""
 
 from __future__ import annotations
 

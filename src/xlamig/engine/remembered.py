@@ -1,4 +1,4 @@
-"""What a process keeps of its last run over a program, for questions about all of it."""
+"""Answers that a process keeps from its last run over a program."""
 
 from __future__ import annotations
 

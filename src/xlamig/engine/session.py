@@ -35,6 +35,7 @@ class Session:
         self._book: Rulebook | None = None
         key = digest("outline", self._files.digest, self.key)
         outline: Outline | None = cache.get_many([key]).get(key)
+        self._outline = outline
         if outline is None:
             outline = self.compile(cache).outline()
             cache.put_many({key: outline})
@@ -46,7 +47,8 @@ class Session:
         """The whole book."""
         if self._book is None:
             heads = self._heads(cache)
-            self._book = _books.get(self._book_key) or compile_book(self._files, self.settings, heads)
+            known = _books.get(self._book_key)
+            self._book = known or compile_book(self._files, self.settings, heads, self._outline)
             _keep(_books, self._book_key, self._book)
         return self._book
 

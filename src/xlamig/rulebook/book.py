@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import fields, replace
 from types import MappingProxyType
+from typing import Any
 
 from xlamig.config.errors import did_you_mean
 from xlamig.config.settings import Settings
@@ -28,30 +29,19 @@ class Rulebook(Outline):
         rules: Iterable[Rule],
         tables: Tables,
         precedence: Mapping[str, int],
-        digest: str,
         settings: Settings,
+        outline: Outline,
     ) -> None:
+        super().__init__(**_entries(outline))
         self.rules: tuple[Rule, ...] = tuple(sorted(rules, key=lambda rule: rule.code))
         self.by_code: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in self.rules})
-        active = [rule for rule in self.rules if rule.is_active(settings)]
-        judging, previewed = frozenset(rule.code for rule in active), replace(settings, preview=True)
-        interest, quiet = compile_interest(active, tables.values(), settings.helper)
-        super().__init__(
-            digest=digest,
-            codes={rule.code: rule.name for rule in self.rules},
-            active=judging,
-            previews=frozenset(rule.code for rule in self.rules if rule.is_active(previewed)) - judging,
-            interest=interest,
-            quiet=quiet,
-            asked={rule.code: asked for rule in active if (asked := asked_in(rule.page.head)) != UNSEEN},
-            once=frozenset(rule.code for rule in active if rule.once),
-        )
+        active = [rule for rule in self.rules if rule.code in outline.active]
         self._judge = Judge(active, precedence, settings)
         self._stacks = tables.get(STACKS)
 
     def outline(self) -> Outline:
         """The book without its rules: small, and it can be pickled."""
-        return Outline(**{field.name: getattr(self, field.name) for field in fields(Outline)})
+        return Outline(**_entries(self))
 
     def rule(self, code_or_name: str) -> Rule:
         """Raises RulebookError, with the nearest code or name."""
@@ -92,3 +82,25 @@ class Rulebook(Outline):
             views or (lambda filename: None),
             on_error or (lambda e: None),
         )
+
+
+def outline_of(rules: Iterable[Rule], tables: Tables, digest: str, settings: Settings) -> Outline:
+    """Return the outline of a book."""
+    every = sorted(rules, key=lambda rule: rule.code)
+    active = [rule for rule in every if rule.is_active(settings)]
+    judging, previewed = frozenset(rule.code for rule in active), replace(settings, preview=True)
+    interest, quiet = compile_interest(active, tables.values(), settings.helper)
+    return Outline(
+        digest=digest,
+        codes={rule.code: rule.name for rule in every},
+        active=judging,
+        previews=frozenset(rule.code for rule in every if rule.is_active(previewed)) - judging,
+        interest=interest,
+        quiet=quiet,
+        asked={rule.code: asked for rule in active if (asked := asked_in(rule.page.head)) != UNSEEN},
+        once=frozenset(rule.code for rule in active if rule.once),
+    )
+
+
+def _entries(outline: Outline) -> dict[str, Any]:
+    return {field.name: getattr(outline, field.name) for field in fields(Outline)}

@@ -15,12 +15,13 @@ from xlamig.config.book import folders_of
 from xlamig.config.errors import did_you_mean
 from xlamig.config.paths import read_regular
 from xlamig.config.settings import Settings
-from xlamig.rulebook.book import Rulebook
+from xlamig.rulebook.book import Rulebook, outline_of
 from xlamig.rulebook.errors import RulebookError, Where
 from xlamig.rulebook.operators import OperatorTable
+from xlamig.rulebook.outline import Outline
 from xlamig.rulebook.page import Page, read_toml, split_page
 from xlamig.rulebook.parameters import check_arguments
-from xlamig.rulebook.rule import Rule, read_rule
+from xlamig.rulebook.rule import Rule, check_rule, read_rule
 from xlamig.rulebook.shorthand import expand
 from xlamig.rulebook.tables import OPERATORS, Tables, read_table
 
@@ -91,8 +92,11 @@ def read_heads(book: Files) -> Heads:
     return heads
 
 
-def compile_book(book: Files, settings: Settings, heads: Heads | None = None) -> Rulebook:
-    """Checks and compiles every page and table. `heads` are those of this very book."""
+def compile_book(
+    book: Files, settings: Settings, heads: Heads | None = None, outline: Outline | None = None
+) -> Rulebook:
+    """Checks and compiles every page and table. `heads` and `outline` are those of this very book, which has
+    no mistakes if its outline is known."""
     parsed = dict(zip(book.files, read_heads(book) if heads is None else heads, strict=True))
     tables: Tables = {}
     rules: dict[str, Rule] = {}
@@ -106,6 +110,8 @@ def compile_book(book: Files, settings: Settings, heads: Heads | None = None) ->
     def add_rule(file: File) -> None:
         _, body = split_page(file.text, Where(file.shown))
         rule = read_rule(Page(file.shown, file.path.stem, parsed[file], body), tables)
+        if outline is None:
+            check_rule(rule)
         for other in rules.values():
             if rule.code == other.code or rule.name == other.name:
                 raise Where(file.shown).error(f"{other.page.filename} has the same code or name")
@@ -114,10 +120,11 @@ def compile_book(book: Files, settings: Settings, heads: Heads | None = None) ->
     _all(add_table, (file for file in book.files if file.is_table))
     tables["api", OPERATORS] = OperatorTable(settings.target, tables.get(("api", OPERATORS)))
     _all(add_rule, (file for file in book.files if not file.is_table))
-    _all(partial(_check_codes, rules=rules), rules.values())
-    compiled = Rulebook(rules.values(), tables, _precedence(rules), book.digest, settings)
-    _all(partial(check_arguments, signatures=compiled.interest.signatures), compiled.rules)
-    return compiled
+    if outline is None:
+        _all(partial(_check_codes, rules=rules), rules.values())
+        outline = outline_of(rules.values(), tables, book.digest, settings)
+        _all(partial(check_arguments, signatures=outline.interest.signatures), rules.values())
+    return Rulebook(rules.values(), tables, _precedence(rules), settings, outline)
 
 
 def _all(action: Callable[[T], None], items: Iterable[T]) -> None:

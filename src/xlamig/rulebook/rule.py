@@ -113,7 +113,7 @@ def read_rule(page: Page, tables: Tables) -> Rule:
     matches = tuple(read_match(k, tables) for k in _each(keys, "match"))
     kinds = {match.kind for match in matches}
     has_row = any(match.tables for match in matches)
-    rule = Rule(
+    return Rule(
         code,
         name,
         status,
@@ -132,9 +132,12 @@ def read_rule(page: Page, tables: Tables) -> Rule:
         arguments=frozenset(_arguments_in(page.head)),
         together=keys.choice("together", get_args(Extent)) or "statement",
     )
+
+
+def check_rule(rule: Rule) -> None:
+    """Raise RulebookError for what a rule and its rows together leave out."""
     _check_rows(rule)
-    _check_words(rule, kinds)
-    return rule
+    _check_words(rule, {match.kind for match in rule.matches})
 
 
 def _each(keys: Keys, key: str, known: tuple[str, ...] | None = None) -> list[Keys]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from xlamig.config.errors import did_you_mean
@@ -125,11 +125,17 @@ def _dotted(name: str, tables: Mapping[str, Any]) -> str:
     return name
 
 
+@cache
+def _hint(key: str, known: tuple[str, ...]) -> str:
+    """Rows have few keys, and each of them in many rows."""
+    return did_you_mean(key, known)
+
+
 def _check_keys(keys: Keys) -> None:
     """Raise RulebookError for a key that is nearly one with a meaning; all others are the row's own."""
     for key, value in keys.values.items():
         known = TARGETS if isinstance(value, dict) else _KNOWN if isinstance(value, list) else ()
-        if key not in known and (hint := did_you_mean(key, known)):
+        if key not in known and (hint := _hint(key, known)):
             raise keys.where.at(key).error(f"unknown key{hint}")
 
 

@@ -58,6 +58,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "copy-to-host": StrategyInfo("copies the tensor to the host first"),
         "cuda-method": StrategyInfo("writes `.to(device)` instead of `.cuda()`"),
         "default-device": StrategyInfo("makes the program's device the default, and moves what ignores it"),
+        "dense-experts": StrategyInfo("sends all tokens through each expert, and masks its results"),
         "device-argument": StrategyInfo(
             "passes the program's device as {argument}", {"argument": _TEXT}, (("argument",),)
         ),

@@ -16,6 +16,7 @@ from xlamig.fix.strategies.checkpointing import rename_where_passed
 from xlamig.fix.strategies.copies import copy_from_device, copy_to_host
 from xlamig.fix.strategies.cuda_method import cuda_method
 from xlamig.fix.strategies.default_device import default_device
+from xlamig.fix.strategies.dense_experts import dense_experts
 from xlamig.fix.strategies.device_argument import device_argument
 from xlamig.fix.strategies.device_field import device_field
 from xlamig.fix.strategies.device_flag import device_flag
@@ -57,6 +58,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "copy-to-host": copy_to_host,
         "cuda-method": cuda_method,
         "default-device": default_device,
+        "dense-experts": dense_experts,
         "device-argument": device_argument,
         "device-field": device_field,
         "device-flag": device_flag,

@@ -378,6 +378,7 @@ CHANGED: dict[str, Any] = {
     "unread": "c.py",
     "gpu_only": "it imports `tensorrt`",
     "unmentioned": ("f",),
+    "off": (("f", "kind == 'log'"),),
     "switches": (("use_x", "off"),),
     "kernels": ((3, "a.cu"),),
 }

@@ -60,13 +60,14 @@ def split(
     classes of the file that nothing uses."""
     shown, aside = [], []
     for finding in findings:
-        used = not unmentioned or not _is_inside(finding.scope, unmentioned)
+        used = not unmentioned or not is_inside(finding.scope, unmentioned)
         why = _why_aside(finding, beside if used else beside or "unused", settings)
         aside.append(replace(finding, aside=why)) if why else shown.append(finding)
     return tuple(shown), tuple(aside)
 
 
-def _is_inside(scope: str, around: Collection[str]) -> bool:
+def is_inside(scope: str, around: Collection[str]) -> bool:
+    """Return whether a scope is one of others, or lies in one."""
     return any(scope == one or scope.startswith(f"{one}.") for one in around)
 
 

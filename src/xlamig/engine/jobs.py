@@ -16,7 +16,7 @@ from xlamig.flow import Interface
 from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import Visit
 from xlamig.flow.model.callers import NO_CALLERS, Callers
-from xlamig.flow.model.switches import State
+from xlamig.flow.model.outcomes import State
 from xlamig.rulebook.program import UNSEEN, Program
 from xlamig.source.text import SourceText
 
@@ -46,6 +46,7 @@ class AnalyseJob:
     unread: str = ""  # a file of its programs that was not read
     gpu_only: str = ""  # why the file serves NVIDIA GPUs alone
     unmentioned: tuple[str, ...] = ()  # functions and classes that nothing in the program mentions
+    off: tuple[tuple[str, str], ...] = ()  # those that only code mentions which never runs, and its test
     switches: tuple[tuple[str, State], ...] = ()  # of the options that it tests, those that nothing changes
 
     def key(self, loaded: str, seals: str, session: str) -> str:

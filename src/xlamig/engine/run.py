@@ -32,7 +32,7 @@ from xlamig.engine.remembered import Answers
 from xlamig.engine.session import look_again
 from xlamig.engine.source import Source
 from xlamig.engine.switches import switches_of
-from xlamig.engine.unmentioned import unmentioned_scopes
+from xlamig.engine.unmentioned import NONE_UNREACHED, unreached_scopes
 from xlamig.engine.unread import unread_files
 from xlamig.engine.whole_program import WholeProgram
 from xlamig.findings import FileReport, Report, RuleError, SkippedFile
@@ -126,6 +126,7 @@ class Run:
         )
         asides = asides_of(sources)
         beside = files_beside(sources, index, asides)
+        switches = switches_of(sources, asides, answers.switches) if self._complete else None
         program = WholeProgram(
             index,
             natives,
@@ -136,8 +137,8 @@ class Run:
             unread_files(sources, answers.unread, importers=not self._complete),
             own,
             gpu_only_files(sources, index, beside),
-            switches_of(sources, asides, answers.switches) if self._complete else None,
-            unmentioned_scopes(sources, beside) if self._complete else {},
+            switches,
+            unreached_scopes(sources, beside, switches) if switches else NONE_UNREACHED,
             seals=memory.seals if memory else {},
         )
         for source in sources:

@@ -12,7 +12,7 @@ from xlamig.engine.remembered import Remembered
 from xlamig.engine.source import Source
 from xlamig.findings import Aside
 from xlamig.flow.model.given import Given
-from xlamig.flow.model.option_codes import OFF, ON, UNKNOWN
+from xlamig.flow.model.option_codes import FINITE, OFF, ON, TEXT, UNKNOWN
 from xlamig.flow.model.switches import Switches
 
 _SUFFIXES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
@@ -22,7 +22,9 @@ _WORDS = {
     **dict.fromkeys(("false", "0", "0.0", "no", "off"), OFF),
     **dict.fromkeys(("true", "1", "yes", "on"), ON),
 }
-_VALUE = re.compile(r"""["']?[ \t]*(?:[:=][ \t]*|[ \t]+)["']?([\w.+-]+)""")
+_VALUE = re.compile(r"""["']?[ \t]*(?:[:=][ \t]*|[ \t]+)["']?([^\s"'`,;})\]\\]+)""")
+_PLAIN = re.compile(r"[\w.+-]+")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?")
 _RUNS = re.compile(
     r"\b(?:main|train|run|evaluate|test|launch|spawn|demo|fit)\w*\(|argparse|parse_args|Parser|argv|DataLoader|optim"
     r"|backward|\bfire\b"
@@ -47,7 +49,7 @@ def _find_switches(sources: list[Source], evaluates: bool) -> Switches:
     switches = Switches((given for source in sources if (given := _given(source))), evaluates)
     if names := switches.undecided():
         for option, code in _given_elsewhere(names, sources):
-            switches.give(option, {code})
+            switches.give(option, code)
     return switches
 
 
@@ -69,7 +71,14 @@ def _given_elsewhere(names: Iterable[str], sources: list[Source]) -> Iterator[tu
             if dashed and (not word or word.startswith("-")):
                 yield option, ON
             elif dashed or sets:
-                yield option, _WORDS.get(word.lower(), UNKNOWN)
+                yield option, _code_of(word)
+
+
+def _code_of(word: str) -> str:
+    """Return the code of a value that is written in a file."""
+    if not _PLAIN.fullmatch(word) or word.lower() in ("null", "none"):
+        return UNKNOWN
+    return _WORDS.get(word.lower(), FINITE if _NUMBER.fullmatch(word) else TEXT + word)
 
 
 def texts_beside(sources: Collection[Source]) -> Iterator[str]:

@@ -1,39 +1,77 @@
-"""Find the functions and classes that nothing in a program mentions."""
+"""Find the functions and classes that nothing in a program runs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from xlamig.engine.source import Source
 from xlamig.engine.switches import texts_beside
 from xlamig.engine.unused import is_installed, is_script, project_folders
-from xlamig.flow.model.mentions import Defined, unmentioned
+from xlamig.flow.model.mentions import Conditions
+from xlamig.flow.model.outcomes import outcome
+from xlamig.flow.model.switches import Switches
+from xlamig.flow.model.unreached import Reach
 
 _COMMENT = re.compile(r"#[^\n]*\(")
 _WORD = re.compile(r"[A-Za-z_]\w+")
 
 
-def unmentioned_scopes(sources: Iterable[Source], beside: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return the qualified names of the functions and classes that no module, setting or page mentions, by
-    file. Nothing in a package that can be installed: its users may call anything; and nothing where no
-    script runs what there is."""
+class Unreached(NamedTuple):
+    """By file, the qualified names of the functions and classes that no module, setting or page mentions, and
+    of those that only code mentions which an option keeps off, each with the test."""
+
+    unmentioned: Mapping[str, tuple[str, ...]]
+    off: Mapping[str, tuple[tuple[str, str], ...]]
+
+
+NONE_UNREACHED = Unreached({}, {})
+
+
+def unreached_scopes(sources: Iterable[Source], beside: Collection[str], switches: Switches) -> Unreached:
+    """Return what nothing runs. Nothing in a package that can be installed: its users may call anything; and
+    nothing where no script runs what there is."""
     every = list(sources)
     python = [s for s in every if s.source.kind is None and s.loaded and s.loaded.interface]
     if not any(is_script(s) and s.file.name not in beside and "torch" in s.source.text for s in python):
-        return {}
+        return NONE_UNREACHED
     roots = {part for source in python for part in source.module.split(".")}
-    modules = [(s.file.name, s.loaded.mentions) for s in python if s.loaded]
+    own = [source for source in python if source.file.name not in beside]
     projects = project_folders(every)
-    found: dict[str, list[Defined]] = {}
-    for name, one in unmentioned(modules, roots.__contains__):
-        if name not in beside and not is_installed(name, projects):
-            found.setdefault(name, []).append(one)
-    named = _named_elsewhere(every) if found else frozenset()
-    return {
-        name: tuple(sorted(one.scope for one in defined if one.name not in named))
-        for name, defined in found.items()
-    }
+    listed = {s.file.name for s in own if not is_installed(s.file.name, projects)}
+    reach = Reach([(s.file.name, s.loaded.mentions) for s in python if s.loaded], roots.__contains__)
+    is_off = _is_off(switches)
+    unmentioned = [(name, one) for name, one in reach.unmentioned() if name in listed]
+    if not unmentioned and not reach.unreached(is_off):
+        return NONE_UNREACHED
+    named = _named_elsewhere(every)
+    unused: dict[str, list[str]] = {}
+    for name, one in unmentioned:
+        if one.name not in named:
+            unused.setdefault(name, []).append(one.scope)
+    off: dict[str, list[tuple[str, str]]] = {}
+    for (name, scope), why in reach.unreached(is_off, named).items():
+        if name in listed:
+            off.setdefault(name, []).append((scope, why))
+    return Unreached(
+        {name: tuple(sorted(scopes)) for name, scopes in unused.items()},
+        {name: tuple(sorted(scopes)) for name, scopes in off.items()},
+    )
+
+
+def _is_off(switches: Switches) -> Callable[[Conditions], str]:
+    """Return a function that returns the first of several conditions that never holds, "" for none."""
+    states = switches.states()
+
+    def first(conditions: Conditions) -> str:
+        for condition, holds in conditions:
+            found = outcome(condition, states)
+            if found.holds is (not holds) and not found.of_cuda:
+                return condition.text if holds else f"not ({condition.text})"
+        return ""
+
+    return first
 
 
 def _named_elsewhere(sources: Collection[Source]) -> frozenset[str]:

@@ -14,6 +14,7 @@ from xlamig.engine.load import Loaded
 from xlamig.engine.program import ProgramIndex
 from xlamig.engine.source import Source
 from xlamig.engine.switches import is_tried_out
+from xlamig.engine.unmentioned import NONE_UNREACHED, Unreached
 from xlamig.engine.unread import unread_in_program
 from xlamig.findings import Aside
 from xlamig.fix.scope import Scope
@@ -21,7 +22,10 @@ from xlamig.flow import Interface, ProjectIndex
 from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit, relocated
 from xlamig.flow.model.callers import NO_CALLERS
-from xlamig.flow.model.switches import MAIN, State, Switches
+from xlamig.flow.model.conditions import MAIN
+from xlamig.flow.model.option_codes import OFF
+from xlamig.flow.model.outcomes import State
+from xlamig.flow.model.switches import Switches
 from xlamig.source.text import SourceText
 
 Seals = MutableMapping[tuple[str, frozenset[str]], tuple[Interface, str]]
@@ -43,7 +47,7 @@ class WholeProgram:
     own: frozenset[str]  # the packages at the top of the paths
     gpu_only: Mapping[str, str]  # by file, see gpu_only_files
     switches: Switches | None = None  # None where not all of the program is known
-    unmentioned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by file
+    unreached: Unreached = NONE_UNREACHED
     visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
     _sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
     seals: Seals = field(default_factory=dict)  # as long as the index is the same
@@ -78,7 +82,8 @@ class WholeProgram:
             self.beside.get(source.file.name),
             unread_in_program(self.unread, self.index.programs_with(source.module)) if self.unread else "",
             self.gpu_only.get(source.file.name, ""),
-            self.unmentioned.get(source.file.name, ()),
+            self.unreached.unmentioned.get(source.file.name, ()),
+            self.unreached.off.get(source.file.name, ()),
             self._switches(source, loaded),
         )
 
@@ -89,7 +94,7 @@ class WholeProgram:
         known = ((option, self.switches.state(option)) for option in sorted(loaded.given.tested))
         found = tuple((option, state) for option, state in known if state)
         if is_tried_out(source.source.text, source.module in self.index.import_depths):
-            found += ((MAIN, "off"),)
+            found += ((MAIN, (OFF,)),)
         return found
 
     def _visit(self, source: Source, text: SourceText) -> Visit | None:

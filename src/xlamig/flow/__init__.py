@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xlamig.flow.interp.visits import Visit
     from xlamig.flow.model.given import Given
     from xlamig.flow.model.mentions import Mentions
-    from xlamig.flow.model.switches import State
+    from xlamig.flow.model.outcomes import State
 
 __all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary_of"]
 
@@ -63,7 +63,7 @@ def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Sum
         interface_of(module, scopes, text),
         uses_of(module, scopes),
         given_by(module, scopes),
-        mentions_of(module, scopes),
+        mentions_of(module, scopes, text),
     )
 
 

@@ -9,28 +9,38 @@ from typing import NamedTuple
 from xlamig import ir
 from xlamig.flow.model.option_codes import (
     ANY,
+    ATTRIBUTE,
+    CALLED,
+    ENTRY,
+    GLOBAL,
+    INSTANCE,
+    NONE,
+    NOT,
     OFF,
     ON,
+    ONLY_IF,
     UNKNOWN,
     Codes,
     asked_by,
     code_of,
     codes_of,
+    function_name,
+    is_constant,
     option_of,
     otherwise,
 )
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
+from xlamig.knowledge import signatures
+from xlamig.knowledge import values as table
 
-INSTANCE = "()"
-"""The name of calls of an object: those that run a `forward` or a `__call__`. Before the name of a method or
-variable: calls of it, which may be an object."""
-SUPER = "super()"
-"""The name of calls of the constructor above."""
+SUPER = "super() "
+"""Before the name of a class: its calls of the constructor above."""
 
-_CALLED = {"forward": INSTANCE, "__call__": INSTANCE}
 _SETS = re.compile(r"^(?:enable|set|use|activate|turn_on|supports)_(\w+)$|^(\w+)_(?:enable|enabled|on)$")
 _FLAGS = {"store_true": OFF, "store_false": ON}
 _DEFINES = frozenset({"add_argument", "option", "Option", "add_option"})
+_NONE: Codes = frozenset()
+_CALLS_ONCE = frozenset({"partial", "checkpoint", "isinstance", "issubclass"})
 _MOST_STARRED = 20  # parameters that `*args` may fill
 
 
@@ -44,26 +54,32 @@ class Parameter(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """All calls of a name: the codes by position, how many positions each call fills, and the keywords that
-    each call gives."""
+    """All calls of a name: the codes by position and by keyword, and of each call how many positions it fills
+    and which keywords it gives."""
 
     positional: tuple[Codes, ...]
-    least: int
-    keywords: Codes
+    keywords: Mapping[str, Codes]
+    filled: frozenset[tuple[int, frozenset[str]]]
+
+    def fill(self, position: int, name: str) -> bool:
+        """Return whether every call gives a value to a parameter."""
+        return all(0 <= position < count or name in keywords for count, keywords in self.filled)
 
 
 class Given(NamedTuple):
-    """The values that a module gives, by option; its calls and parameters, by function; the classes that it
-    derives others from; and the options that its tests ask for."""
+    """The values that a module gives, by the key of the option; its calls and parameters, by function; the
+    bases of its classes; the keys of the options that its tests ask for; and the names that it hands to
+    calls, which may be functions."""
 
     values: Mapping[str, Codes]
     calls: Mapping[str, Calls]
     parameters: Mapping[str, tuple[Parameter, ...]]
-    bases: Codes
+    bases: Mapping[str, tuple[str, ...]]
     tested: Codes
+    handed: Codes
 
 
-NOTHING_GIVEN = Given({}, {}, {}, frozenset(), frozenset())
+NOTHING_GIVEN = Given({}, {}, {}, {}, frozenset(), frozenset())
 
 
 def given_by(module: ir.Module, scopes: ScopeTable) -> Given:
@@ -85,8 +101,9 @@ class _Collector:
         self.values: dict[str, set[str]] = {}
         self.calls: dict[str, Calls] = {}
         self.parameters: dict[str, tuple[Parameter, ...]] = {}
-        self.bases: set[str] = set()
+        self.bases: dict[str, tuple[str, ...]] = {}
         self.tested: set[str] = set()
+        self.handed: set[str] = set()
 
     def collect(self, module: ir.Module) -> Given:
         waiting: list[tuple[ir.Node, Scope]] = [(module, self.scopes.module)]
@@ -101,8 +118,9 @@ class _Collector:
             {name: frozenset(codes) for name, codes in self.values.items()},
             self.calls,
             self.parameters,
-            frozenset(self.bases),
+            self.bases,
             frozenset(self.tested),
+            frozenset(self.handed),
         )
 
     def _node(self, node: ir.Node, scope: Scope) -> None:
@@ -119,20 +137,25 @@ class _Collector:
             case ir.Dict(keys=keys, values=values):
                 for key, value in zip(keys, values, strict=True):
                     if isinstance(key, ir.Const) and isinstance(key.value, str):
-                        self._add(key.value, codes_of(value, scope))
+                        self._add(ENTRY + key.value, codes_of(value, scope))
             case ir.FunctionDef():
                 self._function(node, scope)
-            case ir.ClassDef(args=args):
-                self.bases.update(path_of(arg.value).rpartition(".")[2] for arg in args)
+            case ir.ClassDef(name=name, args=args):
+                self.bases[name] = tuple(path_of(arg.value).rpartition(".")[2] for arg in args)
             case ir.If(test=test) | ir.While(test=test) | ir.IfExp(test=test):
-                self.tested.update(filter(None, map(option_of, asked_by(test))))
+                self._asked(test, scope)
             case ir.Bool(values=values):
-                self.tested.update(filter(None, (option_of(one) for v in values for one in asked_by(v))))
+                for value in values:
+                    self._asked(value, scope)
+
+    def _asked(self, test: ir.Expr, scope: Scope) -> None:
+        for asked in asked_by(test):
+            self.tested.update(keys_in(codes_of(asked, scope)))
 
     # ------------------------------------------------------------------ where values are given
 
-    def _add(self, option: str, codes: Iterable[str]) -> None:
-        self.values.setdefault(option, set()).update(code for code in codes if code != option)
+    def _add(self, key: str, codes: Iterable[str]) -> None:
+        self.values.setdefault(key, set()).update(code for code in codes if code != key)
 
     def _assigned(self, target: ir.Expr, value: ir.Expr, scope: Scope) -> None:
         if isinstance(target, ir.Sequence):
@@ -145,59 +168,63 @@ class _Collector:
 
     def _set(self, target: ir.Expr, codes: Codes, scope: Scope) -> None:
         """A local name is no option; one that is the module's or a class's is."""
-        local = isinstance(target, ir.Name) and scope.home(target.id).kind == "function"
-        option = option_of(target) if not local and not isinstance(target, ir.Call) else ""
-        if option:
-            self._add(option, codes)
+        match target:
+            case ir.Name(id=name):
+                home = scope.home(name).kind
+                if home != "function":
+                    self._add((ATTRIBUTE if home == "class" else GLOBAL) + name, codes)
+                if home == "module" and UNKNOWN not in codes and all(map(is_constant, codes)):
+                    self._add(ENTRY + name, codes)  # of settings that are a module
+            case ir.Attribute(attr=name):
+                self._add(ATTRIBUTE + name, codes)
+            case ir.Subscript() if option := option_of(target):
+                self._add(ENTRY + option, codes)
 
     def _function(self, node: ir.FunctionDef, scope: Scope) -> None:
         method = scope.kind == "class"
         static = any(path_of(decorator) == "staticmethod" for decorator in node.decorators)
         params = [p for p in node.params if p.kind not in ("*", "**")][method and not static :]
-        name = scope.name.rpartition(".")[2] if node.name == "__init__" and method else node.name
+        key = function_name(self.scopes.of(node))
         found = (
             Parameter(p.name, -1 if p.kind == "keyword-only" else i, _default(p))
             for i, p in enumerate(params)
         )
-        key = _CALLED.get(name, name)
         self.parameters[key] = (*self.parameters.get(key, ()), *found)
         self._verb(node.name)
 
     def _verb(self, name: str) -> None:
         """`enable_x()` turns `x` on."""
         if found := _SETS.search(name):
-            self._add(found[1] or found[2], ANY)
+            self._add(ENTRY + (found[1] or found[2]), ANY)
 
     def _call(self, node: ir.Call, scope: Scope) -> None:
         name = path_of(node.func).rpartition(".")[2]
         if name in _DEFINES or name.startswith("DEFINE_"):
             self._defined(node, name, scope)
             return
-        for arg in node.args:
-            if arg.keyword is not None:
-                self._add(arg.keyword, codes_of(arg.value, scope))
         if name == "setattr" and len(node.args) == 3:
             key = node.args[1].value
             if isinstance(key, ir.Const) and isinstance(key.value, str):
-                self._add(key.value, codes_of(node.args[2].value, scope))
+                self._add(ATTRIBUTE + key.value, codes_of(node.args[2].value, scope))
         if option := option_of(node):
-            self._add(option, otherwise(node, scope) - ANY)
+            self._add(ENTRY + option, otherwise(node, scope) - ANY)
         self._verb(name)
         self._called(_callee(node, name, scope), node.args, scope)
-        if node.args and (handed := path_of(node.args[0].value).rpartition(".")[2]):
-            self._called(handed, node.args[1:], scope)  # partial(f, ...), checkpoint(f, ...)
+        handed = [path_of(arg.value).rpartition(".")[2] for arg in node.args]
+        if handed and handed[0]:
+            self._called(handed[0], node.args[1:], scope)  # partial(f, ...), checkpoint(f, ...)
+        if name not in _CALLS_ONCE:
+            self.handed.update(handed)
 
     def _called(self, name: str, args: tuple[ir.Arg, ...], scope: Scope) -> None:
-        if not name:
-            return
         positional: list[Codes] = []
         for arg in args:
             if arg.star == "*" and not name.startswith(INSTANCE):  # an object passes on what it is given
                 positional += [ANY] * _MOST_STARRED
             elif arg.keyword is None and not arg.star:
                 positional.append(codes_of(arg.value, scope))
-        keywords = frozenset(arg.keyword for arg in args if arg.keyword is not None)
-        now = Calls(tuple(positional), len(positional), keywords)
+        keywords = {arg.keyword: codes_of(arg.value, scope) for arg in args if arg.keyword is not None}
+        now = Calls(tuple(positional), keywords, frozenset({(len(positional), frozenset(keywords))}))
         known = self.calls.get(name)
         self.calls[name] = join_calls(known, now) if known else now
 
@@ -210,37 +237,58 @@ class _Collector:
         given = {arg.keyword: arg.value for arg in node.args if arg.keyword}
         if name.startswith("DEFINE_"):
             default = node.args[1].value if len(node.args) > 1 else given.get("default")
-            self._add(names[0], codes_of(default, scope) if default is not None else ANY)
+            self._add(ENTRY + names[0], codes_of(default, scope) if default is not None else ANY)
             return
         action, default = given.get("action"), given.get("default")
         long = next((text for text in names if text.startswith("--")), names[0])
         if isinstance(dest := given.get("dest"), ir.Const):
             long = str(dest.value)
-        codes = ANY if default is None else codes_of(default, scope)
+        codes = ANY if default is None or "choices" in given else codes_of(default, scope)
+        codes = ANY if NONE in codes else codes
         if isinstance(action, ir.Const) and default is None:
             codes = frozenset({_FLAGS.get(str(action.value), UNKNOWN)})
-        self._add(long.partition("/")[0].lstrip("-").replace("-", "_"), codes)
+        self._add(ENTRY + long.partition("/")[0].lstrip("-").replace("-", "_"), codes)
 
 
 def join_calls(one: Calls, other: Calls) -> Calls:
     """Return what two groups of calls of a name have in common."""
     longer, shorter = sorted((one.positional, other.positional), key=len, reverse=True)
     positional = (*(a | b for a, b in zip(longer, shorter, strict=False)), *longer[len(shorter) :])
-    return Calls(positional, min(one.least, other.least), one.keywords & other.keywords)
+    keywords = {
+        name: one.keywords.get(name, _NONE) | other.keywords.get(name, _NONE)
+        for name in one.keywords.keys() | other.keywords.keys()
+    }
+    return Calls(positional, keywords, one.filled | other.filled)
+
+
+def keys_in(codes: Codes) -> Codes:
+    """Return the keys of the options that codes name."""
+    return frozenset(code.lstrip(NOT + ONLY_IF) for code in codes if not is_constant(code))
 
 
 def _callee(node: ir.Call, name: str, scope: Scope) -> str:
     func = node.func
     above = func.value if isinstance(func, ir.Attribute) else None
     if isinstance(func, ir.Attribute) and isinstance(above, ir.Call) and path_of(above.func) == "super":
-        return SUPER if func.attr == "__init__" else func.attr
+        owner = scope.class_scope
+        made = owner is not None and func.attr == "__init__"
+        return SUPER + owner.name.rpartition(".")[2] if owner and made else func.attr
     if name == "__init__":
         return path_of(func).rpartition(".")[0].rpartition(".")[2]
     if not name:
         return func.attr if isinstance(func, ir.Attribute) else INSTANCE
     first = path_of(func).partition(".")[0]
     of_object = first == "self" or any(b.kind in ("param", "value", "opaque") for b in scope.lookup(first))
-    return INSTANCE + name if of_object and name not in _CALLED else _CALLED.get(name, name)
+    if of_object and name not in CALLED and not _is_of_tensor(node, name):
+        return INSTANCE + name
+    return CALLED.get(name, name)
+
+
+def _is_of_tensor(node: ir.Call, name: str) -> bool:
+    """Return whether a call is one of a tensor's method, and not of a module's part, which has one input."""
+    if signatures.signature(f"Tensor.{name}") is None:
+        return False
+    return len(node.args) > 1 or name not in table.names("evidence", "parts")
 
 
 def _default(param: ir.Param) -> str:

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 from xlamig import ir
 from xlamig.facts import Guard, GuardKind
+from xlamig.flow.model.conditions import condition_of
 from xlamig.flow.model.known import short
-from xlamig.flow.model.option_codes import option_of
+from xlamig.flow.model.outcomes import UNDECIDED, outcome
 from xlamig.flow.model.scopes import Scope, path_of
-from xlamig.flow.model.switches import outcome
 from xlamig.flow.model.values import Values
 from xlamig.flow.model.versions import holds_on_torch
 from xlamig.knowledge.devices import alternatives
@@ -34,7 +34,6 @@ _GPU_MEMBER = re.compile(r"\.(?:MULTI_GPU|CUDA|GPU|NCCL)$")
 _AVAILABLE = re.compile(
     r"^_?(?:is|has|have|use)_\w+_(?:available|installed)$|^_?HAS_\w+$|_AVAILABLE$|_available$"
 )
-_DRAWS = re.compile(r"\brandom\b|\brand\b|uniform")
 _OPPOSITES = {"==": "!=", "!=": "==", "is": "is not", "is not": "is", "in": "not in", "not in": "in"}
 
 
@@ -102,30 +101,21 @@ class Guards:
             return "unset"
         if known.value.kind == "sequence":
             return None
-        if self._never(test, scope) is holds:
-            return "off"
+        if (switched := self._switched(test, scope, holds)) is not None:
+            return switched
         on_torch = holds_on_torch(self.text[test.start : test.end])
         if on_torch is not None:
             return "version" if on_torch is not holds else None
         return self._by_name(test, scope, holds)
 
-    def _never(self, test: ir.Expr, scope: Scope) -> bool | None:
-        """Return the outcome that a test does not have, because an option has one state in the project."""
+    def _switched(self, test: ir.Expr, scope: Scope, holds: bool) -> GuardKind | None:
+        """Return the kind of a test that has the other outcome in the whole project, or wherever CUDA is
+        missing, because of the values of an option."""
         switches = self.values.switches
-        found = outcome(test, switches, lambda node: _is_drawn(node, scope)) if switches else None
-        names = (node.id for node in ir.walk(test) if isinstance(node, ir.Name) and node.id in switches)
-        return None if found is None or not all(self._is_option(name, scope) for name in names) else not found
-
-    def _is_option(self, name: str, scope: Scope) -> bool:
-        """Return whether a name is a parameter, or what the module binds, and stays what it is."""
-        state = self.values.switches[name]
-        return all(
-            binding.kind in ("param", "import")
-            or binding.scope.kind != "function"
-            or (isinstance(binding.value, ir.Const) and bool(binding.value.value) is (state != "off"))
-            or (binding.value is not None and option_of(binding.value) == name)  # `n = float(n)`
-            for binding in scope.lookup(name)
-        )
+        found = outcome(condition_of(test, scope, ""), switches) if switches else UNDECIDED
+        if found.holds is not (not holds):
+            return None
+        return "cuda" if found.of_cuda else "off"
 
     def _is_left_off(self, test: ir.Expr, scope: Scope) -> bool:
         """Return whether a test asks for `self.flag`, which its constructor sets to False or None: nothing
@@ -219,14 +209,6 @@ class Guards:
         if isinstance(test, ir.Name) and any(b.optional for b in scope.lookup(test.id)):
             return "package"
         return None
-
-
-def _is_drawn(node: ir.Expr, scope: Scope) -> bool:
-    """Return whether an expression is a random number, or a name for one."""
-    if isinstance(node, ir.Call):
-        return _DRAWS.search(path_of(node.func)) is not None
-    values = [binding.value for binding in scope.lookup(node.id)] if isinstance(node, ir.Name) else []
-    return bool(values) and all(isinstance(value, ir.Call) and _is_drawn(value, scope) for value in values)
 
 
 @lru_cache(maxsize=1024)

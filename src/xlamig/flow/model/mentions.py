@@ -1,20 +1,21 @@
-"""The functions and classes that a module defines, and the names that it mentions: what nothing mentions,
-nothing runs."""
+"""The functions and classes that a module defines, and the names that it mentions."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.model.scopes import ScopeTable, path_of
+from xlamig.flow.model.conditions import Condition, condition_of
+from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.knowledge import values as table
 
 HERE = "."
 _WORD = re.compile(r"[A-Za-z_]\w+")
 _LONGEST = 200  # characters of a text that may name something
 _FEWEST = 3  # characters of a part of a name
+Conditions = tuple[tuple[Condition, bool], ...]
 _PLAIN_DECORATORS = frozenset(
     {
         "staticmethod",
@@ -37,6 +38,14 @@ class Defined(NamedTuple):
     owner: str
 
 
+class Block(NamedTuple):
+    """The names that a scope uses where conditions hold, or do not; an import is no use."""
+
+    scope: str
+    conditions: Conditions
+    names: frozenset[str]
+
+
 class Mentions(NamedTuple):
     """The names that a module defines and mentions. `bases` are the last names of each class's bases. The
     module looks up names that begin or end with one of `parts`, and any names of the modules `searched`, HERE
@@ -47,29 +56,47 @@ class Mentions(NamedTuple):
     bases: tuple[tuple[str, tuple[str, ...]], ...] = ()
     parts: frozenset[str] = frozenset()
     searched: frozenset[str] = frozenset()
+    blocks: tuple[Block, ...] = ()
 
 
-def mentions_of(module: ir.Module, scopes: ScopeTable) -> Mentions:
+class _Around(NamedTuple):
+    """What is around a node: the names of scopes, the class that it is the body of, and the conditions."""
+
+    names: frozenset[str]
+    owner: str
+    scope: Scope
+    conditions: Conditions
+
+
+def mentions_of(module: ir.Module, scopes: ScopeTable, text: str) -> Mentions:
     """Return what a module defines and mentions; a function that only calls itself does not mention it."""
     named: set[str] = set()
+    blocks: dict[tuple[str, Conditions], set[str]] = {}
     defined: list[Defined] = []
     bases: list[tuple[str, tuple[str, ...]]] = []
     parts: set[str] = set()
     searched: set[str] = set()
-    waiting: list[tuple[ir.Node, frozenset[str], str]] = [(module, frozenset(), "")]
+    waiting: list[tuple[ir.Node, _Around]] = [(module, _Around(frozenset(), "", scopes.module, ()))]
     while waiting:
-        node, around, owner = waiting.pop()
-        named.update(name for name in _named(node) if name not in around)
+        node, around = waiting.pop()
+        if mentioned := {name for name in _named(node) if name not in around.names}:
+            named |= mentioned
+            if not isinstance(node, ir.Alias) or node.asname:
+                blocks.setdefault((around.scope.name, around.conditions), set()).update(mentioned)
         if isinstance(node, ir.FunctionDef | ir.ClassDef):
             scope = scopes.of(node)
-            if _is_plain(node) and (owner or scope.parent is scopes.module):
-                defined.append(Defined(scope.name, node.name, owner))
+            if _is_plain(node) and (around.owner or scope.parent is scopes.module):
+                defined.append(Defined(scope.name, node.name, around.owner))
             if isinstance(node, ir.ClassDef):
                 bases.append((node.name, tuple(path_of(a.value).rpartition(".")[2] for a in node.args)))
             outside = (*node.decorators, *(node.args if isinstance(node, ir.ClassDef) else node.params))
-            inner = node.name if isinstance(node, ir.ClassDef) and _is_plain(node) else ""
-            waiting += [(child, around, owner) for child in outside]
-            waiting += [(child, around | {node.name}, inner) for child in node.body]
+            owner = node.name if isinstance(node, ir.ClassDef) and _is_plain(node) else ""
+            waiting += [(child, around) for child in outside]
+            inner = _Around(around.names | {node.name}, owner, scope, around.conditions)
+            waiting += [(child, inner) for child in node.body]
+            continue
+        if isinstance(node, ir.If | ir.IfExp):
+            waiting += _branches(node, around, text)
             continue
         if looked_up := _looked_up(node):
             subject, name = looked_up
@@ -77,8 +104,26 @@ def mentions_of(module: ir.Module, scopes: ScopeTable) -> Mentions:
                 parts.update(found)
             elif where := _module_of(subject, scopes):
                 searched.add(where)
-        waiting += [(child, around, owner) for child in ir.children(node)]
-    return Mentions(tuple(defined), frozenset(named), tuple(bases), frozenset(parts), frozenset(searched))
+        if isinstance(node, ir.Compare):
+            named.update(name for child in ir.children(node) for name in _named(child))
+            waiting += [(child, around) for child in ir.children(node) if not isinstance(child, ir.Const)]
+            continue  # a text that something is compared with uses nothing
+        waiting += [(child, around) for child in ir.children(node)]
+    every = (Block(scope, conditions, frozenset(names)) for (scope, conditions), names in blocks.items())
+    return Mentions(
+        tuple(defined), frozenset(named), tuple(bases), frozenset(parts), frozenset(searched), tuple(every)
+    )
+
+
+def _branches(node: ir.If | ir.IfExp, around: _Around, text: str) -> Iterator[tuple[ir.Node, _Around]]:
+    """Yield the test and the branches of a test, these under its condition if an option may decide it."""
+    yield node.test, around
+    condition = condition_of(node.test, around.scope, text)
+    for body, holds in ((node.body, True), (node.orelse, False)):
+        inner = around
+        if condition.kind != "unknown":
+            inner = around._replace(conditions=(*around.conditions, (condition, holds)))
+        yield from ((child, inner) for child in (body if isinstance(body, tuple) else (body,)))
 
 
 def _named(node: ir.Node) -> Iterable[str]:
@@ -140,39 +185,3 @@ def _is_plain(node: ir.FunctionDef | ir.ClassDef) -> bool:
         return names <= {"dataclass"}
     special = node.name.startswith("__") or node.name in table.names("modules", "called")
     return not special and names <= _PLAIN_DECORATORS
-
-
-def unmentioned(
-    modules: Iterable[tuple[str, Mentions]], is_own: Callable[[str], bool]
-) -> Iterator[tuple[str, Defined]]:
-    """Yield the functions and classes that no module mentions, each with its module's key; `is_own` tells the
-    project's packages by their names."""
-    every = list(modules)
-    searched = frozenset[str]().union(*(mentions.searched for _, mentions in every)) - {HERE}
-    methods_only = any(is_own(where.partition(".")[0]) for where in searched)
-    named = frozenset[str]().union(*(mentions.named for _, mentions in every))
-    ends = tuple(frozenset[str]().union(*(mentions.parts for _, mentions in every)))
-    bases: dict[str, set[str]] = {}
-    for _, mentions in every:
-        for name, above in mentions.bases:
-            bases.setdefault(name, set()).update(above)
-    for key, mentions in every:
-        for one in mentions.defined:
-            looked_up = one.name.startswith(ends) or one.name.endswith(ends)
-            searchable = not one.owner and (methods_only or HERE in mentions.searched)
-            if one.name in named or looked_up or searchable:
-                continue
-            if _are_own(one.owner or one.name, bases, set()):
-                yield key, one
-
-
-def _are_own(owner: str, bases: dict[str, set[str]], seen: set[str]) -> bool:
-    """Return whether the methods of a class are called by the project alone: it derives from its classes and
-    from such as `torch.nn.Module`."""
-    if not owner or owner in seen:
-        return True
-    seen.add(owner)
-    known = table.names("modules", "above")
-    return all(
-        base in known or (base in bases and _are_own(base, bases, seen)) for base in bases.get(owner, ())
-    )

@@ -1,27 +1,46 @@
-"""The values that an option may have, coded as words.
+"""The values that an option may have, coded as words, and the keys that options are known by.
 
-OFF, ON, FINITE for another number, and UNKNOWN; the name of another option whose value it is, after READ if
-something else than a function's own parameter holds it; and such a name after NOT for its opposite, after
-ONLY_IF for a value that is false at least where that option is off.
+The codes are OFF, ON, another number after FINITE, NONE, a string after TEXT, CUDA for what is 0 or False on
+a host without CUDA, NO_CUDA for its opposite, and UNKNOWN; the key of another option whose value it is; and
+such a key after NOT for its opposite, after ONLY_IF for a value that is false at least where that option is
+off.
+
+The key of a parameter is "function(x", that of an attribute of `self` or of a class ".x", that of a name of
+the module "=x", and that of an entry or of another object's attribute "@x".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xlamig import ir
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 
-OFF, ON, FINITE, UNKNOWN = "-", "+", "#", "?"
-CONSTANTS = frozenset({OFF, ON, FINITE, UNKNOWN})
-NOT, ONLY_IF, READ = "!", "&", "@"
+OFF, ON, FINITE, NONE, UNKNOWN = "-", "+", "#", "~", "?"
+CUDA, NO_CUDA = "$", "^"
+TEXT = "'"
+NOT, ONLY_IF = "!", "&"
+PARAMETER, ATTRIBUTE, GLOBAL, ENTRY = "(", ".", "=", "@"
+INSTANCE = "()"
+"""The name of calls of an object: those that run a `forward` or a `__call__`. Before the name of a method or
+variable: calls of it, which may be an object."""
 
 Codes = frozenset[str]
 ANY: Codes = frozenset({UNKNOWN})
+CALLED = {"forward": INSTANCE, "__call__": INSTANCE}
 
+_CONSTANTS = (OFF, ON, FINITE, NONE, CUDA, NO_CUDA, UNKNOWN, TEXT)
+_OPPOSITES = {OFF: ON, NONE: ON, TEXT: ON, ON: OFF, CUDA: NO_CUDA, NO_CUDA: CUDA}
 _FIELDS = frozenset({"field", "Field", "ib", "attrib"})
-_SAME = frozenset({"bool", "int", "float"})
+_SAME = frozenset({"bool", "int", "float", "str"})
+_OF_CUDA = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "cuda.is_available"})
 _MAX_DEPTH = 4
+_LONGEST = 60  # characters of a string that is compared
+
+
+def is_constant(code: str) -> bool:
+    """Return whether a code says a value, or that it is unknown; others name an option."""
+    return code.startswith(_CONSTANTS)
 
 
 def option_of(node: ir.Expr) -> str:
@@ -41,6 +60,24 @@ def option_of(node: ir.Expr) -> str:
         case ir.Call(func=ir.Name(id=called), args=(ir.Arg(value=value),)) if called in _SAME:
             return option_of(value)
     return ""
+
+
+def name_of(key: str) -> str:
+    """Return the name of the option with a key."""
+    return key.rpartition(PARAMETER)[2].lstrip(ATTRIBUTE + GLOBAL + ENTRY)
+
+
+def parameter_key(function: str, name: str) -> str:
+    """Return the key of a parameter of the functions of a name."""
+    return function + PARAMETER + name
+
+
+def function_name(scope: Scope) -> str:
+    """Return the name that calls of a function have: that of its class for a constructor."""
+    name = scope.name.rpartition(".")[2]
+    if name == "__init__" and scope.parent is not None and scope.parent.kind == "class":
+        return scope.parent.name.rpartition(".")[2]
+    return CALLED.get(name, name)
 
 
 def asked_by(test: ir.Expr) -> Iterator[ir.Expr]:
@@ -65,31 +102,29 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
         case ir.Const(value=value):
             return frozenset({code_of(value)})
         case ir.Unary(op="not", operand=operand):
-            return frozenset(map(_opposite, codes_of(operand, scope, depth + 1)))
+            return frozenset(map(opposite, codes_of(operand, scope, depth + 1)))
         case ir.Bool(op="and", values=values):
-            known = (codes_of(value, scope, depth + 1) for value in values)
-            single = [
-                code
-                for codes in known
-                if len(codes) == 1
-                for code in codes
-                if code not in (ON, FINITE, UNKNOWN)
-            ]
-            return frozenset({_only_if(single[0]) if single else UNKNOWN})
+            return frozenset({_only_if(_limit(codes_of(value, scope, depth + 1) for value in values))})
         case ir.Bool(values=values):
             return frozenset().union(*(codes_of(value, scope, depth + 1) for value in values))
+        case ir.Compare(left=left, ops=(">" | "!=",), comparators=(ir.Const(value=0),)):
+            return frozenset({_only_if(_limit([codes_of(left, scope, depth + 1)]))})
         case ir.IfExp(body=body, orelse=orelse):
             return codes_of(body, scope, depth + 1) | codes_of(orelse, scope, depth + 1)
         case ir.Name(id=name):
-            return _local(scope.lookup(name), name, depth)
+            return _of_name(name, scope, depth)
+        case ir.Call(func=func) if path_of(func) in _OF_CUDA:
+            return frozenset({CUDA})
         case ir.Call(func=func, args=args) if path_of(func).rpartition(".")[2] in _FIELDS:
             default = next((a.value for a in args if a.keyword == "default"), None)
             return codes_of(default, scope, depth + 1) if default is not None else ANY
+        case ir.Call(func=ir.Name(id=called), args=(ir.Arg(value=value),)) if called in _SAME:
+            return ANY if isinstance(value, ir.Const) else codes_of(value, scope, depth + 1)
     option = option_of(node)
     if not option:
         return ANY
-    own = isinstance(node, ir.Attribute) and path_of(node).startswith("self.")
-    return frozenset({option if own else READ + option}) | otherwise(node, scope, depth)
+    own = isinstance(node, ir.Attribute) and path_of(node) == f"self.{option}"
+    return frozenset({(ATTRIBUTE if own else ENTRY) + option}) | otherwise(node, scope, depth)
 
 
 def otherwise(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
@@ -103,39 +138,60 @@ def otherwise(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
     return frozenset()
 
 
-def _local(bindings: list[Binding], name: str, depth: int) -> Codes:
-    """Return the codes of a name: a parameter and what the module binds are options by their name."""
+def _of_name(name: str, scope: Scope, depth: int) -> Codes:
+    """Return the codes of a name: a parameter and what the module or a class binds are options."""
     found: set[str] = set()
+    bindings = scope.lookup(name)
     for binding in bindings:
-        if binding.kind in ("param", "import") or binding.scope.kind != "function":
-            found.add(name)
-        elif binding.kind == "value" and binding.value is not None:
-            found |= codes_of(binding.value, binding.scope, depth + 1)
-        else:
+        own = binding.value is not None and option_of(binding.value) == name  # `n = float(n)`
+        if binding.kind == "param":
+            found.add(parameter_key(function_name(_binder(bindings, name, scope)), name))
+        elif binding.kind == "import" or binding.scope.kind != "function":
+            found.add((ATTRIBUTE if binding.scope.kind == "class" else GLOBAL) + name)
+        elif binding.kind != "value" or binding.value is None:
             found.add(UNKNOWN)
-    return frozenset(found or {name})
+        elif not own or len(bindings) == 1:
+            found |= codes_of(binding.value, binding.scope, depth + 1)
+    return frozenset(found or {GLOBAL + name})
+
+
+def _binder(bindings: list[Binding], name: str, scope: Scope) -> Scope:
+    """Return the scope that holds the bindings which a use of a name sees."""
+    while scope.bindings.get(name) is not bindings and scope.parent is not None:
+        scope = scope.parent
+    return scope
 
 
 def code_of(value: object) -> str:
     """Return the code of a constant."""
-    if value is True:
-        return ON
+    if value is None or value is True:
+        return ON if value else NONE
+    if isinstance(value, str):
+        return TEXT + value if len(value) <= _LONGEST else UNKNOWN
     if value is False or (type(value) in (int, float) and value == 0):
         return OFF
-    return FINITE if isinstance(value, int | float) else UNKNOWN
+    return f"{FINITE}{value}" if isinstance(value, int | float) else UNKNOWN
 
 
-def _opposite(code: str) -> str:
-    if code in (OFF, ON):
-        return ON if code == OFF else OFF
-    if code == FINITE:
+def opposite(code: str) -> str:
+    """Return the code of `not value`."""
+    if code in _OPPOSITES:
+        return _OPPOSITES[code]
+    if code[0] in (FINITE, TEXT):
         return OFF
     if code[0] in (UNKNOWN, ONLY_IF):
         return UNKNOWN
-    return code[1:] if code[0] == NOT else NOT + code.removeprefix(READ)
+    return code[1:] if code[0] == NOT else NOT + code
+
+
+def _limit(parts: Iterable[Codes]) -> str:
+    """Return the code that keeps `a and b` from being true: that of an option, OFF or CUDA."""
+    single = [code for codes in parts if len(codes) == 1 for code in codes]
+    limits = [code for code in single if code in (OFF, CUDA) or not is_constant(code)]
+    return next((code for code in limits if code == CUDA), limits[0] if limits else UNKNOWN)
 
 
 def _only_if(code: str) -> str:
-    if code == OFF or code[0] in (ONLY_IF, UNKNOWN):
+    if code in (OFF, CUDA) or code[0] in (ONLY_IF, UNKNOWN):
         return code
-    return UNKNOWN if code[0] == NOT else ONLY_IF + code.removeprefix(READ)
+    return UNKNOWN if code[0] == NOT else ONLY_IF + code

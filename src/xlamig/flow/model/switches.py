@@ -1,26 +1,25 @@
-"""Switches: options that everything in a project leaves off, or on."""
+"""Switches: options that everything in a project leaves off, or on, or at one of a few values."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Mapping
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping
 
-from xlamig import ir
-from xlamig.flow.model.given import INSTANCE, SUPER, Calls, Given, Parameter, join_calls
-from xlamig.flow.model.option_codes import CONSTANTS, FINITE, NOT, OFF, ON, ONLY_IF, READ, UNKNOWN, option_of
+from xlamig.flow.model.given import SUPER, Calls, Given, Parameter, join_calls
+from xlamig.flow.model.option_codes import (
+    CUDA,
+    ENTRY,
+    INSTANCE,
+    NO_CUDA,
+    OFF,
+    TEXT,
+    UNKNOWN,
+    Codes,
+    name_of,
+    parameter_key,
+)
+from xlamig.flow.model.option_tables import NameTable, OptionTable
+from xlamig.flow.model.outcomes import NO_STATE, State
 from xlamig.knowledge import values as table
-
-State = Literal["off", "on", "finite"]
-_KNOWN = CONSTANTS - {UNKNOWN}
-MAIN = "__main__"
-"""The option, as it were, that a module is run itself."""
-
-_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
-    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
-    ">=": operator.ge, "is": operator.eq, "is not": operator.ne,
-}  # fmt: skip
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class Switches:
@@ -30,128 +29,82 @@ class Switches:
     def __init__(self, modules: Iterable[Given], never_trains: bool = False) -> None:
         every = list(modules)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
-        self._values: dict[str, set[str]] = {}
-        self._explicit: set[str] = set()  # options that something gives a known value
-        self._evident: set[str] = set()  # those, and the defaults that calls leave
+        self._never_trains = never_trains
+        self._tables = (OptionTable(), NameTable())
+        self._states: dict[str, State] = {}
         for given in every:
-            for option, codes in given.values.items():
-                self.give(option, codes)
-        bases = frozenset[str]().union(*(given.bases for given in every))
+            for key, codes in given.values.items():
+                self._give(key, codes)
         functions: dict[str, list[Parameter]] = {}
+        derived: dict[str, set[str]] = {}
         for given in every:
             for name, parameters in given.parameters.items():
                 functions.setdefault(name, []).extend(parameters)
+            for name, bases in given.bases.items():
+                for base in bases:
+                    derived.setdefault(base, set()).add(name)
         calls = _joined(every, functions)
+        handed = frozenset[str]().union(*(given.handed for given in every))
         for name, params in functions.items():
-            called = [c for c in (calls.get(name), calls.get(SUPER) if name in bases else None) if c]
+            called = list(_calls_of(name, calls, derived, functions, set()))
             for param in params:
-                self._pass(param, called)
-        self._states: dict[str, State | None] = {"training": "off"} if never_trains else {}
+                self._pass(name, param, called)
+                if name in handed:
+                    self._tables[0].note(parameter_key(name, param.name), (UNKNOWN,))
+        for name, one in calls.items():
+            own = {param.name for param in functions.get(name, ())}
+            for keyword, codes in one.keywords.items():
+                if keyword not in own:
+                    self._give(ENTRY + keyword, codes)
 
-    def give(self, option: str, codes: Iterable[str]) -> None:
-        """Note values that are given to an option."""
-        if self._note(option, codes):
-            self._explicit.add(option)
+    def _give(self, key: str, codes: Iterable[str]) -> None:
+        for one in self._tables:
+            one.give(key, codes)
 
-    def _note(self, option: str, codes: Iterable[str]) -> bool:
-        """Note values that an option may have; return whether any is known."""
-        given = frozenset(codes)
-        self._values.setdefault(option, set()).update(given)
-        known = not given.isdisjoint(_KNOWN)
-        if known:
-            self._evident.add(option)
-        return known
+    def give(self, option: str, code: str) -> None:
+        """Note a value that settings give to the options of a name."""
+        self._give(ENTRY + option, (code,))
 
-    def _pass(self, param: Parameter, called: list[Calls]) -> None:
-        if not called:
-            self._values.setdefault(param.name, set()).add(param.default or UNKNOWN)
-            return
-        for calls in called:
-            if 0 <= param.position < len(calls.positional):
-                self.give(param.name, calls.positional[param.position] - {param.name})
-            filled = 0 <= param.position < calls.least or param.name in calls.keywords
-            if not filled:
-                self._note(param.name, {param.default or UNKNOWN})
+    def _pass(self, function: str, param: Parameter, called: list[Calls]) -> None:
+        key = parameter_key(function, param.name)
+        default = {param.default or UNKNOWN}
+        for one in self._tables:
+            if not called:
+                one.note(key, default, evident=False)
+            for calls in called:
+                if 0 <= param.position < len(calls.positional):
+                    one.give(key, calls.positional[param.position] - {key})
+                if param.name in calls.keywords:
+                    one.give(key, calls.keywords[param.name] - {key})
+                if not calls.fill(param.position, param.name):
+                    one.note(key, default)
 
-    def undecided(self) -> frozenset[str]:
-        """Return the options that tests ask for and no module gives an unknown value, with their sources."""
-        asked = (option for option in self.tested if option in self._values and not _is_mode(option))
-        return self.sources(set(asked) - self._unknown())
+    def undecided(self) -> Codes:
+        """Return the names of the options that tests ask for and no module gives an unknown value, with their
+        sources."""
+        asked = [key for key in self.tested if not _is_mode(name_of(key))]
+        return frozenset(name_of(key) for one in self._tables for key in one.undecided(asked))
 
-    def _unknown(self) -> set[str]:
-        """Return the options that an unknown value may come to."""
-        takers: dict[str, list[str]] = {}
-        for option, codes in self._values.items():
-            for code in codes - CONSTANTS:
-                takers.setdefault(_source(code), []).append(option)
-        found: set[str] = set()
-        waiting = [option for option, codes in self._values.items() if UNKNOWN in codes]
-        while waiting:
-            option = waiting.pop()
-            if option not in found:
-                found.add(option)
-                waiting += takers.get(option, ())
-        return found
+    def states(self) -> Mapping[str, State]:
+        """Return the known states of the options that tests ask for, by key."""
+        return {key: state for key in sorted(self.tested) if (state := self.state(key))}
 
-    def sources(self, options: Iterable[str]) -> frozenset[str]:
-        """Return options, and those that their values come from."""
-        found: set[str] = set()
-        waiting = list(options)
-        while waiting:
-            option = waiting.pop()
-            if option not in found:
-                found.add(option)
-                codes = self._values.get(option, ())
-                waiting += [_source(code) for code in codes if code not in CONSTANTS]
-        return frozenset(found)
+    def state(self, key: str) -> State:
+        """Return the codes of the values that an option may have; none if others are possible."""
+        if key not in self._states:
+            found = (self._state(key, one) for one in self._tables)
+            self._states[key] = next(filter(None, found), NO_STATE)
+        return self._states[key]
 
-    def state(self, option: str) -> State | None:
-        """Return the state that an option always has; None if it may have others."""
-        if option not in self._states:
-            self._states[option] = None
-            if not _is_mode(option):
-                code = self._code(option, frozenset())
-                self._states[option] = {OFF: "off", ON: "on", FINITE: "finite"}.get(code)  # type: ignore[assignment]
-        return self._states[option]
-
-    def _code(self, option: str, above: frozenset[str]) -> str:
-        """Return a constant's code, "" if all values come from options `above` that are asked already."""
-        seen = {option}
-        waiting, found, evident, weak, read = [option], set[str](), False, False, False
-        while waiting:
-            one = waiting.pop()
-            evident = evident or one in self._evident
-            for code in self._values.get(one, {UNKNOWN}):
-                read = read or code == READ + one
-                code = code.removeprefix(READ)
-                if code[0] == NOT:
-                    code = self._opposite(code[1:], above | seen)
-                elif code[0] == ONLY_IF:
-                    weak, code = True, code[1:]
-                if code == UNKNOWN:
-                    return UNKNOWN
-                if code in CONSTANTS:
-                    found.add(code)
-                elif code and code not in seen:
-                    seen.add(code)
-                    waiting.append(code)
-        if len(found) != 1:
-            return UNKNOWN if found or not above else ""
-        if read and self._explicit.isdisjoint(seen):
-            return UNKNOWN  # `f(x=args.x)`: what sets it there is not known
-        code = found.pop()
-        return code if evident and not (weak and code != OFF) else UNKNOWN
-
-    def _opposite(self, option: str, above: frozenset[str]) -> str:
-        if option in above:
-            return ""
-        code = self._code(option, above)
-        return {OFF: ON, ON: OFF, FINITE: OFF}.get(code, code)
-
-
-def _source(code: str) -> str:
-    """Return the option that a value comes from, of a code that is no constant."""
-    return code.lstrip(NOT + ONLY_IF + READ)
+    def _state(self, key: str, values: OptionTable) -> State:
+        option = name_of(key)
+        if option == "training" and self._never_trains:
+            return (OFF,)
+        codes = values.codes(key)
+        chosen = any(code[0] == TEXT for code in codes) and _is_choice(option)
+        of_cuda = not codes.isdisjoint({CUDA, NO_CUDA})
+        unsure = isinstance(values, NameTable) if of_cuda else _is_mode(option)
+        return NO_STATE if UNKNOWN in codes or chosen or unsure else tuple(sorted(codes))
 
 
 def _joined(every: Iterable[Given], functions: Mapping[str, object]) -> dict[str, Calls]:
@@ -163,10 +116,26 @@ def _joined(every: Iterable[Given], functions: Mapping[str, object]) -> dict[str
             if called.startswith(INSTANCE) and called != INSTANCE:
                 method = called.removeprefix(INSTANCE)
                 name = method if method in functions else INSTANCE
-            if name not in functions and name != SUPER:
-                continue
             found[name] = join_calls(found[name], calls) if name in found else calls
     return found
+
+
+def _calls_of(
+    name: str,
+    calls: Mapping[str, Calls],
+    derived: Mapping[str, set[str]],
+    functions: Mapping[str, object],
+    seen: set[str],
+) -> Iterator[Calls]:
+    """Yield the calls of a function; of a constructor, those from the classes derived from it as well."""
+    seen.add(name)
+    if name in calls:
+        yield calls[name]
+    for below in sorted(derived.get(name, ())):
+        if SUPER + below in calls:
+            yield calls[SUPER + below]
+        if below not in functions and below not in seen:
+            yield from _calls_of(below, calls, derived, functions, seen)
 
 
 def _is_mode(option: str) -> bool:
@@ -174,37 +143,6 @@ def _is_mode(option: str) -> bool:
     return table.name_like("mode").search(option) is not None
 
 
-def outcome(test: ir.Expr, states: Mapping[str, State], is_random: Callable[[ir.Expr], bool]) -> bool | None:
-    """Return the outcome of a test that an option with a known state decides; `is_random` tells whether an
-    expression is drawn from [0, 1)."""
-    state = states.get(option_of(test))
-    if state is not None:
-        return state != "off"
-    match test:
-        case ir.Compare(left=ir.Name(id="__name__"), ops=("==",), comparators=(ir.Const(value=name),)):
-            return False if name == MAIN and MAIN in states else None
-        case ir.Compare(left=left, ops=(op,), comparators=(right,)):
-            if op in ("==", "!=") and _is_infinity(right):
-                return (op == "!=") if states.get(option_of(left)) in ("off", "finite") else None
-            if states.get(option_of(right)) == "off" and op in ("<", "<=") and is_random(left):
-                return False
-            if isinstance(left, ir.Const):
-                left, op, right = right, _MIRRORED.get(op, op), left
-            state = states.get(option_of(left))
-            value = right.value if isinstance(right, ir.Const) else None
-            if state in (None, "finite") or not isinstance(value, int | float) or op not in _COMPARED:
-                return None
-            if state == "on" and not isinstance(value, bool):
-                return None
-            return _COMPARED[op](state == "on", value)
-    return None
-
-
-def _is_infinity(node: ir.Expr) -> bool:
-    """`inf`, `math.inf`, `float("inf")`"""
-    match node:
-        case ir.Name(id="inf") | ir.Attribute(attr="inf"):
-            return True
-        case ir.Call(func=ir.Name(id="float"), args=(ir.Arg(value=ir.Const(value="inf")),)):
-            return True
-    return False
+def _is_choice(option: str) -> bool:
+    """Return whether an option names what users choose between, such as a model or a data set."""
+    return table.name_like("choice").search(option) is not None

@@ -12,8 +12,8 @@ from xlamig.flow.model.cuda_tests import CudaTests
 from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.known import Known, expression, join
 from xlamig.flow.model.names import Names
+from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.scopes import Binding, Scope, path_of
-from xlamig.flow.model.switches import State
 from xlamig.flow.model.words import starts_of
 
 _MAX_DEPTH = 6

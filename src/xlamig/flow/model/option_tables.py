@@ -1,0 +1,163 @@
+"""What options may be, from the values that a project gives them by their keys, or by their names alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xlamig.flow.model.option_codes import (
+    ANY,
+    ATTRIBUTE,
+    CUDA,
+    ENTRY,
+    GLOBAL,
+    NONE,
+    NOT,
+    OFF,
+    ONLY_IF,
+    PARAMETER,
+    UNKNOWN,
+    Codes,
+    is_constant,
+    name_of,
+    opposite,
+)
+
+_NOTHING: Codes = frozenset()
+_WEAK = frozenset({OFF, CUDA})
+
+
+class OptionTable:
+    """The values of options by key. What an entry or another object's attribute is, says any entry, attribute
+    or global of its name; and an entry may come to any parameter and attribute of its name."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, set[str]] = {}
+        self._explicit: set[str] = set()  # keys that something gives a known value
+        self._evident: set[str] = set()  # those, and the defaults that calls leave
+
+    def give(self, key: str, codes: Iterable[str]) -> None:
+        """Note values that are given to an option."""
+        if self.note(key, codes):
+            self._explicit.add(self._key(key))
+
+    def note(self, key: str, codes: Iterable[str], evident: bool = True) -> bool:
+        """Note values that an option may have; return whether any is known."""
+        given = {self._code(code) for code in codes}
+        self._values.setdefault(self._key(key), set()).update(given)
+        known = any(is_constant(code) and code not in (NONE, UNKNOWN) for code in given)
+        if known and evident:
+            self._evident.add(self._key(key))
+        return known
+
+    def _sources(self, keys: Iterable[str]) -> Codes:
+        """Return keys, and those that their values come from."""
+        found: set[str] = set()
+        waiting = list(map(self._key, keys))
+        while waiting:
+            key = waiting.pop()
+            if key not in found:
+                found.add(key)
+                waiting += [_key_in(code) for code in self._values_of(key) if not is_constant(code)]
+        return frozenset(found)
+
+    def undecided(self, keys: Iterable[str]) -> Codes:
+        """Return those of the keys that have values and may have no unknown one, and their sources."""
+        unknown = self._unknown()
+        return self._sources(key for key in map(self._key, keys) if key not in unknown and self._read(key))
+
+    def _unknown(self) -> set[str]:
+        """Return the keys that an unknown value may come to."""
+        takers: dict[str, list[str]] = {}
+        waiting: list[str] = []
+        for key in self._every_key():
+            for code in self._values_of(key):
+                if code == UNKNOWN:
+                    waiting.append(key)
+                elif not is_constant(code):
+                    takers.setdefault(_key_in(code), []).append(key)
+        found: set[str] = set()
+        while waiting:
+            key = waiting.pop()
+            if key not in found:
+                found.add(key)
+                waiting += takers.get(key, ())
+        return found
+
+    def _every_key(self) -> set[str]:
+        codes = (code for codes in self._values.values() for code in codes if not is_constant(code))
+        return self._values.keys() | set(map(_key_in, codes))
+
+    def codes(self, key: str) -> Codes:
+        """Return codes of values, UNKNOWN among them if there are others."""
+        return self._codes(self._key(key), _NOTHING)
+
+    def _codes(self, key: str, above: Codes) -> Codes:
+        """Return the codes; none if all come from keys `above` that are asked already."""
+        seen = {key}
+        waiting, found, weak, read = [key], set[str](), False, False
+        while waiting:
+            one = waiting.pop()
+            if not self._read(one):
+                return ANY
+            seen.update(self._read(one))
+            for code in self._values_of(one):
+                read = read or (code[0] == ENTRY and name_of(code) == name_of(one))
+                if code[0] == NOT:
+                    found |= self._opposite(code[1:], above | seen)
+                    continue
+                if code[0] == ONLY_IF:
+                    weak, code = True, code[1:]
+                if is_constant(code):
+                    found.add(code)
+                elif code not in seen:
+                    seen.add(code)
+                    waiting.append(code)
+            if UNKNOWN in found:
+                return ANY
+        if not found:
+            return _NOTHING if above else ANY
+        if read and not any(key in self._explicit for key in seen if PARAMETER not in key):
+            return ANY  # `f(x=args.x)`: what sets it there is not known
+        known = not self._evident.isdisjoint(seen) and not (weak and not found <= _WEAK)
+        return frozenset(found) if known else ANY
+
+    def _opposite(self, key: str, above: Codes) -> Codes:
+        return _NOTHING if key in above else frozenset(map(opposite, self._codes(key, above)))
+
+    def _values_of(self, key: str) -> Codes:
+        return frozenset(code for source in self._read(key) for code in self._values[source])
+
+    def _read(self, key: str) -> list[str]:
+        """Return the keys with values that say what an option is."""
+        name = name_of(key)
+        others = (ATTRIBUTE, GLOBAL) if key[0] == ENTRY else ()
+        keys = (key, *(kind + name for kind in others), ENTRY + name)
+        return [one for one in dict.fromkeys(keys) if one in self._values]
+
+    def _key(self, key: str) -> str:
+        return key
+
+    def _code(self, code: str) -> str:
+        return code
+
+
+def _key_in(code: str) -> str:
+    """Return the key of the option that a code names."""
+    return code.lstrip(NOT + ONLY_IF)
+
+
+class NameTable(OptionTable):
+    """The values of options by name: all options of a name are one."""
+
+    def _read(self, key: str) -> list[str]:
+        name = name_of(key)
+        return [name] if name in self._values else []
+
+    def _key(self, key: str) -> str:
+        return name_of(key)
+
+    def _code(self, code: str) -> str:
+        if is_constant(code) or code[0] == ENTRY:
+            return code
+        key = _key_in(code)
+        return code.removesuffix(key) + name_of(key)

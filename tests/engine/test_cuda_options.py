@@ -1,0 +1,76 @@
+"""Branches for GPUs whose condition is kept elsewhere are reported as such."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_project import write
+
+from xlamig import engine
+
+WORK = """import torch
+class Work:
+    def __init__(self, use_gpu=True, gpus=1):
+        self.use_gpu = use_gpu
+        self.gpus = gpus
+    def run(self, x):
+        if {test}:
+            return x.cuda()
+        return x
+"""
+RUN = "import torch\nfrom work import Work\n"
+
+
+def severity(folder: Path, test: str, run: str) -> str:
+    write({"work.py": WORK.format(test=test), "run.py": f"{RUN}{run}\n"}, folder)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    (finding,) = engine.check([folder], options).findings
+    return finding.severity
+
+
+@pytest.mark.parametrize(
+    ("test", "run"),
+    [
+        ("self.use_gpu", "Work(use_gpu=True)"),
+        ("self.use_gpu", "Work(use_gpu=args.use_gpu)"),
+        ("not self.use_gpu", "Work(use_gpu=torch.cuda.is_available())"),
+        ("self.use_gpu", "Work(use_gpu=not torch.cuda.is_available())"),
+        ("self.use_gpu", "Work(use_gpu=args.use_gpu or torch.cuda.is_available())"),
+        ("self.gpus > 0", "Work(gpus=torch.cuda.device_count() or 2)"),
+        ("self.gpus > 0", "Work(gpus=2); Work(gpus=torch.cuda.device_count())"),
+        ("self.gpus == 1", "Work(gpus=1); Work(gpus=torch.cuda.device_count())"),
+        ("self.gpus > 1", "Work(gpus=2)"),
+    ],
+)
+def test_lists_what_runs_without_gpus(tmp_path: Path, test: str, run: str) -> None:
+    assert severity(tmp_path, test, run) == "error"
+
+
+@pytest.mark.parametrize(
+    ("test", "run"),
+    [
+        ("self.use_gpu", "Work(use_gpu=torch.cuda.is_available())"),
+        ("self.use_gpu", "Work(use_gpu=args.use_gpu and torch.cuda.is_available())"),
+        ("self.use_gpu", "Work(use_gpu=torch.cuda.device_count() > 0)"),
+        ("self.use_gpu", "use = torch.cuda.is_available(); Work(use_gpu=use)"),
+        ("self.use_gpu > 0", "Work(use_gpu=torch.cuda.is_available())"),
+        ("not self.use_gpu", "Work(use_gpu=not torch.cuda.is_available())"),
+        ("self.gpus > 1", "Work(gpus=1); Work(gpus=torch.cuda.device_count())"),
+        ("self.gpus", "Work(gpus=torch.cuda.device_count())"),
+        ("self.gpus != 0", "Work(gpus=torch.cuda.device_count())"),
+        ("self.use_gpu and x.sum() > 0", "Work(use_gpu=torch.cuda.is_available())"),
+    ],
+)
+def test_lowers_what_only_gpus_run(tmp_path: Path, test: str, run: str) -> None:
+    assert severity(tmp_path, test, run) == "info"
+
+
+def test_says_that_a_tpu_does_not_run_it(tmp_path: Path) -> None:
+    write(
+        {"work.py": WORK.format(test="self.use_gpu"), "run.py": f"{RUN}Work(torch.cuda.is_available())\n"},
+        tmp_path,
+    )
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    (finding,) = engine.check([tmp_path], options).findings
+    assert finding.message.endswith("(under `self.use_gpu`, which is false on a TPU)")

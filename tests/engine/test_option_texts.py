@@ -1,0 +1,226 @@
+"""Branches for strings that nothing in the project gives an option are reported as such."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_project import write
+
+from xlamig import engine
+
+SOLVER = """import torch
+class Solver:
+    def __init__(self, schedule="cosine"):
+        self.schedule = schedule
+    def times(self, kind, n):
+        if {test}:
+            return torch.ones(n).cuda()
+        return torch.ones(n)
+    def sample(self, n=3, kind="uniform"):
+        return self.times(kind, n)
+"""
+RUN = "import torch\nfrom solver import Solver\nsolver = Solver(schedule='discrete')\n"
+PARSED = (
+    RUN + "import argparse\nparser = argparse.ArgumentParser()\n"
+    "parser.add_argument('--kind', {how})\nargs = parser.parse_args()\nsolver.sample(kind=args.kind)\n"
+)
+FREE = {"run.py": PARSED.format(how="default='uniform'")}
+
+
+def severities(folder: Path, files: dict[str, str]) -> list[str]:
+    """Return the severities of the findings about `.cuda()`, in the order of the lines."""
+    write(files, folder)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    found = sorted(engine.check([folder], options).findings, key=lambda f: f.place.start)
+    return [finding.severity for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("test", "call"),
+    [
+        ("kind == 'log'", "solver.sample(kind='log')"),
+        ("kind == 'log'", "solver.sample(3, 'log')"),
+        ("kind == 'log'", "solver.sample(kind=name.lower())"),
+        ("kind == 'log'", "for k in ('log', 'uniform'): solver.sample(kind=k)"),
+        ("kind == 'log'", "settings = {'kind': 'log'}; solver.sample(**settings)"),
+        ("kind == 'uniform'", "solver.sample()"),
+        ("kind != 'log'", "solver.sample()"),
+        ("kind in ('log', 'uniform')", "solver.sample()"),
+        ("kind not in ('log', 'karras')", "solver.sample()"),
+        ("'uni' in kind", "solver.sample()"),
+        ("kind", "solver.sample()"),
+        ("kind is not None", "solver.sample()"),
+        ("kind == other", "solver.sample()"),
+        ("kind == 'log' or n > 3", "solver.sample()"),
+        ("kind is None", "solver.sample(kind=None)"),
+        ("self.schedule == 'linear'", "solver.sample(); Solver('linear')"),
+        ("self.schedule == 'linear'", "solver.schedule = 'linear'; solver.sample()"),
+    ],
+)
+def test_lists_branches_for_strings_that_something_passes(tmp_path: Path, test: str, call: str) -> None:
+    files = {"solver.py": SOLVER.format(test=test), "run.py": f"{RUN}{call}\n"}
+    assert severities(tmp_path, files) == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("test", "call"),
+    [
+        ("kind == 'log'", "solver.sample()"),
+        ("kind == 'log'", "solver.sample(); solver.sample(kind='karras')"),
+        ("kind == 'log'", "solver.sample(); solver.sample(kind=None)"),
+        ("'log' == kind", "solver.sample()"),
+        ("kind in ('log', 'karras')", "solver.sample()"),
+        ("kind in ['log']", "solver.sample()"),
+        ("kind not in ('karras', 'uniform')", "solver.sample()"),
+        ("'log' in kind", "solver.sample()"),
+        ("kind != 'uniform'", "solver.sample()"),
+        ("kind is None", "solver.sample()"),
+        ("not kind", "solver.sample()"),
+        ("kind == 'log' and n > 3", "solver.sample()"),
+        ("self.schedule == 'linear'", "solver.sample()"),
+    ],
+)
+def test_lowers_branches_for_strings_that_nothing_passes(tmp_path: Path, test: str, call: str) -> None:
+    files = {"solver.py": SOLVER.format(test=test), "run.py": f"{RUN}{call}\n"}
+    assert severities(tmp_path, files) == ["info"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"run.py": PARSED.format(how="default='uniform', choices=['log', 'uniform']")},
+        {"run.py": PARSED.format(how="type=str")},
+        {**FREE, "a.sh": "python run.py --kind log\n"},
+        {**FREE, "a.sh": "python run.py --kind $KIND\n"},
+        {**FREE, "a.sh": 'python run.py --kind="${KIND}"\n'},
+        {**FREE, "a.yaml": "kind: log\n"},
+        {**FREE, "a.yaml": "kind: ${other.kind}\n"},
+        {**FREE, "README.md": "Run `python run.py --kind log`\n"},
+        {},  # a library: what calls it is not known
+    ],
+)
+def test_lists_branches_for_strings_that_a_user_may_pass(tmp_path: Path, files: dict[str, str]) -> None:
+    assert severities(tmp_path, {"solver.py": SOLVER.format(test="kind == 'log'"), **files}) == ["error"]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        FREE,
+        {**FREE, "a.sh": "python run.py --kind uniform\n"},
+        {**FREE, "a.yaml": "kind: 'uniform'  # or another\n"},
+        {**FREE, "a.json": '{"kind": "karras"}\n'},
+    ],
+)
+def test_lowers_branches_for_strings_that_settings_leave(tmp_path: Path, files: dict[str, str]) -> None:
+    assert severities(tmp_path, {"solver.py": SOLVER.format(test="kind == 'log'"), **files}) == ["info"]
+
+
+@pytest.mark.parametrize("name", ["arch", "model_type", "dataset", "mode", "stage", "device", "dtype"])
+def test_lists_branches_for_what_users_choose_between(tmp_path: Path, name: str) -> None:
+    text = SOLVER.format(test="kind == 'log'").replace("kind", name)
+    assert severities(tmp_path, {"solver.py": text, "run.py": RUN + "solver.sample()\n"}) == ["error"]
+
+
+def test_lowers_the_branches_after_the_one_that_is_taken(tmp_path: Path) -> None:
+    text = SOLVER.format(test="kind == 'uniform'").replace(
+        "        return torch.ones(n)\n    def",
+        "        elif n:\n            return torch.ones(n).cuda()\n        return torch.ones(n)\n    def",
+    )
+    assert severities(tmp_path, {"solver.py": text, "run.py": RUN + "solver.sample()\n"}) == ["error", "info"]
+
+
+SAMPLER = """import torch
+class Clock:
+    def __init__(self, kind="uniform"):
+        self.kind = kind
+        if {test}:
+            torch.ones(2).cuda()
+def draw(kind="uniform"):
+    if kind == "log":
+        return torch.ones(2).cuda()
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "run", "expected"),
+    [
+        # Other functions and objects have options of the same name.
+        ("kind == 'log'", "Clock()\ndraw(kind='log')\n", ["info", "error"]),
+        ("self.kind == 'log'", "Clock()\ndraw(kind='log')\n", ["info", "error"]),
+        ("kind == 'log'", "Clock(kind='log')\ndraw()\n", ["error", "info"]),
+        ("kind == 'log'", "Clock()\nkind = input()\ndraw()\n", ["info", "info"]),
+        # What nobody knows the function of may be any.
+        ("kind == 'log'", "Clock()\ndraw()\nmake(kind='log')\n", ["error", "error"]),
+        ("kind == 'log'", "Clock()\ndraw()\nmake(**{'kind': 'log'})\n", ["error", "error"]),
+        ("self.kind == 'log'", "clock = Clock()\ndraw()\nclock.kind = 'log'\n", ["error", "info"]),
+        # A function that is handed to others gets what they give it.
+        ("kind == 'log'", "Clock()\ndraw()\nkind = input()\nbutton.click(fn=draw)\n", ["info", "error"]),
+        ("kind == 'log'", "Clock()\ndraw()\nkind = input()\nmap(draw, kinds)\n", ["info", "error"]),
+        # A class without a constructor has that of its base.
+        ("kind == 'log'", "class Own(Clock): ...\nOwn('log')\ndraw()\n", ["error", "info"]),
+        ("kind == 'log'", "class Own(Clock): ...\nOwn('log-normal')\ndraw()\n", ["info", "info"]),
+    ],
+)
+def test_tells_options_of_the_same_name_apart(
+    tmp_path: Path, test: str, run: str, expected: list[str]
+) -> None:
+    run = f"import torch\nfrom sampler import Clock, draw\n{run}"
+    assert severities(tmp_path, {"sampler.py": SAMPLER.format(test=test), "run.py": run}) == expected
+
+
+SAMPLE = """import torch
+from steps import fast, slow
+class Debugger:
+    def __call__(self, x):
+        return x.cuda()
+def sample(x, kind="fast"):
+    if kind == "slow":
+        return slow(x)
+    return fast(x)
+"""
+STEPS = """import torch
+def both(x):
+    return x.cuda()
+def slow(x):
+    return both(x)
+def fast(x):
+    return x
+"""
+PROGRAM = """import torch, argparse
+from sample import Debugger, sample
+if __name__ == "__main__":
+    sample(torch.ones(2))
+"""
+DEBUG = (
+    PROGRAM
+    + """    parser = argparse.ArgumentParser()
+    parser.add_argument("--debug_nan", action="store_true")
+    args = parser.parse_args()
+    if args.debug_nan:
+        Debugger()(1)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, ["info", "info"]),
+        ({"steps.py": STEPS.replace("return x\n", "return both(x)\n")}, ["info", "error"]),
+        ({"steps.py": STEPS + "table = {'both': both}\n"}, ["info", "error"]),
+        ({"steps.py": STEPS + "def get(name):\n    return globals()[name]\n"}, ["info", "error"]),
+        ({"more.py": PROGRAM.replace("ones(2)", "ones(2), kind='slow'")}, ["info", "error"]),
+        ({"setup.py": "from setuptools import setup\nsetup()\n"}, ["error", "error"]),
+        ({"README.md": "Call `steps.both(x)`\n"}, ["info", "error"]),
+        ({"more.py": PROGRAM + "    Debugger()(1)\n"}, ["error", "info"]),
+    ],
+)
+def test_lowers_what_only_such_branches_use(
+    tmp_path: Path, files: dict[str, str], expected: list[str]
+) -> None:
+    write({"sample.py": SAMPLE, "steps.py": STEPS, "run.py": DEBUG, **files}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    found = sorted(engine.check([tmp_path], options).findings, key=lambda f: f.filename)
+    assert [finding.severity for finding in found] == expected

@@ -60,7 +60,7 @@ class Mentions(NamedTuple):
 
 
 class _Around(NamedTuple):
-    """What is around a node: the names of scopes, the class that it is the body of, and the conditions."""
+    """The surroundings of a node: the scopes by name, the class whose body it is in, and the conditions."""
 
     names: frozenset[str]
     owner: str

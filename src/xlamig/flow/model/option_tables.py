@@ -1,4 +1,4 @@
-"""What options may be, from the values that a project gives them by their keys, or by their names alone."""
+"""The possible values of options, from those that a project gives them by key, or by name alone."""
 
 from __future__ import annotations
 

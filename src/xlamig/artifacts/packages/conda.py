@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import yaml
 
@@ -11,6 +12,8 @@ from xlamig.artifacts.packages.requirement import read_conda
 from xlamig.artifacts.page import Page
 from xlamig.facts import Fact
 
+_TORCH = frozenset({"torch", "pytorch-gpu", "pytorch-cuda", "pytorch-mutex", "libtorch"})
+
 
 def read_environment(page: Page, root: yaml.MappingNode) -> Iterator[Fact]:
     """Nothing for a mapping that only looks like one."""
@@ -18,12 +21,12 @@ def read_environment(page: Page, root: yaml.MappingNode) -> Iterator[Fact]:
     listed = keys.get("dependencies")
     if not isinstance(listed, yaml.SequenceNode) or not ({"channels", "name", "prefix"} & keys.keys()):
         return
+    items = [item for item in listed.value if isinstance(item, yaml.ScalarNode)]
+    facts = [fact for item in items if (fact := read_conda(page, item.value, _span(item)))]
+    proofs = {} if any(fact.name in _TORCH for fact in facts) else {"no-conda-torch": ""}
+    yield from (replace(fact, proofs={**fact.proofs, **proofs}) for fact in facts)
     for item in listed.value:
-        if isinstance(item, yaml.ScalarNode):
-            fact = read_conda(page, item.value, _span(item))
-            if fact is not None:
-                yield fact
-        elif isinstance(item, yaml.MappingNode):
+        if isinstance(item, yaml.MappingNode):
             for key, values in item.value:
                 if key.value == "pip" and isinstance(values, yaml.SequenceNode):
                     yield from _pip(page, values)

@@ -19,6 +19,8 @@ class P(BasePredictor):
     def setup(self):
         f(torch.ones(2).cuda())
 """
+WORK = "import torch\ndef work(x):\n    torch.cuda.set_device(0)\n"
+USE = "import work\nwork.work(1)\n"
 GUARDED = RUNNER.replace("import tensorrt as trt", "try: import tensorrt\nexcept ImportError: pass")
 DIAGNOSIS = """import torch
 def run(x):
@@ -55,6 +57,8 @@ def severities(folder: Path, files: dict[str, str], name: str) -> list[str]:
         ("diagnose_flash_attn.py", {"diagnose_flash_attn.py": WARNS}),
         ("main.py", {"main.py": DIAGNOSIS}),
         ("train.py", {}),
+        ("work.py", {"work.py": WORK, "train.py": TRAIN + USE, "run.py": RUNNER + USE}),
+        ("work.py", {"work.py": WORK, "other.py": "import torch\n" + USE, "run.py": RUNNER + USE}),
     ],
 )  # fmt: skip
 def test_lists_what_others_need_too(tmp_path: Path, name: str, files: dict[str, str]) -> None:
@@ -73,6 +77,8 @@ def test_lists_a_program_that_is_for_gpus_alone(tmp_path: Path) -> None:
         ("predict.py", {"predict.py": COG, "cog.yaml": "build:\n  gpu: true\n"}),
         ("cog.yaml", {"predict.py": COG, "cog.yaml": PACKAGES}),
         ("diagnose_flash_attn.py", {"diagnose_flash_attn.py": DIAGNOSIS}),
+        ("work.py", {"work.py": WORK, "run.py": RUNNER + USE}),
+        ("work.py", {"work.py": WORK, "more.py": USE, "run.py": RUNNER + "import more\n"}),
     ],
 )
 def test_folds_a_file_for_gpus_into_one_information(tmp_path: Path, name: str, files: dict[str, str]) -> None:

@@ -30,7 +30,7 @@ def gpu_only_files(
     sources: Iterable[Source], index: ProjectIndex, beside: Collection[str]
 ) -> Mapping[str, str]:
     """Return why a file serves NVIDIA GPUs alone, by file; nothing where there is no other file with torch.
-    What other modules import serves them."""
+    A module that others import serves them."""
     every = list(sources)
     cogs = [
         source.file.name
@@ -41,9 +41,32 @@ def gpu_only_files(
     python = [s for s in every if s.source.kind is None and s.file.name not in beside]
     alone = [source for source in python if source.module not in index.import_depths]
     found = {source.file.name: why for source in alone if (why := _why(source, containers))}
+    found |= _parts_of(found, python, index)
     found |= dict.fromkeys(cogs, "this file describes Cog's container for GPUs: it says `gpu: true`")
     others = (s for s in python if s.file.name not in found and "torch" in s.source.text)
     return found if found and any(others) else {}
+
+
+def _parts_of(
+    found: Mapping[str, str], sources: Collection[Source], index: ProjectIndex
+) -> Mapping[str, str]:
+    """Return why further files serve GPUs alone: only such files import them."""
+    alone = {source.module for source in sources if source.file.name in found}
+    why = "only files for NVIDIA GPUs import this one"
+    parts: dict[str, str] = {}
+    waiting = True
+    while waiting:
+        more = [
+            source
+            for source in sources
+            if source.module not in alone
+            and (importers := index.importers.get(source.module))
+            and importers <= alone
+        ]
+        alone.update(source.module for source in more)
+        parts.update({source.file.name: why for source in more})
+        waiting = bool(more)
+    return parts
 
 
 def _why(source: Source, containers: Collection[str]) -> str:

@@ -223,12 +223,13 @@ class ProjectIndex:
     def programs_with(self, module: str) -> frozenset[str]:
         """The modules of all programs that `module` is a part of."""
         if module not in self._programs:
-            importers = _closure({module}, self._importers)
+            importers = _closure({module}, self.importers)
             self._programs[module] = frozenset(_closure(importers, self._imports))
         return self._programs[module]
 
     @cached_property
-    def _importers(self) -> Mapping[str, set[str]]:
+    def importers(self) -> Mapping[str, set[str]]:
+        """The modules that import a module directly."""
         found: dict[str, set[str]] = {}
         for module, imported in self._imports.items():
             for one in imported:

@@ -10,7 +10,13 @@ from xlamig import ir
 from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.detectors.in_scope import device_in_scope
-from xlamig.flow.detectors.proofs import asks_for_any, moved_later, padded_later, padding_mask
+from xlamig.flow.detectors.proofs import (
+    asks_for_any,
+    moved_later,
+    padded_later,
+    padding_mask,
+    sole_rendezvous,
+)
 from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.model.known import Known, expression, short
 from xlamig.flow.model.scopes import path_of
@@ -25,8 +31,8 @@ Via = Literal["call", "reference", "import", "decorator", "assignment", "except"
 
 class Apis:
     """Makes api-use facts. `own_methods` are those of the module's own classes, `device_methods` calls
-    whose receiver the interpreter knows as a tensor on the device; `consumed` collects option defaults that
-    a call was seen to use."""
+    whose receiver the interpreter knows as a tensor on the device, and callees where it knows it as a tensor;
+    `consumed` collects option defaults that a call was seen to use."""
 
     def __init__(
         self,
@@ -62,6 +68,7 @@ class Apis:
         fields["proofs"] = {
             **device_in_scope(place, node.start),
             **moved_later(name, node, place, self.analysis),
+            **sole_rendezvous(name, node, self.analysis),
             **padding_mask(name, node, place, self.analysis),
             **asks_for_any(name, node, place, self.analysis),
             **padded_later(name, node, place, self.analysis),
@@ -142,14 +149,12 @@ class Apis:
         receiver = receiver_of(func.value, func.attr, place.scope, self.analysis)
         if receiver is None:
             return None, "certain", None
-        tensor = f"Tensor.{func.attr}"
-        if (
-            receiver == "unknown"
-            and (node.start, node.end) in self.device_methods
-            and self.interest.wants(tensor)
-        ):
+        tensor, name = f"Tensor.{func.attr}", f"{receiver}.{func.attr}"
+        known = (node.start, node.end) in self.device_methods or (
+            (func.start, func.end) in self.device_methods and self.interest.wants(name)
+        )
+        if receiver == "unknown" and known and self.interest.wants(tensor):
             return tensor, "likely", func.value
-        name = f"{receiver}.{func.attr}"
         if not self.interest.wants(name):
             return None, "certain", None
         if receiver == "unknown":

@@ -37,6 +37,17 @@ def moved_later(name: str, node: ir.Call, place: CodeContext, analysis: Analysis
     return {"moved-later": target.id} if _only_state(root, target) else {}
 
 
+def sole_rendezvous(name: str, node: ir.Call, analysis: Analysis) -> Mapping[str, str]:
+    """The proof "sole": no other call of the file gives a rendezvous the name that this one does."""
+    if not name.endswith(".rendezvous") or not node.args:
+        return {}
+    tag = node.args[0].value
+    if not isinstance(tag, ir.Const) or not isinstance(tag.value, str):
+        return {}
+    same = analysis.text.count(f'"{tag.value}"') + analysis.text.count(f"'{tag.value}'")
+    return {"sole": tag.value} if same == 1 else {}
+
+
 def padding_mask(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proof "padding-mask": the file calls something with the mask that such a module takes, and the
     module is not known to keep its input as it is."""

@@ -52,7 +52,8 @@ class Recorder:
     def __init__(self) -> None:
         self.by_statement: dict[int, dict[tuple[object, ...], Event]] = {}
         self.proofs: dict[Span, dict[str, str]] = {}
-        self.device_methods: set[Span] = set()  # calls of methods of tensors on the device
+        # Calls of methods of tensors on the device; of tensors that may be anywhere, what is called.
+        self.device_methods: set[Span] = set()
 
     def prove(self, node: ir.Node, told: Mapping[str, str]) -> None:
         """Record a proof about a node; one that holds every time is a proof that a fix may rely on."""

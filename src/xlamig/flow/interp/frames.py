@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -57,6 +58,12 @@ class ClassInfo(Definition):
                 for attribute in _counted(method):
                     found.setdefault(attribute, []).append(method)
         return found
+
+    @cached_property
+    def last_word(self) -> str:
+        """The last word of the class's name: "logger" of `MetricLogger`."""
+        words: list[str] = re.findall("[A-Z]?[^A-Z]*", self.node.name)
+        return words[-2].lower()
 
     @property
     def may_be_module(self) -> bool:

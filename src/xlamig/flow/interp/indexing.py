@@ -22,7 +22,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.kept import entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
-from xlamig.flow.interp.masks import as_mask, has_mask, masked_base, record_mask
+from xlamig.flow.interp.masks import as_mask, has_mask, is_own_mask, masked_base, record_mask
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
@@ -43,8 +43,7 @@ class Indexing:
 
     def read(self, node: ir.Subscript, base: AbstractValue) -> AbstractValue:
         """Return the value of `base[index]`."""
-        index = [self.m.semantics.evaluate(part) for part in node.index]
-        self._prove(node, base, index)
+        base, index = self._parts(node, base)
         match base.kind:
             case "tensor":
                 return self._read_tensor(node, base, index)
@@ -64,13 +63,21 @@ class Indexing:
                 return FOREIGN
             case "text":
                 return base.replace(const=TOP.const)
-        if base.kind == "unknown" and has_mask(index):
-            return self._read_tensor(node, masked_base(base), index)
         if base.kind == "unknown" and (base.place or base.trait is Mark.LONGEST):
             return base
         if index and index[0].kind == "tensor" and index[0].scalar:
             self.reads.host(node.index[0], index[0], "number", "index")
         return self._entry(node, base, index[0].const) if base.kind in _UNKNOWN else TOP
+
+    def _parts(self, node: ir.Subscript, base: AbstractValue) -> tuple[AbstractValue, list[AbstractValue]]:
+        """Return what is indexed, a tensor if a mask indexes it, and the indices."""
+        index = [self.m.semantics.evaluate(part) for part in node.index]
+        if is_own_mask(self.m, node, base):
+            index = [AbstractValue("tensor", base.place, sure=base.sure, dtype="bool", why=base.why)]
+        self._prove(node, base, index)
+        if base.kind == "unknown" and has_mask(index):
+            base = masked_base(base)
+        return base, index
 
     def _value(self, node: ir.Subscript, base: AbstractValue, key: object) -> AbstractValue:
         """Return the value of a mapping under a key; a tensor kept there remembers it."""
@@ -129,6 +136,8 @@ class Indexing:
     ) -> AbstractValue:
         key = index[0].const
         if base.loose and isinstance(key, str):
+            if isinstance(base.trait, Carried):
+                return base.replace(trait=Carried(f".{key}"))
             # Of a mapping that nobody knows, `out["num_frames"]` and `batch["text"]` are seldom tensors.
             return base.replace(sure=POSSIBLE) if table.name_like("python-entry").search(key) else base
         masked = self._costs(node, base, index, "read")
@@ -170,11 +179,10 @@ class Indexing:
         operator: str,
     ) -> None:
         """Record the write of a value to `base[index]`, and let the base hold it."""
-        index = [self.m.semantics.evaluate(part) for part in target.index]
-        self._prove(target, base, index)
-        if base.kind == "unknown" and has_mask(index):
-            base = masked_base(base)
+        base, index = self._parts(target, base)
         if base.kind == "tensor":
+            if base.loose and isinstance(base.trait, Carried):  # a container of tensors
+                record_growth_of(self.m, thing, entry_name(target.value, base, index[0].const))
             self._costs(target, base, index, "write", thing, value, operator)
             if thing.kind == "tensor" and base.place != thing.place and thing.place == "device":
                 name = path_of(target.value)

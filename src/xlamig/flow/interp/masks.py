@@ -79,6 +79,15 @@ def has_mask(index: list[AbstractValue]) -> bool:
     return any(part.kind == "tensor" and part.dtype == "bool" and part.place != "host" for part in index)
 
 
+def is_own_mask(m: State, node: ir.Subscript, base: AbstractValue) -> bool:
+    """Return whether something that was computed from tensors is indexed by a comparison of itself, as in
+    `x[x == 0]`: then it is a tensor."""
+    part = node.index[0] if len(node.index) == 1 else None
+    if base.kind != "unknown" or base.place in ("", "host") or not isinstance(part, ir.Compare):
+        return False
+    return m.source(part.left) == m.source(node.value)
+
+
 def masked_base(base: AbstractValue) -> AbstractValue:
     """Return the tensor that an unknown value must be, since a mask indexes it."""
     return as_tensor(base) if base.place else AbstractValue("tensor", "either", sure=LIKELY)

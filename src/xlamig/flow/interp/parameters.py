@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
+from xlamig.facts import Why
 from xlamig.flow.interp.distributions import is_distribution
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -101,7 +102,7 @@ class Parameters:
         if param.annotation is not None:
             known = self.promised(param.name, param.annotation, place)
             if known is not None:
-                return known
+                return self._position(param, known) if forward else known
         if param.default is not None and not (
             isinstance(param.default, ir.Const) and param.default.value is None
         ):
@@ -124,7 +125,27 @@ class Parameters:
             )
         if evidence.proof(param.start) is not None and not self._is_another(param.annotation):
             return AbstractValue("tensor", place, sure=LIKELY)
-        return TOP
+        return self._by_class(param.name) or TOP
+
+    def _by_class(self, name: str) -> AbstractValue | None:
+        """Return an object of the only plain class of the module that is called like a parameter: `logger` of
+        `MetricLogger`."""
+        word = name.rstrip("_").rpartition("_")[2]
+        held = (value.ref for value in self.m.frame.module.env.values() if value.kind == "class")
+        classes = {ref for ref in held if isinstance(ref, ClassInfo) and ref.last_word == word}
+        info = classes.pop() if len(classes) == 1 else None
+        return object_of(info, "") if info is not None and not info.may_be_module else None
+
+    @staticmethod
+    def _position(param: ir.Param, known: AbstractValue) -> AbstractValue:
+        """Return `start_pos: int` of a forward pass as a number that changes every step of decoding; with a
+        default there are other calls."""
+        if known.kind != "number" or known.cause or not table.name_like("position").search(param.name):
+            return known
+        sure = LIKELY if param.default is None else POSSIBLE
+        span = (param.start, param.start + len(param.name))
+        why = Why(f"by its name, `{param.name}` is the position of the next token", span)
+        return known.replace(cause="position", sure=sure, why=(why,))
 
     @staticmethod
     def _is_drawn(name: str, param: ir.Param, function: Function) -> bool:
@@ -228,6 +249,12 @@ class Parameters:
             return AbstractValue("loader", "host")
         return None
 
+    def _alias(self, node: ir.Name) -> ir.Expr | None:
+        """Return the type that a name of the module stands for: `Maybe = Optional[Tensor]`."""
+        bindings = self.m.frame.scope.lookup(node.id)
+        value = bindings[0].value if len(bindings) == 1 and bindings[0].kind == "value" else None
+        return value if isinstance(value, ir.Subscript | ir.Binary) else None
+
     def _plain(self, node: ir.Expr, place: Residence) -> AbstractValue | None:
         path = path_of(node)
         dotted = self.m.names.dotted(node, self.m.frame.scope) or path
@@ -256,6 +283,9 @@ class Parameters:
         if dotted.endswith("DataLoader"):
             return AbstractValue("loader", "host")
         if isinstance(node, ir.Name):
+            alias = self._alias(node)
+            if alias is not None:
+                return self.annotated(alias, place)
             held = self.m.semantics.evaluate(node)
             if isinstance(held.ref, ClassInfo) and held.kind == "class":
                 return object_of(held.ref, "device")

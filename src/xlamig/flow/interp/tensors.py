@@ -30,6 +30,7 @@ from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.operand_checks import has_host_scalar, have_unequal_batches
 from xlamig.flow.interp.reads import SIZES, Reads, keeps, sureness
+from xlamig.flow.interp.receivers import record_receiver
 from xlamig.flow.interp.results import result_dtype, result_shape, size_of, sizes_of
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
@@ -49,7 +50,6 @@ _NO_RESULT = {
     "dtype": AbstractValue("dtype"),
     "device": DEVICE,
 }
-_OF_CONTAINERS = frozenset((*dir(list), *dir(dict)))
 _MOVES = frozenset({"to", "cuda", "xla", "type", "type_as"})
 
 
@@ -64,8 +64,7 @@ class Tensors:
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """Return the value of a call of a tensor's method."""
         assert isinstance(node.func, ir.Attribute)
-        if owner.place == "device" and owner.sure >= LIKELY and not _is_shared(name, owner):
-            self.m.recorder.device_methods.add((node.start, node.end))
+        record_receiver(self.m, owner, name, node)
         via = table.read_by("methods", name)
         if via:
             return self._read(owner, name, via, node)
@@ -171,8 +170,7 @@ class Tensors:
         )
         if owner is None and not operands:
             result = self._made(last, args, result, node)
-        rest = args.all if owner is not None else args.all[1:]
-        if self.costs.is_dynamic(last, rest):
+        if self.costs.is_dynamic(last, args.all if owner is not None else args.all[1:]):
             result = result.replace(
                 cause="dynamic", shape=None, dtype="" if last == "masked_select" else "int"
             )
@@ -282,12 +280,6 @@ class Tensors:
         if not operands and _makes(last):
             place = self.m.default_place
         return place, lead
-
-
-def _is_shared(method: str, owner: AbstractValue) -> bool:
-    """Return whether modules have such a method as well, or containers where the tensor may be one."""
-    of_module = signatures.signature(f"Module.{method}") is not None
-    return of_module or (owner.loose and method in _OF_CONTAINERS)
 
 
 def _makes(function: str) -> bool:

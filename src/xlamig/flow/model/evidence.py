@@ -138,6 +138,10 @@ class _Uses(Reaching):
         if dotted is None and node.args and self._is_layer(func):
             for arg in node.args:
                 self._prove(arg.value, node)
+        elif dotted is None and table.name_like("module").search(path_of(func).rpartition(".")[2]):
+            for arg in node.args:
+                if isinstance(arg.value, ir.Subscript) and len(arg.value.index) > 1:  # `model(x[:, 1:])`
+                    self._prove(arg.value, node)
 
     def _is_of_parameter(self, node: ir.Expr) -> bool:
         """Return whether a path begins with a parameter, and so is no name of a module."""

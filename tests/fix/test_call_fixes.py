@@ -74,6 +74,22 @@ def test_a_statement_for_cuda_alone_is_put_under_a_test() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("chosen", "written"),
+    [
+        ('torch.device("cuda" if torch.cuda.is_available() else "cpu")', True),
+        ('"cuda:0" if torch.cuda.is_available() else "cpu"', True),
+        ('torch.device("cpu")', False),
+        ("default_path", False),
+    ],
+)
+def test_a_file_is_loaded_to_the_device_that_a_name_holds(chosen: str, written: bool) -> None:
+    load = "torch.load(x, map_location={})"
+    place = '"cpu" if str(where).startswith("xla") else where'
+    lines = f"def main(x):\n    where = {chosen}\n    {load.format('where')}"
+    assert fixed(lines, "XLA907") == ([load.format(place)] if written else [])
+
+
 OPTION = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--device', choices={})"
 
 

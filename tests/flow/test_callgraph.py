@@ -147,3 +147,11 @@ def test_a_function_that_is_called_elsewhere_too_runs_not_in_workers_alone(other
 
 def test_functions_run_in_no_worker_where_no_loader_gets_them() -> None:
     assert in_workers("collate(x)") == []
+
+
+def test_a_caller_in_another_module_is_named_first() -> None:
+    own = HELPERS + LOOP.format(body="loss_of(x)", setup="pass")
+    other = LOOP.format(body="loss_of(x)", setup="pass")
+    for files in ({"helpers": own, "train": other}, {"a_train": other, "helpers": own}):
+        steps = callers(files)["helpers"].steps
+        assert steps["loss_of"] == next(name for name in files if name != "helpers")

@@ -42,3 +42,10 @@ def test_no_sole_caller(text: str) -> None:
 def test_sole_callers_the_nearest_first(text: str, expected: tuple[str, ...]) -> None:
     name = "C.f" if "class" in text else "f"
     assert callers(text, name) == expected
+
+
+def test_steps_of_another_module_are_callers() -> None:
+    text = "def f(): pass\ndef g(): f()\ndef h(): g()\n"
+    scopes = ScopeTable(module_from_text(text), text, "m", False)
+    assert SoleCallers(scopes.functions(), text, {"g"}).of("f") == ("g",)
+    assert SoleCallers(scopes.functions(), text, {"f"}).of("f") == ()

@@ -65,7 +65,7 @@ class Walk:
         consumed = self.detectors.apis.consumed
         found = [f for f in self.detectors.facts if f.kind != "launch" or f.span not in consumed]
         found = [f for f in found if not self.detectors.devices.is_covered(f)]
-        callers = SoleCallers(self.scopes.functions(), self.analysis.text)
+        callers = SoleCallers(self.scopes.functions(), self.analysis.text, self.regions.called_elsewhere)
         return [self._placed(fact, callers.of(fact.scope)) for fact in found]
 
     def _placed(self, fact: Fact, callers: tuple[str, ...]) -> Fact:

@@ -20,7 +20,8 @@ _Function = tuple[str, str]  # the module and the name there
 class Callers(NamedTuple):
     """The callers of a module's functions, as far as they are known.
 
-    `steps` are the functions that a step of any module calls, and the module that calls them; `workers` are
+    `steps` are the functions that a step of any module calls, and a module that calls them, another than
+    their own where there is one; `workers` are
     those that the workers of a loader call and nothing else does.
     """
 
@@ -61,9 +62,11 @@ class _Graph:
         while waiting:
             module, name = waiting.pop()
             for place in self._callees(module, name):
-                if place[1] not in found.setdefault(place[0], {}):
-                    found[place[0]][place[1]] = module
+                known = found.setdefault(place[0], {})
+                if place[1] not in known:
                     waiting.append(place)
+                if known.get(place[1], place[0]) == place[0]:
+                    known[place[1]] = module
         return found
 
     def workers(self) -> dict[str, set[str]]:

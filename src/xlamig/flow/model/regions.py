@@ -77,6 +77,12 @@ class Regions:
         """The module whose steps call a function, "" if none is known."""
         return self.callers.steps.get(_name_in_module(node, owner), "")
 
+    @property
+    def called_elsewhere(self) -> frozenset[str]:
+        """The functions of the module that the steps of others call."""
+        own = self.analysis.names.module
+        return frozenset(name for name, caller in self.callers.steps.items() if caller != own)
+
     def is_module(self, node: ir.ClassDef, scope: Scope) -> bool:
         """Return whether a class is a module or another thing with a forward pass of its own."""
         bases = self._bases(node, scope)

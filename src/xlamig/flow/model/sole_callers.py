@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from xlamig import ir
 from xlamig.flow.model.scopes import Scope
@@ -15,10 +15,12 @@ _MAX_CALLERS = 4
 class SoleCallers:
     """Finds callers by name: a function is known by the names of the functions that it is a part of.
 
-    Callers in other modules, and those that get a function as a value, are not known.
+    `called_elsewhere` are the functions that steps of other modules call. Other callers there, and those
+    that get a function as a value, are not known.
     """
 
-    def __init__(self, scopes: Iterable[Scope], text: str) -> None:
+    def __init__(self, scopes: Iterable[Scope], text: str, called_elsewhere: Container[str] = ()) -> None:
+        self._called_elsewhere = called_elsewhere
         self._functions = {
             scope.name: scope.node for scope in scopes if isinstance(scope.node, ir.FunctionDef)
         }
@@ -39,7 +41,7 @@ class SoleCallers:
 
     def _find(self, function: str) -> str:
         node = self._functions.get(function)
-        if node is None or self._text.count(node.name) > _MAX_SIMILAR:
+        if node is None or function in self._called_elsewhere or self._text.count(node.name) > _MAX_SIMILAR:
             return ""
         # A pattern that begins with a text is searched for ten times as fast.
         pattern = rf"{node.name}(?<!\w{node.name})\b"

@@ -178,12 +178,19 @@ def _signature(function: Function, run: _Run, rows: range) -> tuple[list[str], l
     local = bound_in(function) - _own(function)
     needed, sure = _exposed(run.statements, frozenset())
     others = [n for n in ast.walk(function) if isinstance(n, ast.stmt | ast.expr) and _apart(n, rows)]
-    gives = stored(run.statements) & loaded(others) & local
+    later = loaded(others) | (needed if _is_repeated(function, rows) else set())
+    gives = stored(run.statements) & later & local
     takes = (needed | (gives - sure)) & local  # what the helper may not assign keeps its value
     if not takes <= run.bound:
         return None
     order = list(dict.fromkeys([*parameters(function), *sorted(local)]))
     return [name for name in order if name in takes], [name for name in order if name in gives]
+
+
+def _is_repeated(function: Function, rows: range) -> bool:
+    """Return whether a loop of the function runs the rows: the next iteration reads what this one assigns."""
+    loops = (node for node in ast.walk(function) if isinstance(node, ast.For | ast.While))
+    return any(loop.lineno < rows[0] and rows[-1] <= (loop.end_lineno or 0) for loop in loops)
 
 
 def _apart(node: ast.stmt | ast.expr, rows: range) -> bool:

@@ -162,6 +162,13 @@ def test_a_function_that_reads_an_unbound_name_is_not_extracted() -> None:
     assert [made.what for made in _of_kind(text, "helper")] == ["lines 3-3 of f"]
 
 
+@pytest.mark.parametrize(("loop", "carried"), [("for _ in range(9)", True), ("if x", False)])
+def test_a_helper_returns_what_the_next_iteration_reads(loop: str, carried: bool) -> None:
+    text = f"def f(x):\n    y = 0\n    {loop}:\n        y = y + x\n        print(y)\n    return 0\n"
+    calls = [r.files["program.py"] for r in rewrites(text) if r.what == "lines 4-5 of f"]
+    assert ["y = extracted_(x, y)" in call for call in calls] == [carried]
+
+
 def test_a_function_with_two_returns_is_not_inlined() -> None:
     text = "def f(a):\n    if a:\n        return 1\n    return 2\n\n\nx = f(1)\n"
     assert _of_kind(text, "inlined") == []

@@ -79,6 +79,9 @@ def test_a_statement_for_cuda_alone_is_put_under_a_test() -> None:
     [
         ('torch.device("cuda" if torch.cuda.is_available() else "cpu")', True),
         ('"cuda:0" if torch.cuda.is_available() else "cpu"', True),
+        ('torch.device("cpu" if not torch.cuda.is_available() else "cuda")', True),
+        ('"cpu" if not (torch.cuda.is_available()) else "cuda"', True),
+        ('"cpu" if str(x).startswith("xla") else x', False),
         ('torch.device("cpu")', False),
         ("default_path", False),
     ],

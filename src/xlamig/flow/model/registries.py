@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 OWN = "self"
@@ -45,32 +46,49 @@ class RegistryIndex:
     """The registries of a project, with what each holds."""
 
     def __init__(self, parts: Mapping[str, Registries], locate: Locate) -> None:
-        self._held = _filled(parts, locate)
-        self._fillers: dict[str, set[str]] = {}
-        for (module, _), held in self._held.items():
-            self._fillers.setdefault(module, set()).update(one.module for one in held)
+        self._locate = locate
+        self._entries = _entries(parts, locate)
+        self._held: dict[tuple[str, str], tuple[Held, ...]] = {}  # what was asked for
 
     def held(self, module: str, name: str) -> tuple[Held, ...]:
         """Return what a registry holds; nothing for another name."""
-        return self._held.get((module, name), ())
+        entries = self._entries.get((module, name))
+        if entries is None:
+            return ()
+        if (module, name) not in self._held:
+            found = {self._definition(origin, entry): None for origin, entry in entries}
+            self._held[module, name] = tuple(sorted(held for held in found if held is not None))
+        return self._held[module, name]
+
+    def _definition(self, origin: str, entry: Entry) -> Held | None:
+        place = self._locate(entry.name, origin)
+        return Held(entry.key, place[0], place[1].removesuffix(".__init__")) if place is not None else None
+
+    @cached_property
+    def _fillers(self) -> Mapping[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for module, name in self._entries:
+            found.setdefault(module, set()).update(one.module for one in self.held(module, name))
+        return found
 
     def fillers(self, module: str) -> list[str]:
         """Return the modules that fill the registries of a module."""
         return sorted(self._fillers.get(module, ()))
 
 
-def _filled(parts: Mapping[str, Registries], locate: Locate) -> dict[tuple[str, str], tuple[Held, ...]]:
-    found: dict[tuple[str, str], dict[Held, None]] = {}
+def _entries(
+    parts: Mapping[str, Registries], locate: Locate
+) -> dict[tuple[str, str], list[tuple[str, Entry]]]:
+    """Return the additions to each registry, with the modules that make them."""
+    found: dict[tuple[str, str], list[tuple[str, Entry]]] = {}
     for module, part in parts.items():
         named = {entry.container for entry in part.entries}
         containers = {name: _registry(name, module, parts, locate) for name in named}
         for entry in part.entries:
             container = containers[entry.container]
-            held = locate(entry.name, module) if container is not None else None
-            if container is not None and held is not None:
-                name = held[1].removesuffix(".__init__")
-                found.setdefault(container, {})[Held(entry.key, held[0], name)] = None
-    return {container: tuple(sorted(held)) for container, held in found.items()}
+            if container is not None:
+                found.setdefault(container, []).append((module, entry))
+    return found
 
 
 def _registry(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from xlamig import ir
 from xlamig.flow.model.names import Names
@@ -28,7 +28,7 @@ def registries_of(module: ir.Module, scopes: ScopeTable, names: Names) -> Regist
                 made.update(_made(name, value, names, scopes))
                 entries.extend(_listed(name, value, names, scopes))
             case ir.FunctionDef():
-                adders.update((statement.name, container) for container in _added_to(statement))
+                adders.update((statement.name, container) for container in _Additions(statement).containers())
             case ir.ClassDef():
                 adders.update(_methods_that_add(statement))
         if isinstance(statement, ir.FunctionDef | ir.ClassDef):
@@ -78,32 +78,48 @@ def _decorated(node: ir.FunctionDef | ir.ClassDef, names: Names, scopes: ScopeTa
 
 def _methods_that_add(node: ir.ClassDef) -> dict[str, str]:
     """The methods that add to their own object, directly or through another."""
-    methods = [statement for statement in node.body if isinstance(statement, ir.FunctionDef)]
+    methods = [
+        (method.name, _Additions(method)) for method in node.body if isinstance(method, ir.FunctionDef)
+    ]
     found: dict[str, str] = {}
     for _ in methods:
         known = len(found)
-        for method in methods:
-            for container in _added_to(method, {path.rpartition(".")[2] for path in found}):
-                found[f"{node.name}.{method.name}"] = container
+        for name, additions in methods:
+            for container in additions.containers({path.rpartition(".")[2] for path in found}):
+                found[f"{node.name}.{name}"] = container
         if len(found) == known:
             break
     return found
 
 
-def _added_to(function: ir.FunctionDef, own: frozenset[str] | set[str] = frozenset()) -> Iterator[str]:
-    """Yield the containers to which a function, or one that it defines, adds an argument of its own."""
-    inner = [node for node in ir.walk(function) if isinstance(node, ir.FunctionDef)]
-    given = {param.name for node in inner for param in node.params} - {"self"}
-    for node in ir.walk(function):
-        match node:
-            case ir.Assign(targets=(ir.Subscript(value=container),), value=ir.Name(id=name)) if name in given:
-                yield from _container(path_of(container), given)
-            case ir.Call(func=ir.Attribute(value=container, attr=method), args=args):
-                if any(isinstance(arg.value, ir.Name) and arg.value.id in given for arg in args):
-                    if method in own and path_of(container) == "self":
-                        yield OWN
-                    elif method in _PUTS:
-                        yield from _container(path_of(container), given)
+class _Additions:
+    """What a function, or one that it defines, may add an argument of its own to: by assigning to an entry
+    (method ""), or by calling a method."""
+
+    def __init__(self, function: ir.FunctionDef) -> None:
+        self._given: set[str] = set()
+        self._found: list[tuple[ir.Expr, str, list[str]]] = []  # container, method, names that it gets
+        for node in ir.walk(function):
+            match node:
+                case ir.FunctionDef(params=params):
+                    self._given.update(param.name for param in params)
+                case ir.Assign(targets=(ir.Subscript(value=container),), value=ir.Name(id=name)):
+                    self._found.append((container, "", [name]))
+                case ir.Call(func=ir.Attribute(value=container, attr=method), args=args):
+                    names = [arg.value.id for arg in args if isinstance(arg.value, ir.Name)]
+                    if names:
+                        self._found.append((container, method, names))
+        self._given.discard("self")
+
+    def containers(self, own: Collection[str] = ()) -> Iterator[str]:
+        """Yield the containers; `own` are the methods of the object that add to it."""
+        for container, method, names in self._found:
+            if self._given.isdisjoint(names):
+                continue
+            if method in own and path_of(container) == "self":
+                yield OWN
+            elif not method or method in _PUTS:
+                yield from _container(path_of(container), self._given)
 
 
 def _container(path: str, given: set[str]) -> Iterator[str]:

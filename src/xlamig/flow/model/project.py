@@ -31,6 +31,8 @@ class ProjectIndex:
     def __init__(self, interfaces: Mapping[str, Interface]) -> None:
         self._interfaces = interfaces
         self._owners: dict[tuple[str, str], tuple[str, str] | None] = {}
+        self._meanings: dict[tuple[str, str], Export | None] = {}
+        self._places: dict[tuple[str, str], tuple[str, str] | None] = {}
         self._edges: dict[str, tuple[str, ...]] = {}
         self._sources: dict[str, frozenset[str]] = {}
         self._programs: dict[str, frozenset[str]] = {}
@@ -44,6 +46,12 @@ class ProjectIndex:
     def resolve(self, dotted: str, origin: str) -> Export | None:
         """Return the meaning of `dotted` in module `origin`; a "name" export leads outside the project. None
         if it is not the project's."""
+        key = dotted, origin
+        if key not in self._meanings:
+            self._meanings[key] = self._resolve(dotted, origin)
+        return self._meanings[key]
+
+    def _resolve(self, dotted: str, origin: str) -> Export | None:
         for _ in range(_MAX_REEXPORTS):
             owner = self._owner(dotted, origin)
             if owner is None:
@@ -120,6 +128,12 @@ class ProjectIndex:
     def locate(self, dotted: str, origin: str) -> tuple[str, str] | None:
         """The module that defines a function or method of the project, and its name there; of a class its
         `__init__`."""
+        key = dotted, origin
+        if key not in self._places:
+            self._places[key] = self._locate(dotted, origin)
+        return self._places[key]
+
+    def _locate(self, dotted: str, origin: str) -> tuple[str, str] | None:
         for _ in range(_MAX_REEXPORTS):
             owner = self._owner(dotted, origin)
             if owner is None:

@@ -16,6 +16,9 @@ _WORD = re.compile(r"[A-Za-z_]\w+")
 _LONGEST = 200  # characters of a text that may name something
 _FEWEST = 3  # characters of a part of a name
 Conditions = tuple[tuple[Condition, bool], ...]
+_LEAVES = frozenset({ir.Name, ir.Const})
+_NAMING = frozenset({ir.Name, ir.Attribute, ir.Const, ir.Alias, ir.FString})
+_LOOKING_UP = frozenset({ir.Call, ir.Subscript})
 _PLAIN_DECORATORS = frozenset(
     {
         "staticmethod",
@@ -79,7 +82,8 @@ def mentions_of(module: ir.Module, scopes: ScopeTable, text: str) -> Mentions:
     waiting: list[tuple[ir.Node, _Around]] = [(module, _Around(frozenset(), "", scopes.module, ()))]
     while waiting:
         node, around = waiting.pop()
-        if mentioned := {name for name in _named(node) if name not in around.names}:
+        kind = type(node)
+        if kind in _NAMING and (mentioned := {name for name in _named(node) if name not in around.names}):
             named |= mentioned
             if not isinstance(node, ir.Alias) or node.asname:
                 blocks.setdefault((around.scope.name, around.conditions), set()).update(mentioned)
@@ -98,7 +102,7 @@ def mentions_of(module: ir.Module, scopes: ScopeTable, text: str) -> Mentions:
         if isinstance(node, ir.If | ir.IfExp):
             waiting += _branches(node, around, text)
             continue
-        if looked_up := _looked_up(node):
+        if kind in _LOOKING_UP and (looked_up := _looked_up(node)):
             subject, name = looked_up
             if found := _parts(name):
                 parts.update(found)
@@ -108,7 +112,8 @@ def mentions_of(module: ir.Module, scopes: ScopeTable, text: str) -> Mentions:
             named.update(name for child in ir.children(node) for name in _named(child))
             waiting += [(child, around) for child in ir.children(node) if not isinstance(child, ir.Const)]
             continue  # a text that something is compared with uses nothing
-        waiting += [(child, around) for child in ir.children(node)]
+        if kind not in _LEAVES:
+            waiting += [(child, around) for child in ir.children(node)]
     every = (Block(scope, conditions, frozenset(names)) for (scope, conditions), names in blocks.items())
     return Mentions(
         tuple(defined), frozenset(named), tuple(bases), frozenset(parts), frozenset(searched), tuple(every)

@@ -89,6 +89,8 @@ def join_place(one: Residence, other: Residence) -> Residence:
 def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     """Return the join of two values of one kind."""
     kind = one.kind
+    if _differ_in_reasons_alone(one, other) and (kind != "unknown" or one.ref is not None):
+        return one
     same_ref = one.ref is other.ref or one.ref == other.ref
     either = _either(one.ref, other.ref) if kind in _SEVERAL and not same_ref else None
     if kind in _DEFINED and not same_ref and either is None:
@@ -123,6 +125,26 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
         return one
     changes["why"] = _reasons(one, other, cause)
     return one.replace(**changes)
+
+
+def _differ_in_reasons_alone(one: AbstractValue, other: AbstractValue) -> bool:
+    """Return whether two values of one kind share all parts but their reasons, as most that meet do."""
+    return (
+        one.ref is other.ref
+        and one.trait is other.trait
+        and one.place == other.place
+        and one.sure == other.sure
+        and one.shape is other.shape
+        and one.const is other.const
+        and one.cause == other.cause
+        and one.loop == other.loop
+        and one.loose == other.loose
+        and one.dtype == other.dtype
+        and one.source == other.source
+        and one.items is other.items
+        and one.fields is other.fields
+        and one.element is other.element
+    )
 
 
 def _join_unlike(one: AbstractValue, other: AbstractValue) -> AbstractValue:

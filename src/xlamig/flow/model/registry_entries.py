@@ -93,8 +93,8 @@ def _methods_that_add(node: ir.ClassDef) -> dict[str, str]:
 
 
 class _Additions:
-    """What a function, or one that it defines, may add an argument of its own to: by assigning to an entry
-    (method ""), or by calling a method."""
+    """The containers to which a function, or one that it defines, may add an argument of its own: by
+    assigning to an entry (method ""), or by calling a method."""
 
     def __init__(self, function: ir.FunctionDef) -> None:
         self._given: set[str] = set()

@@ -54,7 +54,8 @@ class Modules:
             return TOP
         if not node.args and module.ref is None:
             return module  # a class that is annotated like its objects: `activation: nn.ReLU`
-        m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
+        if not isinstance(module.ref, ClassInfo) or module.ref.may_hold_parts:  # a transform holds none
+            m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
         forward = m.semantics.method_of(module, "forward") or m.semantics.method_of(module, "__call__")
         if forward is not None:
             m.forwards += 1

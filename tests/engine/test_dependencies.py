@@ -173,3 +173,20 @@ def test_a_package_is_judged_by_the_names_that_are_imported(
         for code in ("XLA608", "XLA909")
     ]
     assert serious == severities
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("from dgl.data import QM9\n", "info"),
+        ("from dgl.data import QM9\nfrom dgl import DGLGraph\n", "info"),
+        ("import dgl\n\nprint(dgl.data.QM9())\n", "info"),
+        ("from dgl.data import QM9\nfrom dgl.nn import GraphConv\n", "error"),
+        ("import dgl\nimport dgl.function as fn\n\nprint(dgl.data.QM9(), fn.sum)\n", "error"),
+        ("import dgl\n\nprint(dgl.batch([]))\n", "error"),
+        ("print()\n", "error"),
+    ],
+)
+def test_a_library_of_data_sets_alone_runs_on_the_host(root: Path, code: str, severity: str) -> None:
+    (root / "requirements.txt").write_text("dgl==0.7.2\n")
+    assert [f.severity for f in found(root, {"a.py": code}, "XLA909")] == [severity]

@@ -50,8 +50,6 @@ def test_reports_a_loop_that_calls_a_module_with_parts(tmp_path: Path, init: str
 def test_reports_a_loop_that_calls_a_module_with_an_unknown_base(tmp_path: Path) -> None:
     text = LOAD.format(init="self.size = size").replace("(nn.Module)", "(other.Net)")
     assert reported(tmp_path, f"import other\n{text}") == ["XLA402"]
-        tmp_path, text.replace("self.size = size", "self.n = f(size)")
-    )
 
 
 @pytest.mark.parametrize(

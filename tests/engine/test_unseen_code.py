@@ -157,3 +157,31 @@ def pairs(labels: Tensor, other):
 @pytest.mark.parametrize(("receiver", "confidence"), [("labels", ["likely"]), ("other", ["possible"])])
 def test_method_that_a_class_of_the_project_has_too(receiver: str, confidence: list[str]) -> None:
     assert [one for _, _, one in found(OWN.format(receiver=receiver), "XLA501")] == confidence
+
+
+LOOP = """import torch_xla
+def decode(model, x, n, k):
+    offset = 0
+    buf = torch.zeros(1, 100, device="xla")
+    for _ in range(n):
+        out = model(x)
+        buf[:, offset] = out[:, -1]
+        offset {then}
+        {end}
+    return buf
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "end", "told"),
+    [
+        ("+= k", "torch_xla.sync()", ["likely"]),
+        ("+= out.shape[1]", "torch_xla.sync()", ["likely"]),
+        ("= offset + k", "torch_xla.sync()", ["likely"]),
+        ("+= k", "pass", ["possible"]),
+        ("+= k", "print(out.sum().item())", ["possible"]),  # nothing that the read needs
+        ("= 0", "torch_xla.sync()", []),
+    ],
+)
+def test_number_that_a_loop_adds_to(then: str, end: str, told: list[str]) -> None:
+    assert [sure for _, _, sure in found(LOOP.format(then=then, end=end), "XLA301")] == told

@@ -25,6 +25,23 @@ def replaced(node: ir.For | ir.While) -> frozenset[str]:
     return frozenset(assigned | _targets(node)) - _carried(node)
 
 
+def moves_on(node: ir.For | ir.While, name: str) -> bool:
+    """Return whether a loop adds to a number, and indexes something by it: `x[:, offset]; offset += n`."""
+    parts = [part for statement in node.body for part in ir.walk(statement)]
+    return any(_adds_to(part, name) for part in parts) and any(
+        name in _names(index) for part in parts if isinstance(part, ir.Subscript) for index in part.index
+    )
+
+
+def _adds_to(node: ir.Node, name: str) -> bool:
+    match node:
+        case ir.AugAssign(target=ir.Name(id=target), op="+" | "+="):
+            return target == name
+        case ir.Assign(targets=(ir.Name(id=target),), value=ir.Binary(op="+", left=left, right=right)):
+            return target == name and name in _names(left) | _names(right)
+    return False
+
+
 def _carried(node: ir.For | ir.While) -> frozenset[str]:
     """Return the names that hold something of an earlier iteration, and those computed from them."""
     pairs = sorted(_assignments(node.body), key=lambda pair: pair[1].start)

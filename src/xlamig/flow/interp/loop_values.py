@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xlamig.facts import Why
+from xlamig.flow.interp.carried_names import moves_on
 from xlamig.flow.interp.domain import (
+    LIKELY,
     MISSING,
     POSSIBLE,
     AbstractValue,
@@ -67,6 +69,11 @@ class LoopValues:
 
     def _carried(self, name: str, old: AbstractValue, new: AbstractValue, loop: Loop) -> AbstractValue:
         both = join(old, new)
+        by_loop = _CAUSES.get(loop.kind, "")
+        may_count = isinstance(old.const, int) and new.kind in ("number", "unknown") and not new.cause
+        if by_loop and may_count and moves_on(loop.node, name):
+            sure = LIKELY if self.runs_graph(loop) else POSSIBLE
+            return AbstractValue("number", cause=by_loop, loop=loop.id, sure=sure)
         if both.kind == "tensor":
             return _marked(both, Carried(name), loop.id)
         if both.kind == "number" and old.kind == "number":
@@ -76,7 +83,7 @@ class LoopValues:
             counts = (
                 isinstance(old.const, int | float) and new.const is not MISSING and old.const != new.const
             )
-            cause = new.cause or (_CAUSES.get(loop.kind, "") if counts else "")
+            cause = new.cause or (by_loop if counts else "")
             if loop.kind == "epoch":
                 cause = new.cause
             return both.replace(cause=cause, loop=loop.id if cause else 0, const=MISSING)

@@ -20,11 +20,13 @@ from xlamig.flow.interp.domain import (
     Mark,
     element_of,
 )
+from xlamig.flow.interp.frames import Loop
 from xlamig.flow.interp.moved_later import is_moved_later
 from xlamig.flow.interp.one_rank import OneRank
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
+from xlamig.knowledge import values as table
 
 _CAUSES = {
     "step-counter": "is different every step",
@@ -216,12 +218,13 @@ def is_constant(thing: AbstractValue) -> bool:
 
 
 def is_read_again(state: State, node: ir.Subscript) -> bool:
-    """Return whether the loop also reads the tensor that it writes to, or is a step of training."""
+    """Return whether the loop also reads the tensor that it writes to, or executes all tensors: in a step of
+    training, and by a call that ends the step."""
     loop = next(
         (loop for loop in reversed(state.loops) if loop.kind in ("training", "decoding", "evaluation")),
         None,
     )
-    if loop is None or loop.kind == "training":
+    if loop is None or loop.kind == "training" or _syncs(state, loop):
         return True
     name = re.escape(state.source(node.value))
     text = state.analysis.text
@@ -230,3 +233,10 @@ def is_read_again(state: State, node: ir.Subscript) -> bool:
     written = rf"(?<![\w.]){name}\s*\[[^\]]*\]\s*=(?!=)"
     uses = len(re.findall(rf"(?<![\w.]){name}\b", text[around.start : around.end]))
     return uses > len(re.findall(written, text[around.start : around.end]))
+
+
+def _syncs(state: State, loop: Loop) -> bool:
+    """Return whether a loop calls what ends a step, which computes every tensor that is alive."""
+    ends = table.names("boundaries", "sync")
+    calls = (node for statement in loop.node.body for node in ir.walk(statement) if isinstance(node, ir.Call))
+    return any(state.names.dotted(call.func, state.frame.scope) in ends for call in calls)

@@ -7,12 +7,20 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from xlamig.source.beside import is_exporter
+from xlamig.source.phrases import Phrases
 
-_TRAINS = re.compile(
-    r"\.backward\(|\.train\(\)|\b(?:Seq2Seq)?Trainer\b|training_step|\.fit\(|\btorch\.optim\b|\bautograd\.grad\("
+_TRAINS = Phrases(
+    (".backward(", ".train()", "Trainer", "training_step", ".fit(", "torch.optim", "autograd.grad("),
+    re.compile(
+        r"\.backward\(|\.train\(\)|\b(?:Seq2Seq)?Trainer\b|training_step|\.fit\(|\btorch\.optim\b"
+        r"|\bautograd\.grad\("
+    ),
 )
-_DYNAMIC = re.compile(
-    r"\b(?:import_module|__import__|spec_from_file_location|find_spec|(?:iter|walk)_(?:modules|packages))\("
+_DYNAMIC = Phrases(
+    ("import_module(", "__import__(", "spec_from_file_location(", "find_spec(", "_modules(", "_packages("),
+    re.compile(
+        r"\b(?:import_module|__import__|spec_from_file_location|find_spec|(?:iter|walk)_(?:modules|packages))\("
+    ),
 )
 _QUOTED = re.compile(r"""["']([\w./]+)""")
 _SEPARATOR = re.compile(r"[./]")
@@ -38,10 +46,10 @@ NO_CLUES = Clues()
 def clues_of(text: str) -> Clues:
     """Return what a module says."""
     return Clues(
-        _TRAINS.search(text) is not None,
+        _TRAINS.are_in(text),
         ".eval()" in text,
         is_exporter(text),
-        _DYNAMIC.search(text) is not None,
+        _DYNAMIC.are_in(text),
         pairs_in(_QUOTED.findall(text)),
     )
 

@@ -6,6 +6,7 @@ import re
 from pathlib import PurePosixPath
 
 from xlamig.findings import Aside
+from xlamig.source.phrases import Phrases
 
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "unittests", "unit_tests"})
 _TEST_NAME = re.compile(r"^test_|_test$|^conftest$|^tests$")
@@ -29,8 +30,11 @@ _COMPUTES = re.compile(
     r"|(?<![\w.])(?!(?:write|get|build|create|load|make|init|convert|save|export)_)"
     r"(?:self\.)?(?:\w+_)?(?:model|net|network)\((?![)])"
 )
-_EXPORTS = re.compile(r"\bonnx\.export\(|\bjit\.save\(|\bct\.convert\(|\.to_torchscript\(|\.to_onnx\(")
-_TRACES = re.compile(r"\bjit\.(?:script|trace|trace_module)\(")
+_EXPORTS = Phrases(
+    ("onnx.export(", "jit.save(", "ct.convert(", ".to_torchscript(", ".to_onnx("),
+    re.compile(r"\bonnx\.export\(|\bjit\.save\(|\bct\.convert\(|\.to_torchscript\(|\.to_onnx\("),
+)
+_TRACES = Phrases(("jit.",), re.compile(r"\bjit\.(?:script|trace|trace_module)\("))
 _TRAINS = re.compile(r"\boptim\.\w+\(|\bTrainer\(|\.backward\(|DataLoader")
 
 
@@ -73,5 +77,5 @@ def _is_converter(text: str) -> bool:
 
 def is_exporter(text: str) -> bool:
     """Return whether a script exports a model, to ONNX for example, and neither trains nor evaluates."""
-    saves_traced = _TRACES.search(text) and ".save(" in text
-    return bool(_EXPORTS.search(text) or saves_traced) and not _TRAINS.search(text)
+    saves_traced = ".save(" in text and _TRACES.are_in(text)
+    return (saves_traced or _EXPORTS.are_in(text)) and not _TRAINS.search(text)

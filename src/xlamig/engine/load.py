@@ -17,16 +17,18 @@ from xlamig.engine.clues import NO_CLUES, Clues, clues_of
 from xlamig.flow import Interface, summary_of
 from xlamig.flow.model.given import NOTHING_GIVEN, Given
 from xlamig.flow.model.mentions import Mentions
+from xlamig.flow.model.pieces import Pieces
 from xlamig.source.kinds import Kind
 from xlamig.source.notebook import SUFFIX as NOTEBOOK
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A text and its tree."""
+    """A text, its tree, and what was found out about its statements."""
 
     text: str
     tree: bytes
+    pieces: Pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ def load(job: LoadJob) -> Loaded:
         module = edited or syntax.module_from_text(job.text)
     except syntax.Unparsable as error:
         return Loaded(failure=Failure(error.message, error.row, error.column), clues=clues)
-    summary = summary_of(module, job.text, job.module, job.is_package)
+    pieces = job.before.pieces if job.before is not None else None
+    summary = summary_of(module, job.text, job.module, job.is_package, pieces)
     seal = digest(summary.interface._replace(calls={}))  # what calls come to is in `AnalyseJob.callers`
     return Loaded(
         summary.interface,

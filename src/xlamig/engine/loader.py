@@ -13,6 +13,7 @@ from xlamig.engine.isolation import Lost, Work, run_all
 from xlamig.engine.load import Failure, Loaded, LoadJob, Parsed, imports_any, is_risky, load
 from xlamig.engine.progress import Progress
 from xlamig.engine.source import Source
+from xlamig.flow.model.pieces import Pieces
 
 _MOST_PARSED = 32  # as many as people and editors change at a time
 
@@ -55,8 +56,9 @@ class Loader:
         tree = source.loaded.tree if source.loaded else None
         if tree is None:
             return
-        self.parsed.pop(source.file.path, None)
-        self.parsed[source.file.path] = Parsed(source.source.text, tree)
+        before = self.parsed.pop(source.file.path, None)
+        pieces = before.pieces if before is not None else Pieces()
+        self.parsed[source.file.path] = Parsed(source.source.text, tree, pieces)
         if len(self.parsed) > _MOST_PARSED:
             del self.parsed[next(iter(self.parsed))]
 

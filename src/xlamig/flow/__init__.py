@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from xlamig.flow.model.given import Given
     from xlamig.flow.model.mentions import Mentions
     from xlamig.flow.model.outcomes import State
+    from xlamig.flow.model.pieces import Pieces
 
 __all__ = ["Facts", "Interface", "ProjectIndex", "Summary", "facts_of", "summary_of"]
 
@@ -50,20 +51,28 @@ class Facts(NamedTuple):
     visits: Mapping[str, Visit] = MappingProxyType({})
 
 
-def summary_of(module: ir.Module, text: str, name: str, is_package: bool) -> Summary:
-    """Nothing here depends on any other module or on the rules."""
+def summary_of(
+    module: ir.Module, text: str, name: str, is_package: bool, pieces: Pieces | None = None
+) -> Summary:
+    """Nothing here depends on any other module or on the rules. `pieces` are those of the module before an
+    edit, and become this one's."""
     from xlamig.flow.interface import interface_of
-    from xlamig.flow.model.given import given_by
     from xlamig.flow.model.mentions import mentions_of
+    from xlamig.flow.model.module_given import given_by
+    from xlamig.flow.model.pieces import Pieces
     from xlamig.flow.model.scopes import ScopeTable
     from xlamig.flow.model.uses import uses_of
 
     scopes = ScopeTable(module, text, name, is_package)
+    if pieces is None:
+        pieces = Pieces()
+    else:
+        pieces.begin(scopes)
     return Summary(
-        interface_of(module, scopes, text),
-        uses_of(module, scopes),
-        given_by(module, scopes),
-        mentions_of(module, scopes, text),
+        interface_of(module, scopes, text, pieces),
+        uses_of(module, scopes, pieces),
+        given_by(module, scopes, pieces),
+        mentions_of(module, scopes, pieces),
     )
 
 

@@ -13,6 +13,7 @@ from xlamig.flow.model.device_names import may_choose_device
 from xlamig.flow.model.device_sinks import device_sinks
 from xlamig.flow.model.exports import Export, Interface
 from xlamig.flow.model.names import Names
+from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.project import ProjectIndex
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.registry_entries import registries_of
@@ -25,7 +26,7 @@ from xlamig.flow.model.values import Values
 _OUTSIDE = ProjectIndex({})
 
 
-def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
+def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Pieces) -> Interface:
     """The exports of a module, and what it calls."""
     name = scopes.module_name
     names = Names(Interest(), _OUTSIDE, name)
@@ -51,7 +52,7 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str) -> Interface:
         calls = calls_of(scopes, analysis, regions)
         summaries = summaries_of(scopes, analysis, regions)
     stars = tuple(scopes.module.stars)
-    registries = registries_of(module, scopes, names)
+    registries = registries_of(module, scopes, names, pieces)
     for made in registries.made:
         exports.setdefault(made, Export("registry"))
     return Interface(

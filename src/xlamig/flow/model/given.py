@@ -82,9 +82,9 @@ class Given(NamedTuple):
 NOTHING_GIVEN = Given({}, {}, {}, {}, frozenset(), frozenset())
 
 
-def given_by(module: ir.Module, scopes: ScopeTable) -> Given:
-    """Return what a module gives."""
-    return _Collector(scopes).collect(module)
+def given_in(statement: ir.Stmt, scopes: ScopeTable) -> Given:
+    """Return what a statement at the top of a module gives."""
+    return _Collector(scopes).collect(statement)
 
 
 _LEAVES = frozenset({ir.Const, ir.Name})
@@ -105,8 +105,8 @@ class _Collector:
         self.tested: set[str] = set()
         self.handed: set[str] = set()
 
-    def collect(self, module: ir.Module) -> Given:
-        waiting: list[tuple[ir.Node, Scope]] = [(module, self.scopes.module)]
+    def collect(self, statement: ir.Stmt) -> Given:
+        waiting: list[tuple[ir.Node, Scope]] = [(statement, self.scopes.module)]
         while waiting:
             node, scope = waiting.pop()
             if type(node) in _GIVING:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.flow.model.conditions import Condition, condition_of
+from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.knowledge import values as table
 
@@ -71,15 +72,30 @@ class _Around(NamedTuple):
     conditions: Conditions
 
 
-def mentions_of(module: ir.Module, scopes: ScopeTable, text: str) -> Mentions:
+def mentions_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Mentions:
     """Return what a module defines and mentions; a function that only calls itself does not mention it."""
+    found = [pieces.of(_mentioned, statement, scopes) for statement in reversed(module.body)]
+    blocks: dict[tuple[str, Conditions], set[str]] = {}
+    for block in (block for part in found for block in part.blocks):
+        blocks.setdefault((block.scope, block.conditions), set()).update(block.names)
+    return Mentions(
+        tuple(one for part in found for one in part.defined),
+        frozenset().union(*(part.named for part in found)),
+        tuple(one for part in found for one in part.bases),
+        frozenset().union(*(part.parts for part in found)),
+        frozenset().union(*(part.searched for part in found)),
+        tuple(Block(*where, frozenset(names)) for where, names in blocks.items()),
+    )
+
+
+def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
     named: set[str] = set()
     blocks: dict[tuple[str, Conditions], set[str]] = {}
     defined: list[Defined] = []
     bases: list[tuple[str, tuple[str, ...]]] = []
     parts: set[str] = set()
     searched: set[str] = set()
-    waiting: list[tuple[ir.Node, _Around]] = [(module, _Around(frozenset(), "", scopes.module, ()))]
+    waiting: list[tuple[ir.Node, _Around]] = [(statement, _Around(frozenset(), "", scopes.module, ()))]
     while waiting:
         node, around = waiting.pop()
         kind = type(node)
@@ -100,7 +116,7 @@ def mentions_of(module: ir.Module, scopes: ScopeTable, text: str) -> Mentions:
             waiting += [(child, inner) for child in node.body]
             continue
         if isinstance(node, ir.If | ir.IfExp):
-            waiting += _branches(node, around, text)
+            waiting += _branches(node, around, scopes.text)
             continue
         if kind in _LOOKING_UP and (looked_up := _looked_up(node)):
             subject, name = looked_up

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 from xlamig import ir
 from xlamig.flow.model.names import Names
+from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.registries import NO_REGISTRIES, OWN, Entry, Registries
 from xlamig.flow.model.scopes import ScopeTable, path_of
 from xlamig.knowledge import values as table
@@ -14,7 +15,7 @@ _PUTS = frozenset({"add", "append", "setdefault"})
 _DICTIONARIES = frozenset({"dict", "OrderedDict", "defaultdict"})
 
 
-def registries_of(module: ir.Module, scopes: ScopeTable, names: Names) -> Registries:
+def registries_of(module: ir.Module, scopes: ScopeTable, names: Names, pieces: Pieces) -> Registries:
     """Read a module's part in registries, from its own statements."""
     made: dict[str, str] = {}
     adders: dict[str, str] = {}
@@ -27,11 +28,8 @@ def registries_of(module: ir.Module, scopes: ScopeTable, names: Names) -> Regist
             ):
                 made.update(_made(name, value, names, scopes))
                 entries.extend(_listed(name, value, names, scopes))
-            case ir.FunctionDef():
-                adders.update((statement.name, container) for container in _Additions(statement).containers())
-            case ir.ClassDef():
-                adders.update(_methods_that_add(statement))
         if isinstance(statement, ir.FunctionDef | ir.ClassDef):
+            adders.update(pieces.of(_adders, statement, scopes))
             entries.extend(_decorated(statement, names, scopes))
     return Registries(made, adders, tuple(entries)) if made or adders or entries else NO_REGISTRIES
 
@@ -74,6 +72,16 @@ def _decorated(node: ir.FunctionDef | ir.ClassDef, names: Names, scopes: ScopeTa
             keys = (arg.value.value for arg in args if isinstance(arg.value, ir.Const))
             key = next((key for key in keys if isinstance(key, str)), "" if args else node.name)
             yield Entry(adder, key, f"{scopes.module_name}.{node.name}")
+
+
+def _adders(node: ir.Stmt, scopes: ScopeTable) -> dict[str, str]:
+    """Return what a function, or the methods of a class, add arguments to."""
+    if isinstance(node, ir.ClassDef):
+        return _methods_that_add(node)
+    adders: dict[str, str] = {}
+    if isinstance(node, ir.FunctionDef):
+        adders.update((node.name, container) for container in _Additions(node).containers())
+    return adders
 
 
 def _methods_that_add(node: ir.ClassDef) -> dict[str, str]:

@@ -147,6 +147,7 @@ class ScopeTable:
 
     def __init__(self, module: ir.Module, text: str, name: str, is_package: bool) -> None:
         self.module_name = name
+        self.text = text
         self.is_package = is_package
         self.module = Scope("module", "", None)
         self.modules: set[str] = set()  # imported by their whole names: `import a.b` binds only `a`

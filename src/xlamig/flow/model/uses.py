@@ -6,6 +6,7 @@ import builtins
 from collections.abc import Iterable
 
 from xlamig import ir
+from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.scripts import MARK, is_script
 
@@ -13,7 +14,7 @@ _BUILTINS = frozenset(dir(builtins))
 _ALIASES_OF_ALIASES = 2
 
 
-def uses_of(module: ir.Module, scopes: ScopeTable) -> str:
+def uses_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> str:
     """The names, sorted, one a line, with a line end before the first and after the last; of a script
     "__main__" is one of them.
 
@@ -24,8 +25,8 @@ def uses_of(module: ir.Module, scopes: ScopeTable) -> str:
     stars = tuple(dict.fromkeys(scopes.module.stars))
     bound = {n for scope in _all(scopes) for n in scope.bindings} | _BUILTINS
     used = {owner for owners in roots.values() for owner in owners}
-    paths, modules = _named(module)
-    for path in paths:
+    found = [pieces.of(_named, statement, scopes) for statement in module.body]
+    for path in frozenset[str]().union(*(paths for paths, _ in found)):
         root, dot, rest = path.partition(".")
         owners: Iterable[str] = roots.get(root, ())
         if stars and root not in bound:
@@ -33,15 +34,16 @@ def uses_of(module: ir.Module, scopes: ScopeTable) -> str:
         used.update(owner + dot + rest for owner in owners)
     if used and is_script(module):
         used.add(MARK)
-    return "\n".join(("", *sorted(used | modules), "")) if used else ""
+    modules = used.union(*(modules for _, modules in found))
+    return "\n".join(("", *sorted(modules), "")) if used else ""
 
 
-def _named(module: ir.Module) -> tuple[set[str], set[str]]:
+def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
     """Every chain of names and attributes, with the argument of a call that switches something off, as in
     `f(False)`, and every module that is imported by its whole name."""
     paths: set[str] = set()
     modules: set[str] = set()
-    stack: list[ir.Node] = [module]
+    stack: list[ir.Node] = [statement]
     while stack:
         node = stack.pop()
         if isinstance(node, ir.Name):

@@ -1,4 +1,4 @@
-"""What is kept of a module's statements gives the same summary as a new module does."""
+"""Kept results for statements give the same summary as a new module does."""
 
 from __future__ import annotations
 

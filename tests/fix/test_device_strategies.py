@@ -247,3 +247,14 @@ def test_cuda_becomes_to(page: Page, before: str, after: str) -> None:
     p = page(f"def f(device):\n    y = ({before})  # .cuda()\n")
     fact = p.call(before, "Tensor.cuda", proofs={"device-in-scope": "device"})
     assert p.fixed("cuda-method", fact) == f"def f(device):\n    y = ({after})  # .cuda()\n"
+
+
+def test_a_program_inside_a_package_decides_when_it_starts(page: Page) -> None:
+    text = 'import argparse\nimport torch\n{}\nDEV = torch.device("cuda")\n'
+    for line, decides in (
+        ("args = argparse.ArgumentParser().parse_args()", True),
+        ("def args():\n    return argparse.ArgumentParser().parse_args()", False),
+    ):
+        p = page(text.format(line), "pkg/a.py", Path("pkg"))
+        drafted = p.draft("device-literal", p.device('"cuda"', position="torch.device"))
+        assert (drafted is not None) is decides

@@ -8,7 +8,7 @@ from xlamig.fix.context import Expression, FixContext, FixDeclined
 from xlamig.fix.helper import helper_function
 from xlamig.fix.imports import Imported, ensure_module
 from xlamig.fix.scopes import Function, holds_a_device, path_to, runs_at_import
-from xlamig.flow.model.scripts import has_main_guard
+from xlamig.flow.model.scripts import starts_program
 from xlamig.knowledge import helpers
 
 _UNREACHED = {"cuda", "no-xla", "other-device", "never"}
@@ -72,7 +72,7 @@ def may_decide_here(context: FixContext, place: Span) -> bool:
     if not runs_at_import(context.module, *place):
         return True
     is_default = any(isinstance(node, Function) for node in around)
-    return not is_default and (context.package_root is None or has_main_guard(context.module))
+    return not is_default and (context.package_root is None or starts_program(context.module))
 
 
 def _helper(context: FixContext, place: Span, index: str) -> Expression | None:

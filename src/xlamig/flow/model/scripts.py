@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 
 MARK = "__main__"
+_PARSING = frozenset({"parse_args", "parse_known_args", "parse_args_into_dataclasses"})
 
 
 def has_main_guard(module: ir.Module) -> bool:
@@ -16,6 +17,16 @@ def is_script(module: ir.Module) -> bool:
     """A main guard, or a loop at module level."""
     return has_main_guard(module) or any(
         isinstance(s, ir.For | ir.While) for s in ir.own_statements(module.body)
+    )
+
+
+def starts_program(module: ir.Module) -> bool:
+    """A main guard, or the arguments of the command line are parsed at module level: no library does that."""
+    return has_main_guard(module) or any(
+        isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr in _PARSING
+        for statement in module.body
+        if isinstance(statement, ir.Assign | ir.ExprStmt)
+        for node in ir.walk(statement.value)
     )
 
 

@@ -34,9 +34,11 @@ def severity(folder: Path, test: str, run: str) -> str:
     [
         ("self.use_gpu", "Work(use_gpu=True)"),
         ("self.use_gpu", "Work(use_gpu=args.use_gpu)"),
-        ("not self.use_gpu", "Work(use_gpu=torch.cuda.is_available())"),
-        ("self.use_gpu", "Work(use_gpu=not torch.cuda.is_available())"),
-        ("self.use_gpu", "Work(use_gpu=args.use_gpu or torch.cuda.is_available())"),
+        ("self.use_gpu", "Work(use_gpu=torch.cuda.is_available())"),  # nothing else says so
+        ("self.use_gpu", "Work(use_gpu=torch.cuda.device_count() > 0)"),
+        ("not self.use_gpu", "Work(use_gpu=torch.cuda.device_count())"),
+        ("self.use_gpu", "Work(use_gpu=not torch.cuda.device_count())"),
+        ("self.use_gpu", "Work(use_gpu=args.use_gpu or torch.cuda.device_count())"),
         ("self.gpus > 0", "Work(gpus=torch.cuda.device_count() or 2)"),
         ("self.gpus > 0", "Work(gpus=2); Work(gpus=torch.cuda.device_count())"),
         ("self.gpus == 1", "Work(gpus=1); Work(gpus=torch.cuda.device_count())"),
@@ -50,16 +52,16 @@ def test_lists_what_runs_without_gpus(tmp_path: Path, test: str, run: str) -> No
 @pytest.mark.parametrize(
     ("test", "run"),
     [
-        ("self.use_gpu", "Work(use_gpu=torch.cuda.is_available())"),
-        ("self.use_gpu", "Work(use_gpu=args.use_gpu and torch.cuda.is_available())"),
-        ("self.use_gpu", "Work(use_gpu=torch.cuda.device_count() > 0)"),
-        ("self.use_gpu", "use = torch.cuda.is_available(); Work(use_gpu=use)"),
-        ("self.use_gpu > 0", "Work(use_gpu=torch.cuda.is_available())"),
-        ("not self.use_gpu", "Work(use_gpu=not torch.cuda.is_available())"),
+        ("self.use_gpu", "Work(use_gpu=torch.cuda.device_count())"),
+        ("self.use_gpu", "Work(use_gpu=args.use_gpu and torch.cuda.device_count())"),
+        ("self.use_gpu", "n = torch.cuda.device_count(); Work(use_gpu=n > 0)"),
+        ("self.use_gpu", "n = torch.cuda.device_count(); Work(use_gpu=n)"),
+        ("self.use_gpu > 0", "Work(use_gpu=torch.cuda.device_count())"),
+        ("not self.use_gpu", "Work(use_gpu=not torch.cuda.device_count())"),
         ("self.gpus > 1", "Work(gpus=1); Work(gpus=torch.cuda.device_count())"),
         ("self.gpus", "Work(gpus=torch.cuda.device_count())"),
         ("self.gpus != 0", "Work(gpus=torch.cuda.device_count())"),
-        ("self.use_gpu and x.sum() > 0", "Work(use_gpu=torch.cuda.is_available())"),
+        ("self.use_gpu and x.sum() > 0", "Work(use_gpu=torch.cuda.device_count())"),
     ],
 )
 def test_lowers_what_only_gpus_run(tmp_path: Path, test: str, run: str) -> None:
@@ -68,7 +70,7 @@ def test_lowers_what_only_gpus_run(tmp_path: Path, test: str, run: str) -> None:
 
 def test_says_that_a_tpu_does_not_run_it(tmp_path: Path) -> None:
     write(
-        {"work.py": WORK.format(test="self.use_gpu"), "run.py": f"{RUN}Work(torch.cuda.is_available())\n"},
+        {"work.py": WORK.format(test="self.use_gpu"), "run.py": f"{RUN}Work(torch.cuda.device_count())\n"},
         tmp_path,
     )
     options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)

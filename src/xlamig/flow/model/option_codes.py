@@ -33,7 +33,7 @@ _CONSTANTS = (OFF, ON, FINITE, NONE, CUDA, NO_CUDA, UNKNOWN, TEXT)
 _OPPOSITES = {OFF: ON, NONE: ON, TEXT: ON, ON: OFF, CUDA: NO_CUDA, NO_CUDA: CUDA}
 _FIELDS = frozenset({"field", "Field", "ib", "attrib"})
 _SAME = frozenset({"bool", "int", "float", "str"})
-_OF_CUDA = frozenset({"torch.cuda.is_available", "torch.cuda.device_count", "cuda.is_available"})
+_OF_CUDA = frozenset({"torch.cuda.device_count"})  # XLA004 reports it wherever it is kept
 _MAX_DEPTH = 4
 _LONGEST = 60  # characters of a string that is compared
 
@@ -107,7 +107,9 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
             return frozenset({_only_if(_limit(codes_of(value, scope, depth + 1) for value in values))})
         case ir.Bool(values=values):
             return frozenset().union(*(codes_of(value, scope, depth + 1) for value in values))
-        case ir.Compare(left=left, ops=(">" | "!=",), comparators=(ir.Const(value=0),)):
+        case ir.Compare(
+            left=ir.Name() | ir.Attribute() as left, ops=(">",), comparators=(ir.Const(value=0),)
+        ):
             return frozenset({_only_if(_limit([codes_of(left, scope, depth + 1)]))})
         case ir.IfExp(body=body, orelse=orelse):
             return codes_of(body, scope, depth + 1) | codes_of(orelse, scope, depth + 1)

@@ -8,16 +8,20 @@ from dataclasses import dataclass, field, replace
 
 from xlamig import ir
 from xlamig.facts import Why
+from xlamig.findings import Frequency
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.crossing import call_tells
-from xlamig.flow.interp.distributions import is_distribution
+from xlamig.flow.interp.distributions import makes_distribution
 from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, join, join_all
+from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.filled import filled, hand_back
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
 from xlamig.flow.interp.left_out import record_defaults
 from xlamig.flow.interp.parameters import Parameters
+from xlamig.flow.interp.skipped import with_any_constant
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
+from xlamig.flow.model.scopes import path_of
 
 _OF_SAMPLES = re.compile(r"^__(?!call)|init")  # what workers run that makes no batches
 _MAX_DEPTH = 24
@@ -242,10 +246,30 @@ class CallContexts:
         while ran < len(self._found):  # running one may define others
             waiting = list(self._found.values())[ran:]
             ran = len(self._found)
-            for node, frame, owner in sorted(waiting, key=lambda found: found[0].name != "__init__"):
+            called = {name for node, *_ in waiting for name in _called(node) if name != node.name}
+            order = sorted(waiting, key=lambda found: (found[0].name != "__init__", found[0].name in called))
+            for node, frame, owner in order:
                 often = reached.get(node.start, frozenset())
                 if not often or ("step" not in often and self._is_per_step(node, frame, owner)):
                     self._root(node, frame, owner)
+
+    def run_skipped(self) -> None:
+        """Run the functions again of which all calls left out a branch, for a call with other constants."""
+        for node, frame, owner in list(self._found.values()):
+            ran = self._ran.get(id(node))
+            if ran is not None and ran.given and self.m.skipped.by(id(node)):
+                given = {name: with_any_constant(thing) for name, thing in ran.given.items()}
+                often = next(often for often in reversed(FREQUENCIES) if often in ran.frequencies)
+                self._run_apart(self.m.function(node, frame, owner), given, often)
+
+    def _run_apart(self, function: Function, given: dict[str, AbstractValue], often: Frequency) -> _Result:
+        """Run a function as if nothing called it."""
+        m = self.m
+        before = m.frequency, m.frame, m.loops
+        m.frequency, m.loops = often, []
+        result = self._run(function, given)
+        m.frequency, m.frame, m.loops = before
+        return result
 
     def _is_per_step(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None) -> bool:
         return "per-step" in self.m.regions.of_function(node, owner.scope if owner else frame.scope)
@@ -255,7 +279,7 @@ class CallContexts:
         words = m.regions.of_function(node, owner.scope if owner else frame.scope)
         known = self._ran.get(id(node))
         once = known is not None and not known.frequencies <= {"unknown"}
-        per_step = "per-step" in words or (not once and _makes_distribution(node, owner))
+        per_step = "per-step" in words or (not once and makes_distribution(node, owner))
         if known is not None and (not per_step or "step" in known.frequencies):
             return
         function = m.function(node, frame, owner)
@@ -271,27 +295,25 @@ class CallContexts:
             given[node.params[0].name] = (
                 AbstractValue("class", ref=owner) if function.kind == "class" else own
             )
-        before = m.frequency, m.frame, m.loops
         m.batches += m.collating
-        m.frequency, m.loops = "step" if per_step else "unknown", []
         caller = m.regions.caller(node, owner.scope if owner else frame.scope)
         if caller and caller != m.names.module:
             name = caller.rpartition(".")[2]
             m.caller = (Why(f"`{node.name}` is called every step in {name}.py", (node.start, node.start)),)
         ran = self._ran.setdefault(id(node), _Ran(node.start))
         m.callers_known = owner is None or not owner.may_be_module
-        ran.results[("root", per_step)] = self._run(function, given)
+        often: Frequency = "step" if per_step else "unknown"
+        ran.results[("root", per_step)] = self._run_apart(function, given, often)
         m.callers_known = True
-        ran.frequencies.add(m.frequency)
-        m.frequency, m.frame, m.loops = before
+        ran.frequencies.add(often)
         m.batches -= m.collating
         m.collating = False
         m.caller = ()
 
 
-def _makes_distribution(node: ir.FunctionDef, owner: ClassInfo | None) -> bool:
-    """Return whether a function is the constructor of a distribution, which steps make: of their outputs."""
-    return node.name == "__init__" and owner is not None and not owner.is_module and is_distribution(owner)
+def _called(function: ir.FunctionDef) -> Iterator[str]:
+    """Yield the names of the functions and methods that a function calls."""
+    return (path_of(n.func).rpartition(".")[2] for n in ir.walk(function) if isinstance(n, ir.Call))
 
 
 def _elsewhere(thing: AbstractValue) -> AbstractValue:

@@ -29,7 +29,7 @@ class Choices:
 
     def of_condition(self, node: ir.IfExp) -> AbstractValue:
         """Return the value of `a if test else b`."""
-        holds = self.tests.decided(node.test)
+        holds = self.tests.outcome(node)
         tested = self.tests.truth(node.test, "if")
         if holds is not None:
             return self.m.semantics.evaluate(node.body if holds else node.orelse)

@@ -12,6 +12,7 @@ from xlamig.flow.interp.domain import (
     BOTTOM,
     CERTAIN,
     LIKELY,
+    MISSING,
     POSSIBLE,
     AbstractValue,
     Mark,
@@ -70,6 +71,14 @@ class Decisions:
         asks = _GPU_FLAG.search(self.m.source(test)) is not None
         return asks and self.m.analysis.values.of(test, self.m.frame.scope).value.kind != "cuda-test"
 
+    def outcome(self, node: ir.If | ir.IfExp) -> bool | None:
+        """Return the outcome of the test of an `if`, if the abstract values decide it."""
+        holds, skipped, running = self.decided(node.test), self.m.skipped, self.m.program.running
+        skipped.take(node.start, holds)
+        if holds is not None and running and self._asks_for_argument(node.test):
+            skipped.skip(node.start, not holds, running[-1])
+        return holds
+
     def decided(self, test: ir.Expr) -> bool | None:
         """Return the outcome of a test, if the abstract values decide it."""
         match test:
@@ -87,8 +96,33 @@ class Decisions:
             ):
                 thing = self._known(left)
                 return (op == "is") if thing is not None and thing.kind == "none" else None
+            case ir.Name() | ir.Compare(left=ir.Name()) if (given := self._by_argument(test)) is not None:
+                return given
         subject = self._asked_for_tensor(test)
         return self._is_tensor(subject) if isinstance(subject, ir.Name) else None
+
+    def _by_argument(self, test: ir.Expr) -> bool | None:
+        """Return the outcome of a test of a parameter for which this call gives a constant; of a device none:
+        on XLA it will be another."""
+        match test:
+            case ir.Name(id=name) if (value := self._given(name)) is not MISSING:
+                return bool(value)
+            case ir.Compare(
+                left=ir.Name(id=name), ops=("==" | "!=" as op,), comparators=(ir.Const(value=other),)
+            ) if (value := self._given(name)) is not MISSING:
+                return (value == other) == (op == "==")
+        return None
+
+    def _given(self, name: str) -> object:
+        bound = self.m.frame.scope.bindings.get(name, ())
+        thing = self.m.env.get(name)
+        if thing is None or [binding.kind for binding in bound] != ["param"] or thing.place:
+            return MISSING
+        return thing.const if thing.kind in ("bool", "number", "text") else MISSING
+
+    def _asks_for_argument(self, test: ir.Expr) -> bool:
+        """Return whether constants that this call gives have a part in the outcome of a test."""
+        return any(self._by_argument(node) is not None for node in ir.walk(test) if isinstance(node, ir.Expr))
 
     def _known(self, node: ir.Name) -> AbstractValue | None:
         return self.m.env.get(node.id)

@@ -22,6 +22,11 @@ def is_distribution(info: ClassInfo) -> bool:
     return bool(_bases(info))
 
 
+def makes_distribution(node: ir.FunctionDef, owner: ClassInfo | None) -> bool:
+    """Return whether a function is the constructor of a distribution, which steps make: of their outputs."""
+    return node.name == "__init__" and owner is not None and not owner.is_module and is_distribution(owner)
+
+
 def inherits_method(info: ClassInfo, name: str) -> bool:
     """Return whether a class has a method from torch's distributions, not from a class of the project."""
     if name not in table.names("distributions", "methods") or not is_distribution(info):

@@ -52,6 +52,8 @@ def interpret(
     program.note_reached()
     restore_attributes(program, visit)
     entry.roots({start: frozenset(often) for start, often in visit.reached})
+    for run in list(program.machines.values()):
+        run.calls.call_contexts.run_skipped()
     finish(run.recorder for run in program.machines.values())
     visits = program.visits()
     adopt(visit, machine.recorder, analysis.module)

@@ -16,6 +16,7 @@ from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
 from xlamig.flow.interp.frames import STEPS, ClassInfo, Env, Frame, Function, Loop
 from xlamig.flow.interp.semantics import Alone, Program, Semantics
 from xlamig.flow.interp.setting import Setting
+from xlamig.flow.interp.skipped import SkippedBranches
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.evidence import Evidence
 from xlamig.flow.model.frequency_guards import FrequencyGuards
@@ -66,6 +67,7 @@ class State:
         self.batches = 0  # what a loader calls for each batch, and loops that yield them
         self.iteration_sources: list[str] = []  # what the loops and comprehensions run over
         self.taken_branches: dict[int, bool] = {}  # of the `if` statements that run, by their offset
+        self.skipped = SkippedBranches()
         self.default_place: Residence = "host"
         self.statement: ir.Stmt = analysis.module.body[0] if analysis.module.body else ir.Jump(0, 0, "pass")
         self.unfollowed: set[str] = set()  # functions that calls were no longer followed into

@@ -114,7 +114,7 @@ class Statements:
         return False
 
     def _if(self, node: ir.If) -> Leaves:
-        holds = self.evaluator.tests.decided(node.test)
+        holds = self.evaluator.tests.outcome(node)
         tested = self.m.semantics.test(node.test, "if")
         if holds is not None:
             return self.m.semantics.block(node.body if holds else node.orelse)

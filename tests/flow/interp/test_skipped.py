@@ -83,6 +83,23 @@ def test_what_no_call_takes_runs_once_for_other_callers() -> None:
     assert said(ALONE, "host-read") == ["host-read item: x.sum().item()"]
 
 
+MOVES = """
+def train(batch, gpu=False):
+    device = "cpu"
+    if gpu:
+        device = torch.get_default_device()
+    model = nn.Linear(4, 1).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    model(batch).sum().backward()
+
+train(torch.ones(2, 4))
+"""
+
+
+def test_what_runs_again_makes_its_modules_again() -> None:
+    assert said(MOVES, "module-move") == []
+
+
 HELPER_FIRST = """
 class Net(nn.Module):
     def scaled(self, scale):

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from xlamig import ir
 from xlamig.facts import Why
-from xlamig.findings import Frequency
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.crossing import call_tells
-from xlamig.flow.interp.distributions import makes_distribution
-from xlamig.flow.interp.domain import BOTTOM, LIKELY, NONE, TOP, AbstractValue, join, join_all
-from xlamig.flow.interp.events import FREQUENCIES
+from xlamig.flow.interp.domain import BOTTOM, NONE, TOP, AbstractValue, join, join_all
 from xlamig.flow.interp.filled import filled, hand_back
-from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
+from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.left_out import record_defaults
 from xlamig.flow.interp.parameters import Parameters
-from xlamig.flow.interp.skipped import with_any_constant
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
-from xlamig.flow.model.scopes import path_of
 
 _OF_SAMPLES = re.compile(r"^__(?!call)|init")  # what workers run that makes no batches
 _MAX_DEPTH = 24
@@ -30,29 +25,29 @@ _MAX_CONTEXTS = 16  # of one function; then what the others gave is taken
 _MAX_GUESSED = 4  # where nothing calls what calls it: there the arguments are guessed as well
 
 
-_Result = tuple[AbstractValue, Effects, dict[str, AbstractValue]]
+Result = tuple[AbstractValue, Effects, dict[str, AbstractValue]]
 """The value, the effects and the filled parameters of a call."""
 
 
 @dataclass(slots=True)
-class _Ran:
+class Ran:
     """The results of calls of a function, by their arguments; `start` is the offset of its definition."""
 
     start: int
-    results: dict[tuple[object, ...], _Result] = field(default_factory=dict)
+    results: dict[tuple[object, ...], Result] = field(default_factory=dict)
     frequencies: set[str] = field(default_factory=set)
     given: dict[str, AbstractValue] = field(default_factory=dict)  # in the last call
-    joined: tuple[int, _Result] | None = None  # the join of so many results
+    joined: tuple[int, Result] | None = None  # the join of so many results
 
 
 class CallContexts:
     def __init__(self, state: State) -> None:
         self.m = state
         self.parameters = Parameters(state)
-        self._ran: dict[int, _Ran] = {}
+        self.ran: dict[int, Ran] = {}
         self._running = state.program.running
         self._keys = state.program.keys
-        self._found: dict[int, tuple[ir.FunctionDef, Frame, ClassInfo | None]] = {}
+        self.definitions: dict[int, tuple[ir.FunctionDef, Frame, ClassInfo | None]] = {}
 
     def annotated(self, annotation: ir.Expr) -> AbstractValue | None:
         """Return what an annotation says of a value."""
@@ -64,29 +59,23 @@ class CallContexts:
 
     def found(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> None:
         """A definition that is to be run in the end if nothing calls it."""
-        self._found.setdefault(id(node), (node, frame, owner))
+        self.definitions.setdefault(id(node), (node, frame, owner))
 
     # ------------------------------------------------------------------ calls
 
     @property
     def per_step(self) -> set[int]:
         """The functions that run every step, by the identity of their definitions."""
-        return {node for node, ran in self._ran.items() if "step" in ran.frequencies}
+        return {node for node, ran in self.ran.items() if "step" in ran.frequencies}
 
     @property
     def per_step_starts(self) -> Iterator[int]:
         """Where the functions start that run in every step."""
-        return (ran.start for ran in self._ran.values() if "step" in ran.frequencies)
+        return (ran.start for ran in self.ran.values() if "step" in ran.frequencies)
 
     def reached(self) -> dict[int, frozenset[str]]:
         """Return how often the functions run that have run so far, by where they start."""
-        return {ran.start: frozenset(ran.frequencies) for ran in self._ran.values() if ran.frequencies}
-
-    def construct(self, info: ClassInfo) -> None:
-        """Run a constructor that has not run: it assigns attributes."""
-        node = info.methods["__init__"]
-        if id(node) not in self._ran:
-            self._root(node, info.frame, info)
+        return {ran.start: frozenset(ran.frequencies) for ran in self.ran.values() if ran.frequencies}
 
     def call(self, function: Function, args: Args, node: ir.Call | None) -> AbstractValue:
         """Return the value of a call of a function of the module."""
@@ -105,7 +94,7 @@ class CallContexts:
         if isinstance(function.node, ir.Lambda):
             return self._lambda(function, args)
         given = self._bound(function, args)
-        ran = self._ran.setdefault(id(function.node), _Ran(function.node.start))
+        ran = self.ran.setdefault(id(function.node), Ran(function.node.start))
         version = function.owner.version if function.owner is not None else 0
         state = (m.frequency, m.first_pass, m.synced, m.repeating, m.batching, version)
         key = (*state, tuple(thing.key() for thing in given.values()))
@@ -124,7 +113,7 @@ class CallContexts:
                 known = self._any(ran)
             else:
                 self._keys.append((id(function.node), key))
-                known = ran.results[key] = self._run(function, given)
+                known = ran.results[key] = self.run(function, given)
                 self._keys.pop()
                 ran.frequencies.add(m.frequency)
                 ran.given = given
@@ -133,7 +122,7 @@ class CallContexts:
         hand_back(m, function, args)
         return result
 
-    def _any(self, ran: _Ran) -> _Result:
+    def _any(self, ran: Ran) -> Result:
         """Return the join of the results so far."""
         if ran.joined is None or ran.joined[0] != len(ran.results):
             results = list(ran.results.values())
@@ -157,7 +146,7 @@ class CallContexts:
         if Effect.SYNC in effects.must:
             m.synced = True
 
-    def _run(self, function: Function, given: dict[str, AbstractValue]) -> _Result:
+    def run(self, function: Function, given: dict[str, AbstractValue]) -> Result:
         m = self.m
         assert isinstance(function.node, ir.FunctionDef)
         m.allow(function.node.body)
@@ -236,90 +225,3 @@ class CallContexts:
             if param.kind == "":
                 given[param.name] = self.parameters.received(param, given[param.name], function)
         return given
-
-    # ------------------------------------------------------------------ roots
-
-    def roots(self, reached: Mapping[int, frozenset[str]]) -> None:
-        """Runs what no caller reached, and every step what is known to run every step;
-        `reached` is what other modules run, with how often."""
-        ran = 0
-        while ran < len(self._found):  # running one may define others
-            waiting = list(self._found.values())[ran:]
-            ran = len(self._found)
-            called = {name for node, *_ in waiting for name in _called(node) if name != node.name}
-            order = sorted(waiting, key=lambda found: (found[0].name != "__init__", found[0].name in called))
-            for node, frame, owner in order:
-                often = reached.get(node.start, frozenset())
-                if not often or ("step" not in often and self._is_per_step(node, frame, owner)):
-                    self._root(node, frame, owner)
-
-    def run_skipped(self) -> None:
-        """Run the functions again of which all calls left out a branch, for a call with other constants."""
-        for node, frame, owner in list(self._found.values()):
-            ran = self._ran.get(id(node))
-            if ran is not None and ran.given and self.m.skipped.by(id(node)):
-                given = {name: with_any_constant(thing) for name, thing in ran.given.items()}
-                often = next(often for often in reversed(FREQUENCIES) if often in ran.frequencies)
-                self._run_apart(self.m.function(node, frame, owner), given, often)
-
-    def _run_apart(self, function: Function, given: dict[str, AbstractValue], often: Frequency) -> _Result:
-        """Run a function as if nothing called it."""
-        m = self.m
-        before = m.frequency, m.frame, m.loops
-        m.frequency, m.loops = often, []
-        result = self._run(function, given)
-        m.frequency, m.frame, m.loops = before
-        return result
-
-    def _is_per_step(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None) -> bool:
-        return "per-step" in self.m.regions.of_function(node, owner.scope if owner else frame.scope)
-
-    def _root(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None) -> None:
-        m = self.m
-        words = m.regions.of_function(node, owner.scope if owner else frame.scope)
-        known = self._ran.get(id(node))
-        once = known is not None and not known.frequencies <= {"unknown"}
-        per_step = "per-step" in words or (not once and makes_distribution(node, owner))
-        if known is not None and (not per_step or "step" in known.frequencies):
-            return
-        function = m.function(node, frame, owner)
-        m.collating = "worker" in words and not _OF_SAMPLES.search(node.name)
-        given = {name: _elsewhere(thing) for name, thing in known.given.items()} if known is not None else {}
-        given = given or {
-            p.name: self.parameters.guessed(p, function, per_step=per_step) for p in node.params
-        }
-        if m.collating:
-            given = self.parameters.of_collate(given, function)
-        if known is None and owner is not None and node.params and function.kind != "static":
-            own = object_of(owner, "host" if node.name == "__init__" else "device")
-            given[node.params[0].name] = (
-                AbstractValue("class", ref=owner) if function.kind == "class" else own
-            )
-        m.batches += m.collating
-        caller = m.regions.caller(node, owner.scope if owner else frame.scope)
-        if caller and caller != m.names.module:
-            name = caller.rpartition(".")[2]
-            m.caller = (Why(f"`{node.name}` is called every step in {name}.py", (node.start, node.start)),)
-        ran = self._ran.setdefault(id(node), _Ran(node.start))
-        m.callers_known = owner is None or not owner.may_be_module
-        often: Frequency = "step" if per_step else "unknown"
-        ran.results[("root", per_step)] = self._run_apart(function, given, often)
-        m.callers_known = True
-        ran.frequencies.add(often)
-        m.batches -= m.collating
-        m.collating = False
-        m.caller = ()
-
-
-def _called(function: ir.FunctionDef) -> Iterator[str]:
-    """Yield the names of the functions and methods that a function calls."""
-    return (path_of(n.func).rpartition(".")[2] for n in ir.walk(function) if isinstance(n, ir.Call))
-
-
-def _elsewhere(thing: AbstractValue) -> AbstractValue:
-    """Return the result of a forward pass that is first tried with tensors of the host."""
-    if thing.place != "host":
-        return thing
-    if thing.kind == "module":
-        return thing.replace(place="device", sure=LIKELY)
-    return thing.replace(place="either", sure=min(thing.sure, LIKELY)) if thing.kind == "tensor" else thing

@@ -40,6 +40,11 @@ class Departures:
         """Share the record of moves with another module of the program."""
         self._holders, self._away, self._returned = other._holders, other._away, other._returned
 
+    def forget(self) -> None:
+        """Forget all moves: what runs again makes its modules again."""
+        for record in (self._holders, self._away, self._returned):
+            record.clear()
+
     def hold(self, module: AbstractValue, node: ir.Node, name: str) -> None:
         """Remember that an optimizer is given the parameters of a module on the device."""
         for ref in modules_of(module.ref):

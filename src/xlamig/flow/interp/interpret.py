@@ -51,9 +51,9 @@ def interpret(
     machine.block(analysis.module.body)
     program.note_reached()
     restore_attributes(program, visit)
-    entry.roots({start: frozenset(often) for start, often in visit.reached})
+    machine.roots.run({start: frozenset(often) for start, often in visit.reached})
     for run in list(program.machines.values()):
-        run.calls.call_contexts.run_skipped()
+        run.roots.run_skipped()
     finish(run.recorder for run in program.machines.values())
     visits = program.visits()
     adopt(visit, machine.recorder, analysis.module)

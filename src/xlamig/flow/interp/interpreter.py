@@ -15,6 +15,7 @@ from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.roots import Roots
 from xlamig.flow.interp.semantics import Leaves, Program
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
@@ -35,6 +36,7 @@ class AbstractInterpreter(State):
         reads, sizes, moves = Reads(self), Sizes(self), Moves(self)
         self.moves = moves
         self.calls = Calls(self, reads, sizes, moves)
+        self.roots = Roots(self, self.calls.call_contexts, moves)
         self.evaluator = Evaluator(self, reads, sizes)
         self.evaluate = self.evaluator.of  # no method: it is the most frequent call of all
         self.definitions = Definitions(self, self.calls.call_contexts)

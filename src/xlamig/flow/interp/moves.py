@@ -53,6 +53,12 @@ class Moves:
         self.departures.share(other.departures)
         self._held, self._ties, self._moves, self._kept = other._held, other._ties, other._moves, other._kept
 
+    def forget(self) -> None:
+        """Forget all moves: what runs again makes its modules again."""
+        self.departures.forget()
+        for record in (self._held, self._ties, self._moves, self._kept):
+            record.clear()
+
     def moved(self, module: AbstractValue, node: ir.Call, path: str) -> None:
         """A module on the host is moved to the device."""
         if module.kind != "module" or module.place not in ("host", "either"):

@@ -188,7 +188,7 @@ class ModulesRun:
         """Run the constructor of a class that nothing has made an object of: it assigns attributes."""
         for cls in info.lineage():
             if "__init__" in cls.methods:
-                self.machines[cls.frame.home].calls.call_contexts.construct(cls)
+                self.machines[cls.frame.home].roots.construct(cls)
                 return
 
     # ------------------------------------------------------------------ what is handed on

@@ -1,0 +1,121 @@
+"""Roots: functions that no call reaches run with what their parameters say, in the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from xlamig import ir
+from xlamig.facts import Why
+from xlamig.findings import Frequency
+from xlamig.flow.interp.call_contexts import CallContexts, Ran, Result
+from xlamig.flow.interp.distributions import makes_distribution
+from xlamig.flow.interp.domain import LIKELY, AbstractValue
+from xlamig.flow.interp.events import FREQUENCIES
+from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
+from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.skipped import with_any_constant
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.scopes import path_of
+
+_OF_SAMPLES = re.compile(r"^__(?!call)|init")  # what workers run that makes no batches
+
+
+@dataclass(eq=False, slots=True)
+class Roots:
+    m: State
+    contexts: CallContexts
+    moves: Moves
+
+    def construct(self, info: ClassInfo) -> None:
+        """Run a constructor that has not run: it assigns attributes."""
+        node = info.methods["__init__"]
+        if id(node) not in self.contexts.ran:
+            self._root(node, info.frame, info)
+
+    def run(self, reached: Mapping[int, frozenset[str]]) -> None:
+        """Runs what no caller reached, and every step what is known to run every step;
+        `reached` is what other modules run, with how often."""
+        ran = 0
+        while ran < len(self.contexts.definitions):  # running one may define others
+            waiting = list(self.contexts.definitions.values())[ran:]
+            ran = len(self.contexts.definitions)
+            called = {name for node, *_ in waiting for name in _called(node) if name != node.name}
+            order = sorted(waiting, key=lambda found: (found[0].name != "__init__", found[0].name in called))
+            for node, frame, owner in order:
+                often = reached.get(node.start, frozenset())
+                if not often or ("step" not in often and self._is_per_step(node, frame, owner)):
+                    self._root(node, frame, owner)
+
+    def run_skipped(self) -> None:
+        """Run the functions again of which all calls left out a branch, for a call with other constants."""
+        for node, frame, owner in list(self.contexts.definitions.values()):
+            ran = self.contexts.ran.get(id(node))
+            if ran is not None and ran.given and self.m.skipped.by(id(node)):
+                self.moves.forget()
+                given = {name: with_any_constant(thing) for name, thing in ran.given.items()}
+                often = next(often for often in reversed(FREQUENCIES) if often in ran.frequencies)
+                self._run_apart(self.m.function(node, frame, owner), given, often)
+
+    def _run_apart(self, function: Function, given: dict[str, AbstractValue], often: Frequency) -> Result:
+        """Run a function as if nothing called it."""
+        m = self.m
+        before = m.frequency, m.frame, m.loops
+        m.frequency, m.loops = often, []
+        result = self.contexts.run(function, given)
+        m.frequency, m.frame, m.loops = before
+        return result
+
+    def _is_per_step(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None) -> bool:
+        return "per-step" in self.m.regions.of_function(node, owner.scope if owner else frame.scope)
+
+    def _root(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None) -> None:
+        m = self.m
+        words = m.regions.of_function(node, owner.scope if owner else frame.scope)
+        known = self.contexts.ran.get(id(node))
+        once = known is not None and not known.frequencies <= {"unknown"}
+        per_step = "per-step" in words or (not once and makes_distribution(node, owner))
+        if known is not None and (not per_step or "step" in known.frequencies):
+            return
+        function = m.function(node, frame, owner)
+        m.collating = "worker" in words and not _OF_SAMPLES.search(node.name)
+        given = {name: _elsewhere(thing) for name, thing in known.given.items()} if known is not None else {}
+        given = given or {
+            p.name: self.contexts.parameters.guessed(p, function, per_step=per_step) for p in node.params
+        }
+        if m.collating:
+            given = self.contexts.parameters.of_collate(given, function)
+        if known is None and owner is not None and node.params and function.kind != "static":
+            own = object_of(owner, "host" if node.name == "__init__" else "device")
+            given[node.params[0].name] = (
+                AbstractValue("class", ref=owner) if function.kind == "class" else own
+            )
+        m.batches += m.collating
+        caller = m.regions.caller(node, owner.scope if owner else frame.scope)
+        if caller and caller != m.names.module:
+            name = caller.rpartition(".")[2]
+            m.caller = (Why(f"`{node.name}` is called every step in {name}.py", (node.start, node.start)),)
+        ran = self.contexts.ran.setdefault(id(node), Ran(node.start))
+        m.callers_known = owner is None or not owner.may_be_module
+        often: Frequency = "step" if per_step else "unknown"
+        ran.results[("root", per_step)] = self._run_apart(function, given, often)
+        m.callers_known = True
+        ran.frequencies.add(often)
+        m.batches -= m.collating
+        m.collating = False
+        m.caller = ()
+
+
+def _called(function: ir.FunctionDef) -> Iterator[str]:
+    """Yield the names of the functions and methods that a function calls."""
+    return (path_of(n.func).rpartition(".")[2] for n in ir.walk(function) if isinstance(n, ir.Call))
+
+
+def _elsewhere(thing: AbstractValue) -> AbstractValue:
+    """Return the result of a forward pass that is first tried with tensors of the host."""
+    if thing.place != "host":
+        return thing
+    if thing.kind == "module":
+        return thing.replace(place="device", sure=LIKELY)
+    return thing.replace(place="either", sure=min(thing.sure, LIKELY)) if thing.kind == "tensor" else thing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from xlamig.flow.model.option_codes import (
     ANY,
@@ -157,7 +158,13 @@ class NameTable(OptionTable):
         return name_of(key)
 
     def _code(self, code: str) -> str:
-        if is_constant(code) or code[0] == ENTRY:
-            return code
-        key = _key_in(code)
-        return code.removesuffix(key) + name_of(key)
+        return _by_name(code)
+
+
+@lru_cache(maxsize=100_000)
+def _by_name(code: str) -> str:
+    """Return a code with the name of its option instead of the key; a program says few, and each often."""
+    if is_constant(code) or code[0] == ENTRY:
+        return code
+    key = _key_in(code)
+    return code.removesuffix(key) + name_of(key)

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.flow.interp.events import Recorder, finish
+from xlamig.flow.interp.instance_attributes import restore_attributes
 from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.module_text import ModuleText
-from xlamig.flow.interp.program import ModulesRun, restore_attributes
+from xlamig.flow.interp.program import ModulesRun
 from xlamig.flow.interp.visits import NO_VISIT, Visit, adopt
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import ScopeTable
@@ -50,7 +51,7 @@ def interpret(
     entry = machine.calls.call_contexts
     machine.block(analysis.module.body)
     program.note_reached()
-    restore_attributes(program, visit)
+    restore_attributes(machine, visit, program.dotted)
     machine.roots.run({start: frozenset(often) for start, often in visit.reached})
     for run in list(program.machines.values()):
         run.roots.run_skipped()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -22,9 +22,9 @@ from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.domain import MAX_ALTERNATIVES, TOP, AbstractValue, Mark, join_all
 from xlamig.flow.interp.events import Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
+from xlamig.flow.interp.instance_attributes import held_attributes
 from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.module_text import ModuleText
-from xlamig.flow.interp.portable import portable, restored
 from xlamig.flow.interp.visits import Visit, sent, sent_proofs
 from xlamig.flow.model.device_names import names_device
 from xlamig.flow.model.effects import Effects
@@ -35,7 +35,6 @@ from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable
 from xlamig.flow.model.scripts import is_script
 from xlamig.flow.model.site import Analysis
-from xlamig.flow.model.summaries import Portable
 from xlamig.flow.model.values import Values
 
 _PASSED = (
@@ -208,7 +207,7 @@ class ModulesRun:
                 sent_proofs(machine.recorder),
                 tuple(sorted(machine.calls.call_contexts.per_step_starts)),
                 tuple((start, tuple(sorted(often))) for start, often in sorted(reached.items())),
-                tuple(_attributes(machine)),
+                tuple(held_attributes(machine)),
                 tuple(sorted(machine.recorder.device_methods)),
                 bool(reached) and self._is_deviceless,
             )
@@ -244,26 +243,6 @@ def _of_script(statement: ir.Stmt, text: str) -> bool:
     if not isinstance(statement, ir.If):
         return False
     return "__name__" in text[statement.test.start : statement.test.end]
-
-
-def _attributes(machine: AbstractInterpreter) -> Iterator[tuple[str, str, Portable]]:
-    """Yield the attributes of the objects that a run made of a module's classes."""
-    for name, value in sorted(machine.top.env.items()):
-        info = value.ref
-        if not isinstance(info, ClassInfo) or value.kind != "class" or info.frame is not machine.top:
-            continue
-        for attribute in sorted(info.assigned & info.attributes.keys()):
-            held = portable(info.attributes[attribute], machine.names)
-            if held.kind != "unknown" or held.place or held.ref:
-                yield name, attribute, held
-
-
-def restore_attributes(program: ModulesRun, visit: Visit) -> None:
-    """Let the classes of a module hold what the objects hold that other modules make of them."""
-    for name, attribute, held in visit.attributes:
-        known = program.main.top.env.get(name)
-        if known is not None and isinstance(known.ref, ClassInfo):
-            known.ref.hold(attribute, restored(held, program.dotted))
 
 
 def _caller(caller: AbstractInterpreter, function: Function, node: ir.Call | None) -> tuple[Why, ...]:

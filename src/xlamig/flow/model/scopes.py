@@ -50,8 +50,7 @@ class Scope:
                 return self.module.bindings.get(name, [])
             visible = scope is self or scope.kind != "class"
             if visible and name not in scope.outer_names:
-                found = scope.bindings.get(name)
-                if found:
+                if found := scope.bindings.get(name):
                     return found
             scope = scope.parent
         return []

@@ -1,0 +1,160 @@
+"""Which module of the project an imported name is of, and what it means there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xlamig.flow.model.exports import Export, Interface
+from xlamig.flow.model.search_path import folders_named
+
+_MAX_REEXPORTS = 12  # re-exports may form a cycle
+
+
+class NameIndex:
+    """Interfaces by module, with re-exports followed.
+
+    A module's identity is its path with dots ("src.pkg.utils"). An import means the module found
+    from the importer's folder or the nearest folder above it, which serves packages, `src`
+    layouts, loose scripts and folders without `__init__.py` alike; or else in a folder that the importer
+    adds to `sys.path`.
+    """
+
+    def __init__(self, interfaces: Mapping[str, Interface]) -> None:
+        self._interfaces = interfaces
+        self._owners: dict[tuple[str, str], tuple[str, str] | None] = {}
+        self._meanings: dict[tuple[str, str], Export | None] = {}
+        self._places: dict[tuple[str, str], tuple[str, str] | None] = {}
+        self._inside: dict[str, set[str]] = {}
+        for module in interfaces:
+            folder = ""
+            for part in module.split("."):
+                self._inside.setdefault(folder, set()).add(part)
+                folder = f"{folder}.{part}" if folder else part
+
+    def resolve(self, dotted: str, origin: str) -> Export | None:
+        """Return the meaning of `dotted` in module `origin`; a "name" export leads outside the project. None
+        if it is not the project's."""
+        key = dotted, origin
+        if key not in self._meanings:
+            self._meanings[key] = self._resolve(dotted, origin)
+        return self._meanings[key]
+
+    def _resolve(self, dotted: str, origin: str) -> Export | None:
+        for _ in range(_MAX_REEXPORTS):
+            owner = self._owner(dotted, origin)
+            if owner is None:
+                return None
+            module, rest = owner
+            export = self._member(self._interfaces[module], rest)
+            if export is None or export.kind != "name":
+                return export
+            if self._owner(export.value, module) is None:
+                return export
+            dotted, origin = export.value, module
+        return None
+
+    def _owner(self, dotted: str, origin: str) -> tuple[str, str] | None:
+        """The module that holds `dotted` and what is left of the name inside it."""
+        key = (dotted, origin.rpartition(".")[0])
+        if key not in self._owners:
+            self._owners[key] = self._find_owner(*key)
+        return self._owners[key] or self._find_on_search_path(dotted, origin)
+
+    def _find_on_search_path(self, dotted: str, origin: str) -> tuple[str, str] | None:
+        interface = self._interfaces.get(origin)
+        folders = folders_named(interface.search_path, self._inside) if interface is not None else ()
+        found = (self._longest(f"{folder}.{dotted}", folder) for folder in folders)
+        return next((one for one in found if one is not None and self._may_hold(*one)), None)
+
+    def _find_owner(self, dotted: str, folder: str) -> tuple[str, str] | None:
+        first = dotted.partition(".")[0]
+        nearest: tuple[str, str] | None = None
+        while True:
+            if first in self._inside.get(folder, ()):
+                found = self._longest(f"{folder}.{dotted}" if folder else dotted, folder)
+                if found is not None and self._may_hold(*found):
+                    return found
+                nearest = nearest or found
+            if not folder:
+                return nearest
+            folder = folder.rpartition(".")[0]
+
+    def _may_hold(self, module: str, path: str) -> bool:
+        """Return whether a module may hold a name: in `app/app/net.py`, `app.app.net` begins at the outer."""
+        interface = self._interfaces[module]
+        return not path or bool(interface.stars) or path.partition(".")[0] in interface.exports
+
+    def _longest(self, path: str, folder: str) -> tuple[str, str] | None:
+        module = path
+        while len(module) > len(folder):
+            if module in self._interfaces:
+                return module, path[len(module) + 1 :]
+            module = module.rpartition(".")[0]
+        return None
+
+    def _member(self, interface: Interface, path: str) -> Export | None:
+        name, _, rest = path.partition(".")
+        if not name:
+            return None
+        export = interface.exports.get(name) or self._from_stars(interface, name, {interface.module})
+        if export is None or not rest:
+            return export
+        return Export("name", f"{export.value}.{rest}") if export.kind == "name" else None
+
+    def _from_stars(self, interface: Interface, name: str, seen: set[str]) -> Export | None:
+        for star in interface.stars:
+            owner = self._owner(star, interface.module)
+            other = self._interfaces[owner[0]] if owner else None
+            if other is None or other.module in seen:
+                continue
+            seen.add(other.module)
+            found = other.exports.get(name) or self._from_stars(other, name, seen)
+            if found is not None:
+                return found
+        return None
+
+    def locate(self, dotted: str, origin: str) -> tuple[str, str] | None:
+        """The module that defines a function or method of the project, and its name there; of a class its
+        `__init__`."""
+        key = dotted, origin
+        if key not in self._places:
+            self._places[key] = self._locate(dotted, origin)
+        return self._places[key]
+
+    def _locate(self, dotted: str, origin: str) -> tuple[str, str] | None:
+        for _ in range(_MAX_REEXPORTS):
+            owner = self._owner(dotted, origin)
+            if owner is None:
+                return None
+            origin, path = owner
+            name, _, rest = path.partition(".")
+            export = self._interfaces[origin].exports.get(name)
+            if export is None:
+                return None
+            if export.kind != "name":
+                made = export.kind == "class" and not rest
+                return origin, f"{path}.__init__" if made else path
+            dotted = f"{export.value}.{rest}" if rest else export.value
+        return None
+
+    def find_method(self, dotted: str, origin: str) -> tuple[str, str] | None:
+        """The module that defines the function `f` or the method `C.m`, and its name there; a method is also
+        looked for in the classes above."""
+        owner, _, name = dotted.rpartition(".")
+        export = self.resolve(owner, origin) if owner else None
+        if export is None or export.kind != "class":
+            return self.locate(dotted, origin)
+        return self._method(owner, name, origin, _MAX_REEXPORTS)
+
+    def _method(self, owner: str, name: str, origin: str, depth: int) -> tuple[str, str] | None:
+        place = self.locate(f"{owner}.{name}", origin)
+        if place is None or not depth:
+            return None
+        module, path = place
+        export = self._interfaces[module].exports.get(path.partition(".")[0])
+        if export is None or export.kind != "class":
+            return None
+        if name in export.members:
+            return place
+        bases = (self._method(base, name, module, depth - 1) for base in export.value.split())
+        return next((found for found in bases if found is not None), None)

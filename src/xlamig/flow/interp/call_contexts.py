@@ -147,6 +147,7 @@ class CallContexts:
             m.synced = True
 
     def run(self, function: Function, given: dict[str, AbstractValue]) -> Result:
+        """Run the body of a function with these parameters."""
         m = self.m
         assert isinstance(function.node, ir.FunctionDef)
         m.allow(function.node.body)

@@ -24,6 +24,8 @@ _OF_SAMPLES = re.compile(r"^__(?!call)|init")  # what workers run that makes no 
 
 @dataclass(eq=False, slots=True)
 class Roots:
+    """Runs of functions without a call: roots, constructors, and what constants leave out."""
+
     m: State
     contexts: CallContexts
     moves: Moves

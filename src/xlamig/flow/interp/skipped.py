@@ -12,6 +12,8 @@ _Way = tuple[int, bool]  # the offset of an `if` and the outcome of its test
 
 @dataclass(slots=True)
 class SkippedBranches:
+    """The branches that ran, and those that constants left out."""
+
     _taken: set[_Way] = field(default_factory=set)
     _skipped: dict[int, set[_Way]] = field(
         default_factory=dict

@@ -49,9 +49,8 @@ class Scope:
             if scope.outer_names.get(name) == "global":
                 return self.module.bindings.get(name, [])
             visible = scope is self or scope.kind != "class"
-            if visible and name not in scope.outer_names:
-                if found := scope.bindings.get(name):
-                    return found
+            if visible and name not in scope.outer_names and (found := scope.bindings.get(name)):
+                return found
             scope = scope.parent
         return []
 

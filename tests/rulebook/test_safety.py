@@ -72,6 +72,7 @@ def test_puts_a_condition_into_words(tmp_path: Path, when: str, words: str) -> N
         ("rewrite-call", {"source": "{{k: {x}}}"}, "writes `{k: x}` instead"),
         ("rename-api", {"replace": "torch.g"}, "writes `torch.g` instead"),
         ("rename-api", {}, "writes the successor's name instead"),
+        ("pad-to-multiple", {"multiple": 128}, "pads the batch further, to a multiple of `128`"),
     ],
 )
 def test_names_what_a_strategy_writes(strategy: str, options: dict[str, object], words: str) -> None:

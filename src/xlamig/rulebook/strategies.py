@@ -137,7 +137,9 @@ _PLACEHOLDER = re.compile(r"\{(?:import )?([\w.]+)\}")
 def writes(name: str, options: Mapping[str, Any]) -> str:
     """Return what a strategy writes, given the options of a page."""
     value = options.get("source", options.get("value"))
-    given = {key: f"`{_code(option)}`" for key, option in options.items() if isinstance(option, str)}
+    given = {
+        key: f"`{_code(str(option))}`" for key, option in options.items() if isinstance(option, str | int)
+    }
     match options.get("argument"), options.get("arguments"):
         case list() as several, _:
             given["argument"] = " and ".join(f"`{one}`" for one in several)

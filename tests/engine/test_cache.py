@@ -419,7 +419,7 @@ def test_jobs_of_the_first_stage_have_different_keys() -> None:
     assert changed.keys() == {field.name for field in fields(LoadJob)} - {"before"}
     jobs = [job, *(replace(job, **{name: value}) for name, value in changed.items())]  # type: ignore[arg-type]
     assert len({job.key() for job in jobs}) == len(jobs)
-    assert replace(job, before=Parsed("y", b"")).key() == job.key()
+    assert replace(job, before=Parsed("y", b"", {})).key() == job.key()
 
 
 def test_a_key_depends_on_every_part_and_on_where_it_ends() -> None:

@@ -179,3 +179,19 @@ def test_a_prefix_in_training_is_no_growing_cache() -> None:
             optimizer.step()
     """
     assert said(code, "changing-shape") == []
+
+
+FOREIGN = """
+import lightning as L
+
+def generate(net: nn.Module, x: torch.Tensor):
+    return net(x)[x > 0]
+
+def main(fabric: L.Fabric, tokenizer):
+    net = fabric.setup_module(nn.Linear(2, 2))
+    return generate(net, fabric.to_device(tokenizer))
+"""
+
+
+def test_what_another_library_returns_is_what_an_annotation_promises() -> None:
+    assert said(FOREIGN, "dynamic-shape") == ["dynamic-shape mask-read: net(x)[x > 0]"]

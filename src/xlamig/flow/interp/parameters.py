@@ -61,9 +61,14 @@ class Parameters:
             if guessed.kind == "tensor" and given.place:
                 return guessed.replace(place=given.place, why=given.why)
             return guessed if guessed.kind != "unknown" or not given.place else given
-        if given.kind == "tensor" and given.sure == POSSIBLE and param.annotation is not None:
+        if param.annotation is None:
+            return given
+        if given.kind == "tensor" and given.sure == POSSIBLE:
             promised = self.promised(param.name, param.annotation)
             return given if promised is None or promised.kind == "tensor" else promised
+        if given.kind == "foreign" and given.trait is None:  # what another library returns may be a tensor
+            promised = self.promised(param.name, param.annotation)
+            return promised if promised is not None and promised.kind in ("tensor", "module") else given
         return given
 
     def guessed(self, param: ir.Param, function: Function, per_step: bool) -> AbstractValue:

@@ -29,6 +29,7 @@ from xlamig.engine.session import session_for
 from xlamig.fix.scope import Scope
 from xlamig.flow.interp.visits import Visit
 from xlamig.flow.model.callers import Callers
+from xlamig.flow.model.pieces import Pieces
 from xlamig.rulebook import Program
 from xlamig.source.text import SourceText
 
@@ -419,7 +420,7 @@ def test_jobs_of_the_first_stage_have_different_keys() -> None:
     assert changed.keys() == {field.name for field in fields(LoadJob)} - {"before"}
     jobs = [job, *(replace(job, **{name: value}) for name, value in changed.items())]  # type: ignore[arg-type]
     assert len({job.key() for job in jobs}) == len(jobs)
-    assert replace(job, before=Parsed("y", b"", {})).key() == job.key()
+    assert replace(job, before=Parsed("y", b"", Pieces())).key() == job.key()
 
 
 def test_a_key_depends_on_every_part_and_on_where_it_ends() -> None:

@@ -283,3 +283,44 @@ def test_a_folder_that_may_not_be_listed_says_nothing(
     monkeypatch.setattr("xlamig.engine.switches.os.scandir", refuse)
     source = SimpleNamespace(file=SimpleNamespace(path=tmp_path / "a.py"))
     assert not list(texts_beside([source]))  # type: ignore[list-item]
+
+
+LEFT_OUT = """import torch
+class Net(torch.nn.Module):
+    def __init__(self, hard=None):
+        super().__init__()
+        self.hard = hard
+        self.fc = torch.nn.Linear(3, 3)
+    def forward(self, x, top_k=None):
+        if {test}:
+            return x.cuda()
+        return self.fc(x)
+for x in data:
+    loss = {call}.sum()
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "call", "expected"),
+    [
+        ("top_k is None", "Net()(x)", "error"),
+        ("top_k is not None", "Net()(x, 3)", "error"),
+        ("top_k is not None", "Net()(x, top_k=args.top_k)", "error"),
+        ("top_k is not None", "Net()(**x)", "error"),
+        ("self.hard is not None", "Net(**config)(x)", "error"),
+        ("self.hard is not None", "Net(hard=torch.ones(3))(x)", "error"),
+        ("self.hard is not None", "made[Net](x)", "error"),
+        ("top_k is not None", "Net()(x)", "info"),
+        ("top_k", "Net()(x)", "info"),
+        ("self.hard is not None", "Net()(x)", "info"),
+        ("self.hard is not None and x.sum() > 0", "Net(hard=None)(x)", "info"),
+    ],
+)
+def test_a_parameter_that_every_call_leaves_at_none(
+    tmp_path: Path, test: str, call: str, expected: str
+) -> None:
+    write({"net.py": LEFT_OUT.format(test=test, call=call)}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    found = [f.severity for f in engine.check([tmp_path], options).findings if f.place.location.row == 9]
+    assert found == [expected]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reading import facts_in, guards
 
-from xlamig.facts import ApiUse
+from xlamig.facts import ApiUse, HostRead
 
 HERE = "torch.cuda.synchronize()"
 CUDA = "torch.cuda.is_available()"
@@ -55,6 +55,10 @@ def test_a_list_of_cuda_devices_is_empty_without_cuda(source: str, expected: str
         "hasattr(torch, 'compile')",
         "not hasattr(torch, 'tpu')",
         "not TYPE_CHECKING",
+        "x.dtype != torch.float16",
+        "x.dtype == torch.bfloat16",
+        "x.dtype in (torch.float16, torch.bfloat16)",
+        "args.precision == torch.float16",
         "None",
         "True",
         "1",
@@ -301,3 +305,35 @@ def test_generators_of_gpus_are_asked_for() -> None:
 )
 def test_a_name_for_the_number_of_gpus(before: str, found: str) -> None:
     assert under("n > 0", before) == [found]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "x.dtype == torch.float16",
+        "not x.dtype != torch.half",
+        "weight.dtype is torch.half and a",
+        "torch.get_autocast_gpu_dtype() == torch.float16",
+    ],
+)
+def test_float16_is_not_what_a_port_computes_in(test: str) -> None:
+    assert under(test) == ["half"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("if (x > 1).any() and x.dtype == torch.float16: y = 1", ""),
+        ("if x.dtype == torch.float16 or (x > 1).any(): y = 1", ""),
+        ("if x.dtype == torch.float16 and (x > 1).any(): y = 1", "half"),
+        ("if not x.is_cuda or (x > 1).any(): y = 1", "cuda"),
+        ("y = 1 if x.is_cuda and bool((x > 1).any()) else 2", "cuda"),
+        ("y = 1 if not x.is_cuda else float(x.sum())", "cuda"),
+        ("y = float(x.sum()) if not x.is_cuda else 1", ""),
+        ("while x.is_cuda and (x > 1).any(): y = 1", "cuda"),
+    ],
+)
+def test_what_held_before_guards_a_read_inside_of_a_test(statement: str, expected: str) -> None:
+    source = f"import torch\ndef f(x: torch.Tensor):\n x = x.cuda()\n {statement}"
+    (found,) = facts_in(source, HostRead)
+    assert " ".join(dict.fromkeys(guard.kind for guard in found.guards)) == expected

@@ -14,7 +14,7 @@ Policy = Literal["plain", "lower", "silent"]
 
 _DEAD: frozenset[GuardKind] = frozenset({"never", "type-checking"})
 _OPTIONAL: frozenset[GuardKind] = frozenset(
-    {"optional-import", "package", "hasattr", "version", "unset", "off"}
+    {"optional-import", "package", "hasattr", "version", "unset", "off", "half"}
 )
 _CLOSED: Mapping[Target, frozenset[GuardKind]] = {
     "torch_xla": _OPTIONAL | {"cuda", "other-device", "no-xla"},
@@ -94,4 +94,6 @@ def explain(guard: Guard, row: int) -> str:
         return f"this tries out a module that others import, and runs only if it is run itself (line {row})"
     if guard.kind == "off":
         return f"this runs only if `{guard.text}` holds, which nothing in the project makes true (line {row})"
+    if guard.kind == "half":
+        return f"this runs only for float16, and a TPU's 16-bit type is bfloat16 (line {row})"
     return f"this runs only if `{guard.text}` holds (line {row})"

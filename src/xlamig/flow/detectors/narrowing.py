@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xlamig import ir
-from xlamig.facts import Guard, Why
+from xlamig.facts import Guard, Span, Why
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
@@ -31,11 +31,19 @@ class Narrowing:
         first = self.frequency_guards.first_rank(test, place.scope, holds)
         return on_first_rank(place, first)
 
-    def off(self, test: ir.Expr, place: CodeContext) -> tuple[Guard, ...]:
-        """Return the options that a test asks for and that nothing in the project turns on."""
-        if not self.analysis.values.switches:
-            return ()
-        return tuple(guard for guard in self.guards.of(test, place.scope, True) if guard.kind == "off")
+    def before(self, node: ir.Node, span: Span, place: CodeContext) -> tuple[Guard, ...]:
+        """Return what held when an expression inside of a statement runs: the values before it in `and` and
+        `or`, and the tests of ternaries around it."""
+        found: list[Guard] = []
+        while (inside := _child_around(node, span)) is not None:
+            match node:
+                case ir.Bool(op=op, values=values):
+                    for value in values[: next(i for i, v in enumerate(values) if v is inside)]:
+                        found += self.guards.of(value, place.scope, op == "and")
+                case ir.IfExp(test=test) if inside is not test:
+                    found += self.guards.of(test, place.scope, inside is node.body)
+            node = inside
+        return tuple(found)
 
     def after(self, statement: ir.Stmt, place: CodeContext) -> CodeContext:
         """The place of what follows a statement in its block: an early exit guards it."""
@@ -57,6 +65,10 @@ class Narrowing:
             text = short(self.analysis.source(node.iter))
             return (Guard("cuda", f"for ... in {text}", (node.iter.start, node.iter.end)),)
         return ()
+
+
+def _child_around(node: ir.Node, span: Span) -> ir.Node | None:
+    return next((n for n in ir.children(node) if n.start <= span[0] and span[1] <= n.end), None)
 
 
 def guarded(place: CodeContext, guards: tuple[Guard, ...]) -> CodeContext:

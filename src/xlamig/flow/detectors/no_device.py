@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice
@@ -47,28 +47,44 @@ class NoDevice:
         """Yield the choice of nothing but the CPU, `device = "cpu"`, in each function that trains there."""
         chosen: dict[int, _Chosen] = {}
         for node, place in self.optimizers if trains else ():
-            for name, bindings in place.scope.bindings.items():
-                value = bindings[0].value
-                alone = len(bindings) == 1 and bindings[0].kind == "value" and not bindings[0].block
-                if value is None or not alone or value.end > node.start or "test-code" in place.context:
-                    continue
-                cpu = self.analysis.values.of(value, place.scope).value.value == "cpu"
-                if cpu and values.name_like("device").search(name) and self._moves_to(name, place):
-                    chosen[value.start] = value, place
+            host = {name: value for name, value in self._host_devices(place) if value.end <= node.start}
+            if "test-code" not in place.context and not self._moves_elsewhere(host, place):
+                chosen |= {v.start: (v, place) for name, v in host.items() if self._moves_to(name, place)}
         for value, place in chosen.values():
             fields = place.fields(value)
             fields["statement"] = (value.start, value.end)
             yield DeviceChoice(**fields, via="none", device="cpu", fallback="cpu", spelled="cpu")
 
+    def _host_devices(self, place: CodeContext) -> Iterator[tuple[str, ir.Expr]]:
+        """Yield the names of devices that are set once, to the CPU, each with its value."""
+        for name, bindings in place.scope.bindings.items():
+            value = bindings[0].value
+            alone = len(bindings) == 1 and bindings[0].kind == "value" and not bindings[0].block
+            if value is not None and alone and _is_device(name) and self._device(value, place) == "cpu":
+                yield name, value
+
     def _moves_to(self, name: str, place: CodeContext) -> bool:
         """Return whether the function, or module, moves something to the device of that name."""
-        body = place.scope.node or self.analysis.module
-        for node in ir.walk(body):
+        return any(path_of(device) == name for device in self._moved_to(place))
+
+    def _moves_elsewhere(self, host: Collection[str], place: CodeContext) -> bool:
+        """Return whether the function, or module, moves something to a device that is none of the host's."""
+        return any(
+            self._device(device, place) not in (None, "cpu")
+            if isinstance(device, ir.Const)
+            else path_of(device) not in host and _is_device(path_of(device))
+            for device in self._moved_to(place)
+        )
+
+    def _device(self, node: ir.Expr, place: CodeContext) -> object:
+        return self.analysis.values.of(node, place.scope).value.value
+
+    def _moved_to(self, place: CodeContext) -> Iterator[ir.Expr]:
+        """Yield the arguments of the calls of `to` in the function, or module."""
+        for node in ir.walk(place.scope.node or self.analysis.module):
             match node:
                 case ir.Call(func=ir.Attribute(attr="to"), args=args):
-                    if any(path_of(arg.value) == name for arg in args):
-                        return True
-        return False
+                    yield from (arg.value for arg in args)
 
     def _run_by_scripts(self, visit: Visit) -> list[_Built]:
         """Return the optimizers in functions that scripts without a device run."""
@@ -87,3 +103,7 @@ class NoDevice:
         return is_script(module) or any(
             id(node) in built for statement in run_on_import(module) for node in ir.walk(statement)
         )
+
+
+def _is_device(path: str) -> bool:
+    return bool(values.name_like("device").search(path.rpartition(".")[2]))

@@ -111,13 +111,14 @@ class Walk:
             place = self.narrowing.after(statement, place)
 
     def _in_test(self, facts: Iterable[Fact], node: ir.Stmt, place: CodeContext) -> Iterator[Fact]:
-        """Yield the facts of an `if`, those of its test under the options that it asks for before; a branch
-        that never runs is no choice."""
-        guards = self.narrowing.off(node.test, place) if isinstance(node, ir.If) else ()
+        """Yield the facts of a statement, those inside of `and`, `or` or a ternary under what held before; a
+        branch that never runs is no choice."""
         for fact in facts:
-            before = (g for g in guards if g.span[1] <= fact.span[0] or isinstance(fact, ChangingPath))
-            inside = isinstance(node, ir.If) and node.test.start <= fact.span[0] < node.test.end
-            yield replace(fact, guards=(*fact.guards, *before)) if guards and inside else fact
+            before = self.narrowing.before(node, fact.span, place)
+            if isinstance(node, ir.If) and isinstance(fact, ChangingPath):
+                before = (*before, *self.narrowing.guards.of(node.test, place.scope, True))
+            new = tuple(guard for guard in before if guard not in fact.guards)
+            yield replace(fact, guards=(*fact.guards, *new)) if new else fact
 
     def _nested(self, body: ir.Block, place: CodeContext, guards: tuple[Guard, ...] = ()) -> None:
         if not body:

@@ -35,6 +35,8 @@ from xlamig.knowledge import values as table
 
 SUPER = "super() "
 """Before the name of a class: its calls of the constructor above."""
+STARRED = "**"
+"""The keyword, as it were, of a mapping whose keywords are not known."""
 
 _SETS = re.compile(r"^(?:enable|set|use|activate|turn_on|supports)_(\w+)$|^(\w+)_(?:enable|enabled|on)$")
 _FLAGS = {"store_true": OFF, "store_false": ON}
@@ -224,6 +226,8 @@ class _Collector:
             elif arg.keyword is None and not arg.star:
                 positional.append(codes_of(arg.value, scope))
         keywords = {arg.keyword: codes_of(arg.value, scope) for arg in args if arg.keyword is not None}
+        if any(arg.star == "**" for arg in args):
+            keywords[STARRED] = ANY
         now = Calls(tuple(positional), keywords, frozenset({(len(positional), frozenset(keywords))}))
         known = self.calls.get(name)
         self.calls[name] = join_calls(known, now) if known else now

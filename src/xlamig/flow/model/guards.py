@@ -14,6 +14,7 @@ from xlamig.flow.model.outcomes import UNDECIDED, outcome
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.values import Values
 from xlamig.flow.model.versions import holds_on_torch
+from xlamig.knowledge import values as table
 from xlamig.knowledge.devices import alternatives
 
 NAMES_XLA = re.compile(r"(?<![a-z])(?:xla|tpu)", re.IGNORECASE)  # not "output"
@@ -184,6 +185,8 @@ class Guards:
             return "cuda" if negative != holds else None
         if _XLA.search(path_of(right).rpartition(".")[2]):  # DistributedType.XLA
             return "xla" if negative != holds else "no-xla"
+        if self._is_of_half(test.left, right, scope):
+            return "half" if negative != holds else None
         literal = next((e.value for e in (test.left, right) if isinstance(e, ir.Const)), None)
         if isinstance(literal, str) and ("device" in text or ".type" in text):
             if _XLA.search(literal):
@@ -191,6 +194,14 @@ class Guards:
             if _OTHER_DEVICE.search(literal):
                 return "other-device" if negative != holds else None
         return None
+
+    def _is_of_half(self, left: ir.Expr, right: ir.Expr, scope: Scope) -> bool:
+        """`x.dtype == torch.float16`; and the type that autocast computes in."""
+        asked = left.func if isinstance(left, ir.Call) else left
+        of_tensor = table.names("half-precision", "asked")
+        if path_of(asked).rpartition(".")[2] not in of_tensor:
+            return False
+        return self.values.names.dotted(right, scope) in table.names("half-precision", "types")
 
     def _set_on_cuda(self, node: ir.Expr, scope: Scope) -> bool:
         """`index = ... if device.type == "cuda" else None`, asked for by `index is not None`."""

@@ -50,6 +50,13 @@ class OptionTable:
             self._evident.add(self._key(key))
         return known
 
+    def leave(self, key: str, known: bool) -> None:
+        """Note that a call leaves a parameter at None; that is not `known` of one with a mapping."""
+        if known:
+            self._evident.add(self._key(key))
+        else:
+            self.note(key, ANY)
+
     def _sources(self, keys: Iterable[str]) -> Codes:
         """Return keys, and those that their values come from."""
         found: set[str] = set()

@@ -34,7 +34,7 @@ _NUMBERS: Mapping[str, Callable[[float, float], bool]] = {
 _EQUAL: Mapping[str, Callable[[object, object], bool]] = {
     "==": operator.eq, "!=": operator.ne, "is": operator.eq, "is not": operator.ne,
 }  # fmt: skip
-_TRUTH = {OFF: False, ON: True, FINITE: True, TEXT: True, CUDA: False, NO_CUDA: True}
+_TRUTH = {OFF: False, NONE: False, ON: True, FINITE: True, TEXT: True, CUDA: False, NO_CUDA: True}
 _OF_CUDA = frozenset({CUDA, NO_CUDA})
 
 
@@ -123,9 +123,9 @@ def _of_number(code: str, op: str, value: object, exact: bool) -> bool | None:
 
 
 def _of_text(code: str, op: str, value: object) -> bool | None:
-    """Return the outcome of a comparison of a string, or of None with strings."""
+    """Return the outcome of a comparison of a string, or of None."""
     text = code[1:] if code[0] == TEXT else None
     if isinstance(value, tuple):
         return (text in value) is (op == "in")
-    known = op in _EQUAL and (text is not None or isinstance(value, str))
+    known = op in _EQUAL and (text is not None or value is None or isinstance(value, str))
     return _EQUAL[op](text, value) if known else None

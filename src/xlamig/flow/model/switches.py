@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from xlamig.flow.model.given import SUPER, Calls, Given, Parameter, join_calls
+from xlamig.flow.model.given import STARRED, SUPER, Calls, Given, Parameter, join_calls
 from xlamig.flow.model.option_codes import (
     CUDA,
     ENTRY,
     INSTANCE,
     NO_CUDA,
+    NONE,
     OFF,
     TEXT,
     UNKNOWN,
@@ -54,7 +55,7 @@ class Switches:
         for name, one in calls.items():
             own = {param.name for param in functions.get(name, ())}
             for keyword, codes in one.keywords.items():
-                if keyword not in own:
+                if keyword not in own and keyword != STARRED:
                     self._give(ENTRY + keyword, codes)
 
     def _give(self, key: str, codes: Iterable[str]) -> None:
@@ -72,12 +73,15 @@ class Switches:
             if not called:
                 one.note(key, default, evident=False)
             for calls in called:
+                given = calls.keywords.get(param.name, frozenset())
                 if 0 <= param.position < len(calls.positional):
-                    one.give(key, calls.positional[param.position] - {key})
-                if param.name in calls.keywords:
-                    one.give(key, calls.keywords[param.name] - {key})
-                if not calls.fill(param.position, param.name):
+                    given |= calls.positional[param.position]
+                one.give(key, given - {key})
+                left = not calls.fill(param.position, param.name)
+                if left:
                     one.note(key, default)
+                if NONE in (given | default if left else given):
+                    one.leave(key, known=STARRED not in calls.keywords)
 
     def undecided(self) -> Codes:
         """Return the names of the options that tests ask for and no module gives an unknown value, with their

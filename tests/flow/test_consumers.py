@@ -11,9 +11,11 @@ from xlamig import engine
 from xlamig.findings import Finding
 
 HEAD = """import torch
+from scipy.optimize import linear_sum_assignment
+from torch.nn.utils.rnn import pack_padded_sequence
 def train(model, loader, optimizer, kept, table, writer, envs, tokenizer):
-    for x in loader:
-        x = x.to("xla")
+    for x, lengths in loader:
+        x, lengths = x.to("xla"), lengths.to("xla")
         y = model(x)
         y.sum().backward()
         optimizer.step()
@@ -49,6 +51,18 @@ CASES = {
     "n = int(z.max().item()); y = torch.arange(0, n)": "Use the largest size that can occur",
     "y = torch.zeros(3, z.max().item())": "Use the largest size that can occur",
     "y = torch.nn.functional.pad(x, (0, 1), value=z.max().item())": "Read `z.max()` after",
+    "n = lengths.max().item(); y = torch.arange(0, n)": "Use the padded length",
+    "for i in range(z.argmax().item()): z = model(z)": "Run the largest number of iterations",
+    "y = table[z.argmax().item()](x)": "Call every module of `table`",
+    "y = table[z.argmax().item()]; y = y(x)": "Call every module of `table`",
+    "y = pack_padded_sequence(x, z.cpu())": "Run the RNN on the padded batch",
+    "y = z.cpu(); y = y.numpy(); y = pack_padded_sequence(x, y)": "Run the RNN on the padded batch",
+    "y = z.cpu(); y = [linear_sum_assignment(one) for one in y.split(2)]": "Leave one copy per step",
+    "if (z > 3).any(): z = z / 2": "Drop the test",
+    "if z.max() > 3: n += 1": "Add the comparison itself",
+    "if z.max() > 3: z.sum().backward(); optimizer.step()": "Run the same update in every step",
+    "n = z.max().item(); assert n < 3; print(n)": "Log every few steps",
+    "if x.shape[0]: n = z.max().item()": "Read `z.max()` after `torch_xla.sync()`",
     "n = int(z.max().item()); due = not (n % 100)": "count them in a Python number",
     "n = 'loss %s' % z.max().item()": "Read `z.max()` after",
 }
@@ -66,6 +80,42 @@ def test_help_fits_what_takes_the_value(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "at_once"),
+    [
+        ("for i in range(3): w = model(z); ok = w[i] > 0; print(ok.item())", False),
+        ("for i in range(3): print(w.max().item())", False),
+        ("for i in range(3): w[i] = 0; print(w[i].item())", False),
+        ("for i in range(3): print(w[i].item())", True),
+        ("for part in w: print(part.max().item())", True),
+        ("for i, part in enumerate(w): print(part.item())", True),
+        ("for i in range(3): n = i if w[i] > 0 else 0", True),
+        ("i = 0; while w[i] > 0: i += 1", True),
+    ],
+)
+def test_elements_are_copied_before_the_loop_that_leaves_their_tensor_as_it_is(
+    line: str, at_once: bool
+) -> None:
+    before, _, loop = line.rpartition("; while ")
+    lines = [before, f"while {loop}"] if before else [line]
+    head, _, body = lines[-1].partition(": ")
+    text = (
+        HEAD
+        + "        w = z.abs()\n"
+        + "".join(
+            f"        {part}\n" for part in (*lines[:-1], f"{head}:", *(f"    {p}" for p in body.split("; ")))
+        )
+    )
+    reported = [f for f in found(text, select=["XLA101", "XLA104", "XLA106"]) if f.severity != "info"]
+    assert reported and any(f.help.startswith("Copy `w` to the host once") for f in reported) is at_once
+
+
+def test_rules_that_give_the_same_advice_are_one_job() -> None:
+    text = HEAD + "        y = z.cpu()\n        y = pack_padded_sequence(x, y)\n"
+    jobs = {f.job for f in found(text, select=["XLA102", "XLA307"])}
+    assert len(jobs) == 1
+
+
+@pytest.mark.parametrize(
     ("line", "shown"),
     [
         ("x ** step", "Make `step` a tensor"),
@@ -78,7 +128,7 @@ def test_help_fits_what_takes_the_value(line: str) -> None:
     ],
 )
 def test_help_fits_what_a_changing_number_configures(line: str, shown: str) -> None:
-    text = HEAD.replace("for x in", "for step, x in").replace("in loader", "in enumerate(loader)")
+    text = HEAD.replace("for x, lengths in loader", "for step, (x, lengths) in enumerate(loader)")
     helps = [f.help for f in found(text.replace("y = model(x)", f"y = model({line})"), select=["XLA304"])]
     assert len(helps) == 1 and shown in helps[0]
 

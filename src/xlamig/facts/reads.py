@@ -17,15 +17,24 @@ Consumer = Literal[
     "environment",
     "slice",
     "index",
+    "module",
     "size",
+    "iterations",
+    "packing",
+    "library",
     "remainder",
+    "any",
+    "count",
+    "update",
     "branch",
     "stop",
     "return",
 ]
 """The consumer of a value on the host: a check that raises, a log, a list or array, a file, a decoder of
-tokens, the step of an environment, a slice's bound, an index, a size of a tensor, a remainder (`n % 100`), a
-branch, a loop that ends, the caller."""
+tokens, the step of an environment, a slice's bound, an index, the choice of a module that is called, a size
+of a tensor, a number of iterations, the lengths of a packed sequence, a library that computes on the host, a
+remainder (`n % 100`), a test whether a mask selects anything, a number that is counted up, whether the
+parameters are updated, another branch, a loop that ends, the caller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +44,8 @@ class HostRead(Fact):
     `operation` is what reads: "Tensor.item", "float", "print", "if", "math.isnan", "torch.equal".
     `boundary` is "after" where a step boundary comes before it with no device work between. `nth`
     counts the reads of one iteration of a step loop. `over` says that a loop reads one tensor after another;
-    "rows" is of the loop itself, whose iterations read numbers out of the rows of a tensor.
+    "rows" is of the loop itself, whose iterations read numbers out of the rows of a tensor; "elements" is a
+    read of another element of the tensor `source` in each iteration, which leaves that tensor as it is.
     """
 
     kind: ClassVar[str] = "host-read"
@@ -57,7 +67,8 @@ class HostRead(Fact):
     tensor: str  # the source text of what is read, shortened
     boundary: Literal["before", "after"] = "before"
     nth: Literal["only", "first", "later"] = "only"
-    over: Literal["", "parameters", "state-dict", "list", "rows"] = ""
+    over: Literal["", "parameters", "state-dict", "list", "rows", "elements"] = ""
+    source: str = ""
     consumer: Consumer = ""
     indexed: str = ""  # the name of the tensor, list ... that the value indexes or slices
 

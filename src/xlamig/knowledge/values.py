@@ -54,6 +54,15 @@ def read_by(kind: str, name: str) -> str:
     return found
 
 
+@cache
+def consumer(name: str) -> str:
+    """What a function does with a value that the host reads, as a word of facts; "" if not known."""
+    for word, callees in _document()["consumers"].items():
+        if any(name == callee or (callee.endswith(".") and name.startswith(callee)) for callee in callees):
+            return str(word)
+    return ""
+
+
 def makes_arrays(name: str) -> bool:
     """Return whether a function makes a NumPy array of each tensor that it is given."""
     return name in names("reads", "arrays") or name.startswith(tuple(names("reads", "array-libraries")))

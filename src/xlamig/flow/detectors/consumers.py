@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, cast
 
 from xlamig import ir
 from xlamig.facts import Consumer
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 
 _BY_CALLEE: tuple[tuple[Consumer, re.Pattern[str]], ...] = (
     ("log", re.compile(
         r"^print$|(?:^|\.)(?:log\w*|debug|info|warning|add_(?:scalar|image|histogram|text)s?|set_postfix\w*"
-        r"|set_description\w*|write_(?:scalar|image)s?|plot|imshow)$|(?:^|\.)(?:wandb|writer|logger)\."
+        r"|set_description\w*|write_(?:scalar|image)s?|plot|imshow)$|(?:^|[._])(?:wandb|writer|logger)\."
     )),
     ("file", re.compile(
         r"(?:^|\.)(?:save\w*|dump|write\w*|imwrite|imsave|to_csv|to_file|tofile|export\w*)$"
@@ -26,9 +27,14 @@ _BY_CALLEE: tuple[tuple[Consumer, re.Pattern[str]], ...] = (
     )),
 )  # fmt: skip
 _OF_SIZES = re.compile(
-    r"(?:^|\.)(?:arange|(?:new_)?(?:zeros|ones|empty)|rand|randn|view|reshape|expand|repeat|tile|topk|pad)$"
+    r"(?:^|\.)(?:arange|(?:new_)?(?:zeros|ones|empty|full)|rand|randn|randperm|eye|linspace"
+    r"|view|reshape|expand|repeat|tile|topk|pad|split|unflatten)$"
 )
 _NO_SIZES = ("value", "fill_value", "dtype", "device")
+_COUNTS = re.compile(r"^(?:n|num|cnt|count)_|(?:^|_)(?:num|cnt|count)s?$")
+_ANY = frozenset({"any", "all", "sum", "numel", "count_nonzero"})
+_UPDATES = frozenset({"backward", "step"})
+_FOLLOWED = 3  # variables, one computed from the other
 
 
 def logs(path: str) -> bool:
@@ -43,49 +49,128 @@ class Use(NamedTuple):
     indexed: str = ""
 
 
-def use_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Use:
+_NameOf = Callable[[ir.Expr], str]
+
+
+def use_of(
+    node: ir.Node,
+    statement: ir.Stmt,
+    rest: Sequence[ir.Stmt],
+    name_of: _NameOf = path_of,
+    followed: int = _FOLLOWED,
+) -> Use:
     """Return what takes the value of `node` in a statement, or what takes the variable that it is put in by
-    the statements after it; an empty use where that is not plain."""
-    found = _in_statement(node, statement)
-    if found.consumer or not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
-        return found
-    target = statement.targets[0]
-    if not isinstance(target, ir.Name):
-        return Use("container") if isinstance(target, ir.Subscript) else Use()
-    for later in rest:
-        for use in ir.walk(later):
-            if isinstance(use, ir.Name) and use.id == target.id:
-                return _in_statement(use, later)
+    the statements after it; an empty use where that is not plain. `name_of` resolves callees. A check counts
+    only where nothing else takes the variable."""
+    found = _in_node(node, statement, name_of)
+    target = _variable(statement)
+    if found.consumer:
+        called = target is not None and found.consumer == "index" and _calls(rest, target)
+        return Use("module", found.indexed) if called else found
+    if target is None:
+        return _kept(statement)
+    check = Use()
+    for i, later in enumerate(rest):
+        uses = [n for n in ir.walk(later) if isinstance(n, ir.Name) and n.id == target]
+        if not uses:
+            continue
+        name = next((use for use in uses if not _is_assigned(use, later)), None)
+        if name is None:
+            return check
+        inner = [part for part in _path(later, name) if isinstance(part, ir.Stmt)][-1]
+        use = use_of(name, inner, rest[i + 1 :], name_of, followed - 1) if followed else Use()
+        if use.consumer != "raise":
+            return use if use.consumer else check
+        check = use
+    return check
+
+
+def _variable(statement: ir.Stmt) -> str | None:
+    """Return the variable that a statement puts its value in."""
+    match statement:
+        case ir.Assign(targets=(ir.Name(id=name),)) | ir.AnnAssign(target=ir.Name(id=name)):
+            return name
+    return None
+
+
+def _is_assigned(name: ir.Name, statement: ir.Stmt) -> bool:
+    return isinstance(statement, ir.Assign) and any(target is name for target in statement.targets)
+
+
+def _kept(statement: ir.Stmt) -> Use:
+    """Return the use of what a statement adds to a list, or puts under a key."""
+    match statement:
+        case ir.AugAssign(value=ir.Sequence(kind="list")) | ir.Assign(targets=(ir.Subscript(),)):
+            return Use("container")
     return Use()
 
 
-def _in_statement(node: ir.Node, statement: ir.Stmt) -> Use:
+def _calls(rest: Sequence[ir.Stmt], name: str) -> bool:
+    """Return whether a variable is called."""
+    nodes = (node for later in rest for node in ir.walk(later))
+    return any(isinstance(node, ir.Call) and path_of(node.func) == name for node in nodes)
+
+
+def _in_node(node: ir.Node, top: ir.Node, name_of: _NameOf) -> Use:
+    """Return what takes the value of `node` below `top`."""
     bound = False
-    for above in reversed(list(_path(statement, node))):
+    path = list(_path(top, node))
+    for place in range(len(path) - 1, -1, -1):
+        above = path[place]
         match above:
-            case ir.Call(func=func) if not ir.encloses(func, node):
-                path = path_of(func) or (func.attr if isinstance(func, ir.Attribute) else "")
-                for consumer, pattern in _BY_CALLEE:
-                    if pattern.search(path):
-                        return Use(consumer)
-                if _OF_SIZES.search(path) and _is_size(above, node):
-                    return Use("size")
+            case ir.Call() if not ir.encloses(above.func, node):
+                if (use := _in_call(above, node, name_of)).consumer:
+                    return use
+            case ir.Comprehension():
+                if (use := _in_comprehension(above, node, name_of)).consumer:
+                    return use
             case ir.Binary(op="%", left=left) if ir.encloses(left, node):
                 return Use("remainder")
             case ir.Slice():
                 bound = True
             case ir.Subscript(value=value, index=index) if any(ir.encloses(part, node) for part in index):
+                user = path[place - 1] if place else None
+                if isinstance(user, ir.Call) and user.func is above:
+                    return Use("module", path_of(value))
                 return Use("slice" if bound else "index", path_of(value))
             case ir.Raise() | ir.Assert():
                 return Use("raise")
             case ir.If(test=test, body=body) if ir.encloses(test, node):
-                return Use(_branch(body))
+                return Use(_branch(body, test))
             case ir.IfExp(test=test) if ir.encloses(test, node):
-                return Use("branch")
+                return Use("any" if _asks_for_any(test) else "branch")
             case ir.While(test=test) if ir.encloses(test, node):
                 return Use("stop")
             case ir.Return():
                 return Use("return")
+    return Use()
+
+
+def _in_call(call: ir.Call, node: ir.Node, name_of: _NameOf) -> Use:
+    """Return what a call does with an argument."""
+    func = call.func
+    if taker := table.consumer(name_of(func)):
+        return Use(cast(Consumer, taker))
+    path = path_of(func) or (func.attr if isinstance(func, ir.Attribute) else "")
+    for consumer, pattern in _BY_CALLEE:
+        if pattern.search(path):
+            return Use(consumer)
+    if path == "range":
+        return Use("iterations")
+    return Use("size") if _OF_SIZES.search(path) and _is_size(call, node) else Use()
+
+
+def _in_comprehension(made: ir.Comprehension, node: ir.Node, name_of: _NameOf) -> Use:
+    """Return what takes the elements of what a comprehension goes through."""
+    for part in made.generators:
+        if not ir.encloses(part.iter, node):
+            continue
+        targets = {name.id for name in ir.walk(part.target) if isinstance(name, ir.Name)}
+        for name in ir.walk(made.element):
+            if isinstance(name, ir.Name) and name.id in targets:
+                use = _in_node(name, made.element, name_of)
+                if use.consumer:
+                    return use
     return Use()
 
 
@@ -94,9 +179,9 @@ def _is_size(call: ir.Call, node: ir.Node) -> bool:
     return any(ir.encloses(arg, node) and arg.keyword not in _NO_SIZES for arg in call.args)
 
 
-def _branch(body: ir.Block) -> Consumer:
-    """Return what a test decides on: whether something is raised or logged, a loop ends, or what is
-    computed."""
+def _branch(body: ir.Block, test: ir.Expr) -> Consumer:
+    """Return what a test decides on: whether something is raised or logged, a loop ends, the parameters are
+    updated, something is counted, or what is computed."""
     if ends_program(body):
         return "raise"
     if body and isinstance(body[-1], ir.Jump) and body[-1].kind == "break":
@@ -104,12 +189,48 @@ def _branch(body: ir.Block) -> Consumer:
     match body:
         case [ir.ExprStmt(value=ir.Call(func=func))] if _BY_CALLEE[0][1].search(path_of(func)):
             return "log"
-    return "branch"
+        case [ir.AugAssign(op="+" | "+=", value=ir.Const())]:
+            return "count"
+    if any(_updates(node) for statement in body for node in ir.walk(statement)):
+        return "update"
+    return "any" if _asks_for_any(test) else "branch"
+
+
+def _updates(node: ir.Node) -> bool:
+    """Return whether a node is a backward pass, or a step without arguments, as an optimizer takes it."""
+    match node:
+        case ir.Call(func=ir.Attribute(attr=attr), args=args):
+            return attr in _UPDATES and (attr == "backward" or not args)
+    return False
+
+
+def _asks_for_any(test: ir.Expr) -> bool:
+    """Return whether a test asks if a mask selects anything: `m.any()`, `m.sum() > 0`, `num_pos > 0`."""
+    match test:
+        case ir.Unary(operand=operand):
+            return _asks_for_any(operand)
+        case ir.Bool(values=values):
+            return any(map(_asks_for_any, values))
+        case ir.Compare(left=left, comparators=(ir.Const(value=0 | 1),)):
+            return _is_count(left)
+        case ir.Call():
+            return _is_count(test)
+    return False
+
+
+def _is_count(node: ir.Expr) -> bool:
+    match node:
+        case ir.Call(func=ir.Attribute(value=owner, attr="item")):
+            return _is_count(owner)
+        case ir.Call(func=ir.Attribute(attr=attr)):
+            return attr in _ANY
+        case ir.Name(id=name):
+            return _COUNTS.search(name) is not None
+    return False
 
 
 def _path(top: ir.Node, node: ir.Node) -> Iterator[ir.Node]:
-    """Yield the nodes from `top` down to the parent of `node`; a block of a compound statement is not
-    entered."""
+    """Yield the nodes from `top` down to the parent of `node`."""
     current: ir.Node | None = top
     while current is not None and current is not node:
         yield current

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from xlamig import ir
-from xlamig.facts import Fact, HostRead, Span
+from xlamig.facts import Fact, HostRead
 from xlamig.flow.detectors.consumers import use_of
 from xlamig.flow.detectors.in_scope import device_in_scope
-from xlamig.flow.interp.events import CONFIDENCES, Event
+from xlamig.flow.interp.events import CONFIDENCES, Recorder
+from xlamig.flow.model.names import Names
 from xlamig.flow.model.site import CodeContext
 
 
 def facts_of_events(
-    events: Iterable[Event],
+    recorder: Recorder,
+    names: Names,
     place: CodeContext,
-    proofs: Mapping[Span, Mapping[str, str]],
     statement: ir.Stmt,
-    rest: Sequence[ir.Stmt],
+    following: Sequence[ir.Block],
 ) -> Iterator[Fact]:
-    """The facts of a statement's events; `proofs` are those of the nodes, `rest` comes after it."""
-    for event in events:
+    """The facts of a statement's events; `following` is what comes after it, in its block and in those around
+    it, the innermost last."""
+    for event in recorder.of(statement):
         fields = place.fields(event.node)
         fields["frequency"] = event.frequency
         fields["confidence"] = CONFIDENCES[event.sure]
@@ -28,6 +30,12 @@ def facts_of_events(
         fields["reasons"] = (*place.reasons, *event.reasons)
         fields["related"] = event.related
         fields["parts"] = event.parts
-        fields["proofs"] = {**device_in_scope(place, event.node.start), **proofs.get(fields["span"], {})}
-        use = use_of(event.node, statement, rest)._asdict() if event.fact is HostRead else {}
+        proofs = recorder.proofs.get(fields["span"], {})
+        fields["proofs"] = {**device_in_scope(place, event.node.start), **proofs}
+        use = {}
+        if event.fact is HostRead:
+            rest = [later for block in reversed(following) for later in block]
+            use = use_of(
+                event.node, statement, rest, lambda node: names.dotted(node, place.scope) or ""
+            )._asdict()
         yield event.fact(**fields, **event.fields, **use)

@@ -54,6 +54,7 @@ class Walk:
         self.detectors = Expressions(analysis, self.narrowing, scopes.methods, known)
         self.off_imports = OffImports(module, analysis.text)
         self._next_block = 0
+        self._following: list[ir.Block] = []  # what comes after each statement around, in its function
         self.handovers = Handovers(analysis.text)
         self.place = CodeContext(scopes.module, (0, 0), (), context=context)
 
@@ -102,12 +103,12 @@ class Walk:
         for i, statement in enumerate(body):
             inside = self.handovers.without(statement, place.at(statement))
             after = body[i + 1] if i + 1 < len(body) else None
-            events = self.interpretation.recorder.of(statement)
-            facts = facts_of_events(
-                events, inside, self.interpretation.recorder.proofs, statement, body[i + 1 :]
-            )
+            self._following.append(body[i + 1 :])
+            recorder, names = self.interpretation.recorder, self.analysis.names
+            facts = facts_of_events(recorder, names, inside, statement, self._following)
             self.detectors.add(self._in_test(facts, statement, inside))
             self._statement(statement, inside, after)
+            self._following.pop()
             place = self.narrowing.after(statement, place)
 
     def _in_test(self, facts: Iterable[Fact], node: ir.Stmt, place: CodeContext) -> Iterator[Fact]:
@@ -236,9 +237,10 @@ class Walk:
         often = (
             under.frequency if "per-step" in under.context else "step" if "per-step" in context else "unknown"
         )
-        self._block(
-            node.body, CodeContext(inner, place.statement, (), under.guards, context, often, under.reasons)
-        )
+        inside = CodeContext(inner, place.statement, (), under.guards, context, often, under.reasons)
+        self._following, around = [], self._following
+        self._block(node.body, inside)
+        self._following = around
         self.handovers.leave()
 
     def _class(self, node: ir.ClassDef, place: CodeContext) -> None:

@@ -20,6 +20,7 @@ from xlamig.flow.interp.domain import (
     Mark,
     element_of,
 )
+from xlamig.flow.interp.element_reads import tensor_of_elements
 from xlamig.flow.interp.frames import Loop
 from xlamig.flow.interp.moved_later import is_moved_later
 from xlamig.flow.interp.one_rank import OneRank
@@ -73,7 +74,9 @@ class Reads:
         if m.one_rank:
             self.one_rank.record_read(node, thing)
         over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")
-        self._told(node, thing, via, operation, of if of is not None else node, over)
+        part = of if of is not None else node
+        source = "" if over else tensor_of_elements(m, part)
+        self._told(node, thing, via, operation, part, "elements" if source else over, source)
 
     def arrays(self, args: Args, operation: str) -> None:
         """Record the tensors of the device that a library makes NumPy arrays of, which raises."""
@@ -103,7 +106,14 @@ class Reads:
             self._told(node, thing, "number", "for", node, "rows")
 
     def _told(
-        self, node: ir.Node, thing: AbstractValue, via: str, operation: str, of: ir.Node, over: str
+        self,
+        node: ir.Node,
+        thing: AbstractValue,
+        via: str,
+        operation: str,
+        of: ir.Node,
+        over: str,
+        source: str = "",
     ) -> None:
         self.m.record(
             HostRead,
@@ -115,6 +125,7 @@ class Reads:
             tensor=short(self.m.source(of)),
             boundary="after" if self.m.synced else "before",
             over=over,
+            source=source,
         )
 
     def sent(self, left: AbstractValue, right: AbstractValue, node: ir.Node) -> None:

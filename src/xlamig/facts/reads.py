@@ -45,7 +45,7 @@ class HostRead(Fact):
     `boundary` is "after" where a step boundary comes before it with no device work between. `nth`
     counts the reads of one iteration of a step loop. `over` says that a loop reads one tensor after another;
     "rows" is of the loop itself, whose iterations read numbers out of the rows of a tensor; "elements" is a
-    read of another element of the tensor `source` in each iteration, which leaves that tensor as it is.
+    read of a different element of the tensor `source` every iteration, which leaves that tensor as it is.
     """
 
     kind: ClassVar[str] = "host-read"

@@ -56,7 +56,7 @@ def read_by(kind: str, name: str) -> str:
 
 @cache
 def consumer(name: str) -> str:
-    """What a function does with a value that the host reads, as a word of facts; "" if not known."""
+    """Return the consumer that a function is of a value that the host reads; "" if the table is silent."""
     for word, callees in _document()["consumers"].items():
         if any(name == callee or (callee.endswith(".") and name.startswith(callee)) for callee in callees):
             return str(word)

@@ -226,7 +226,7 @@ def _job(decision: Decision, source: SourceView) -> str:
     """Return what is the same for all findings that one edit repairs, or one decision."""
     rule, fact = decision.rule, decision.fact
     if rule.together == "program":
-        return f"{rule.code}|{_without_place(decision)}"
+        return _without_place(decision)
     if rule.together == "file":
         return f"{rule.code}|{source.filename}"
     if rule.together == "function":
@@ -235,11 +235,12 @@ def _job(decision: Decision, source: SourceView) -> str:
 
 
 def _without_place(decision: Decision) -> str:
-    """Return the help without the names of the place, and what the message takes from the row."""
+    """Return the help without the names of the place, and what the message takes from the row: rules that
+    give the same advice ask for one job."""
     rule, ruling = decision.rule, decision.ruling
     message, help = ruling.message or rule.message, ruling.help or rule.help
     row = decision.row.values if decision.row else None
-    return f"{help.of_row(row) if help else ''}|{message.words_of_row(row) if message else ''}"
+    return f"{help.of_row(row) if help else rule.code}|{message.words_of_row(row) if message else ''}"
 
 
 def _complete_fix(fix: FixRow, decision: Decision) -> FixRow:

@@ -44,7 +44,11 @@ def test_counts_what_nothing_mentions(tmp_path: Path) -> None:
     [
         ({"train.py": TRAIN + "    Net().sample(1)\n"}, [6]),
         ({"train.py": TRAIN + "    import net\n    net.build(1)\n"}, [8]),
-        ({"train.py": TRAIN.replace("import Net", "import Net, build")}, [8]),
+        ({"train.py": TRAIN.replace("import Net", "import Net, build") + "    eval(name)(1)\n"}, [8]),
+        ({"train.py": TRAIN.replace("import Net", "import Net, build as b") + "    b(1)\n"}, [8]),
+        ({"net.py": NET + "made = getattr(sys.modules[__name__], name)\n"}, [8]),
+        ({"net.py": NET + "def unused(x):\n    build(x)\n", "a.yaml": "target: unused\n"}, [8]),
+        ({"net.py": NET + "@register\ndef kept(x):\n    build(x)\n"}, [8]),
         ({"train.py": TRAIN + "    getattr(Net(), 'sample')(1)\n"}, [6]),
         ({"train.py": TRAIN + "    getattr(Net(), f'sam{x}')(1)\n"}, [6]),
         ({"train.py": TRAIN + "    import net\n    net.__dict__[name](1)\n"}, [8]),
@@ -68,3 +72,16 @@ def test_lists_what_something_may_run(tmp_path: Path, files: dict[str, str], exp
 def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
     text = NET.replace("return x.cuda()\ndef", "return self.inner.sample(x.cuda())\ndef")
     assert rows(check(tmp_path, {"net.py": text})) == []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"train.py": TRAIN.replace("import Net", "import Net, build")},
+        {"models/__init__.py": "from net import build\n", "train.py": f"import models\n{TRAIN}"},
+        {"net.py": NET + "def unused(x):\n    build(x)\n"},
+        {"net.py": NET + "class Unused:\n    def run(self, x):\n        return Net().sample(build(x))\n"},
+    ],
+)
+def test_an_import_and_unused_code_use_nothing(tmp_path: Path, files: dict[str, str]) -> None:
+    assert rows(check(tmp_path, files)) == []

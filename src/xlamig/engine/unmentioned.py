@@ -19,8 +19,8 @@ _WORD = re.compile(r"[A-Za-z_]\w+")
 
 
 class Unreached(NamedTuple):
-    """By file, the qualified names of the functions and classes that no module, setting or page mentions, and
-    of those that only code mentions which an option keeps off, each with the test."""
+    """By file, the qualified names of the functions and classes that no module, setting or page mentions but
+    such ones, and of those that only code mentions which an option keeps off, each with the test."""
 
     unmentioned: Mapping[str, tuple[str, ...]]
     off: Mapping[str, tuple[tuple[str, str], ...]]
@@ -42,14 +42,12 @@ def unreached_scopes(sources: Iterable[Source], beside: Collection[str], switche
     listed = {s.file.name for s in own if not is_installed(s.file.name, projects)}
     reach = Reach([(s.file.name, s.loaded.mentions) for s in python if s.loaded], roots.__contains__)
     is_off = _is_off(switches)
-    unmentioned = [(name, one) for name, one in reach.unmentioned() if name in listed]
-    if not unmentioned and not reach.unreached(is_off):
+    if not any(reach.unmentioned(listed)) and not reach.unreached(is_off):
         return NONE_UNREACHED
     named = _named_elsewhere(every)
     unused: dict[str, list[str]] = {}
-    for name, one in unmentioned:
-        if one.name not in named:
-            unused.setdefault(name, []).append(one.scope)
+    for name, one in reach.unmentioned(listed, named):
+        unused.setdefault(name, []).append(one.scope)
     off: dict[str, list[tuple[str, str]]] = {}
     for (name, scope), why in reach.unreached(is_off, named).items():
         if name in listed:

@@ -51,12 +51,14 @@ class Block(NamedTuple):
 
 
 class Mentions(NamedTuple):
-    """The names that a module defines and mentions. `bases` are the last names of each class's bases. The
-    module looks up names that begin or end with one of `parts`, and any names of the modules `searched`, HERE
-    for its own; a name that it looks up in other objects stands in some text."""
+    """The names that a module defines, those that blocks mention, those in texts that something is compared
+    with, and those that it imports, which alone does not mention a name. `bases` are the last names of each
+    class's bases. The module looks up names that begin or end with one of `parts`, and any names of the
+    modules `searched`, HERE for its own; a name that it looks up in other objects stands in some text."""
 
     defined: tuple[Defined, ...] = ()
-    named: frozenset[str] = frozenset()
+    compared: frozenset[str] = frozenset()
+    imported: frozenset[str] = frozenset()
     bases: tuple[tuple[str, tuple[str, ...]], ...] = ()
     parts: frozenset[str] = frozenset()
     searched: frozenset[str] = frozenset()
@@ -80,7 +82,8 @@ def mentions_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Mentio
         blocks.setdefault((block.scope, block.conditions), set()).update(block.names)
     return Mentions(
         tuple(one for part in found for one in part.defined),
-        frozenset().union(*(part.named for part in found)),
+        frozenset().union(*(part.compared for part in found)),
+        frozenset().union(*(part.imported for part in found)),
         tuple(one for part in found for one in part.bases),
         frozenset().union(*(part.parts for part in found)),
         frozenset().union(*(part.searched for part in found)),
@@ -89,7 +92,8 @@ def mentions_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Mentio
 
 
 def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
-    named: set[str] = set()
+    compared: set[str] = set()
+    imported: set[str] = set()
     blocks: dict[tuple[str, Conditions], set[str]] = {}
     defined: list[Defined] = []
     bases: list[tuple[str, tuple[str, ...]]] = []
@@ -100,8 +104,9 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
         node, around = waiting.pop()
         kind = type(node)
         if kind in _NAMING and (mentioned := {name for name in _named(node) if name not in around.names}):
-            named |= mentioned
-            if not isinstance(node, ir.Alias) or node.asname:
+            if isinstance(node, ir.Alias) and not node.asname:
+                imported |= mentioned
+            else:
                 blocks.setdefault((around.scope.name, around.conditions), set()).update(mentioned)
         if isinstance(node, ir.FunctionDef | ir.ClassDef):
             scope = scopes.of(node)
@@ -125,14 +130,21 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
             elif where := _module_of(subject, scopes):
                 searched.add(where)
         if isinstance(node, ir.Compare):
-            named.update(name for child in ir.children(node) for name in _named(child))
+            texts = (child for child in ir.children(node) if isinstance(child, ir.Const))
+            compared.update(name for text in texts for name in _named(text))
             waiting += [(child, around) for child in ir.children(node) if not isinstance(child, ir.Const)]
             continue  # a text that something is compared with uses nothing
         if kind not in _LEAVES:
             waiting += [(child, around) for child in ir.children(node)]
     every = (Block(scope, conditions, frozenset(names)) for (scope, conditions), names in blocks.items())
     return Mentions(
-        tuple(defined), frozenset(named), tuple(bases), frozenset(parts), frozenset(searched), tuple(every)
+        tuple(defined),
+        frozenset(compared),
+        frozenset(imported),
+        tuple(bases),
+        frozenset(parts),
+        frozenset(searched),
+        tuple(every),
     )
 
 
@@ -162,13 +174,19 @@ def _named(node: ir.Node) -> Iterable[str]:
 
 def _looked_up(node: ir.Node) -> tuple[ir.Expr | None, ir.Expr] | None:
     """Return where and by which expression a name is looked up: `getattr(models, name)`,
-    `models.__dict__[name]` and, in the module itself, `globals()[name]`."""
+    `models.__dict__[name]` and, in the module itself, `globals()[name]`, `eval(name)`."""
     match node:
+        case ir.Call(func=ir.Name(id="eval"), args=(name, *_)):
+            return None, name.value
+        case ir.Call(
+            func=ir.Name(id="getattr"), args=(ir.Arg(value=ir.Subscript(value=modules)), name, *_)
+        ) if path_of(modules) == "sys.modules":
+            return None, name.value
         case ir.Call(func=ir.Name(id="getattr"), args=(subject, name, *_)):
             return subject.value, name.value
         case ir.Subscript(value=ir.Attribute(value=subject, attr="__dict__"), index=(name,)):
             return subject, name
-        case ir.Subscript(value=ir.Call(func=ir.Name(id="globals")), index=(name,)):
+        case ir.Subscript(value=ir.Call(func=ir.Name(id="globals" | "locals" | "vars")), index=(name,)):
             return None, name
         case ir.Call(func=func, args=args) if path_of(func) in ("fire.Fire", "Fire"):
             return (None, node) if isinstance(node, ir.Call) and not args else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from xlamig.flow.model.mentions import HERE, Block, Conditions, Defined, Mentions
 from xlamig.knowledge import values as table
@@ -24,10 +24,29 @@ class Reach:
             for name, above in mentions.bases:
                 self._bases.setdefault(name, set()).update(above)
 
-    def unmentioned(self) -> Iterator[tuple[str, Defined]]:
-        """Yield the functions and classes that no module mentions, each with its module's key."""
-        named = frozenset[str]().union(*(mentions.named for _, mentions in self._every))
-        yield from ((key, one) for key, one in self._known_by_name() if one.name not in named)
+    def unmentioned(
+        self, listed: Collection[str], elsewhere: frozenset[str] = frozenset()
+    ) -> Iterator[tuple[str, Defined]]:
+        """Yield the functions and classes of the `listed` modules that nothing mentions, or only such ones,
+        each with its module's key; `elsewhere` are the names that other files mention."""
+        known = [
+            (key, one) for key, one in self._known_by_name() if key in listed and one.name not in elsewhere
+        ]
+        always = frozenset[str]().union(*(_always_named(mentions) for _, mentions in self._every))
+        unused: dict[tuple[str, str], str] = {}
+        while True:
+            uses = (
+                block.names
+                for key, mentions in self._every
+                for block in mentions.blocks
+                if not unused or not _around(key, block, unused)
+            )
+            named = always.union(*uses)
+            found = {(key, one.scope): one.name for key, one in known if one.name not in named}
+            if found.keys() <= unused.keys():
+                break
+            unused = found
+        yield from ((key, one) for key, one in known if (key, one.scope) in unused)
 
     def unreached(self, is_off: _IsOff, named: frozenset[str] = frozenset()) -> Mapping[tuple[str, str], str]:
         """Return by module and scope the functions and classes that only code mentions which never runs, and
@@ -79,6 +98,12 @@ class Reach:
             base in known or (base in self._bases and self._are_own(base, seen))
             for base in self._bases.get(owner, ())
         )
+
+
+def _always_named(mentions: Mentions) -> frozenset[str]:
+    """Return the names in texts that something is compared with, and where a module looks up names of its
+    own, what it imports."""
+    return mentions.compared | mentions.imported if HERE in mentions.searched else mentions.compared
 
 
 def _around(key: str, block: Block, found: Mapping[tuple[str, str], str]) -> str:

@@ -115,7 +115,7 @@ def test_the_other_arm(code: str, written: list[str]) -> None:
     "code",
     [
         f"if {AVAILABLE} or args.force:\n    d = 'cuda'\n    f()\nelse:\n    d = 'cpu'\n",
-        f"def f(m):\n    if {AVAILABLE}:\n        m.cuda()\n        t = torch.cuda.FloatTensor\n",
+        f"def f(m):\n    if {AVAILABLE}:\n        m.cuda()\n        t = f(torch.cuda.FloatTensor)\n",
         f"def f(m):\n    if {AVAILABLE}:\n        build().cuda()\n        g()\n",
         f"def f(m):\n    if {AVAILABLE}:\n        m = build(m, 'cuda')\n        m.cuda()\n",
         f"def f(m):\n    if {AVAILABLE}:\n        m.cuda()\n        g()\n    else:\n        h()\n",

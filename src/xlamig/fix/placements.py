@@ -31,6 +31,7 @@ class Placements:
     edits: dict[Edit, None] = field(default_factory=dict)
     creates: tuple[Create, ...] = ()
     count: int = 0
+    aliases: set[str] = field(default_factory=set)
 
     def rewrite(self, root: ir.Node, decided: Callable[[ir.IfExp], str | None]) -> None:
         """Rewrite what is below `root`. `decided` returns how to write the test of a selection: "" if the
@@ -161,12 +162,17 @@ class Placements:
     def _alias(self, alias: str, name: str) -> None:
         """Uses of a name for a tensor type."""
         module = self.context.module
-        if any(not isinstance(node, ir.Assign) for node in bindings(module, alias)):
+        if alias in self.aliases:
+            return
+        self.aliases.add(alias)
+        if not all(_is_type(node, name) for node in bindings(module, alias)):
             raise FixDeclined(f"`{alias}` has other values")
         for use in reads(module, alias):
             match path_to(module, use.start, use.end)[-3:]:
                 case [*_, ir.Assign(targets=targets), _] if any(t is use for t in targets):
                     continue
+                case [*_, ir.Assign(targets=(ir.Name(id=other),), value=value), _] if value is use:
+                    self._alias(other, name)
                 case [*_, ir.Call(func=func) as call, _] if func is use:
                     self._creation(call)
                 case [*_, ir.Call() as call, ir.Arg(), _] if _converts(call):
@@ -209,6 +215,19 @@ class Placements:
 def _dtype(name: str) -> str:
     """Return the dtype of a tensor class of torch.cuda; "" for other names."""
     return values.dtype_of_class(f"torch.cuda.{name}")
+
+
+def _is_type(binding: ir.Node, name: str) -> bool:
+    """Return whether a binding gives a tensor type of this element type, or another name for one."""
+    match binding:
+        case ir.Assign(value=ir.IfExp(body=body, orelse=orelse)):
+            given = [body, orelse]
+        case ir.Assign(value=value):
+            given = [value]
+        case _:
+            return False
+    types = {f"torch.{name}", f"torch.cuda.{name}", "torch.Tensor"}
+    return all(isinstance(side, ir.Name) or dotted_name(side) in types for side in given)
 
 
 def _converts(call: ir.Call) -> bool:

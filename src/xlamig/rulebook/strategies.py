@@ -70,8 +70,11 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
             {"trusting": _FLAG},
         ),
         "device-literal": StrategyInfo("writes the program's device instead of the literal"),
-        "device-move": StrategyInfo("makes the move under the test go to the XLA device too"),
+        "device-move": StrategyInfo(
+            "makes the move under the test go to the XLA device too", {"trusting": _FLAG}
+        ),
         "device-of-rank": StrategyInfo("writes the XLA device where there is one, the rank's GPU elsewhere"),
+        "device-of-tensor": StrategyInfo("moves what the test guards to the device of the tensor it asks"),
         "device-selection": StrategyInfo("calls the device helper instead of choosing between CUDA and CPU"),
         "display": StrategyInfo("is shown, not written"),
         "drop-argument": StrategyInfo("drops {argument}", {"argument": _TEXTS}, (("argument",),)),

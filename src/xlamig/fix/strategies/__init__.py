@@ -26,6 +26,7 @@ from xlamig.fix.strategies.device_of_rank import device_of_rank
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.flag_first import flag_first
+from xlamig.fix.strategies.in_place import device_of_tensor
 from xlamig.fix.strategies.index_select import index_select
 from xlamig.fix.strategies.later_read import read_after_boundary
 from xlamig.fix.strategies.lazy_log import lazy_log
@@ -65,6 +66,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "device-literal": device_literal,
         "device-move": device_move,
         "device-of-rank": device_of_rank,
+        "device-of-tensor": device_of_tensor,
         "device-selection": device_selection,
         "display": display,
         "drop-argument": drop_argument,

@@ -11,24 +11,27 @@ from xlamig.fix.device import device_expression
 from xlamig.fix.other_branch import move_elsewhere, moves_itself
 from xlamig.fix.scopes import path_to, statement_at
 from xlamig.fix.strategies.device_flag import decided_by_flag
+from xlamig.fix.strategies.in_place import placed_in_place
 
 
 def device_move(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """Where all that stands under the test is moves to the current CUDA device, the test holds on XLA too,
-    but for what else it asks. Elsewhere the branch without CUDA moves as well."""
+    but for what else it asks. Elsewhere the branch without CUDA moves as well, or the test asks for any
+    accelerator. Option `trusting`: also where the branch calls functions that may need CUDA."""
     if not isinstance(fact, DeviceChoice) or fact.via != "move" or "availability" not in fact.parts:
         return None
     if whole := decided_by_flag(fact, context):
         return whole
+    trusting = bool(options.get("trusting"))
     expression = path_to(context.module, *fact.parts["statement"])[-1]
     if isinstance(expression, ir.IfExp):
-        return moves_itself(expression, fact, context)
+        return moves_itself(expression, fact, context) or placed_in_place(expression, fact, context, trusting)
     node = statement_at(context.module, fact.parts["statement"])
     if not isinstance(node, ir.If):
         return None
     calls = list(_moves(node))
     if not calls:
-        return move_elsewhere(fact, node, context)
+        return move_elsewhere(fact, node, context) or placed_in_place(node, fact, context, trusting)
     test = (node.test.start, node.test.end)
     device = device_expression(context, fact, test, from_scope=False)
     if device is None or "\n" in context.text(test):

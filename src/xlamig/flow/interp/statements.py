@@ -14,6 +14,7 @@ from xlamig.flow.interp.growth import record_returned_growth
 from xlamig.flow.interp.lengths import greater_by_test, rounds_up
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.seldom_branches import called_name, is_seldom
 from xlamig.flow.interp.semantics import Leaves
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
@@ -125,7 +126,9 @@ class Statements:
             self.m.frame.env = copy_env(before)
             self.evaluator.tests.narrow(node.test, taken)
             often = self.m.once() if ends_program(body) else self.m.lowers_frequency(node.test, taken)
-            if (taken and tested.kind == "tensor" and _warns(node)) or _is_unusual(node.test, body):
+            if (taken and tested.kind == "tensor" and _warns(node)) or is_seldom(
+                node, body, self.m.frame.scope
+            ):
                 often = self.m.sometimes()
             arms, self.m.taken_branches = self.m.taken_branches, {**self.m.taken_branches, node.start: taken}
             with self.m.branch() as way, often, self.m.on_one_rank(node.test, taken):
@@ -273,26 +276,6 @@ def _warns(node: ir.If) -> bool:
     return bounded and not node.orelse and all(map(_reports, node.body))
 
 
-def _is_unusual(test: ir.Expr, body: ir.Block) -> bool:
-    """Return whether a branch warns of what was left out: `if mask is None: logger.warning(...)`."""
-    return _asks_for_none(test) and any(_called(statement).startswith("warn") for statement in body)
-
-
-def _asks_for_none(test: ir.Expr) -> bool:
-    match test:
-        case ir.Bool(values=values):
-            return all(map(_asks_for_none, values))
-        case ir.Compare(left=ir.Name(), comparators=(ir.Const(value=None),)):
-            return True
-    return False
-
-
 def _reports(statement: ir.Stmt) -> bool:
-    called = _called(statement)
+    called = called_name(statement)
     return called == "print" or called in table.names("reads", "loggers")
-
-
-def _called(statement: ir.Stmt) -> str:
-    """Return the last name of what a statement only calls."""
-    call = statement.value if isinstance(statement, ir.ExprStmt) else None
-    return path_of(call.func).rpartition(".")[2] if isinstance(call, ir.Call) else ""

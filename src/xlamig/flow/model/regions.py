@@ -24,6 +24,7 @@ from xlamig.flow.model.kinds import (
 )
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
+from xlamig.flow.model.step_methods import runs_each_step
 from xlamig.knowledge import values as table
 
 FORWARD: ContextTags = frozenset({"forward", "per-step"})
@@ -148,9 +149,11 @@ class Regions:
         methods = {s.name: s for s in owner.node.body if isinstance(s, ir.FunctionDef)}
         bases = self._bases(owner.node, owner.parent) if methods else frozenset()
         found = {name: words for name in methods if (words := _role(name, owner.node.name, bases, methods))}
+        counting = [node for name, node in methods.items() if name == "step" and runs_each_step(node)]
         if "__call__" in methods and owner.node.name in self._workers:
             found["__call__"] = WORKER
         waiting = list(found)
+        found.update((node.name, found.get(node.name, NO_CONTEXT) | CALLED) for node in counting)
         while waiting:
             name = waiting.pop()
             for called in self._own_methods(methods[name], methods):

@@ -1,0 +1,79 @@
+"""Branches that few calls of their function take: the first one, and those that leave something out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.flow.model.scopes import Binding, Scope, path_of
+
+
+def is_seldom(node: ir.If, body: ir.Block, scope: Scope) -> bool:
+    """Return whether few calls run a branch of `node`."""
+    return (asks_for_none(node.test) and any(map(warns, body))) or (
+        body is node.body and _makes_what_is_missing(node, scope)
+    )
+
+
+def _makes_what_is_missing(node: ir.If, scope: Scope) -> bool:
+    """Return whether a branch sets the attribute that its test asks for, which the function never unsets:
+    `if self.index is None: self.index = self.find(t)`."""
+    match node.test:
+        case ir.Compare(
+            left=ir.Attribute(value=ir.Name(id="self")) as asked, ops=("is",), comparators=(right,)
+        ):
+            if not is_none(right):
+                return False
+        case _:
+            return False
+    function = scope.node
+    if function is None:
+        return False
+    set_by = list(_set_by(node.body, scope))
+    for name in (asked.attr, f"_{asked.attr}"):  # which a property may return
+        found = [b for b in scope.find(f"self.{name}") if b.kind == "value"]
+        if any(is_none(b.value) and _within(b, function) for b in found):
+            return False
+        if any(not is_none(b.value) and _within(b, one) for one in set_by for b in found):
+            return True
+    return False
+
+
+def _set_by(body: ir.Block, scope: Scope) -> Iterator[ir.Node]:
+    """Yield the statements of a branch, and the methods of the same object that it calls."""
+    for statement in body:
+        yield statement
+        for call in ir.walk(statement):
+            path = path_of(call.func) if isinstance(call, ir.Call) else ""
+            if path.startswith("self."):
+                yield from (b.node for b in scope.find(path) if isinstance(b.node, ir.FunctionDef))
+
+
+def _within(binding: Binding, node: ir.Node) -> bool:
+    return node.start <= binding.start < node.end
+
+
+def is_none(node: ir.Expr | None) -> bool:
+    """Return whether an expression is `None`."""
+    return isinstance(node, ir.Const) and node.value is None
+
+
+def asks_for_none(test: ir.Expr) -> bool:
+    """Return whether a test compares names with None."""
+    match test:
+        case ir.Bool(values=values):
+            return all(map(asks_for_none, values))
+        case ir.Compare(left=ir.Name(), comparators=(right,)):
+            return is_none(right)
+    return False
+
+
+def warns(statement: ir.Stmt) -> bool:
+    """Return whether a statement only warns: `logger.warning(...)`."""
+    return called_name(statement).startswith("warn")
+
+
+def called_name(statement: ir.Stmt) -> str:
+    """Return the last name of what a statement only calls."""
+    call = statement.value if isinstance(statement, ir.ExprStmt) else None
+    return path_of(call.func).rpartition(".")[2] if isinstance(call, ir.Call) else ""

@@ -1,0 +1,97 @@
+"""Methods called `step` that take a tensor, and the counters that they keep."""
+
+from __future__ import annotations
+
+import pytest
+
+from .said import facts, said
+
+SCHEDULER = """
+class Scheduler:
+    def __init__(self, n, device):
+        self._index = None
+        self.sigmas = torch.linspace(0, 1, n).to(device)
+
+    @property
+    def index(self):
+        return self._index
+
+    def reset(self):
+        self._index = None
+
+    def find(self, t):
+        return (self.sigmas == t).nonzero().item()
+
+    def start(self, t):
+        self._index = self.find(t)
+
+    def step(self, output: torch.Tensor, t, x: torch.Tensor):
+        BODY
+        self._index += 1
+        return x + output * sigma
+"""
+
+
+def often(text: str) -> list[str]:
+    return [f"{fact.kind} {fact.frequency}" for fact in facts(text) if fact.confidence != "possible"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "sigma = self.sigmas[0]",
+        "sigma = len(self.sigmas) - self.index",
+        "table = [0.1, 0.2, 0.3]; sigma = table[self.index]",
+    ],
+)
+def test_a_counter_that_indexes_no_tensor(body: str) -> None:
+    assert said(SCHEDULER.replace("BODY", body), "changing-constant") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "sigma = self.sigmas[self.index]",
+        "sigma = self.sigmas[self.index - 1]",
+        "i = self.index; sigma = self.sigmas[i + 1]",
+    ],
+)
+def test_a_tensor_indexed_by_a_counter_of_the_method(body: str) -> None:
+    assert "changing-constant step" in often(SCHEDULER.replace("BODY", body))
+
+
+def test_without_an_annotation_counting_shows_that_it_runs_again() -> None:
+    text = """
+    class Env:
+        def __init__(self, device):
+            self.t = 0
+            self.frames = torch.zeros(10, 3, device=device)
+
+        def step(self, action):
+            self.t += 1
+            return self.frames[self.t] * action
+    """
+    assert often(text) == ["changing-constant step"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class Rate:\n def step(self, epoch=None): self.rate = self.rates.to('cuda').max().item()",
+        "class Meter:\n def update(self, x: torch.Tensor): self.total = x.to('cuda').max().item()",
+        "def step(x: torch.Tensor): return x.to('cuda').max().item()",
+    ],
+)
+def test_what_is_not_known_to_run_every_step(text: str) -> None:
+    assert "step" not in {line.split()[-1] for line in often(text)}
+
+
+def test_what_only_the_first_call_does() -> None:
+    first = "if self.index is None: self.start(t)\n        sigma = 1"
+    found = often(SCHEDULER.replace("BODY", first))
+    assert found and "step" not in {line.split()[-1] for line in found}
+
+
+def test_what_a_setting_decides_runs_every_step() -> None:
+    body = "if self.other is None: self.find(t)\n        sigma = 1"
+    assert "host-read step" in often(SCHEDULER.replace("BODY", body))

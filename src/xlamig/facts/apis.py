@@ -14,14 +14,15 @@ class ApiUse(Fact):
 
     `name` is canonical: "torch.cuda.synchronize"; a method has its receiver's class in front,
     "Tensor.cuda", "Module.cuda", "unknown.cuda"; a setting that is read is "setting.gpus". The
-    callee of a call matched by a keyword alone may be "unknown". `spelled` is the source text.
+    callee of a call matched by a keyword alone may be "unknown". `spelled` is the source text. via
+    "forward": an object of the class `name` is called.
     """
 
     kind: ClassVar[str] = "api-use"
 
     name: str
     spelled: str
-    via: Literal["call", "reference", "import", "decorator", "assignment", "except", "with"]
+    via: Literal["call", "reference", "import", "decorator", "assignment", "except", "with", "forward"]
     args: tuple[Argument, ...] = ()
     complete: bool = True  # False with *args or **kwargs: an absent argument may be there
 

@@ -123,7 +123,7 @@ def _condition(when: Mapping[str, Any], where: Where) -> Callable[[Fact], bool]:
     fit = compile_condition("api-use", {"args": patterns}, where)
 
     def fits(fact: Fact) -> bool:
-        if not isinstance(fact, ApiUse) or fact.via != "call":
+        if not isinstance(fact, ApiUse) or fact.via not in ("call", "forward"):
             return False
         # What was measured as given was never None, which is how most defaults are spelled.
         given = (a for name in patterns if (a := fact.argument(name)) is not None)

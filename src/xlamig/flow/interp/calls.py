@@ -7,7 +7,7 @@ from xlamig.flow.interp.alternatives import either, several
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.call_contexts import CallContexts
-from xlamig.flow.interp.conventions import by_convention, is_logger
+from xlamig.flow.interp.conventions import by_convention, inline_meaning, is_logger
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.distributions import Distributions, inherits_method
 from xlamig.flow.interp.domain import (
@@ -41,7 +41,6 @@ from xlamig.flow.interp.torch_calls import TorchCalls
 from xlamig.flow.interp.unknown_objects import UnknownObjects
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.scopes import path_of
-from xlamig.knowledge import helpers
 from xlamig.knowledge import values as table
 
 
@@ -143,7 +142,7 @@ class Calls:
 
     def _function(self, function: Function, args: Args, node: ir.Call) -> AbstractValue:
         """Return the result of calling a function of the project."""
-        if meaning := _inline_meaning(function.node):
+        if meaning := inline_meaning(function.node):
             return self._api(meaning, args, node)
         return self.call_contexts.call(function, args, node)
 
@@ -151,7 +150,11 @@ class Calls:
         return tokenizer_output(self.sizes, args, node) if "return_tensors" in args.keywords else None
 
     def _unknown(self, node: ir.Call, args: Args) -> AbstractValue:
-        """A call of something unknown: by its name a model, or nothing is known."""
+        """A call of something unknown: of one of several functions of torch, by its name a model, or nothing
+        is known."""
+        named = self.m.names.dotted(node.func, self.m.frame.scope) if isinstance(node.func, ir.Name) else None
+        if named is not None and named.startswith("torch."):
+            return self.torch.call(named, args, node)
         return self.modules.by_name(node, args)
 
     def _api(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
@@ -290,10 +293,3 @@ class Calls:
                 defined = self.m.program.defined(dotted, module)
                 return defined or AbstractValue("unknown", ref=dotted, sure=POSSIBLE)
         return AbstractValue("api", ref=self.m.names.canonical(dotted))
-
-
-def _inline_meaning(node: ir.FunctionDef | ir.Lambda) -> str:
-    """The torch_xla function that a definition which xlamig wrote stands for; "" for others."""
-    if isinstance(node, ir.Lambda):
-        return ""
-    return helpers.inline_meaning(node.name, ir.docstring(node))

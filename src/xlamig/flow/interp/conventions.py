@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import helpers
 from xlamig.knowledge import values as table
 
 
@@ -37,3 +38,10 @@ def is_logger(owner: AbstractValue, name: str, func: ir.Attribute) -> bool:
         return False
     last = path_of(func.value).rpartition(".")[2].lower()
     return owner.kind == "logger" or (owner.kind in ("unknown", "api", "foreign") and "log" in last)
+
+
+def inline_meaning(node: ir.FunctionDef | ir.Lambda) -> str:
+    """The torch_xla function that a definition which xlamig wrote stands for; "" for others."""
+    if isinstance(node, ir.Lambda):
+        return ""
+    return helpers.inline_meaning(node.name, ir.docstring(node))

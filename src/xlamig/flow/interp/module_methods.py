@@ -75,7 +75,7 @@ class ModuleMethods:
 
     def _add_part(self, module: AbstractValue, name: str, args: Args, node: ir.Call) -> None:
         """`layers.append(Block())`: the list holds one more."""
-        is_list = isinstance(module.trait, TorchModule) and module.trait.name == "ModuleList"
+        is_list = isinstance(module.trait, TorchModule) and module.trait.class_name == "ModuleList"
         if not is_list or name not in table.names("modules", "additions") or not args.positional:
             return
         new = args.positional[-1] if name != "extend" else self.m.semantics.iterate(args.positional[0])

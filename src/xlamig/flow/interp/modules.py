@@ -21,6 +21,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.frames import ClassInfo, inherits
+from xlamig.flow.interp.layers import record_forward
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.module_methods import ModuleMethods
 from xlamig.flow.interp.moves import Moves
@@ -151,6 +152,7 @@ class Modules:
         """A class of torch.nn: its result is a tensor, or what its name says."""
         place = self._place(args, module)
         self.m.work(place)
+        record_forward(self.m, module, place, node)
         held = args.tensors()
         why = next((t.why for t in held if t.place == place), module.why)
         tensor = AbstractValue(
@@ -162,7 +164,7 @@ class Modules:
             cause=next((t.cause for t in held if t.cause == "dynamic"), ""),
         )
         assert isinstance(module.trait, TorchModule)
-        kind = module.trait.name
+        kind = module.trait.class_name
         if kind == "Sequential" and module.items:
             return self._in_turn(module, args, node)
         if kind.endswith("Loss"):

@@ -31,6 +31,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.frames import functions_of
 from xlamig.flow.interp.host_batches import array, sample
 from xlamig.flow.interp.last_batches import keeping_last
+from xlamig.flow.interp.layers import with_weight_by
 from xlamig.flow.interp.libraries import Libraries, is_array
 from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
@@ -145,8 +146,9 @@ class TorchCalls:
                 return AbstractValue("sequence", element=result)
             case "output":
                 return self.modules.output(args, node, LIKELY)
-            case "first" | "copy":
-                return self.moves.copied(first) if word == "copy" else first
+            case "first" | "copy" | "with-weight":
+                first = self.moves.copied(first) if word == "copy" else first
+                return with_weight_by(name, first, args) if word == "with-weight" else first
             case "clock":
                 m = self.m
                 return AbstractValue(
@@ -186,7 +188,7 @@ class TorchCalls:
     @staticmethod
     def _parts(module: AbstractValue, args: Args) -> AbstractValue:
         """A ModuleList, ModuleDict or Sequential with what is in it."""
-        kind = module.trait.name if isinstance(module.trait, TorchModule) else ""
+        kind = module.trait.class_name if isinstance(module.trait, TorchModule) else ""
         if kind not in ("ModuleList", "ModuleDict", "Sequential"):
             return module
         first = args.get(0)

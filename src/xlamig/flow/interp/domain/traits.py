@@ -91,9 +91,29 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class TorchModule:
-    """A module of torch.nn; `name` is its class."""
+    """A module of torch.nn; `name` is its class, with that of what computes its weight in each forward pass
+    behind a space."""
 
     name: str
+
+    @property
+    def class_name(self) -> str:
+        """The class, below torch.nn."""
+        return self.name.partition(" ")[0]
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The functions that compute weights in each forward pass."""
+        return tuple(self.name.split(" ")[1:])
+
+    @property
+    def computes(self) -> tuple[str, ...]:
+        """Return the canonical names of what a forward pass runs."""
+        return (f"torch.nn.{self.class_name}", *self.weights)
+
+    def with_weight_by(self, function: str) -> TorchModule:
+        """Return a module whose weight a function computes."""
+        return TorchModule(f"{self.class_name} {function}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,38 @@
+"""Layers of torch whose forward passes do something that a rule knows."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import ApiUse
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, TorchModule, alternatives
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.known import short
+
+
+def record_forward(state: State, module: AbstractValue, place: str, node: ir.Call) -> None:
+    """Record what the call of a layer runs on the device, unless the layer is made and called at once."""
+    if place == "host" or not isinstance(module.trait, TorchModule) or isinstance(node.func, ir.Call):
+        return
+    sure = min(module.sure, LIKELY if place == "device" or module.place != "host" else POSSIBLE)
+    if any(_class_name(ref) != module.trait.class_name for ref in alternatives(module.ref)):
+        sure = POSSIBLE
+    spelled = short(state.source(node.func))
+    for name in module.trait.computes:
+        if state.names.interest.wants(name):
+            known = name in module.trait.weights  # arguments decide what a layer does, and are not kept
+            state.record(ApiUse, node, sure, name=name, spelled=spelled, via="forward", complete=known)
+
+
+def with_weight_by(function: str, module: AbstractValue, args: Args) -> AbstractValue:
+    """Return the layer whose weight a function of torch computes in each forward pass; with `dim=None` that
+    takes nothing but elementwise operations."""
+    dim = args.get(2, "dim")
+    if not isinstance(module.trait, TorchModule) or (dim is not None and dim.kind == "none"):
+        return module
+    return module.replace(trait=module.trait.with_weight_by(function))
+
+
+def _class_name(ref: object) -> str:
+    """Return the class of a layer: "Conv1d" of "torch.nn.Conv1d#120"."""
+    return str(ref).partition("#")[0].rpartition(".")[2]

@@ -1,0 +1,85 @@
+"""Calls of layers whose forward passes run what a rule knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from xlamig.facts import ApiUse, Interest
+from xlamig.flow import facts_of
+from xlamig.syntax import module_from_text
+
+from .said import IMPORTS
+
+KNOWN = frozenset(
+    {"torch.nn.Unfold", "torch.nn.utils.weight_norm", "torch.nn.utils.parametrizations.weight_norm"}
+)
+NET = """
+from torch.nn.utils import weight_norm
+from torch.nn.utils.parametrizations import weight_norm as parametrized
+
+def normed(*args, **kwargs):
+    return weight_norm(nn.Conv1d(*args, **kwargs))
+
+class Net(nn.Module):
+    def __init__(self, big):
+        super().__init__()
+        MADE
+
+    def forward(self, x):
+        CALLED
+        return x
+"""
+
+
+def forwards(made: str, called: str) -> list[str]:
+    """Name, confidence and frequency of what is said of calls of layers."""
+    inner = [part.replace("\n", "\n        ") for part in (made, called)]
+    whole = IMPORTS + NET.replace("MADE", inner[0]).replace("CALLED", inner[1])
+    found = facts_of(module_from_text(whole), whole, "net", False, Interest(names=KNOWN), {}).facts
+    uses = [fact for fact in found if isinstance(fact, ApiUse) and fact.via == "forward"]
+    return [f"{use.name.rpartition('.')[2]} {use.confidence} {use.frequency}" for use in uses]
+
+
+@pytest.mark.parametrize(
+    ("made", "called"),
+    [
+        ("self.conv = nn.Conv1d(2, 2, 3)", "x = self.conv(x)"),
+        ("self.conv = parametrized(nn.Conv1d(2, 2, 3), dim=None)", "x = self.conv(x)"),
+        ("self.conv = weight_norm(nn.Conv1d(2, 2, 3))", "x = self.conv.weight + x"),
+        ("self.unfold = nn.Unfold(2)", "x = nn.Unfold(2)(x)"),  # the class is called in sight
+        ("self.convs = nn.ModuleList([nn.Conv1d(2, 2, 3)])", "for conv in self.convs:\n    x = conv(x)"),
+    ],
+)
+def test_other_layers(made: str, called: str) -> None:
+    assert forwards(made, called) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "called", "name"),
+    [
+        ("self.conv = weight_norm(nn.Conv1d(2, 2, 3))", "x = self.conv(x)", "weight_norm"),
+        ("self.conv = parametrized(nn.Conv1d(2, 2, 3), dim=2)", "x = self.conv(x)", "weight_norm"),
+        ("self.conv = normed(2, 2, kernel_size=1)", "x = self.conv(x)", "weight_norm"),
+        ("self.unfold = nn.Unfold(2)", "x = self.unfold(x)", "Unfold"),
+        ("self.unfold = nn.Unfold(2) if big else nn.Unfold(3)", "x = self.unfold(x)", "Unfold"),
+        ("self.parts = nn.Sequential(nn.ReLU(), nn.Unfold(2))", "x = self.parts(x)", "Unfold"),
+        (
+            "self.a = nn.ModuleList([normed(2, 2, 3)])\nself.b = nn.ModuleList([nn.Conv1d(2, 2, 3)])",
+            "for a, b in zip(self.a, self.b):\n    x = b(a(x))",
+            "weight_norm",
+        ),
+        (
+            "norm = weight_norm\nif big:\n    norm = parametrized\n"
+            "self.conv = nn.Conv1d(2, 2, 3)\nself.conv = norm(self.conv, dim=2)",
+            "x = self.conv(x)",
+            "weight_norm",
+        ),
+    ],
+)
+def test_a_layer_that_is_called(made: str, called: str, name: str) -> None:
+    assert set(forwards(made, called)) == {f"{name} likely step"}
+
+
+def test_one_of_two_layers_is_possible() -> None:
+    made = "self.part = nn.Unfold(2) if big else nn.Conv2d(2, 2, 2)"
+    assert set(forwards(made, "x = self.part(x)")) <= {"Unfold possible step"}

@@ -25,6 +25,10 @@ Aside = Literal["tests", "converters", "unused", "no-action", "job"]
 checkpoints, in a file that the program does not use, or asks for no change. "job": another finding of the
 same job names its place."""
 
+ABOUT_THE_RUN = ("XLA000", "XLA09")
+"""How the codes begin that say something of the run: a file that cannot be read, a comment that ignores
+nothing."""
+
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")  # most serious first
 CONFIDENCES: tuple[Confidence, ...] = ("certain", "likely", "possible")  # surest first
 

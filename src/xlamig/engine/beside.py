@@ -8,11 +8,10 @@ from dataclasses import replace
 from xlamig.config.settings import Settings
 from xlamig.engine.source import Source
 from xlamig.engine.unused import inner_files, is_installed, project_folders, unused_files
-from xlamig.findings import Aside, Finding
+from xlamig.findings import ABOUT_THE_RUN, Aside, Finding
 from xlamig.flow import ProjectIndex
 from xlamig.source.beside import aside_of
 
-_ABOUT_THE_RUN = ("XLA000", "XLA09")
 _ON_DEVICE = ("XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8")  # a converter has no device
 
 
@@ -72,11 +71,11 @@ def is_inside(scope: str, around: Collection[str]) -> bool:
 
 
 def _why_aside(finding: Finding, beside: Aside | None, settings: Settings) -> Aside | None:
-    if beside == "tests" and not settings.include_tests and not finding.code.startswith(_ABOUT_THE_RUN):
+    if beside == "tests" and not settings.include_tests and not finding.code.startswith(ABOUT_THE_RUN):
         return beside
     if beside == "converters" and not settings.include_converters and finding.code.startswith(_ON_DEVICE):
         return beside
-    if beside == "unused" and not settings.include_unused and not finding.code.startswith(_ABOUT_THE_RUN):
+    if beside == "unused" and not settings.include_unused and not finding.code.startswith(ABOUT_THE_RUN):
         return beside
     asked = settings.include_no_action or finding.code in settings.select or finding.name in settings.select
     return "no-action" if finding.no_action and not asked else None

@@ -10,11 +10,10 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from xlamig.engine.source import Source
-from xlamig.findings import Finding, Reason
+from xlamig.findings import ABOUT_THE_RUN, Finding, Reason
 from xlamig.flow import ProjectIndex
 from xlamig.knowledge import values as table
 
-_ABOUT_THE_RUN = ("XLA000", "XLA09")
 _HELP = "Leave it: this file is for NVIDIA GPUs, and other files of the program are not"
 _COG = re.compile(r"^(?:from|import) cog\b", re.MULTILINE)
 _COG_GPU = re.compile(r"^\s*gpu:\s*(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE)
@@ -52,21 +51,17 @@ def _parts_of(
 ) -> Mapping[str, str]:
     """Return why further files serve GPUs alone: only such files import them."""
     alone = {source.module for source in sources if source.file.name in found}
-    why = "only files for NVIDIA GPUs import this one"
-    parts: dict[str, str] = {}
-    waiting = True
-    while waiting:
-        more = [
-            source
-            for source in sources
-            if source.module not in alone
-            and (importers := index.importers.get(source.module))
-            and importers <= alone
-        ]
+    parts: list[Source] = []
+    while more := [
+        source
+        for source in sources
+        if source.module not in alone
+        and (importers := index.importers.get(source.module))
+        and importers <= alone
+    ]:
         alone.update(source.module for source in more)
-        parts.update({source.file.name: why for source in more})
-        waiting = bool(more)
-    return parts
+        parts += more
+    return dict.fromkeys((part.file.name for part in parts), "only files for NVIDIA GPUs import this one")
 
 
 def _why(source: Source, containers: Collection[str]) -> str:
@@ -84,7 +79,7 @@ def _why(source: Source, containers: Collection[str]) -> str:
 def as_infos(findings: Iterable[Finding], filename: str, why: str) -> Iterator[Finding]:
     """Yield the findings of such a file, as one information."""
     for finding in findings:
-        if finding.code.startswith(_ABOUT_THE_RUN):
+        if finding.code.startswith(ABOUT_THE_RUN):
             yield finding
         else:
             yield replace(

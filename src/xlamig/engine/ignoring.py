@@ -10,10 +10,9 @@ from pathlib import Path
 from xlamig.engine.new_only import narrow
 from xlamig.engine.options import Options, UsageError
 from xlamig.engine.run import Run
+from xlamig.findings import ABOUT_THE_RUN
 from xlamig.fix.write import WriteError, write_files
 from xlamig.source.ignoring import with_ignores
-
-NEVER = ("XLA000", "XLA09")  # what cannot be parsed has no comments; the others are about comments
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ def add_ignores(paths: Sequence[Path], options: Options, reason: str) -> Ignored
         # A dependency is reported at one of its places; each has its own comment.
         folded = (f for f in run.reports[file.filename].findings if (f.code, f.dependency) in dependencies)
         for finding in (*file.findings, *folded):
-            if not finding.code.startswith(NEVER):
+            if not finding.code.startswith(ABOUT_THE_RUN):  # these are about comments, or about no line
                 found[text.locate(finding.place.start).row].add(finding.code)
         new = with_ignores(text, found, reason)
         if new.text == text.text:
@@ -50,7 +49,7 @@ def add_ignores(paths: Sequence[Path], options: Options, reason: str) -> Ignored
         except WriteError as error:
             raise UsageError(str(error)) from None
         written += 1
-        findings += sum(not finding.code.startswith(NEVER) for finding in file.findings)
+        findings += sum(not finding.code.startswith(ABOUT_THE_RUN) for finding in file.findings)
     after = narrow(Run(paths, options).report(), paths, options)
-    left = sum(not finding.code.startswith(NEVER) for finding in after.findings)
+    left = sum(not finding.code.startswith(ABOUT_THE_RUN) for finding in after.findings)
     return Ignored(max(0, findings - left), written, left)

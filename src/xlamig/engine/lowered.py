@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from xlamig.engine.beside import is_inside
-from xlamig.findings import Finding, Reason
-
-_ABOUT_THE_RUN = ("XLA000", "XLA09")
+from xlamig.findings import ABOUT_THE_RUN, Finding, Reason
 
 
 def lowered(findings: Iterable[Finding], filename: str, off: Mapping[str, str]) -> Iterator[Finding]:
@@ -16,7 +14,7 @@ def lowered(findings: Iterable[Finding], filename: str, off: Mapping[str, str]) 
     keeps them from running."""
     for finding in findings:
         scope = next((scope for scope in off if is_inside(finding.scope, (scope,))), None)
-        if scope is None or finding.severity == "info" or finding.code.startswith(_ABOUT_THE_RUN):
+        if scope is None or finding.severity == "info" or finding.code.startswith(ABOUT_THE_RUN):
             yield finding
             continue
         why = f"only code under `{off[scope]}` uses `{scope}`, and nothing in the project makes that true"

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
 
-from xlamig.findings import Finding
+from xlamig.findings import ABOUT_THE_RUN, Finding
 from xlamig.lsp.diagnostics import View, diagnostic
 from xlamig.lsp.edits import fix_edits, ignore_edits, workspace_edit
 from xlamig.lsp.settings import ServerSettings
 from xlamig.source.text import SourceText
 
 FIX_ALL = "source.fixAll.xlamig"
-_NEVER_IGNORED = ("XLA000", "XLA09")
 
 
 def quick_fixes(
@@ -37,7 +36,7 @@ def quick_fixes(
             edit=workspace_edit(edits, fix.creates, view, can_create),
         )
     for finding in findings:
-        if finding.code.startswith(_NEVER_IGNORED):
+        if finding.code.startswith(ABOUT_THE_RUN):
             continue
         row = text.locate(min(finding.place.start, len(text.text))).row
         edits = ignore_edits(text, {row: [finding.code]}, settings.ignore_reason, view)

@@ -15,10 +15,8 @@ from xlamig.flow.model.option_codes import (
     GLOBAL,
     INSTANCE,
     NONE,
-    NOT,
     OFF,
     ON,
-    ONLY_IF,
     UNKNOWN,
     Codes,
     asked_by,
@@ -26,6 +24,7 @@ from xlamig.flow.model.option_codes import (
     codes_of,
     function_name,
     is_constant,
+    keys_in,
     option_of,
     otherwise,
 )
@@ -263,11 +262,6 @@ def join_calls(one: Calls, other: Calls) -> Calls:
         for name in one.keywords.keys() | other.keywords.keys()
     }
     return Calls(positional, keywords, one.filled | other.filled)
-
-
-def keys_in(codes: Codes) -> Codes:
-    """Return the keys of the options that codes name."""
-    return frozenset(code.lstrip(NOT + ONLY_IF) for code in codes if not is_constant(code))
 
 
 def _callee(node: ir.Call, name: str, scope: Scope) -> str:

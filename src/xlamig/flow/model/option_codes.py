@@ -43,6 +43,16 @@ def is_constant(code: str) -> bool:
     return code.startswith(_CONSTANTS)
 
 
+def key_in(code: str) -> str:
+    """Return the key of the option that a code names."""
+    return code.lstrip(NOT + ONLY_IF)
+
+
+def keys_in(codes: Iterable[str]) -> Codes:
+    """Return the keys of the options that codes name."""
+    return frozenset(key_in(code) for code in codes if not is_constant(code))
+
+
 def option_of(node: ir.Expr) -> str:
     """Return the option that an expression reads: the last name of `x`, `cfg.x`, `cfg["x"]`, `cfg.get("x")`
     and `getattr(cfg, "x", False)`; "" for others."""

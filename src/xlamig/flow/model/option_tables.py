@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from xlamig.flow.model.closure import closure
 from xlamig.flow.model.option_codes import (
     ANY,
     ATTRIBUTE,
@@ -19,6 +20,8 @@ from xlamig.flow.model.option_codes import (
     UNKNOWN,
     Codes,
     is_constant,
+    key_in,
+    keys_in,
     name_of,
     opposite,
 )
@@ -59,14 +62,7 @@ class OptionTable:
 
     def _sources(self, keys: Iterable[str]) -> Codes:
         """Return keys, and those that their values come from."""
-        found: set[str] = set()
-        waiting = list(map(self._key, keys))
-        while waiting:
-            key = waiting.pop()
-            if key not in found:
-                found.add(key)
-                waiting += [_key_in(code) for code in self._values_of(key) if not is_constant(code)]
-        return frozenset(found)
+        return frozenset(closure(map(self._key, keys), lambda key: keys_in(self._values_of(key))))
 
     def undecided(self, keys: Iterable[str]) -> Codes:
         """Return those of the keys that have values and may have no unknown one, and their sources."""
@@ -82,18 +78,11 @@ class OptionTable:
                 if code == UNKNOWN:
                     waiting.append(key)
                 elif not is_constant(code):
-                    takers.setdefault(_key_in(code), []).append(key)
-        found: set[str] = set()
-        while waiting:
-            key = waiting.pop()
-            if key not in found:
-                found.add(key)
-                waiting += takers.get(key, ())
-        return found
+                    takers.setdefault(key_in(code), []).append(key)
+        return closure(waiting, lambda key: takers.get(key, ()))
 
     def _every_key(self) -> set[str]:
-        codes = (code for codes in self._values.values() for code in codes if not is_constant(code))
-        return self._values.keys() | set(map(_key_in, codes))
+        return self._values.keys() | frozenset[str]().union(*map(keys_in, self._values.values()))
 
     def codes(self, key: str) -> Codes:
         """Return codes of values, UNKNOWN among them if there are others."""
@@ -149,11 +138,6 @@ class OptionTable:
         return code
 
 
-def _key_in(code: str) -> str:
-    """Return the key of the option that a code names."""
-    return code.lstrip(NOT + ONLY_IF)
-
-
 class NameTable(OptionTable):
     """The values of options by name: all options of a name are one."""
 
@@ -173,5 +157,5 @@ def _by_name(code: str) -> str:
     """Return a code with the name of its option instead of the key; a program says few, and each often."""
     if is_constant(code) or code[0] == ENTRY:
         return code
-    key = _key_in(code)
+    key = key_in(code)
     return code.removesuffix(key) + name_of(key)

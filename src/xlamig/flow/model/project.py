@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from xlamig.flow.model.callers import Callers, callers_of
+from xlamig.flow.model.closure import closure
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.exports import Interface
 from xlamig.flow.model.name_index import NameIndex
@@ -93,8 +94,8 @@ class ProjectIndex(NameIndex):
     def programs_with(self, module: str) -> frozenset[str]:
         """The modules of all programs that `module` is a part of."""
         if module not in self._programs:
-            importers = _closure({module}, self.importers)
-            self._programs[module] = frozenset(_closure(importers, self._imports))
+            importers = closure({module}, lambda one: self.importers.get(one, ()))
+            self._programs[module] = frozenset(closure(importers, lambda one: self._imports.get(one, ())))
         return self._programs[module]
 
     @cached_property
@@ -121,15 +122,7 @@ class ProjectIndex(NameIndex):
         """Return a module and all that its names may come from."""
         known = self._sources.get(module)
         if known is None:
-            reached: set[str] = set()
-            waiting = [module]
-            while waiting:
-                one = waiting.pop()
-                if one not in reached:
-                    reached.add(one)
-                    waiting.extend(self._reexported(one))
-                    waiting.extend(self.registries.fillers(one))
-            known = frozenset(reached)
+            known = frozenset(closure({module}, self._sources_of))
             if len(known) <= _MAX_KEPT:
                 self._sources[module] = known
         return known
@@ -149,11 +142,16 @@ class ProjectIndex(NameIndex):
     def reached_from(self, modules: Iterable[str]) -> frozenset[str]:
         """The modules, all they import, directly or through others, and the packages these are in."""
         edges = {name: (*some, name.rpartition(".")[0]) for name, some in self._imports.items()}
-        return frozenset(_closure(modules, edges) & self._interfaces.keys())
+        return frozenset(closure(modules, lambda one: edges.get(one, ())) & self._interfaces.keys())
 
     def _imported(self, interface: Interface) -> tuple[str, ...]:
         names = (*interface.imports, *interface.stars)
         return tuple(owner[0] for name in names if (owner := self._owner(name, interface.module)))
+
+    def _sources_of(self, module: str) -> Iterator[str]:
+        """Yield the modules that names of a module come from directly."""
+        yield from self._reexported(module)
+        yield from self.registries.fillers(module)
 
     def _reexported(self, module: str) -> tuple[str, ...]:
         if module not in self._edges:
@@ -162,14 +160,3 @@ class ProjectIndex(NameIndex):
             owners = (self._owner(name, module) for name in (*names, *interface.stars))
             self._edges[module] = tuple({owner[0]: None for owner in owners if owner})
         return self._edges[module]
-
-
-def _closure(start: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
-    found: set[str] = set()
-    waiting = list(start)
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting.extend(edges.get(one, ()))
-    return found

@@ -69,6 +69,14 @@ def fixed(code: str, *grades: Applicability) -> list[str]:
             [f"elif not {AVAILABLE}:", "m = m.to(default_device())"],
         ),
         (
+            f"def f(m):\n    if a.rank is not None and {AVAILABLE}:\n        m = m.cuda(a.rank)\n",
+            [f"elif not {AVAILABLE}:", "m = m.to(default_device())"],
+        ),
+        (
+            f"def f(m):\n    if a.log is not None and {AVAILABLE}:\n        m = m.cuda(1)\n",
+            ["elif a.log is not None:", "m = m.to(default_device())"],
+        ),
+        (
             f"if not {AVAILABLE}:\n    print(1)\nelif gpu:\n    torch.cuda.set_device(gpu)\n    m.cuda(gpu)\n"
             "else:\n    m = torch.nn.DataParallel(m).cuda()\n",
             ["m.to(default_device())", "m = m.to(default_device())"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact
@@ -11,8 +12,6 @@ from xlamig.fix.device import device_expression
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.placements import placed_below
 from xlamig.fix.scopes import dotted_name
-
-_NO_INDEX = "gpu is not None"
 
 
 def move_elsewhere(fact: DeviceChoice, node: ir.If, context: FixContext) -> Draft | None:
@@ -27,7 +26,7 @@ def move_elsewhere(fact: DeviceChoice, node: ir.If, context: FixContext) -> Draf
         return None
     lines = [move.format(f"to({device.text})") for move in moved]
     rest = context.text(fact.parts["rest"]) if "rest" in fact.parts else ""
-    if rest.endswith(_NO_INDEX):  # without an index all GPUs are meant, and other code moves
+    if _asks_for_index(node.test, chosen):  # without one all GPUs are meant, and other code moves
         rest = f"not {context.text(fact.parts['availability'])}"
     if other and not rest:
         edit = insert_after(context, other[-1], lines)
@@ -40,6 +39,21 @@ def move_elsewhere(fact: DeviceChoice, node: ir.If, context: FixContext) -> Draf
         return None
     message = f"Without CUDA use `{lines[0]}`, which moves to XLA or stays on the CPU"
     return Draft(message, (*device.edits, edit), device.creates)
+
+
+def _asks_for_index(test: ir.Expr, chosen: ir.Block) -> bool:
+    """Return whether a test requires that something is not None that is then the index of a GPU."""
+    given = {dotted_name(node.left) for node in ir.walk(test) if _is_given(node)}
+    calls = (node for statement in chosen for node in ir.walk(statement) if isinstance(node, ir.Call))
+    return any(dotted_name(arg.value) in given for call in calls for arg in call.args)
+
+
+def _is_given(node: ir.Node) -> TypeGuard[ir.Compare]:
+    """Return whether an expression says that something is not None."""
+    match node:
+        case ir.Compare(ops=("is not",), comparators=(ir.Const(value=None),)):
+            return True
+    return False
 
 
 def _moved(block: ir.Block) -> Iterator[str]:

@@ -63,13 +63,16 @@ class Parameters:
             return guessed if guessed.kind != "unknown" or not given.place else given
         if param.annotation is None:
             return given
-        if given.kind == "tensor" and given.sure == POSSIBLE:
-            promised = self.promised(param.name, param.annotation)
-            return given if promised is None or promised.kind == "tensor" else promised
-        if given.kind == "foreign" and given.trait is None:  # what another library returns may be a tensor
-            promised = self.promised(param.name, param.annotation)
-            return promised if promised is not None and promised.kind in ("tensor", "module") else given
-        return given
+        guess = given.kind == "tensor" and given.sure == POSSIBLE
+        of_library = given.kind == "foreign" and given.trait is None  # which may be a tensor
+        if not guess and not of_library:
+            return given
+        promised = self.promised(param.name, param.annotation)
+        if promised is None or (
+            promised.kind not in ("tensor", "module") if of_library else promised.kind == "tensor"
+        ):
+            return given
+        return promised
 
     def guessed(self, param: ir.Param, function: Function, per_step: bool) -> AbstractValue:
         """Return the value of a parameter, independent of its callers; a device that they may leave out is

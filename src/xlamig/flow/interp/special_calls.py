@@ -42,6 +42,10 @@ def note_collective(state: State, owner: AbstractValue, name: str) -> None:
 
 def _sync(state: State) -> None:
     state.effects.add(Effect.SYNC)
+    _note_synced(state)
+
+
+def _note_synced(state: State) -> None:
     state.synced, state.synced_alone = True, bool(state.one_rank)
 
 
@@ -114,7 +118,7 @@ class SpecialCalls:
         if (wait is not None and wait.const is True) or name.endswith(".wait"):
             self.m.waiting = False
         self.m.effects.repeat(Effect.SYNC)
-        self.m.synced, self.m.synced_alone = True, bool(self.m.one_rank)
+        _note_synced(self.m)
         return AbstractValue("none", trait=Mark.STEP)
 
     def _checked(self, name: str, args: Args, node: ir.Call) -> AbstractValue:

@@ -119,6 +119,43 @@ def test_what_belongs_to_a_kernel_is_a_place_of_it() -> None:
     assert (alone.code, alone.also) == ("XLA005", ())
 
 
+GRAPHS = """import torch
+class Runner:
+    def capture(self, x):
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.out = self.model(x)
+    def __call__(self, x):
+        self.graph.replay()
+        torch.cuda.synchronize()
+def other():
+    torch.cuda.synchronize()
+"""
+FLASH = """import torch
+class Attention(torch.nn.Module):
+    def __init__(self):
+        from flash_attn import flash_attn_func
+        self.inner = flash_attn_func
+    def forward(self, qkv):
+        return self.inner(qkv.half(), qkv.sum())
+class Plain(torch.nn.Module):
+    def forward(self, x):
+        return x.half()
+"""
+
+
+def test_what_a_graph_waits_for_is_a_place_of_it() -> None:
+    graph, alone = sorted(found("a.py", GRAPHS, "XLA005", "XLA007"), key=lambda f: f.code, reverse=True)
+    assert graph.code == "XLA007" and "XLA005" in {f.code for f in graph.also}
+    assert (alone.code, alone.scope, alone.also) == ("XLA005", "other", ())
+
+
+def test_float16_for_attention_on_gpus_is_a_place_of_it() -> None:
+    attention, alone = sorted(found("a.py", FLASH, "XLA605", "XLA802"), key=lambda f: f.code)
+    assert attention.code == "XLA605" and {f.code for f in attention.also} == {"XLA802"}
+    assert (alone.code, alone.scope) == ("XLA802", "Plain.forward")
+
+
 def test_an_image_is_one_finding() -> None:
     (image,) = found("Dockerfile", IMAGE)
     assert image.also

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xlamig.findings import Finding
@@ -12,6 +12,9 @@ _IN_IMAGES = ("XLA909", "XLA910", "XLA911", "XLA912")
 _KERNELS = ("XLA601", "XLA603", "XLA604")  # extensions, Triton, cupy and its like
 _RUNTIMES = ("XLA604", "XLA610")  # cupy and its like, TensorRT, Triton servers
 _LAUNCHES = ("XLA007", "XLA009", "XLA016")  # streams, CUDA's internals and addresses: what a launch is given
+_ATTENTION, _HALF = "XLA605", "XLA802"  # attention for GPUs takes float16 or bfloat16
+_STREAMS = "XLA007"  # streams, events and graphs
+_AROUND_STREAMS = ("XLA005", "XLA006")  # waits for them, and what memory they take
 _READS = "XLA1"
 _FROM_READS = ("XLA1", "XLA2", "XLA3")
 
@@ -21,7 +24,9 @@ def with_units(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     findings = list(_with_lines(findings))
     if any(finding.code == _IMAGE for finding in findings):
         findings = [_in_job(f, "image") if f.code in _IN_IMAGES else f for f in findings]
-    return tuple(_with_reads(list(_with_kernels(findings))))
+    findings = list(_with_kernels(findings))
+    findings = list(_beside(findings, _STREAMS, _AROUND_STREAMS))
+    return tuple(_with_reads(list(_beside(findings, _ATTENTION, (_HALF,)))))
 
 
 def _with_lines(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -53,6 +58,20 @@ def _with_kernels(findings: Sequence[Finding]) -> Iterator[Finding]:
             yield _in_job(finding, f"kernel {unit}")
         else:
             yield finding
+
+
+def _beside(findings: Sequence[Finding], leader: str, others: Collection[str]) -> Iterator[Finding]:
+    """Yield the findings, the `others` of a class or function in the job of its first error of a rule."""
+    jobs: dict[str, str] = {}
+    for finding in findings:
+        if finding.code == leader and finding.severity == "error" and _top(finding):
+            own = f"{finding.filename}|{leader} {_top(finding)}"
+            jobs.setdefault(_top(finding), finding.job or own)
+    for finding in findings:
+        job = jobs.get(_top(finding))
+        first = finding.code == leader and not finding.job
+        other = finding.code in others and finding.severity != "info"
+        yield replace(finding, job=job) if job and (first or other) else finding
 
 
 def _top(finding: Finding) -> str:

@@ -14,6 +14,7 @@ from xlamig.flow.interp.domain import (
     LIKELY,
     MISSING,
     POSSIBLE,
+    TOP,
     AbstractValue,
     Mark,
     join_all,
@@ -26,6 +27,7 @@ from xlamig.flow.model.scopes import path_of
 
 _GPU_FLAG = re.compile(r"^[\w.]*(?:gpu|cuda)s?(?:\s*>\s*\d)?$", re.IGNORECASE)
 _OF_PYTHON = frozenset({"bool", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
+_OF_TENSORS = re.compile("Tensor|Parameter|Variable|Buffer|Module")
 
 
 class Decisions:
@@ -188,6 +190,12 @@ class Decisions:
                 holds and (made := self._object(asked.value, kind.value)) is not None
             ):
                 self.m.put(path_of(asked.value), made)
+            case ir.Call(func=ir.Name(id="isinstance"), args=(asked, kind)) if (
+                holds and isinstance(asked.value, ir.Name) and self._is_other_class(kind.value)
+            ):
+                known = self._known(asked.value)
+                if known is not None and known.kind == "tensor" and known.sure < CERTAIN:
+                    self.m.put(asked.value.id, TOP)
             case ir.Call() | ir.Compare():
                 subject = self._asked_for_tensor(test)
                 name = path_of(subject) if subject is not None else ""
@@ -201,6 +209,12 @@ class Decisions:
                     )
                 elif not holds and thing.kind == "tensor" and not thing.loose:
                     self.m.put(name, BOTTOM)
+
+    def _is_other_class(self, kind: ir.Expr) -> bool:
+        """Return whether a test asks for a class that is none of torch's, and no tensor by its name."""
+        dotted = self.m.names.dotted(kind, self.m.frame.scope) or path_of(kind)
+        last = dotted.rpartition(".")[2]
+        return last[:1].isupper() and not dotted.startswith("torch.") and not _OF_TENSORS.search(last)
 
     def _object(self, asked: ir.Expr, kind: ir.Expr) -> AbstractValue | None:
         """Return the object that a test for a class of the project finds in a name that was guessed."""

@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     placed,
     sequence,
 )
+from xlamig.flow.interp.elements import takes_element
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.kept import entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
@@ -141,14 +142,7 @@ class Indexing:
             # Of a mapping that nobody knows, `out["num_frames"]` and `batch["text"]` are seldom tensors.
             return base.replace(sure=POSSIBLE) if table.name_like("python-entry").search(key) else base
         masked = self._costs(node, base, index, "read")
-        # What indexes something else is mostly a vector, and an element of it a 0-d tensor.
-        scalar = (
-            base.shape is None
-            and len(index) == 1
-            and index[0].kind == "number"
-            and base.dtype == "int"
-            and not base.loose
-        )
+        scalar = takes_element(base, index, path_of(node.value))
         kept = [isinstance(part, ir.Slice) or self._full(part) for part in node.index]
         whole = all(kept)
         matrix = base.dtype == "int" and sum(kept) > 1  # its rows are no numbers

@@ -109,6 +109,46 @@ def test_elements_are_copied_before_the_loop_that_leaves_their_tensor_as_it_is(
     assert reported and any(f.help.startswith("Copy `w` to the host once") for f in reported) is at_once
 
 
+@pytest.mark.parametrize(
+    ("function", "shown"),
+    [
+        ("def f(kept, z): kept.append(z.cpu())", "in the loop that calls the step"),
+        ("def f(kept, z): kept += [z.cpu()]", "in the loop that calls the step"),
+        ("def f(kept, z): return z.cpu()", "Return the tensor itself"),
+        (
+            "def f(kept, z):\n    for i in range(9): kept.append(z.mul(i).cpu())",
+            "in the loop that calls the step",
+        ),
+    ],
+)
+def test_help_of_a_function_leaves_the_boundary_to_the_loop_that_calls_it(function: str, shown: str) -> None:
+    text = f"{function}\n{HEAD}        f(kept, z.abs())\n"
+    helps = [f.help for f in found(text, select=["XLA102"]) if f.severity != "info"]
+    assert len(helps) == 1 and shown in helps[0]
+
+
+def test_copies_of_an_evaluation_are_made_after_its_loop() -> None:
+    text = """import torch
+@torch.no_grad()
+def evaluate(model, loader):
+    kept = []
+    for x in loader:
+        kept.append(model(x.to("xla")).cpu())
+"""
+    (finding,) = (f for f in found(text, select=["XLA102"]) if f.severity != "info")
+    assert "copy them after the loop" in finding.help
+
+
+def test_sizes_in_the_rows_of_a_tensor_are_read_at_once() -> None:
+    text = HEAD + (
+        '        w = torch.ones(3, 2, dtype=torch.long).to("xla")\n'
+        "        for n, m in w: y = torch.zeros(n)\n"
+        "        for i in range(3): y = torch.zeros(w[i, 0])\n"
+    )
+    helps = [f.help for f in found(text, select=["XLA205"]) if f.severity != "info"]
+    assert ["`w.tolist()`" in text for text in helps] == [True, False]
+
+
 def test_rules_that_give_the_same_advice_are_one_job() -> None:
     text = HEAD + "        y = z.cpu()\n        y = pack_padded_sequence(x, y)\n"
     jobs = {f.job for f in found(text, select=["XLA102", "XLA307"])}

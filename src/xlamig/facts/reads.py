@@ -69,6 +69,7 @@ class HostRead(Fact):
     nth: Literal["only", "first", "later"] = "only"
     over: Literal["", "parameters", "state-dict", "list", "rows", "elements"] = ""
     source: str = ""
+    loop: Literal["", "training", "evaluation", "decoding"] = ""  # of steps, that it stands in itself
     consumer: Consumer = ""
     indexed: str = ""  # the name of the tensor, list ... that the value indexes or slices
 

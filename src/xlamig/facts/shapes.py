@@ -31,6 +31,7 @@ class DynamicShape(Fact):
     operation: str
     tensor: str = ""
     mask: str = ""
+    source: str = ""  # the tensor whose elements a loop takes sizes from, see HostRead
     value: Literal["", "scalar", "tensor", "masked"] = ""  # of a mask-write
     same_shape: bool = False
 

@@ -80,7 +80,7 @@ def use_of(
         inner = [part for part in _path(later, name) if isinstance(part, ir.Stmt)][-1]
         use = use_of(name, inner, rest[i + 1 :], name_of, followed - 1) if followed else Use()
         if use.consumer != "raise":
-            return use if use.consumer else check
+            return use
         check = use
     return check
 
@@ -165,7 +165,11 @@ def _in_comprehension(made: ir.Comprehension, node: ir.Node, name_of: _NameOf) -
     for part in made.generators:
         if not ir.encloses(part.iter, node):
             continue
-        targets = {name.id for name in ir.walk(part.target) if isinstance(name, ir.Name)}
+        target = part.target
+        match part.iter, target:
+            case ir.Call(func=ir.Name(id="enumerate")), ir.Sequence(elements=(_, element)):
+                target = element
+        targets = {name.id for name in ir.walk(target) if isinstance(name, ir.Name)}
         for name in ir.walk(made.element):
             if isinstance(name, ir.Name) and name.id in targets:
                 use = _in_node(name, made.element, name_of)

@@ -21,7 +21,7 @@ from xlamig.flow.interp.domain import (
     element_of,
 )
 from xlamig.flow.interp.element_reads import tensor_of_elements
-from xlamig.flow.interp.frames import Loop
+from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.moved_later import is_moved_later
 from xlamig.flow.interp.one_rank import OneRank
 from xlamig.flow.interp.state import State
@@ -126,7 +126,17 @@ class Reads:
             boundary="after" if self.m.synced else "before",
             over=over,
             source=source,
+            loop=self._loop_around(node),
         )
+
+    def _loop_around(self, node: ir.Node) -> str:
+        """Return the kind of the innermost loop of steps that a node stands in itself."""
+        around = (
+            loop.kind
+            for loop in reversed(self.m.loops)
+            if loop.base == self.m.base and loop.kind in STEPS and ir.encloses(loop.node, node)
+        )
+        return next(around, "")
 
     def sent(self, left: AbstractValue, right: AbstractValue, node: ir.Node) -> None:
         """A constant of the host meets a tensor of the device."""
@@ -208,7 +218,8 @@ class Reads:
         why = Why(f"`{text}` depends on the values of a tensor", (size.start, size.end))
         sure = min(sure, number.sure, LIKELY)
         via = "derived" if number.cause == "derived" else "size"
-        fields = {"via": via, "operation": operation, "tensor": tensor, "mask": text}
+        source = tensor_of_elements(self.m, size)
+        fields = {"via": via, "operation": operation, "tensor": tensor, "mask": text, "source": source}
         self.m.record(DynamicShape, node, sure, (*number.why, why), None, (), frozenset(), None, **fields)
 
 

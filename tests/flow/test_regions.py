@@ -258,6 +258,7 @@ def test_what_runs_in_a_worker(source: str) -> None:
         "if tensor.rank_of == 0: HERE",
         "me = dist.get_world_size()\nif me == 0: HERE",
         "if int(os.environ['WORLD_SIZE']) == 0: HERE",
+        "class A:\n def __init__(self): self.master = find()\n def f(self):\n  if self.master: HERE",
         "def alone(): return rank == 1\nif alone(): HERE",
         "def alone(x): return rank == 0\nif alone(x): HERE",
         "if domain == 0: HERE",
@@ -299,6 +300,10 @@ def test_on_every_rank(source: str) -> None:
         ("if trainer.is_global_zero: HERE", "`if trainer.is_global_zero`"),
         ("if xm.is_master_ordinal(): HERE", "`if xm.is_master_ordinal()`"),
         ("show = rank == 0\nif show: HERE", "`if show`"),
+        (
+            "class A:\n def __init__(self): self.master = rank == 0\n def f(self):\n  if self.master: HERE",
+            "`if self.master`",
+        ),
         ("if rank != 0: pass\nelse: HERE", "past `if rank != 0`"),
         ("if rank > 0 or x: pass\nelse: HERE", "past `if rank > 0 or x`"),
         ("def f():\n if rank != 0: return\n HERE", "past `if rank != 0`"),

@@ -151,10 +151,14 @@ def _set_to(name: ir.Name, scope: Scope) -> ir.Expr | None:
 
 
 def _stands_for(test: ir.Expr, scope: Scope) -> ir.Expr | None:
-    """Return what a name is set to in one place, or what a function with one statement returns."""
+    """Return what a name or attribute is set to in one place, or what a function with one statement
+    returns."""
     match test:
         case ir.Name():
             return _set_to(test, scope)
+        case ir.Attribute(value=ir.Name(id="self")):
+            found = scope.find(path_of(test))
+            return found[0].value if len(found) == 1 and found[0].kind == "value" else None
         case ir.Call(func=ir.Name(id=name), args=()):
             bindings = scope.lookup(name)
             made = bindings[0].node if len(bindings) == 1 else None

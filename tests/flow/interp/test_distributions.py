@@ -10,6 +10,7 @@ from xlamig import engine
 from xlamig.engine import Options
 
 HEAD = """import torch
+from pyro import distributions as pyro
 from torch.distributions import Distribution, Normal, TransformedDistribution, constraints
 
 
@@ -65,6 +66,8 @@ MIXIN = "class Scored:\n    def log_prob(self, value):\n        return value\n\n
         (method("Scored, Normal", "super().log_prob(value)", MIXIN), []),
         (method("Distribution", "super().log_prob(value)"), []),
         (method("TransformedDistribution", "self.base_dist.log_prob(value)"), [(3, "likely")]),
+        (method("pyro.Folded", "super().log_prob(value)"), [(3, "likely")]),
+        (method("pyro.torch_distribution.TorchDistributionMixin", "super().log_prob(value)"), []),
         (method("torch.nn.Module", "self.base_dist.sample(value)"), []),
         (method("object", "self.base_dist.sample(value)"), []),
     ],

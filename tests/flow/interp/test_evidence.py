@@ -30,6 +30,7 @@ PROVES = {
     "an element of a list of tensors": "torch.cat([y, x], dim=-1)",
     "an element of a tuple of tensors": "torch.stack((x, y))",
     "a method that only tensors have": "x.unsqueeze(0)",
+    "its logarithm": "x.log()",
     "its number of dimensions": "x.dim()",
     "a conversion": "y = x.float()",
     "an argument of such a method": "y.masked_fill(x, 0.0)",

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from xlamig import ir
 from xlamig.flow.interp.domain import CERTAIN, DEVICE, LIKELY, AbstractValue, as_tensor, inside
+from xlamig.knowledge import values as table
+
+_HOST = AbstractValue("device", "host")
 
 
 @dataclass(slots=True)
@@ -61,9 +64,9 @@ def destination(name: str, args: Args) -> AbstractValue | None:
     """The device that something is moved to; None if it stays."""
     if name in ("cuda", "xla"):
         return DEVICE
-    if name in ("type", "type_as"):
-        return None
     given = args.keywords.get("device") or args.get(0)
+    if name in ("type", "type_as"):
+        return _of_class(given) if given is not None else None
     if given is None or given.kind in ("dtype", "bool"):
         return None
     if given.kind == "api":
@@ -79,6 +82,13 @@ def destination(name: str, args: Args) -> AbstractValue | None:
     if given.kind == "none":
         return None
     return AbstractValue("device", "device", sure=LIKELY)
+
+
+def _of_class(given: AbstractValue) -> AbstractValue | None:
+    """Return the device that `x.type(torch.FloatTensor)` moves to; None for a dtype."""
+    named = given.ref if given.kind == "api" else given.const
+    word = table.returned(named) if isinstance(named, str) else ""
+    return _HOST if word == "host-tensor" else DEVICE if word == "device-tensor" else None
 
 
 def dtype_of(args: Args) -> str:

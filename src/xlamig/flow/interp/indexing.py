@@ -53,8 +53,9 @@ class Indexing:
             case "mapping":
                 return self._value(node, base, index[0].const)
             case "module":
-                part = base.element or AbstractValue("module", sure=LIKELY)
-                return placed(part, base)
+                if index[0].kind == "tensor":
+                    self.reads.host(node.index[0], index[0], "builtin", "list index")
+                return placed(base.element or AbstractValue("module", sure=LIKELY), base)
             case "dataset":
                 return AbstractValue("tensor", "host", sure=LIKELY, loose=True)
             case "instance":
@@ -144,7 +145,6 @@ class Indexing:
         masked = self._costs(node, base, index, "read")
         scalar = takes_element(base, index, path_of(node.value))
         kept = [isinstance(part, ir.Slice) or self._full(part) for part in node.index]
-        whole = all(kept)
         matrix = base.dtype == "int" and sum(kept) > 1  # its rows are no numbers
         if is_carried(base) and not any(kept):  # a part of a tuple that an earlier step returned
             return base
@@ -153,7 +153,7 @@ class Indexing:
             shape=() if scalar else indexed_shape(base.shape, node.index, index),
             cause="dynamic" if masked else base.cause,
             sure=min(base.sure, LIKELY) if scalar else base.sure,
-            loose=base.loose and not whole and len(index) == 1,
+            loose=base.loose and not all(kept) and len(index) == 1,
             trait=None,
             source="",
             ref=None,

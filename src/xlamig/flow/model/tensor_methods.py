@@ -14,6 +14,8 @@ _KEEPING = frozenset({"tensor", "tensors"})
 
 def is_tensor_method(name: str, node: ir.Call) -> bool:
     """Return whether a call of a method shows that its receiver is a tensor."""
+    if not node.args and name in table.names("evidence", "without-arguments"):
+        return True
     known = signatures.signature(f"Tensor.{name}")
     if known is None or not _only_of_tensors(name) or may_call_a_part(name, node):
         return False

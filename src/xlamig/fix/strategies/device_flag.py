@@ -15,7 +15,7 @@ from xlamig.fix.placements import Placements, placed_below
 def device_flag(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """The decision and all that depends on it, or nothing. Option `trusting`: also where the flag is passed
     on, or guards something that needs CUDA, which is then reported."""
-    if not isinstance(fact, DeviceChoice) or fact.via != "flag":
+    if not isinstance(fact, DeviceChoice) or fact.via != "flag" or "target" not in fact.parts:
         return None
     flag = flag_of(context.module, fact.span)
     return _draft(flag, fact, context, bool(options.get("trusting"))) if flag else None

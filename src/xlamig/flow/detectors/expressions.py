@@ -101,6 +101,7 @@ class Expressions:
         if node.args:
             self.add(self.devices.in_call(node, dotted, place))
             self.add(self.branches.option(node, place))
+            self.add(self.flags.in_call(node, place))
             self.add(self.backends.in_call(node, dotted, place))
             self.add(self.variables.in_call(node, dotted, place))
         if dotted is not None:

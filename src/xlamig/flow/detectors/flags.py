@@ -11,6 +11,7 @@ from xlamig.flow.detectors.selection import Selections
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
+_FLAG = re.compile(r"(?:^|_)(?:gpu|cuda)$", re.IGNORECASE)
 _PLACES = re.compile(r"\.cuda\b|[\"']cuda")
 
 
@@ -30,12 +31,20 @@ class Flags:
             or self._decides_little(path, value)
         ):
             return
-        calls = (node for node in ir.walk(value) if isinstance(node, ir.Call))
-        call = next((node for node in calls if path_of(node.func).endswith("is_available")), None)
-        if call is not None:
+        for call in _asked(value):
             fields = place.fields(call)
             fields["parts"] = {"target": (target.start, target.end)}
             yield DeviceChoice(**fields, via="flag", device="cuda", form="name", fallback="cpu")
+
+    def in_call(self, node: ir.Call, place: CodeContext) -> Iterator[DeviceChoice]:
+        """Yield the fact of an argument that says whether CUDA is available, `use_gpu=...`."""
+        for arg in node.args:
+            if arg.keyword is None or not _FLAG.search(arg.keyword) or isinstance(arg.value, ir.Const):
+                continue
+            if self.selections.tests.asks_for_cuda(arg.value, place):
+                for call in _asked(arg.value):
+                    fields = place.fields(call)
+                    yield DeviceChoice(**fields, via="flag", device="cuda", form="argument", fallback="cpu")
 
     def _decides_little(self, path: str, value: ir.Expr) -> bool:
         """A single selection is reported where it stands; a statement, if the flag asks only for CUDA."""
@@ -48,3 +57,9 @@ class Flags:
             return False
         tested = any(path_of(n) == path for n in ir.walk(node.test) if isinstance(n, ir.Name | ir.Attribute))
         return tested and _PLACES.search(self.analysis.source(node)) is not None
+
+
+def _asked(value: ir.Expr) -> tuple[ir.Call, ...]:
+    """Return the call in an expression that asks whether CUDA is available, if there is one."""
+    calls = (node for node in ir.walk(value) if isinstance(node, ir.Call))
+    return tuple(node for node in calls if path_of(node.func).endswith("is_available"))[:1]

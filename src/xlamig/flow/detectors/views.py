@@ -7,10 +7,11 @@ from collections.abc import Iterable
 
 from xlamig import ir
 from xlamig.flow.model.names import Names
-from xlamig.flow.model.scopes import Scope
+from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
+_MOVES = frozenset({"to", "cuda"})
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -18,6 +19,33 @@ def may_make_view(body: Iterable[ir.Node], names: Names, scope: Scope) -> bool:
     """Return whether code may make a view: call a module or an unknown function, multiply matrices, slice
     or iterate over a tensor."""
     return any(_may_view(node, names, scope) for part in body for node in ir.walk(part))
+
+
+def makes_model(body: Iterable[ir.Node]) -> bool:
+    """Return whether code makes a model, `model = load(path)`, or moves one: `model = model.cuda()`."""
+    return any(_makes_model(node) for part in body for node in ir.walk(part))
+
+
+def _makes_model(node: ir.Node) -> bool:
+    match node:
+        case ir.Assign(targets=(ir.Name() | ir.Attribute() as target,), value=ir.Call() as value):
+            if not _names_model(target):
+                return False
+            while isinstance(value.func, ir.Attribute) and isinstance(value.func.value, ir.Call):
+                if value.func.attr in _MOVES:
+                    return True
+                value = value.func.value
+            if isinstance(value.func, ir.Attribute) and _names_model(value.func.value):
+                return value.func.attr in _MOVES
+            return not any(_names_model(arg.value) for arg in value.args)
+        case ir.ExprStmt(value=ir.Call(func=ir.Attribute(value=moved, attr=attr))):
+            return attr in _MOVES and _names_model(moved)
+    return False
+
+
+def _names_model(node: ir.Expr) -> bool:
+    name = path_of(node).rpartition(".")[2]
+    return not name[:1].isupper() and _is_like("module", name)  # a class makes one
 
 
 def _may_view(node: ir.Node, names: Names, scope: Scope) -> bool:

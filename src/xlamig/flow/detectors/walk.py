@@ -14,7 +14,7 @@ from xlamig.flow.detectors.handover import Handovers
 from xlamig.flow.detectors.narrowing import Narrowing, catches_more, guarded, of_old_api, of_optional_import
 from xlamig.flow.detectors.off_imports import OffImports
 from xlamig.flow.detectors.parts import RawPart, parts_of
-from xlamig.flow.detectors.views import may_make_view
+from xlamig.flow.detectors.views import makes_model, may_make_view
 from xlamig.flow.interp.interpret import NOTHING_RUN, interpret
 from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit
@@ -274,11 +274,14 @@ class Walk:
         self._block(node.body, replace(place, context=context))
 
     def _over(self, mode: ir.Expr, body: ir.Block, place: CodeContext, scope: Scope) -> CodeContext:
-        """Return the surroundings of `inference_mode`, which say where the code in it makes no view."""
+        """Return the surroundings of `inference_mode`, which say where the code in it makes no view, or
+        makes the model itself."""
         called = mode.func if isinstance(mode, ir.Call) else mode
         if self.analysis.names.dotted(called, place.scope) != _INFERENCE:
             return place
-        return place if may_make_view(body, self.analysis.names, scope) else place.within("no-view")
+        if not may_make_view(body, self.analysis.names, scope):
+            return place.within("no-view")
+        return place.within("makes-model") if makes_model(body) else place
 
     def _try(self, node: ir.Try, place: CodeContext) -> None:
         optional = of_optional_import(node)

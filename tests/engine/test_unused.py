@@ -70,6 +70,26 @@ def test_counts_the_findings_in_a_copy_of_a_library(here: Path) -> None:
     assert "Copies of libraries and unused modules: 4 findings, --include-unused shows them." in text
 
 
+@pytest.mark.parametrize("folder", ["third_party/any", "torchhub/a_b_main", "net/vendor", "Submodules/x"])
+def test_counts_the_findings_in_what_others_wrote(here: Path, folder: str) -> None:
+    report = check(here, {f"{folder}/net.py": CUDA, "train.py": CUDA})
+    assert listed(report) == {"train.py"}
+    assert {finding.aside for finding in report.aside} == {"unused"}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"third_party/net.py": CUDA}, "third_party/net.py"),  # nothing else to check
+        ({"vendors.py": CUDA, "train.py": CUDA}, "vendors.py"),
+        ({"models/external/net.py": CUDA, "train.py": CUDA}, "models/external/net.py"),
+        ({"submodules/k/a.cu": "__global__ void f() {}", "train.py": CUDA}, "submodules/k/a.cu"),
+    ],
+)
+def test_lists_what_the_program_brings(here: Path, files: dict[str, str], expected: str) -> None:
+    assert expected in listed(check(here, files))
+
+
 def test_counts_the_findings_in_a_copied_project(here: Path) -> None:
     apex = {"apex/__init__.py": "", "apex/amp/__init__.py": "", "apex/multi_tensor_apply/__init__.py": ""}
     copied = below("apex", {**apex, "setup.py": "", "examples/main.py": CUDA})

@@ -56,7 +56,8 @@ def _may_install(source: Source) -> bool:
 
 def copies(names: Collection[str], projects: Collection[str], python: Collection[str]) -> frozenset[str]:
     """Return the files that lie in copies of libraries: below a folder that has the library's name and holds
-    files that mark it. A package at the top of the run, or of the project that is checked, is no copy.
+    files that mark it; and modules in a folder for what others wrote, `third_party`, but not the kernels that
+    a program brings there. A package at the top of the run, or of the project that is checked, is no copy.
     `projects` are the folders that can be installed, `python` the files that may be the program."""
     top = os.path.commonpath([_folder(name) for name in python] or [""])
     found = {
@@ -68,7 +69,13 @@ def copies(names: Collection[str], projects: Collection[str], python: Collection
         and (root != folder or _folder(root) != top)
     }
     inside = frozenset(n for n in names if any(n.startswith(f"{root}/") for root in found))
+    inside |= {name for name in python if _is_of_others(name.removeprefix(f"{top}/"))}
     return inside if set(python) - inside else frozenset()
+
+
+def _is_of_others(name: str) -> bool:
+    """Return whether a file lies in a folder for what others wrote."""
+    return any(part.lower() in table.names("others", "folders") for part in name.split("/")[:-1])
 
 
 def _is_copy(folder: str, names: Collection[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .said import facts, said
+from .said import IMPORTS, facts, said
 
 LOOP = """
 model = nn.Linear(8, 8).cuda()
@@ -71,6 +71,28 @@ for batch in loader:
 
 def test_the_place_is_the_update_that_runs_on_xla() -> None:
     assert said(UPDATES, "step-boundary") == ["step-boundary none: xm.optimizer_step(optimizer)"]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "place"),
+    [
+        ("first.step()", "last.step()", "last.step()"),
+        ("first.step()", "if i % 5 == 0: last.step()", "first.step()"),
+        ("if i % 5 == 0: first.step()", "last.step()", "last.step()"),
+        ("if i % 5 == 0: first.step()", "if i % 5 == 0: last.step()", "last.step()"),
+    ],
+)
+def test_the_place_is_the_update_that_runs_most_often(first: str, last: str, place: str) -> None:
+    text = f"""
+model = nn.Linear(8, 8).cuda()
+first, last = torch.optim.SGD(model.parameters(), lr=0.1), torch.optim.SGD(model.parameters(), lr=0.1)
+for i, batch in enumerate(loader):
+    model(batch.cuda()).sum().backward()
+    {first}
+    {last}
+"""
+    (found,) = (f for f in facts(text) if f.kind == "step-boundary")
+    assert (IMPORTS + text)[slice(*found.span)] == place
 
 
 def test_epochs_are_no_steps() -> None:

@@ -214,7 +214,7 @@ class Frame:
 @dataclass(slots=True, eq=False)
 class Loop:
     """A loop that runs. `left` are the environments at its breaks, `again` at its continues; `update` is
-    the last call in it that steps an optimizer."""
+    the call in it that steps an optimizer most often, the last of several."""
 
     node: ir.For | ir.While
     kind: LoopKind = "plain"
@@ -223,6 +223,7 @@ class Loop:
     test: AbstractValue | None = None  # of a while loop
     update: ir.Call | None = None
     update_on_xla: bool = False  # by torch_xla's own optimizer step
+    update_often: int = 0  # its frequency, see FREQUENCIES
     base: int = 0  # of the module, see State
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)

@@ -239,13 +239,15 @@ class State:
             self.effects.add(Effect.STEP_READ)
 
     def updated(self, node: ir.Call, effect: Effect = Effect.OPTIMIZER_STEP) -> None:
-        """Record an optimizer step: in the loops around it, a step's boundary belongs after the call."""
+        """Record an optimizer step: in the loops around it, a step's boundary belongs after the most frequent
+        such call, the last of several."""
         self.effects.repeat(effect)
         on_xla = effect is Effect.XLA_OPTIMIZER_STEP
         for loop in self.loops:
             inside = loop.base == self.base and loop.node.start <= node.start < loop.node.end
-            if inside and (on_xla or not loop.update_on_xla):
-                loop.update, loop.update_on_xla = node, on_xla
+            often = FREQUENCIES.index(self.frequency)
+            if inside and (on_xla, often) >= (loop.update_on_xla, loop.update_often):
+                loop.update, loop.update_on_xla, loop.update_often = node, on_xla, often
 
     def function(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> Function:
         """Return the function that a definition makes."""

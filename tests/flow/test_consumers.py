@@ -149,6 +149,19 @@ def test_sizes_in_the_rows_of_a_tensor_are_read_at_once() -> None:
     assert ["`w.tolist()`" in text for text in helps] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("line", "jobs"),
+    [
+        ("n = torch.cuda.device_count(); torch.cuda.set_device(n)", 2),
+        ("torch.cuda.set_device(rank % torch.cuda.device_count())", 1),
+        ("torch.cuda.set_device(torch.cuda.current_device())", 1),
+    ],
+)
+def test_what_an_edit_deletes_with_a_call_is_its_job(line: str, jobs: int) -> None:
+    reported = found(f"import torch\n{line}\n", select=["XLA004", "XLA712"])
+    assert len(reported) == 2 and len({f.job for f in reported}) == jobs
+
+
 def test_rules_that_give_the_same_advice_are_one_job() -> None:
     text = HEAD + "        y = z.cpu()\n        y = pack_padded_sequence(x, y)\n"
     jobs = {f.job for f in found(text, select=["XLA102", "XLA307"])}

@@ -111,6 +111,7 @@ class Expressions:
         elif not isinstance(node.func, ir.Name):
             self.visit(node.func, place)
         inside = place.within("saved") if dotted in table.names("collectives", "saves") else place
+        inside = inside.within("set-device") if dotted in table.names("program", "device-setters") else inside
         for i, arg in enumerate(node.args):
             if not self._hands_on(arg):
                 self.visit(arg.value, self._given(node, i, inside))

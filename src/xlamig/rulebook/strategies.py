@@ -126,6 +126,9 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "step-boundary": StrategyInfo("adds a step boundary at the end of the step"),
         "tensor-exponent": StrategyInfo("makes the exponent a tensor"),
         "tensor-index": StrategyInfo("indexes on the device"),
+        "tensor-type": StrategyInfo(
+            "writes the host's tensor type and moves what it makes or converts", {"trusting": _FLAG}
+        ),
         "use-helper": StrategyInfo(
             "calls {function} of the helper instead", {"function": _TEXT}, (("function",),)
         ),

@@ -45,6 +45,7 @@ from xlamig.fix.strategies.step_boundary import step_boundary, xm_barrier
 from xlamig.fix.strategies.suppression import remove_suppression
 from xlamig.fix.strategies.tensor_exponent import tensor_exponent
 from xlamig.fix.strategies.tensor_index import tensor_index
+from xlamig.fix.strategies.tensor_type import tensor_type
 from xlamig.fix.strategies.use_helper import use_helper
 from xlamig.rulebook.strategies import check_registered
 
@@ -94,6 +95,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "step-boundary": step_boundary,
         "tensor-exponent": tensor_exponent,
         "tensor-index": tensor_index,
+        "tensor-type": tensor_type,
         "use-helper": use_helper,
         "xm-barrier": xm_barrier,
     }

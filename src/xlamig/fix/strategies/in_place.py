@@ -9,8 +9,9 @@ from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact, Span
 from xlamig.fix.context import Draft, Expression, FixContext, FixDeclined, Options
 from xlamig.fix.device import device_expression
+from xlamig.fix.meaning import keeps_meaning
 from xlamig.fix.placements import Placements
-from xlamig.fix.scopes import Function, bindings, dotted_name, path_to
+from xlamig.fix.scopes import dotted_name, path_to
 
 
 def placed_in_place(
@@ -48,7 +49,7 @@ def device_of_tensor(fact: Fact, options: Options, context: FixContext) -> Draft
     if node is None or not isinstance(asked, ir.Attribute) or not _is_only_moved(node, test):
         return None
     text = context.text((asked.value.start, asked.value.end))
-    placements = Placements(context, partial(_of_tensor, context, node, asked.value, text))
+    placements = Placements(context, partial(_of_tensor, context, node, text))
     for root in _guarded(node, test):
         placements.rewrite(root, lambda _: None)
     if not placements.count:
@@ -122,21 +123,13 @@ def _is_placed(call: ir.Call) -> bool:
     return False
 
 
-def _of_tensor(
-    context: FixContext, node: ir.If | ir.IfExp, tensor: ir.Expr, text: str, place: Span, index: str
-) -> Expression:
+def _of_tensor(context: FixContext, node: ir.If | ir.IfExp, text: str, place: Span, index: str) -> Expression:
     """Return `tensor.device` where it is still the device of the tensor that was asked."""
-    root = text.partition(".")[0].removeprefix("next(").rstrip(")")
-    function = next(
-        (n for n in reversed(path_to(context.module, node.start, node.end)) if isinstance(n, Function)), None
-    )
     if index not in ("", f"{text}.get_device()"):
         raise FixDeclined(f"`{index}` may be another device than that of `{text}`")
-    if function is None or not function.start <= place[0] < function.end:
+    path = text.removeprefix("next(").partition("(")[0]
+    if not path.replace(".", "").isidentifier() or not keeps_meaning(context.module, node, path, place):
         raise FixDeclined(f"`{text}` may be another tensor there")
-    later = [n for n in bindings(function, root) if node.start < n.start <= place[0]]
-    if not root.isidentifier() or any(not n.start <= place[0] < n.end for n in later):
-        raise FixDeclined(f"`{root}` may be another tensor there")
     return Expression(f"{text}.device")
 
 

@@ -1,0 +1,60 @@
+"""`torch.cuda.FloatTensor` becomes the host's type, and what it makes or converts is moved."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from xlamig import ir
+from xlamig.facts import ApiUse, Fact, Span
+from xlamig.fix.context import Draft, Expression, FixContext, FixDeclined, Options
+from xlamig.fix.device import device_expression
+from xlamig.fix.meaning import keeps_meaning
+from xlamig.fix.placements import Placements
+from xlamig.fix.scopes import bindings, dotted_name, path_to
+
+
+def tensor_type(fact: Fact, options: Options, context: FixContext) -> Draft | None:
+    """Return the draft for a type that is called, converted to or kept under one name. Where a setting picks
+    between it and the host's type, the setting decides the device. Option `trusting`: also where a tensor may
+    be what a type is called with."""
+    if not isinstance(fact, ApiUse) or not fact.name.startswith("torch.cuda."):
+        return None
+    path = path_to(context.module, *fact.parts.get("callee", fact.span))
+    match path[-2:]:
+        case [ir.IfExp(body=ir.Attribute(), orelse=ir.Attribute()) as choice, _]:
+            device = partial(_chosen, context, fact, choice)
+            root: ir.Node = choice
+        case [ir.Assign(targets=(ir.Name(id=name),)), _] if len(bindings(context.module, name)) > 1:
+            return None
+        case [*_, ir.Attribute() as root]:
+            device = partial(_device, context, fact)
+        case _:
+            return None
+    placements = Placements(context, device, bool(options.get("trusting")))
+    placements.rewrite(root, lambda _: None)
+    if not placements.count:
+        return None
+    message = "Use the host's type, and move what it makes to the program's device"
+    return Draft(message, tuple(placements.edits), placements.creates)
+
+
+def _chosen(context: FixContext, fact: Fact, choice: ir.IfExp, place: Span, index: str) -> Expression:
+    setting = dotted_name(choice.test)
+    if (
+        not setting.lstrip(".")
+        or setting.startswith(".")
+        or not keeps_meaning(context.module, choice, setting, place)
+    ):
+        raise FixDeclined(f"`{context.text((choice.test.start, choice.test.end))}` may differ there")
+    device = _device(context, fact, place, index)
+    text = f'{device.text} if {setting} else "cpu"'
+    if dotted_name(choice.orelse).startswith("torch.cuda."):
+        text = f'"cpu" if {setting} else {device.text}'
+    return Expression(text, device.edits, device.creates)
+
+
+def _device(context: FixContext, fact: Fact, place: Span, index: str) -> Expression:
+    found = device_expression(context, fact, place, index, from_scope=False)
+    if found is None:
+        raise FixDeclined("no device can be written here")
+    return found

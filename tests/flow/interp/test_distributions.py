@@ -86,6 +86,13 @@ def test_object_is_a_distribution_by_its_name() -> None:
     assert checked(own + text.format("other") + step) == []
 
 
+def test_object_is_a_distribution_by_its_annotation() -> None:
+    lines = "def loss_fn(other: {0}, batch):\n    return other.log_prob(batch.cuda())\n"
+    step = "for batch in loader:\n    loss_fn(a, batch).backward()\n    optimizer.step()\n"
+    assert checked(lines.format("Distribution") + step) == [(2, "likely")]
+    assert checked(lines.format("Scorer") + step) == [(2, "possible")]
+
+
 def test_constructor_that_runs_once_is_not_reported() -> None:
     own = OWN.format(held='{"loc": constraints.real}', given="")
     assert checked(own + "\nprior = Own(torch.zeros(4).cuda())\n") == []

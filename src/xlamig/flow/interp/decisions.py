@@ -24,6 +24,7 @@ from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 
 _GPU_FLAG = re.compile(r"^[\w.]*(?:gpu|cuda)s?(?:\s*>\s*\d)?$", re.IGNORECASE)
 _OF_PYTHON = frozenset({"bool", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
@@ -133,19 +134,25 @@ class Decisions:
         """`x` of `isinstance(x, torch.Tensor)`, `torch.is_tensor(x)` and `type(x) is torch.Tensor`."""
         match test:
             case ir.Call(func=ir.Name(id="isinstance"), args=(subject, kind)):
-                asked = self.m.names.dotted(kind.value, self.m.frame.scope) == "torch.Tensor"
-                return subject.value if asked else None
+                return subject.value if self._is_tensor_class(kind.value) else None
             case ir.Compare(
                 left=ir.Call(func=ir.Name(id="type"), args=(subject,)),
                 ops=("==" | "is",),
                 comparators=(kind,),
             ):
-                asked = self.m.names.dotted(kind, self.m.frame.scope) == "torch.Tensor"
-                return subject.value if asked else None
+                return subject.value if self._is_tensor_class(kind) else None
             case ir.Call(func=func, args=(subject,)):
                 asked = self.m.names.dotted(func, self.m.frame.scope) == "torch.is_tensor"
                 return subject.value if asked else None
         return None
+
+    def _is_tensor_class(self, node: ir.Expr) -> bool:
+        """Return whether an expression is torch's class of tensors, maybe by the project's name for it, or a
+        tuple of it alone."""
+        if isinstance(node, ir.Sequence) and len(node.elements) == 1:
+            return self._is_tensor_class(node.elements[0])
+        dotted = self.m.names.dotted(node, self.m.frame.scope) or ""
+        return dotted.endswith(".Tensor") and table.name_like("tensor-annotation").search(dotted) is not None
 
     def _is_tensor(self, subject: ir.Name) -> bool | None:
         thing = self._known(subject)

@@ -25,12 +25,15 @@ from xlamig.flow.interp.events import Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function, object_of
 from xlamig.flow.interp.kept import cache_by_name
 from xlamig.flow.interp.state import State
-from xlamig.flow.model.kinds import is_optimizer_name
+from xlamig.flow.model.kinds import is_distribution_class, is_optimizer_name
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 _OF_PYTHON = frozenset({"number", "bool", "text", "foreign"})
 _DTYPES = {"Float": "float", "Int": "int", "Integer": "int", "UInt": "int", "Bool": "bool"}
+_PLAIN = {"int": NUMBER, "float": NUMBER, "bool": BOOL, "str": TEXT} | dict.fromkeys(
+    ("ndarray", "Path", "Image", "DataFrame", "Series"), FOREIGN
+)
 _CONTAINERS = frozenset({"list", "List", "Sequence", "Iterable", "tuple", "Tuple"})
 
 
@@ -266,20 +269,15 @@ class Parameters:
     def _plain(self, node: ir.Expr, place: Residence) -> AbstractValue | None:
         path = path_of(node)
         dotted = self.m.names.dotted(node, self.m.frame.scope) or path
-        match path.rpartition(".")[2]:
-            case "int" | "float":
-                return NUMBER
-            case "bool":
-                return BOOL
-            case "str":
-                return TEXT
-            case "ndarray" | "Path" | "Image" | "DataFrame" | "Series":
-                return FOREIGN
+        if (plain := _PLAIN.get(path.rpartition(".")[2])) is not None:
+            return plain
         if table.name_like("tensor-annotation").search(dotted):
             dtype = "bool" if dotted.endswith("BoolTensor") else ""
             return AbstractValue("tensor", place, sure=LIKELY, dtype=dtype)
         if kind := table.object_of(self.m.names.canonical(dotted)):
             return AbstractValue("foreign", trait=LibraryObject(kind))
+        if is_distribution_class(dotted):
+            return AbstractValue("distribution", place, sure=LIKELY, ref=dotted)
         if dotted == "torch.Size":
             return AbstractValue("sequence", element=NUMBER, trait=Mark.SHAPE)
         if dotted == "torch.device":

@@ -401,3 +401,22 @@ def test_a_branch_that_warns_of_what_was_left_out_is_rare(branch: str, rare: boo
     text = STEP.replace("BODY", "extra = time.chosen(i)\n        " + branch)
     (read,) = [fact for fact in facts(text) if fact.kind == "host-read"]
     assert (read.frequency == "interval") is rare
+
+
+ASKED = """
+class Net(nn.Module):
+    def forward(self, x, extra):
+        TEST:
+            float(extra)
+        return x
+"""
+
+
+@pytest.mark.parametrize("test", ["if x is not None", "if extra"])
+def test_what_a_forward_pass_is_given_may_be_no_tensor(test: str) -> None:
+    assert "host-read item: float(extra)" not in said(ASKED.replace("TEST", test))
+
+
+@pytest.mark.parametrize("test", ["if isinstance(extra, torch.Tensor)", "if torch.is_tensor(extra)"])
+def test_it_is_one_where_it_was_asked_for(test: str) -> None:
+    assert "host-read item: float(extra)" in said(ASKED.replace("TEST", test))

@@ -214,6 +214,8 @@ class Decisions:
                     self.m.put(
                         name, AbstractValue("tensor", thing.place or "either", sure=sure, why=thing.why)
                     )
+                elif holds and thing.kind == "tensor" and (thing.loose or thing.sure < LIKELY):
+                    self.m.put(name, thing.replace(sure=max(thing.sure, LIKELY), loose=False))
                 elif not holds and thing.kind == "tensor" and not thing.loose:
                     self.m.put(name, BOTTOM)
 

@@ -184,3 +184,47 @@ def test_counts_findings_that_ask_for_no_change(here: Path) -> None:
 def test_a_rule_that_is_selected_by_its_code_is_listed(here: Path) -> None:
     assert listed(check(here, {"flag.py": FLAG}, select=["XLA010"])) == {"flag.py"}
     assert listed(check(here, {"flag.py": FLAG}, select=["XLA0"])) == {"train.py"}
+
+
+MERGES = """import torch
+from transformers import AutoModelForCausalLM
+def main(base, target):
+    net = AutoModelForCausalLM.from_pretrained(base, torch_dtype=torch.float16)
+    net.save_pretrained(target)
+if __name__ == "__main__":
+    main("a", "b")
+"""
+CHECKS = """import torch
+from torch.autograd import gradcheck
+def check(n):
+    return gradcheck(f, torch.ones(n).cuda())
+if __name__ == "__main__":
+    check(2)
+"""
+BUILDS = """import torch
+from setuptools import setup
+if not torch.cuda.is_available():
+    raise NotImplementedError("CUDA is not available")
+setup(name="ops")
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"merge.py": MERGES}, {"converters"}),
+        ({"merge.py": MERGES.replace("    net.save", "    print(net.generate(1))\n    net.save")}, set()),
+        ({"export.py": EXPORTS.replace("Net()", "Net().cuda()")}, {"converters"}),
+        ({"ops/test.py": CHECKS}, {"tests"}),
+        ({"ops/test.py": CHECKS.replace("gradcheck", "evaluate")}, set()),
+        ({"ops/model.py": CHECKS}, set()),
+    ],
+)
+def test_counts_what_no_run_needs(here: Path, files: dict[str, str], expected: set[str]) -> None:
+    report = check(here, {"nets/__init__.py": "", "nets/plain.py": NET, **files})
+    assert {f.aside for f in report.aside if f.filename in files} == expected
+
+
+@pytest.mark.parametrize(("name", "expected"), [("setup.py", False), ("main.py", True)])
+def test_a_build_may_ask_for_cuda(here: Path, name: str, expected: bool) -> None:
+    assert ("XLA003" in {f.code for f in check(here, {name: BUILDS}).findings}) is expected

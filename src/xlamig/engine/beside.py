@@ -12,7 +12,7 @@ from xlamig.findings import ABOUT_THE_RUN, Aside, Finding
 from xlamig.flow import ProjectIndex
 from xlamig.source.beside import aside_of
 
-_ON_DEVICE = ("XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8")  # a converter has no device
+_ON_DEVICE = ("XLA0", "XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8")  # a converter needs none
 
 
 def asides_of(sources: Iterable[Source]) -> Mapping[str, Aside]:
@@ -73,7 +73,8 @@ def is_inside(scope: str, around: Collection[str]) -> bool:
 def _why_aside(finding: Finding, beside: Aside | None, settings: Settings) -> Aside | None:
     if beside == "tests" and not settings.include_tests and not finding.code.startswith(ABOUT_THE_RUN):
         return beside
-    if beside == "converters" and not settings.include_converters and finding.code.startswith(_ON_DEVICE):
+    of_device = finding.code.startswith(_ON_DEVICE) and not finding.code.startswith(ABOUT_THE_RUN)
+    if beside == "converters" and not settings.include_converters and of_device:
         return beside
     if beside == "unused" and not settings.include_unused and not finding.code.startswith(ABOUT_THE_RUN):
         return beside

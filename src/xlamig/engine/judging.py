@@ -163,6 +163,8 @@ def _context(filename: str) -> ContextTags:
     tests = {"test", "tests", "testing"}.intersection(path.parts[:-1])
     named = path.name.startswith("test_") or path.stem.endswith("_test") or path.name == "conftest.py"
     tags: set[ContextTag] = {"test-code"} if tests or named else set()
+    if path.name == "setup.py":
+        tags.add("build")
     if _CI.intersection(path.parts):
         tags.add("ci")
     return frozenset(tags)

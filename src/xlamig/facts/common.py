@@ -109,6 +109,7 @@ ContextTag = Literal[
     "assigned",  # in the value that a statement assigns, or that is passed on as a generator
     "default-argument",
     "test-code",  # of the whole file
+    "build",  # of the whole file: setup.py
     "ci",  # of the whole file: it says how the project is tested, not how it is run
     "cuda-program",  # of the whole file: CUDA is named somewhere
 ]

@@ -14,6 +14,7 @@ _UNIT_TEST = re.compile(
     r"^\s*(?:from|import) (?:pytest|unittest|absl\.testing|parameterized)\b|^def test_\w*\(\)",
     re.MULTILINE,
 )
+_CHECKS_GRADIENTS = re.compile(r"\bgradcheck\(")
 _BENCHMARK_FOLDERS = frozenset({"benchmark", "benchmarks", "benchmarking"})
 _BENCHMARK_NAME = re.compile(r"^bench(?:marks?)?(?:_|$)|_bench(?:marks?)?$", re.IGNORECASE)
 _TIMES = re.compile(r"perf_counter|\btime\.time\(|\bTimer\(|do_bench|utils\.benchmark|cuda\.Event\(")
@@ -22,7 +23,9 @@ _SAVES = re.compile(
     r"\b(?:torch\.save|save_file|save_pretrained|save_model|save_checkpoint|save_state_dict)\("
 )
 _LOADS = re.compile(r"\b(?:torch\.load|load_file|safe_open|from_pretrained|load_state_dict|np\.load)\(")
-_WEIGHTS = re.compile(r"state_dict|checkpoint|ckpt|safetensors", re.IGNORECASE)
+_WEIGHTS = re.compile(
+    r"state_dict|checkpoint|ckpt|safetensors|merge_and_unload|save_pretrained", re.IGNORECASE
+)
 _COMPUTES = re.compile(
     r"\boptim\.\w+\(|\bTrainer\(|\.backward\(|\.cuda\(|\.step\(|[\"']cuda|\bdevice *=(?! *[\"']?cpu)|\.to\("
     r"(?:self\.)?device|\.generate\("
@@ -58,7 +61,8 @@ def _is_test(stem: str, folders: set[str], text: str) -> bool:
         return True
     if not folders.isdisjoint(_TEST_FOLDERS):
         return bool(_UNIT_TEST.search(text)) or not _SCRIPT.search(text)
-    return bool(_TEST_NAME.search(stem) and _UNIT_TEST.search(text))
+    checks = "gradcheck(" in text and "test" in stem and _CHECKS_GRADIENTS.search(text)
+    return bool(checks or (_TEST_NAME.search(stem) and _UNIT_TEST.search(text)))
 
 
 def _is_benchmark(stem: str, folders: set[str], text: str) -> bool:

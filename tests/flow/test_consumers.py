@@ -139,6 +139,24 @@ def evaluate(model, loader):
     assert "copy them after the loop" in finding.help
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("y = (z > 0).nonzero()", "Work with the mask"),
+        ("y = (z > 0).nonzero(); print(y.cpu()); z = z[y]", "Work with the mask"),
+        ("y = (z > 0).nonzero().cpu()", "Copy the mask to the host first"),
+        ("y = (z > 0).nonzero(); print(y.tolist())", "Copy the mask to the host first"),
+        ("y = z[z > 0].sum()", "Compute on all elements"),
+        ("y = z[z > 0].cpu()", "Copy tensor and mask to the host first"),
+        ("y = z[z > 0].to('cpu').numpy()", "Copy tensor and mask to the host first"),
+    ],
+)
+def test_what_only_the_host_needs_is_selected_there(line: str, shown: str) -> None:
+    text = HEAD + "        z = z.abs()\n" + "".join(f"        {part}\n" for part in line.split("; "))
+    helps = [f.help for f in found(text, select=["XLA201", "XLA202"]) if f.severity != "info"]
+    assert shown in helps[0]
+
+
 def test_sizes_in_the_rows_of_a_tensor_are_read_at_once() -> None:
     text = HEAD + (
         '        w = torch.ones(3, 2, dtype=torch.long).to("xla")\n'

@@ -85,6 +85,36 @@ def use_of(
     return check
 
 
+def goes_to_host(
+    node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt], followed: int = _FOLLOWED
+) -> bool:
+    """Return whether the value of `node`, and of the variable that a statement puts it in, is only copied to
+    the host: `mask.nonzero().cpu()`."""
+    copied = any(
+        isinstance(above, ir.Call) and ir.encloses(above.func, node) and _copies(above)
+        for above in _path(statement, node)
+    )
+    target = _variable(statement)
+    if copied or target is None or not followed:
+        return copied
+    uses = [
+        (name, [part for part in _path(later, name) if isinstance(part, ir.Stmt)][-1])
+        for later in rest
+        for name in ir.walk(later)
+        if isinstance(name, ir.Name) and name.id == target
+    ]
+    return bool(uses) and all(goes_to_host(name, inner, (), followed - 1) for name, inner in uses)
+
+
+def _copies(call: ir.Call) -> bool:
+    match call:
+        case ir.Call(func=ir.Attribute(attr="to"), args=(ir.Arg(value=ir.Const(value="cpu")), *_)):
+            return True
+        case ir.Call(func=ir.Attribute(attr=attr)):
+            return table.read_by("methods", attr) in ("copy", "item")
+    return False
+
+
 def _variable(statement: ir.Stmt) -> str | None:
     """Return the variable that a statement puts its value in."""
     match statement:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from xlamig import ir
-from xlamig.facts import Fact, HostRead
-from xlamig.flow.detectors.consumers import use_of
+from xlamig.facts import DynamicShape, Fact, HostRead
+from xlamig.flow.detectors.consumers import goes_to_host, use_of
 from xlamig.flow.detectors.in_scope import device_in_scope
-from xlamig.flow.interp.events import CONFIDENCES, Recorder
+from xlamig.flow.interp.events import CONFIDENCES, Event, Recorder
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.site import CodeContext
 
@@ -32,10 +33,17 @@ def facts_of_events(
         fields["parts"] = event.parts
         proofs = recorder.proofs.get(fields["span"], {})
         fields["proofs"] = {**device_in_scope(place, event.node.start), **proofs}
-        use = {}
-        if event.fact is HostRead:
-            rest = [later for block in reversed(following) for later in block]
-            use = use_of(
-                event.node, statement, rest, lambda node: names.dotted(node, place.scope) or ""
-            )._asdict()
-        yield event.fact(**fields, **event.fields, **use)
+        yield event.fact(**fields, **event.fields, **_use(event, place, names, statement, following))
+
+
+def _use(
+    event: Event, place: CodeContext, names: Names, statement: ir.Stmt, following: Sequence[ir.Block]
+) -> dict[str, Any]:  # Any: each kind of fact has its own fields
+    """Return the fields of a fact that say what takes the value."""
+    if event.fact not in (HostRead, DynamicShape):
+        return {}
+    rest = [later for block in reversed(following) for later in block]
+    if event.fact is DynamicShape:
+        return {"consumer": "host"} if goes_to_host(event.node, statement, rest) else {}
+    use = use_of(event.node, statement, rest, lambda node: names.dotted(node, place.scope) or "")
+    return use._asdict()

@@ -24,11 +24,11 @@ class OneDevice:
 
 @dataclass(frozen=True, slots=True)
 class MadeOf:
-    """The operators that a public name runs."""
+    """The operators that a name runs; `backward` is None where there is no gradient."""
 
     name: str
     forward: tuple[str, ...]
-    backward: tuple[str, ...]
+    backward: tuple[str, ...] | None
 
 
 @cache
@@ -47,7 +47,8 @@ def one_device() -> tuple[OneDevice, ...]:
 @cache
 def made_of() -> tuple[MadeOf, ...]:
     return tuple(
-        MadeOf(row["name"], tuple(row["forward"]), tuple(row["backward"])) for row in _content()["made_of"]
+        MadeOf(row["name"], tuple(row["forward"]), tuple(row["backward"]) if "backward" in row else None)
+        for row in _content()["made_of"]
     )
 
 

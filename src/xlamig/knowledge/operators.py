@@ -91,13 +91,13 @@ class Operators:
 
     def _made(self, made: MadeOf) -> Mapping[str, Any] | None:
         """The row of a name that was not called itself, from the operators that it runs."""
-        if not all(aten in self._dispatch for aten in (*made.forward, *made.backward)):
+        if not all(aten in self._dispatch for aten in (*made.forward, *(made.backward or ()))):
             return None
-        forward, backward = self._fallbacks(made.forward), self._fallbacks(made.backward)
+        forward, backward = self._fallbacks(made.forward), self._fallbacks(made.backward or ())
         row: dict[str, Any] = {"status": "fallback" if forward else "native", "known": "registry"}
         if forward:
             row["aten"] = forward
-        if bool(forward) != bool(backward):
+        if made.backward is not None and bool(forward) != bool(backward):
             row["backward"] = "fallback" if backward else "native"
         return row | ({"backward_aten": backward} if backward else {})
 

@@ -95,3 +95,29 @@ def test_what_only_the_first_call_does() -> None:
 def test_what_a_setting_decides_runs_every_step() -> None:
     body = "if self.other is None: self.find(t)\n        sigma = 1"
     assert "host-read step" in often(SCHEDULER.replace("BODY", body))
+
+
+MOVED = """
+class Scheduler:
+    def reset(self, n, device):
+        self._index = 0
+        self.sigmas = torch.linspace(0, 1, n).to(device)
+        MORE
+
+    def step(self, output: torch.Tensor):
+        sigma = self.sigmas[self._index]
+        self._index += 1
+        return output * sigma
+"""
+
+
+def test_a_table_that_goes_back_to_the_host() -> None:
+    found = often(MOVED.replace("MORE", "self.sigmas = self.sigmas.to('cpu')"))
+    assert "changing-constant step" not in found
+
+
+@pytest.mark.parametrize(
+    "more", ["pass", "if n > 100: self.sigmas = self.sigmas.to('cpu')", "self.other = self.sigmas.to('cpu')"]
+)
+def test_a_table_that_may_stay_on_the_device(more: str) -> None:
+    assert "changing-constant step" in often(MOVED.replace("MORE", more))

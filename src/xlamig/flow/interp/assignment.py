@@ -61,5 +61,15 @@ class Assignment:
         if path:
             m.put(path, thing)
         m.effects.assigned.add(target.attr)
-        if owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo):
+        of_project = owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo)
+        if of_project and not self._is_replaced(target, path):
+            assert isinstance(owner.ref, ClassInfo)
             m.hold(owner.ref, target.attr, thing)
+
+    def _is_replaced(self, target: ir.Attribute, path: str) -> bool:
+        """Return whether the method goes on to give an attribute another value, in the same block:
+        `self.table = self.table.to("cpu")`."""
+        scope = self.m.frame.scope
+        made = [binding for binding in scope.find(path) if binding.scope is scope] if path else []
+        here = next((one for one in made if one.start <= target.start < one.end), None)
+        return here is not None and any(one.start > here.start and one.block == here.block for one in made)

@@ -53,7 +53,7 @@ class Indexing:
             case "mapping":
                 return self._value(node, base, index[0].const)
             case "module":
-                if index[0].kind == "tensor":
+                if index[0].kind == "tensor" and base.element is not None:
                     self.reads.host(node.index[0], index[0], "builtin", "list index")
                 return placed(base.element or AbstractValue("module", sure=LIKELY), base)
             case "dataset":

@@ -84,6 +84,15 @@ def test_a_job_names_the_command_that_does_it() -> None:
     assert three.command == "--select XLA003"
 
 
+def test_the_command_of_a_job_names_the_rules_of_all_its_places() -> None:
+    edit = an_edit(place=span_of(TEXT, "x"))
+    info = found("XLA103", "g", severity="info")
+    other = found("XLA102", "g", severity="warning", fix=a_fix("safe", edit))
+    apart = found("XLA307", "h", severity="warning")
+    (one,) = jobs(report(found("XLA101", "g", severity="warning", also=(other, info, apart))))
+    assert one.command == "--select XLA101,XLA102 --fix"
+
+
 def test_only_a_long_report_names_its_jobs() -> None:
     error = found("XLA001", "device-placement", severity="error")
     assert not list(lines(report(*[error] * (FROM - 1)), "xlamig check ."))

@@ -23,7 +23,13 @@ class Job:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        return tuple(sorted({finding.code for finding in self.findings}))
+        return tuple(sorted({place.code for place in self._places}))
+
+    @property
+    def _places(self) -> tuple[Finding, ...]:
+        """Return the findings with the others of their jobs, but for infos and other kinds of work."""
+        places = (place for finding in self.findings for place in finding.places)
+        return tuple(p for p in places if p.severity != "info" and p.effort.group in (self.group, ""))
 
     @property
     def rank(self) -> tuple[int, int, bool, int]:
@@ -39,7 +45,7 @@ class Job:
     def command(self) -> str:
         """Return the options that do the job, as far as fixes do it, or list it."""
         select = f"--select {','.join(self.codes)}"
-        fixable = [finding for finding in self.findings if is_fixable(finding, unsafe_fixes=True)]
+        fixable = [place for place in self._places if is_fixable(place, unsafe_fixes=True)]
         if not fixable:
             return select
         return f"{select} --fix" + ("" if all(map(is_fixable, fixable)) else " --unsafe-fixes")

@@ -95,15 +95,9 @@ class Moves:
             held.extend(("optimizer", *holder) for holder in holders)
 
     def _dependants(self, module: AbstractValue) -> Iterator[tuple[str, ir.Node, str, str]]:
-        """Yield the objects that hold the parameters of a module, or of a part that its class sets."""
-        parts = [
-            part
-            for ref in modules_of(module.ref)
-            for cls in (ref.lineage() if isinstance(ref, ClassInfo) else ())
-            for part in cls.attributes.values()
-            if part.kind == "module" and part.ref is not None
-        ]
-        for one in (module, *parts):
+        """Yield the objects that hold the parameters of a module, or of the parts that its class sets, and
+        theirs."""
+        for one in _with_parts(module):
             for ref in modules_of(one.ref):
                 held = self._held.get(ref, [])
                 ties = [each for each in held if each[0] == "tie"]  # of every instance of the class
@@ -217,3 +211,19 @@ def _is_host_value(owner: AbstractValue, value: AbstractValue) -> bool:
     """Return whether a tensor of the device is given the data of one that is made on the host."""
     on_device = owner.place == "device" and owner.sure >= LIKELY
     return on_device and value.kind == "tensor" and value.place == "host" and value.sure >= LIKELY
+
+
+def _with_parts(module: AbstractValue) -> list[AbstractValue]:
+    """Return a module and all modules below it, each once; of a copy, whose parts are copies too, itself."""
+    found, seen = [module], {*modules_of(module.ref)}
+    for one in found:  # it grows
+        if one is not module and one.trait is Mark.COPY:
+            continue
+        for ref in modules_of(one.ref):
+            for cls in ref.lineage() if isinstance(ref, ClassInfo) else ():
+                for part in cls.attributes.values():
+                    refs = modules_of(part.ref) if part.kind == "module" and part.ref is not None else []
+                    if not seen.issuperset(refs):
+                        seen.update(refs)
+                        found.append(part)
+    return found

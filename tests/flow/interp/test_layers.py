@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from xlamig.facts import ApiUse, Interest
-from xlamig.flow import facts_of
+from xlamig.flow import facts_of, summary_of
 from xlamig.syntax import module_from_text
 
 from .said import IMPORTS
@@ -83,3 +83,40 @@ def test_a_layer_that_is_called(made: str, called: str, name: str) -> None:
 def test_one_of_two_layers_is_possible() -> None:
     made = "self.part = nn.Unfold(2) if big else nn.Conv2d(2, 2, 2)"
     assert set(forwards(made, "x = self.part(x)")) <= {"Unfold possible step"}
+
+
+LAYERS = """
+from torch import nn
+from torch.nn.utils import weight_norm
+
+def normed(*args, **kwargs):
+    return weight_norm(nn.Conv1d(*args, **kwargs))
+
+def plain(*args, **kwargs):
+    return nn.Conv1d(*args, **kwargs)
+"""
+MODEL = """
+from torch import nn
+from layers import normed, plain
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = MADE(2, 2, kernel_size=1)
+
+    def forward(self, x):
+        return self.conv(x)
+"""
+
+
+@pytest.mark.parametrize(("made", "count"), [("plain", 0), ("normed", 1)])
+def test_a_function_of_another_file_makes_the_layer(made: str, count: int) -> None:
+    texts = {"layers": LAYERS, "model": MODEL.replace("MADE", made)}
+    modules = {name: module_from_text(text) for name, text in texts.items()}
+    interfaces = {
+        name: summary_of(modules[name], text, name, False).interface for name, text in texts.items()
+    }
+    found = facts_of(
+        modules["model"], texts["model"], "model", False, Interest(names=KNOWN), interfaces
+    ).facts
+    assert len([fact for fact in found if isinstance(fact, ApiUse) and fact.via == "forward"]) == count

@@ -31,11 +31,13 @@ _MAY_MAKE = re.compile(
     rf"|\b(?:{helpers.DEVICE}|{helpers.ACCELERATOR})\s*\("
 )
 _MAY_TIE = re.compile(r"\.\s*weight\s*=\s*self\s*\..*\.\s*weight\b")
+_MAY_MAKE_LAYER = re.compile(r"\breturn\s+(?:[\w.]+\(\s*)?(?:torch\.)?nn\.[A-Z]\w*\(")
 _LONG = {
     _MAY_READ: 1500,
     _MAY_UPDATE: 6000,
     _MAY_MAKE: 3000,
     _MAY_TIE: 6000,
+    _MAY_MAKE_LAYER: 300,
 }  # characters; longer functions are programs
 _MAX_CHAIN = 3  # functions of one module that call each other
 _VIA = frozenset({"item", "copy"})

@@ -80,6 +80,22 @@ def test_help_fits_what_takes_the_value(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("y = max(lengths) + 1", "`lengths.max()` for the elements of one tensor"),
+        ("y = torch.zeros(3, max(lengths))", "Use the padded length"),
+        ("n = max(lengths); y = torch.arange(n)", "Use the padded length"),
+        ("w = x.abs(); n = min(w); y = torch.arange(n)", "`torch.arange(largest) < w.min()`"),
+        ("y = x[:, : max(lengths)]", "Mask instead of slicing"),
+    ],
+)
+def test_help_for_the_largest_element_fits_what_takes_it(line: str, shown: str) -> None:
+    text = HEAD + "".join(f"        {part}\n" for part in line.split("; "))
+    helps = [f.help for f in found(text, select=["XLA108"]) if f.severity != "info"]
+    assert len(helps) == 1 and shown in helps[0]
+
+
+@pytest.mark.parametrize(
     ("line", "at_once"),
     [
         ("for i in range(3): w = model(z); ok = w[i] > 0; print(ok.item())", False),

@@ -63,6 +63,7 @@ FINE = {
     "membership": "if 'weight' in model.state_dict() and 'a' in table: z = 1",
     "membership of a result": "assert 'logits' in extra(out) and 'a' not in out",
     "pairs of indices": "edge_index = y.long(); w = out[edge_index]; z = out[edge_index[0], :3]",
+    "rows of pairs": "bonds = y.long(); w = out[bonds]; z = out[bonds[0], :3] + out[bonds[1], :3]",
     "class of a result": "z = model(x)\nif isinstance(z, Gaussian): w = z.mode() if z.mean() else 1",
     "sum and abs": "z = sum([loss, loss]); w = abs(loss); v = reversed(out); u = {loss, out}",
     "python max": "best = max(best, 0.5); z = min(step, 3); w = sorted([3, 1])",

@@ -8,9 +8,12 @@ from xlamig.flow.interp.domain import AbstractValue
 from xlamig.knowledge import values as table
 
 
-def takes_element(base: AbstractValue, index: Sequence[AbstractValue], path: str) -> bool:
+def takes_element(base: AbstractValue, index: Sequence[AbstractValue], path: str, text: str) -> bool:
     """Return whether a number takes a 0-d tensor out of one whose shape is not known: what indexes something
-    else is mostly a vector, but not pairs of indices, such as `edge_index`."""
+    else is mostly a vector, but not pairs of indices: `edge_index`, or what the module's text takes the first
+    and the second row of."""
     one = len(index) == 1 and index[0].kind == "number"
-    guessed = base.shape is None and base.dtype == "int" and not base.loose
-    return one and guessed and not table.name_like("index-pairs").search(path.rpartition(".")[2])
+    if not one or base.shape is not None or base.dtype != "int" or base.loose:
+        return False
+    rows = index[0].const in (0, 1) and f"{path}[0]" in text and f"{path}[1]" in text
+    return not rows and not table.name_like("index-pairs").search(path.rpartition(".")[2])

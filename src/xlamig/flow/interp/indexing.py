@@ -143,7 +143,7 @@ class Indexing:
             # Of a mapping that nobody knows, `out["num_frames"]` and `batch["text"]` are seldom tensors.
             return base.replace(sure=POSSIBLE) if table.name_like("python-entry").search(key) else base
         masked = self._costs(node, base, index, "read")
-        scalar = takes_element(base, index, path_of(node.value))
+        scalar = takes_element(base, index, path_of(node.value), self.m.analysis.text)
         kept = [isinstance(part, ir.Slice) or self._full(part) for part in node.index]
         matrix = base.dtype == "int" and sum(kept) > 1  # its rows are no numbers
         if is_carried(base) and not any(kept):  # a part of a tuple that an earlier step returned

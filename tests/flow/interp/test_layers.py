@@ -80,6 +80,11 @@ def test_a_layer_that_is_called(made: str, called: str, name: str) -> None:
     assert set(forwards(made, called)) == {f"{name} likely step"}
 
 
+def test_one_of_two_weights_is_possible() -> None:
+    made = "if big:\n    self.conv = normed(2, 2, 3)\nelse:\n    self.conv = nn.Conv1d(2, 2, 3)"
+    assert set(forwards(made, "x = self.conv(x)")) == {"weight_norm possible step"}
+
+
 def test_one_of_two_layers_is_possible() -> None:
     made = "self.part = nn.Unfold(2) if big else nn.Conv2d(2, 2, 2)"
     assert set(forwards(made, "x = self.part(x)")) <= {"Unfold possible step"}

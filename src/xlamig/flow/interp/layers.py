@@ -21,7 +21,9 @@ def record_forward(state: State, module: AbstractValue, place: str, node: ir.Cal
     for name in module.trait.computes:
         if state.names.interest.wants(name):
             known = name in module.trait.weights  # arguments decide what a layer does, and are not kept
-            state.record(ApiUse, node, sure, name=name, spelled=spelled, via="forward", complete=known)
+            other = known and any(not str(ref).endswith(name) for ref in alternatives(module.ref))
+            told = POSSIBLE if other else sure
+            state.record(ApiUse, node, told, name=name, spelled=spelled, via="forward", complete=known)
 
 
 def with_weight_by(function: str, module: AbstractValue, args: Args) -> AbstractValue:
@@ -30,7 +32,8 @@ def with_weight_by(function: str, module: AbstractValue, args: Args) -> Abstract
     dim = args.get(2, "dim")
     if not isinstance(module.trait, TorchModule) or (dim is not None and dim.kind == "none"):
         return module
-    return module.replace(trait=module.trait.with_weight_by(function))
+    ref = f"{module.ref} {function}" if isinstance(module.ref, str) else module.ref
+    return module.replace(trait=module.trait.with_weight_by(function), ref=ref)
 
 
 def _class_name(ref: object) -> str:

@@ -79,7 +79,7 @@ def test_an_event_of_another_kind_confirms_nothing(folder: Path) -> None:
 
 def test_an_operator_is_confirmed_where_it_runs(folder: Path) -> None:
     (folder / "program.py").write_text(
-        "import torch\nbag = torch.nn.EmbeddingBag(9, 4).to('xla')\nx = bag(y)\nz = x.sum()\n"
+        "import torch\nbag = torch.nn.EmbeddingBag(9, 4).to('xla')\nx = [*map(bag, y)]\nz = sum(x)\n"
     )
     ran = event(3, operators=["aten::_embedding_bag"])
     observed, stderr = check(folder, ran, rows=(2, 3))

@@ -81,6 +81,30 @@ def test_only_affected_files_are_analysed_again(
     assert analysed == ["tools.py"]
 
 
+def test_checks_that_are_cut_short_forget_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xlamig.engine import run
+
+    stopped = False
+
+    def tick(finished: int, total: int) -> None:
+        if stopped:
+            raise KeyboardInterrupt
+
+    workspace = Workspace([Path()], Options(jobs=1, cache=False, progress=tick))
+    workspace.check()
+    stopped = True
+    for number in range(1, 4):
+        workspace.edit(project / "tools.py", SYNCHRONIZE * number)
+        with pytest.raises(KeyboardInterrupt):
+            workspace.check()
+    stopped = False
+    analysed: list[str] = []
+    _analyse = sys.modules["xlamig.engine.analyse"].analyse
+    monkeypatch.setattr(run, "analyse", lambda job: analysed.append(job.source.filename) or _analyse(job))
+    workspace.check()
+    assert analysed == ["tools.py"]
+
+
 def test_unsaved_text_never_reaches_the_cache_on_disk(project: Path, opened: Workspace) -> None:
     cache = project / ".xlamig_cache" / "cache.sqlite"
     before = cache.read_bytes()

@@ -21,8 +21,8 @@ Stamp = bytes | tuple[int, int]
 
 
 class Memory(Cache):
-    """A cache in front of the one on disk. It holds the values that the last two runs used, so its
-    size is bounded by that of the program. With `writes` off, nothing reaches the disk."""
+    """A cache in front of the one on disk. It holds the values that the last finished run used, and those
+    since, so its size is bounded by that of the program. With `writes` off, nothing reaches the disk."""
 
     def __init__(self) -> None:
         super().__init__(None)
@@ -45,10 +45,13 @@ class Memory(Cache):
     def open(self, folder: Path | None) -> None:
         """Begin a run; `close` ends it."""
         self._disk = Cache(folder)
-        self._recent, self._older = {}, self._recent
 
     def close(self) -> None:
         self._disk.close()
+
+    def forget_unused(self) -> None:
+        """Forget what the run that has just finished did not use: one cut short may still need it."""
+        self._recent, self._older = {}, self._recent
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -17,6 +17,8 @@ from xlamig.rulebook.rule import Rule
 from xlamig.source.files import Discovery
 from xlamig.source.text import SourceText
 
+_ALL_OBJECTS = 50  # checks between two collections of all objects
+
 
 class Workspace:
     """Text in an open buffer hides the file on disk. A check gives the same report as `engine.check`
@@ -34,6 +36,7 @@ class Workspace:
         self._memory = Memory()
         self._found: Discovery | None = None
         self._run: Run | None = None
+        self._checked = 0
 
     def edit(self, path: Path, text: bytes) -> None:
         """The content of a buffer, new or changed."""
@@ -65,6 +68,7 @@ class Workspace:
         options = replace(self.options, buffers=buffers)
         run = Run(self.paths, options, memory=self._memory, found=self._found)
         report = run.report()
+        self._memory.forget_unused()
         if run.found is not self._found and run.found is not None:
             self._found = run.found
             self._memory.forget_files(file.path for file in run.found.files)
@@ -75,11 +79,12 @@ class Workspace:
 
         return narrow(report, self.paths, self.options)
 
-    @staticmethod
-    def free() -> None:
+    def free(self) -> None:
         """Free the trees of the last check, once its findings are shown: they are circles, and few checks
-        allocate enough for a collection."""
-        gc.collect(1)
+        allocate enough for a collection. What lives through a check, and is then replaced, waits for one of
+        all objects, which takes longer."""
+        self._checked += 1
+        gc.collect(2 if self._checked % _ALL_OBJECTS == 0 else 1)
 
     @property
     def size(self) -> int:

@@ -73,17 +73,20 @@ class Folder:
                 self._edited.clear()
                 await asyncio.sleep(self.settings.debounce if self._cancels else 0)
             self._stale.clear()
-            try:
-                self.report = await asyncio.get_running_loop().run_in_executor(self._executor, self._check)
-                self._cancels = True
-            except Stale:
-                continue
-            except Exception as error:
-                failed(error)
-            if not self._edited.is_set():
-                done(self)
-                self._idle.set()
+            await self._check_once(done, failed)
             await asyncio.get_running_loop().run_in_executor(self._executor, self.workspace.free)
+
+    async def _check_once(self, done: Callable[[Folder], None], failed: Callable[[Exception], None]) -> None:
+        try:
+            self.report = await asyncio.get_running_loop().run_in_executor(self._executor, self._check)
+            self._cancels = True
+        except Stale:
+            return
+        except Exception as error:
+            failed(error)
+        if not self._edited.is_set():
+            done(self)
+            self._idle.set()
 
     def _check(self) -> Report:
         os.chdir(self.root)

@@ -131,6 +131,15 @@ def test_results_are_stored_with_their_commit_and_resumed(tmp_path: Path) -> Non
     assert Results(file, resume=True).get("dev-migrated") is None
 
 
+def test_the_error_of_a_test_script_is_not_stored(tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    results = Results(file, resume=False)
+    results.add(result("error", "test", why="XLA201: secret"))
+    results.add(result("error", why="XLA201: shown"))
+    assert "secret" not in file.read_text()
+    assert "shown" in file.read_text()
+
+
 def test_a_line_tells_costs_and_cause() -> None:
     text = line(result("recompiles", **{"per step": STEP, "difference": [0.0, 0.01], "why": "XLA203"}))
     assert "2/2/0" in text and "1.0e-02" in text and text.endswith("XLA203")

@@ -42,7 +42,8 @@ for batch in data:
     accelerator.backward(loss)
     optimizer.step()
 """
-TORCHRUN = (LOOP, ["torchrun", "--nproc_per_node=1"])
+# `--standalone` takes a free port; the fixed one may be held by another job of the machine.
+TORCHRUN = (LOOP, ["torchrun", "--standalone", "--nproc_per_node=1"])
 ACCELERATE = (PREPARED, ["accelerate", "launch", "--num_processes", "1"])
 
 

@@ -2,13 +2,14 @@
 
     python -m benchmarks.speed.edits FOLDER --edits 10000 --state edits.json
     python -m benchmarks.speed.edits FOLDER --edits 10000 --state edits.json --server
-    python -m benchmarks.speed.edits FOLDER --latency
+    python -m benchmarks.speed.edits FOLDER --latency [--server]
 
 The first form makes seeded edits to a copy of FOLDER: pieces are deleted, doubled, moved, replaced
 and typed, also so that a file does not parse. The findings are compared with those of `check` after every
 `--compare` edits and at the end. Progress is written to `--state`, so that an interrupted run goes on
 where it was. The second form sends the edits to the language server, which checks when it has time for
-it. The third form times checks after an edit of each of the largest files.
+it. The third form times checks after an edit of each of the largest files; with `--server`, from the sent
+edit to the answer with which its diagnostics are there.
 """
 
 from __future__ import annotations
@@ -220,18 +221,26 @@ def server_memory(client: LanguageClient) -> int:
     return int(status.partition("VmRSS:")[2].split()[0]) // 1024
 
 
+def largest_of(folder: Path, count: int) -> list[Path]:
+    return sorted(python_files(folder), key=lambda path: -len(path.read_bytes()))[:count]
+
+
+def typed_into(text: str, turn: int) -> str:
+    """`text` with a statement more in its last function."""
+    at = text.rfind("\n        return ") + 1
+    return f"{text[:at]}        edited = {turn}\n{text[at:]}"
+
+
 def latency(folder: Path, largest: int) -> None:
     """Time checks after edits in the last function of each of the largest files, warm."""
     os.chdir(folder)
     workspace = Workspace([Path()], Options())
     workspace.check()
-    files = sorted(python_files(Path.cwd()), key=lambda path: -len(path.read_bytes()))[:largest]
-    for path in files:
+    for path in largest_of(Path.cwd(), largest):
         text = path.read_bytes().decode("utf-8")
-        at = text.rfind("\n        return ") + 1
         wall, cpu = [], []
         for turn in range(6):
-            workspace.edit(path, f"{text[:at]}        edited = {turn}\n{text[at:]}".encode())
+            workspace.edit(path, typed_into(text, turn).encode())
             began, busy = time.perf_counter(), time.process_time()
             workspace.check()
             wall.append((time.perf_counter() - began) * 1000)
@@ -241,6 +250,28 @@ def latency(folder: Path, largest: int) -> None:
         lines = text.count("\n")
         print(f"{lines:6} lines  median {statistics.median(wall[1:]):5.0f} ms, best {min(wall[1:]):5.0f} ms, "
               f"CPU {statistics.median(cpu[1:]):5.0f} ms  {path.relative_to(Path.cwd())}")  # fmt: skip
+
+
+async def latency_in_editor(folder: Path, largest: int) -> None:
+    """Time edits of each of the largest files, from the change that a client sends to its diagnostics."""
+    sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "lsp"))
+    from editor import session
+
+    async with session(folder) as editor:
+        for path in largest_of(folder, largest):
+            name, text = path.relative_to(folder).as_posix(), path.read_bytes().decode("utf-8")
+            await editor.open(name, text)
+            await editor.diagnostics(name)
+            times = []
+            for turn in range(12):
+                began = time.perf_counter()
+                await editor.change(name, typed_into(text, turn))
+                await editor.diagnostics(name)
+                times.append((time.perf_counter() - began) * 1000)
+            await editor.close(name)
+            lines = text.count("\n")
+            print(f"{lines:6} lines  median {statistics.median(times[2:]):5.0f} ms, best {min(times[2:]):5.0f} ms, "
+                  f"worst {max(times[2:]):5.0f} ms  {name}")  # fmt: skip
 
 
 def main() -> int:
@@ -253,6 +284,9 @@ def main() -> int:
     parser.add_argument("--largest", type=int, default=5, help="how many files --latency edits")
     parser.add_argument("--server", action="store_true", help="send the edits to the language server")
     asked = parser.parse_args()
+    if asked.latency and asked.server:
+        asyncio.run(latency_in_editor(asked.folder.resolve(), asked.largest))
+        return 0
     if asked.latency:
         latency(asked.folder, asked.largest)
         return 0

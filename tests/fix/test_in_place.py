@@ -92,6 +92,21 @@ def test_a_branch_that_needs_cuda_is_left(body: str) -> None:
                 model.to(default_device())
                 model(x.to(default_device(), torch.float32))""",
         ),
+        (  # the other branch calls the same functions, which need no CUDA
+            """
+            for x in loader:
+                if torch.cuda.is_available():
+                    h = encode(Variable(x).cuda())
+                    noise = torch.cuda.FloatTensor(4, 4).normal_()
+                else:
+                    h = encode(Variable(x))
+                    noise = torch.FloatTensor(4, 4).normal_()
+            """,
+            """\
+                if default_device().type != "cpu":
+                    h = encode(Variable(x).to(default_device()))
+                    noise = torch.FloatTensor(4, 4).to(default_device()).normal_()""",
+        ),
         (
             """
             for x in loader:

@@ -126,6 +126,13 @@ def test_an_arm_for_xla_leaves_its_mark() -> None:
         "if not CUDA: model.cuda()",
         "if CUDA or use_xla: model.cuda()",
         "if CUDA: model.cuda()\nelse: model = quantise(model)",
+        "if CUDA: y = f(x.cuda())\nelse: y = g(x)",
+        "if CUDA: y = f(x)\nelse: y = f(x)",
+        "if CUDA: y = fused(x).cuda()\nelse: y = plain(x)",
+        "if CUDA: x = f(x.cuda(), 4)\nelse: x = f(x, 2)",
+        "if x: y = f(y.cuda())\nelse: y = f(y)",
+        "if CUDA:\n x = x.cuda()\n g()\nelse: x = x",
+        "y = f(x.cuda()) if x else f(x)",
         "y = x.cuda() if CUDA else z",
         "y = x.cuda() if not CUDA else x",
         "t = torch.cuda.FloatTensor if CUDA else torch.DoubleTensor",
@@ -174,6 +181,30 @@ def test_a_move_without_another_arm(source: str, moved: str) -> None:
 )
 def test_a_move_in_an_expression(source: str) -> None:
     assert [(c.form, c.fallback) for c in choices(source) if c.via == "move"] == [("move", "cpu")]
+
+
+@pytest.mark.parametrize(
+    ("source", "moved"),
+    [
+        ("if CUDA: h = f(Variable(x).cuda())\nelse: h = f(Variable(x))", "Variable(x).cuda()"),
+        ("if not CUDA: h = f(g(x))\nelse: h = f(g(x.cuda()))", "x.cuda()"),
+        ("if use and CUDA: x, y = V(x.cuda()), V(y.cuda())\nelse: x, y = V(x), V(y)", "x.cuda()"),
+        (
+            "if CUDA: e = torch.cuda.FloatTensor(n).normal_()\nelse: e = torch.FloatTensor(n).normal_()",
+            "torch.cuda.FloatTensor(n)",
+        ),
+        (
+            "if CUDA:\n cudnn.benchmark = True\n m.cuda()\n x = f(x).cuda(0)\nelse:\n print(1)\n x = f(x)",
+            "m.cuda()",
+        ),
+        ("h = f(x.cuda()) if CUDA else f(x)", "x.cuda()"),
+    ],
+)
+def test_branches_that_differ_by_a_move(source: str, moved: str) -> None:
+    text = f"import torch\n{source}".replace("CUDA", CUDA)
+    (move,) = [c for c in choices(source) if c.via == "move"]
+    assert (move.form, move.fallback) == ("mirrored", "cpu")
+    assert [text[slice(*why.span)] for why in move.related if why.span] == [moved]
 
 
 def test_a_selection_underlines_the_choice() -> None:

@@ -22,7 +22,8 @@ def device_move(fact: Fact, options: Options, context: FixContext) -> Draft | No
         return None
     if whole := decided_by_flag(fact, context):
         return whole
-    trusting = bool(options.get("trusting"))
+    mirrored = fact.form == "mirrored"  # the other branch calls the same functions: they need no CUDA
+    trusting = mirrored or bool(options.get("trusting"))
     expression = path_to(context.module, *fact.parts["statement"])[-1]
     if isinstance(expression, ir.IfExp):
         return moves_itself(expression, fact, context) or placed_in_place(expression, fact, context, trusting)
@@ -31,7 +32,8 @@ def device_move(fact: Fact, options: Options, context: FixContext) -> Draft | No
         return None
     calls = list(_moves(node))
     if not calls:
-        return move_elsewhere(fact, node, context) or placed_in_place(node, fact, context, trusting)
+        elsewhere = None if mirrored else move_elsewhere(fact, node, context)
+        return elsewhere or placed_in_place(node, fact, context, trusting)
     test = (node.test.start, node.test.end)
     device = device_expression(context, fact, test, from_scope=False)
     if device is None or "\n" in context.text(test):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
 
@@ -11,13 +11,13 @@ from xlamig.facts import DeviceChoice, Span, Why
 from xlamig.flow.detectors.cuda_tests import CudaTests
 from xlamig.flow.detectors.device_flow import DeviceFlow
 from xlamig.flow.detectors.devices import Devices
+from xlamig.flow.detectors.mirrored import mirrors, only_logs, placement_in
 from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values
 
 _MOST_MOVES = 3  # statements of a function that moves what it gets
-_LOGGERS = frozenset({"print", "warn", "warning", "info", "debug", "log"})
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
 
 
@@ -46,6 +46,9 @@ class Selections:
         if (moved := self._moved(chosen, place)) and self._is_left(node.test, moved, other, place):
             yield self._moves(node, moved, place)
             return
+        if mirrored := self._mirrored(node.test, (chosen,), (other,), place):
+            yield self._moves(node, mirrored, place, "mirrored")
+            return
         if self._is_type_of_cuda(node.test, chosen, other, place):
             yield self._moves(node, chosen, place)
             return
@@ -58,7 +61,13 @@ class Selections:
         result: Literal["device", "string"] = "device" if parent or self._makes_device(node) else "string"
         form = "chain" if isinstance(node.orelse, ir.IfExp) else "ternary"
         yield self._fact(
-            shown, form, device, self._fallback(branches), result, place, self.tests.parts(node, place)
+            shown,
+            form,
+            device,
+            "cpu" if "cpu" in branches else "other",
+            result,
+            place,
+            self.tests.parts(node, place),
         )
 
     def _tries_xla_before(self, node: ir.IfExp, place: CodeContext) -> bool:
@@ -169,8 +178,18 @@ class Selections:
         negated = self.tests.is_negated(node.test, place)
         chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
         moved = self._move(chosen, place)
-        if moved is not None and all(map(_only_logs, other)):
+        if moved is not None and all(map(only_logs, other)):
             yield self._moves(node, moved, place)
+        elif mirrored := self._mirrored(node.test, chosen, other, place):
+            yield self._moves(node, mirrored, place, "mirrored")
+
+    def _mirrored(
+        self, test: ir.Expr, chosen: Sequence[ir.Node], other: Sequence[ir.Node], place: CodeContext
+    ) -> ir.Call | None:
+        """Return a placement of the branch for CUDA, if the other one does the same on the host."""
+        if not self.tests.asks_for_cuda(test, place) or not mirrors(chosen, other, self.analysis.source):
+            return None
+        return placement_in(chosen, lambda node: self.analysis.names.dotted(node, place.scope))
 
     def _plain_choice(self, node: ir.If, place: CodeContext) -> dict[str, Span]:
         """Parts of an if/else that does nothing but choose: "statement" and "target"."""
@@ -235,7 +254,9 @@ class Selections:
             node = node.func.value
         return None
 
-    def _moves(self, node: ir.If | ir.IfExp, moved: ir.Expr, place: CodeContext) -> DeviceChoice:
+    def _moves(
+        self, node: ir.If | ir.IfExp, moved: ir.Expr, place: CodeContext, form: str = "move"
+    ) -> DeviceChoice:
         is_statement = isinstance(node, ir.If)
         fields = place.fields(ir.Name(node.start, node.test.end, "if") if is_statement else node)
         if is_statement:
@@ -245,7 +266,7 @@ class Selections:
             "statement": (node.start, node.end),
             **self.tests.asked_or_denied(node.test, place),
         }
-        return DeviceChoice(**fields, via="move", device="cuda", form="move", fallback="cpu", result="move")
+        return DeviceChoice(**fields, via="move", device="cuda", form=form, fallback="cpu", result="move")
 
     # ------------------------------------------------------------------ helpers
 
@@ -268,10 +289,6 @@ class Selections:
             return isinstance(node.body, ir.Call) and isinstance(node.orelse, ir.Call)
         return isinstance(node, ir.Call)
 
-    @staticmethod
-    def _fallback(branches: list[str]) -> str:
-        return "cpu" if "cpu" in branches else "other"
-
     def _fact(
         self,
         node: ir.Expr,
@@ -287,11 +304,3 @@ class Selections:
         return DeviceChoice(
             **fields, via="selection", device=device, form=form, fallback=fallback, result=result
         )
-
-
-def _only_logs(node: ir.Stmt) -> bool:
-    """Return whether a statement is `print("no GPU found")`, `logger.warning(...)`, `pass`."""
-    if isinstance(node, ir.Jump) and node.kind == "pass":
-        return True
-    call = node.value if isinstance(node, ir.ExprStmt) else None
-    return isinstance(call, ir.Call) and path_of(call.func).rpartition(".")[2] in _LOGGERS

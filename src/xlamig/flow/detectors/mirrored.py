@@ -1,0 +1,61 @@
+"""Branches that do the same on CUDA and on the CPU but for moves, or that only log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from xlamig import ir
+from xlamig.flow.model.scopes import path_of
+
+_ARGUMENTS = r"\((?:[^()]|\([^()]*\))*\)"
+_PLACE = r"(?:torch\.device\()?[\"'](?:cuda|cpu)(?::\d+)?[\"']\)?"
+_MOVES = re.compile(rf"\.(?:cuda|cpu){_ARGUMENTS}|\.to\({_PLACE}(?:,non_blocking=\w+)?\)|,?\bdevice={_PLACE}")
+_TYPES = re.compile(r"\btorch\.cuda\.(?=\w+Tensor\b)")
+_SPACE = re.compile(r"\s+")
+_HOUSEKEEPING = re.compile(r"torch\.cuda\.(?!\w+Tensor\b)|(?:torch\.backends\.)?cudnn\.")
+_TYPE_OF_TENSOR = re.compile(r"torch\.cuda\.\w+Tensor")
+_LOGGERS = frozenset({"print", "warn", "warning", "info", "debug", "log"})
+
+Source = Callable[[ir.Node], str]
+
+
+def mirrors(chosen: Iterable[ir.Node], other: Iterable[ir.Node], source: Source) -> bool:
+    """Return whether `other` does on the host what `chosen` does on CUDA. Either may leave out what only
+    moves, logs or sets CUDA up."""
+    on_cuda, on_host = (list(_work(nodes, source)) for nodes in (chosen, other))
+    return bool(on_cuda) and on_cuda == on_host
+
+
+def placement_in(nodes: Iterable[ir.Node], dotted: Callable[[ir.Expr], str | None]) -> ir.Call | None:
+    """Return the first call that moves to CUDA or makes a tensor there."""
+    for node in nodes:
+        for inner in ir.walk(node):
+            if not isinstance(inner, ir.Call):
+                continue
+            if isinstance(inner.func, ir.Attribute) and inner.func.attr == "cuda":
+                return inner
+            if _TYPE_OF_TENSOR.fullmatch(dotted(inner.func) or ""):
+                return inner
+    return None
+
+
+def _work(nodes: Iterable[ir.Node], source: Source) -> Iterator[str]:
+    """Yield what is left of each node without moves; nothing for one that does nothing else."""
+    for node in nodes:
+        text = _SPACE.sub("", source(node))
+        if isinstance(node, ir.Stmt) and (only_logs(node) or _HOUSEKEEPING.match(text)):
+            continue
+        text = _TYPES.sub("torch.", _MOVES.sub("", text))
+        target, _, value = text.partition("=")
+        if isinstance(node, ir.Stmt) and (target == value or not (value or "(" in target)):
+            continue
+        yield text
+
+
+def only_logs(node: ir.Stmt) -> bool:
+    """Return whether a statement is `print("no GPU found")`, `logger.warning(...)`, `pass`."""
+    if isinstance(node, ir.Jump) and node.kind == "pass":
+        return True
+    call = node.value if isinstance(node, ir.ExprStmt) else None
+    return isinstance(call, ir.Call) and path_of(call.func).rpartition(".")[2] in _LOGGERS

@@ -111,6 +111,12 @@ def training(lines: int) -> str:
     return TORCH + "".join(one.format(i) for i in range(lines // 6))
 
 
+def reads(lines: int) -> str:
+    """One loop that reads a tensor in each line, into a name of its own."""
+    body = "".join(f"    v{i} = x.sum().item()\n" for i in range(lines))
+    return f"{TORCH}x = torch.ones(4, device='cuda')\nfor step in range(9):\n    x = x * 2\n{body}"
+
+
 def suppressed(lines: int) -> str:
     return TORCH + "torch.cuda.synchronize()  # xlamig: ignore[XLA005]\n" * lines
 
@@ -130,7 +136,7 @@ def files(lines: int) -> Files:
 
 FORMS = (
     straight, branches, loops, nested, chain, recursive, classes, calls,
-    findings, names, imports, depth, training, suppressed,
+    findings, names, imports, depth, training, reads, suppressed,
 )  # fmt: skip
 KINDS: dict[str, Callable[[int], Files]] = {form.__name__: one_file(form) for form in FORMS}
 KINDS["files"] = files

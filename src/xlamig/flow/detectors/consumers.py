@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple, cast
 
 from xlamig import ir
@@ -71,14 +72,17 @@ def use_of(
         return _kept(statement)
     check = Use()
     for i, later in enumerate(rest):
-        uses = [n for n in ir.walk(later) if isinstance(n, ir.Name) and n.id == target]
-        if not uses:
+        if target not in _names_in(later):
             continue
+        uses = (n for n in ir.walk(later) if isinstance(n, ir.Name) and n.id == target)
         name = next((use for use in uses if not _is_assigned(use, later)), None)
         if name is None:
             return check
-        inner = [part for part in _path(later, name) if isinstance(part, ir.Stmt)][-1]
-        use = use_of(name, inner, rest[i + 1 :], name_of, followed - 1) if followed else Use()
+        use = (
+            use_of(name, _statement_of(name, later), rest[i + 1 :], name_of, followed - 1)
+            if followed
+            else Use()
+        )
         if use.consumer != "raise":
             return use
         check = use
@@ -98,8 +102,9 @@ def goes_to_host(
     if copied or target is None or not followed:
         return copied
     uses = [
-        (name, [part for part in _path(later, name) if isinstance(part, ir.Stmt)][-1])
+        (name, _statement_of(name, later))
         for later in rest
+        if target in _names_in(later)
         for name in ir.walk(later)
         if isinstance(name, ir.Name) and name.id == target
     ]
@@ -261,6 +266,17 @@ def _is_count(node: ir.Expr) -> bool:
         case ir.Name(id=name):
             return _COUNTS.search(name) is not None
     return False
+
+
+@lru_cache(1000)
+def _names_in(statement: ir.Stmt) -> frozenset[str]:
+    """Return the names in a statement, which is asked for each read before it."""
+    return frozenset(node.id for node in ir.walk(statement) if isinstance(node, ir.Name))
+
+
+def _statement_of(node: ir.Node, top: ir.Stmt) -> ir.Stmt:
+    """Return the innermost statement of `top` that `node` stands in."""
+    return [part for part in _path(top, node) if isinstance(part, ir.Stmt)][-1]
 
 
 def _path(top: ir.Node, node: ir.Node) -> Iterator[ir.Node]:

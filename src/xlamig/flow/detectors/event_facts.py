@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from xlamig import ir
@@ -13,16 +14,18 @@ from xlamig.flow.interp.events import CONFIDENCES, Event, Recorder
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.site import CodeContext
 
+_FOLLOWING = 200  # statements in which a value is sought: few use it later, and generated code is long
+
 
 def facts_of_events(
     recorder: Recorder,
     names: Names,
     place: CodeContext,
     statement: ir.Stmt,
-    following: Sequence[ir.Block],
+    following: Sequence[tuple[ir.Block, int]],
 ) -> Iterator[Fact]:
-    """The facts of a statement's events; `following` is what comes after it, in its block and in those around
-    it, the innermost last."""
+    """The facts of a statement's events; `following` are its block and those around it, the innermost last,
+    each with the place of what comes next there."""
     for event in recorder.of(statement):
         fields = place.fields(event.node)
         fields["frequency"] = event.frequency
@@ -37,12 +40,17 @@ def facts_of_events(
 
 
 def _use(
-    event: Event, place: CodeContext, names: Names, statement: ir.Stmt, following: Sequence[ir.Block]
+    event: Event,
+    place: CodeContext,
+    names: Names,
+    statement: ir.Stmt,
+    following: Sequence[tuple[ir.Block, int]],
 ) -> dict[str, Any]:  # Any: each kind of fact has its own fields
     """Return the fields of a fact that say what takes the value."""
     if event.fact not in (HostRead, DynamicShape):
         return {}
-    rest = [later for block in reversed(following) for later in block]
+    later = (block[i] for block, at in reversed(following) for i in range(at, len(block)))
+    rest = tuple(islice(later, _FOLLOWING))
     if event.fact is DynamicShape:
         return {"consumer": "host"} if goes_to_host(event.node, statement, rest) else {}
     use = use_of(event.node, statement, rest, lambda node: names.dotted(node, place.scope) or "")

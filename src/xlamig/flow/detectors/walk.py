@@ -54,7 +54,9 @@ class Walk:
         self.detectors = Expressions(analysis, self.narrowing, scopes.methods, known)
         self.off_imports = OffImports(module, analysis.text)
         self._next_block = 0
-        self._following: list[ir.Block] = []  # what comes after each statement around, in its function
+        self._following: list[
+            tuple[ir.Block, int]
+        ] = []  # of each statement around: its block, what comes next
         self.handovers = Handovers(analysis.text)
         self.place = CodeContext(scopes.module, (0, 0), (), context=context)
 
@@ -103,7 +105,7 @@ class Walk:
         for i, statement in enumerate(body):
             inside = self.handovers.without(statement, place.at(statement))
             after = body[i + 1] if i + 1 < len(body) else None
-            self._following.append(body[i + 1 :])
+            self._following.append((body, i + 1))
             recorder, names = self.interpretation.recorder, self.analysis.names
             facts = facts_of_events(recorder, names, inside, statement, self._following)
             self.detectors.add(self._in_test(facts, statement, inside))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from dataclasses import dataclass
 
 from xlamig import ir
 from xlamig.flow.interp.domain import AbstractValue
@@ -13,17 +14,51 @@ from xlamig.flow.model.scopes import path_of
 _WRAPPERS = frozenset({"enumerate", "reversed", "tqdm", "zip"})
 
 
-def tensor_of_elements(m: State, node: ir.Node) -> str:
-    """Return the tensor of the device of which each iteration of a loop takes a different element in `node`,
-    and that the loop leaves as it is: `x` of `x[i]` and of `for v in x`; "" where there is none."""
-    for loop in m.loops:
-        if loop.base != m.base or not loop.node.start <= node.start < loop.node.end:
-            continue
-        stored = frozenset(_stored(loop.node))
-        found = _elements(m, node, _counters(loop.node, node), stored)
-        if found and not any(_is_computed(m, part, stored, found) for part in ir.walk(node)):
-            return found
-    return ""
+@dataclass(frozen=True, slots=True)
+class LoopNames:
+    """The names that the iterations of a loop bind: `stored` are those and the paths that they assign to or
+    write into, `counted` those that they count up; `inner` are this loop and those in it, where they have
+    targets."""
+
+    stored: frozenset[str]
+    counted: frozenset[str]
+    inner: tuple[ir.For, ...]
+
+    @classmethod
+    def of(cls, loop: ir.For | ir.While) -> LoopNames:
+        """Return the names of a loop."""
+        parts = tuple(ir.walk(loop))
+        return cls(
+            frozenset(path for part in parts for path in _stored(part)),
+            frozenset(part.target.id for part in parts if isinstance(part, ir.AugAssign)
+                      and isinstance(part.target, ir.Name) and isinstance(part.value, ir.Const)),
+            tuple(part for part in parts if isinstance(part, ir.For)),
+        )  # fmt: skip
+
+    def changing(self, place: ir.Node) -> Set[str]:
+        """Return the names at `place` that differ from iteration to iteration."""
+        targets = (_names(loop.target) for loop in self.inner if ir.encloses(loop, place))
+        return self.counted.union(*targets)
+
+
+class ElementReads:
+    """Finds the tensors that loops read element by element."""
+
+    def __init__(self, state: State) -> None:
+        self.m = state
+        self._names: dict[int, LoopNames] = {}  # of the loops that were asked for: the same for each read
+
+    def tensor(self, node: ir.Node) -> str:
+        """Return the tensor of the device of which each iteration of a loop takes another element in `node`,
+        and that the loop leaves as it is: `x` of `x[i]` and of `for v in x`; "" where there is none."""
+        for loop in self.m.loops_around(node):
+            names = self._names.get(loop.id)
+            if names is None:
+                names = self._names[loop.id] = LoopNames.of(loop.node)
+            found = _elements(self.m, node, names.changing(node), names.stored)
+            if found and not any(_is_computed(self.m, part, names.stored, found) for part in ir.walk(node)):
+                return found
+        return ""
 
 
 def _elements(m: State, node: ir.Node, counters: Set[str], stored: Set[str]) -> str:
@@ -59,18 +94,6 @@ def _is_target(loops: list[Loop], name: str) -> bool:
     return any(isinstance(loop.node, ir.For) and name in _names(loop.node.target) for loop in loops)
 
 
-def _counters(loop: ir.For | ir.While, inside: ir.Node) -> frozenset[str]:
-    """Return the names that differ from iteration to iteration: targets, and what is counted up."""
-    found: set[str] = set()
-    for part in ir.walk(loop):
-        match part:
-            case ir.For(target=target) if part.start <= inside.start < part.end:
-                found |= _names(target)
-            case ir.AugAssign(target=ir.Name(id=name), value=ir.Const()):
-                found.add(name)
-    return frozenset(found)
-
-
 def _sources(loops: list[Loop], name: str) -> Iterator[ir.Expr]:
     """Yield the names that the loops take a target from: `x` of `for i, name in enumerate(x)`."""
     for node in (loop.node for loop in loops if isinstance(loop.node, ir.For)):
@@ -89,16 +112,15 @@ def _unwrapped(node: ir.Expr) -> Iterator[ir.Expr]:
             yield node
 
 
-def _stored(loop: ir.For | ir.While) -> Iterator[str]:
-    """Yield the names and paths that the iterations assign to, or write into."""
-    for part in ir.walk(loop):
-        match part:
-            case ir.Assign(targets=targets):
-                yield from (path for target in targets for path in _written(target))
-            case ir.AugAssign(target=target) | ir.For(target=target):
-                yield from _written(target)
-            case ir.Call(func=ir.Attribute(value=owner, attr=attr)) if attr.endswith("_"):
-                yield path_of(owner)
+def _stored(part: ir.Node) -> Iterator[str]:
+    """Yield the names and paths that a node assigns to, or writes into."""
+    match part:
+        case ir.Assign(targets=targets):
+            yield from (path for target in targets for path in _written(target))
+        case ir.AugAssign(target=target) | ir.For(target=target):
+            yield from _written(target)
+        case ir.Call(func=ir.Attribute(value=owner, attr=attr)) if attr.endswith("_"):
+            yield path_of(owner)
 
 
 def _written(target: ir.Expr) -> Iterator[str]:

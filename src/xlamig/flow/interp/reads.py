@@ -20,7 +20,7 @@ from xlamig.flow.interp.domain import (
     Mark,
     element_of,
 )
-from xlamig.flow.interp.element_reads import tensor_of_elements
+from xlamig.flow.interp.element_reads import ElementReads
 from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.moved_later import is_moved_later
 from xlamig.flow.interp.one_rank import OneRank
@@ -55,6 +55,7 @@ class Reads:
     def __init__(self, state: State) -> None:
         self.m = state
         self.one_rank = OneRank(state)
+        self.elements = ElementReads(state)
 
     def host(
         self, node: ir.Node, thing: AbstractValue, via: str, operation: str, of: ir.Node | None = None
@@ -75,7 +76,7 @@ class Reads:
             self.one_rank.record_read(node, thing)
         over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")
         part = of if of is not None else node
-        source = "" if over else tensor_of_elements(m, part)
+        source = "" if over else self.elements.tensor(part)
         self._told(node, thing, via, operation, part, "elements" if source else over, source)
 
     def arrays(self, args: Args, operation: str) -> None:
@@ -131,12 +132,8 @@ class Reads:
 
     def _loop_around(self, node: ir.Node) -> str:
         """Return the kind of the innermost loop of steps that a node stands in itself."""
-        around = (
-            loop.kind
-            for loop in reversed(self.m.loops)
-            if loop.base == self.m.base and loop.kind in STEPS and ir.encloses(loop.node, node)
-        )
-        return next(around, "")
+        around = [loop.kind for loop in self.m.loops_around(node) if loop.kind in STEPS]
+        return around[-1] if around else ""
 
     def sent(self, left: AbstractValue, right: AbstractValue, node: ir.Node) -> None:
         """A constant of the host meets a tensor of the device."""
@@ -218,7 +215,7 @@ class Reads:
         why = Why(f"`{text}` depends on the values of a tensor", (size.start, size.end))
         sure = min(sure, number.sure, LIKELY)
         via = "derived" if number.cause == "derived" else "size"
-        source = tensor_of_elements(self.m, size)
+        source = self.elements.tensor(size)
         fields = {"via": via, "operation": operation, "tensor": tensor, "mask": text, "source": source}
         self.m.record(DynamicShape, node, sure, (*number.why, why), None, (), frozenset(), None, **fields)
 

@@ -239,15 +239,17 @@ class State:
             self.effects.add(Effect.STEP_READ)
 
     def updated(self, node: ir.Call, effect: Effect = Effect.OPTIMIZER_STEP) -> None:
-        """Record an optimizer step: in the loops around it, a step's boundary belongs after the most frequent
-        such call, the last of several."""
+        """Record an optimizer step: a boundary belongs after the most frequent of a loop, the last one."""
         self.effects.repeat(effect)
         on_xla = effect is Effect.XLA_OPTIMIZER_STEP
-        for loop in self.loops:
-            inside = loop.base == self.base and loop.node.start <= node.start < loop.node.end
-            often = FREQUENCIES.index(self.frequency)
-            if inside and (on_xla, often) >= (loop.update_on_xla, loop.update_often):
+        often = FREQUENCIES.index(self.frequency)
+        for loop in self.loops_around(node):
+            if (on_xla, often) >= (loop.update_on_xla, loop.update_often):
                 loop.update, loop.update_on_xla, loop.update_often = node, on_xla, often
+
+    def loops_around(self, node: ir.Node) -> list[Loop]:
+        """Return the loops of the running module that `node` stands in, the outermost first."""
+        return [loop for loop in self.loops if loop.base == self.base and ir.encloses(loop.node, node)]
 
     def function(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> Function:
         """Return the function that a definition makes."""

@@ -12,7 +12,8 @@ from xlamig.findings import ABOUT_THE_RUN, Aside, Finding
 from xlamig.flow import ProjectIndex
 from xlamig.source.beside import aside_of
 
-_ON_DEVICE = ("XLA0", "XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8")  # a converter needs none
+# What is said of code that runs on the device, which that of a converter does not.
+_ON_DEVICE = ("XLA0", "XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8")
 
 
 def asides_of(sources: Iterable[Source]) -> Mapping[str, Aside]:
@@ -71,12 +72,13 @@ def is_inside(scope: str, around: Collection[str]) -> bool:
 
 
 def _why_aside(finding: Finding, beside: Aside | None, settings: Settings) -> Aside | None:
-    if beside == "tests" and not settings.include_tests and not finding.code.startswith(ABOUT_THE_RUN):
-        return beside
-    of_device = finding.code.startswith(_ON_DEVICE) and not finding.code.startswith(ABOUT_THE_RUN)
-    if beside == "converters" and not settings.include_converters and of_device:
-        return beside
-    if beside == "unused" and not settings.include_unused and not finding.code.startswith(ABOUT_THE_RUN):
-        return beside
+    if not finding.code.startswith(ABOUT_THE_RUN):
+        if beside == "tests" and not settings.include_tests:
+            return beside
+        if beside == "unused" and not settings.include_unused:
+            return beside
+        on_device = finding.code.startswith(_ON_DEVICE)
+        if beside == "converters" and not settings.include_converters and on_device:
+            return beside
     asked = settings.include_no_action or finding.code in settings.select or finding.name in settings.select
     return "no-action" if finding.no_action and not asked else None

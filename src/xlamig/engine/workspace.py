@@ -17,7 +17,7 @@ from xlamig.rulebook.rule import Rule
 from xlamig.source.files import Discovery
 from xlamig.source.text import SourceText
 
-_ALL_OBJECTS = 50  # checks between two collections of all objects
+_ALL_OBJECTS = 50  # a collection of all objects is slow: one in so many
 
 
 class Workspace:
@@ -36,7 +36,7 @@ class Workspace:
         self._memory = Memory()
         self._found: Discovery | None = None
         self._run: Run | None = None
-        self._checked = 0
+        self._freed = 0
 
     def edit(self, path: Path, text: bytes) -> None:
         """The content of a buffer, new or changed."""
@@ -81,10 +81,10 @@ class Workspace:
 
     def free(self) -> None:
         """Free the trees of the last check, once its findings are shown: they are circles, and few checks
-        allocate enough for a collection. What lives through a check, and is then replaced, waits for one of
-        all objects, which takes longer."""
-        self._checked += 1
-        gc.collect(2 if self._checked % _ALL_OBJECTS == 0 else 1)
+        allocate enough for Python to look for them. Those that lived through several checks go in every
+        fiftieth call."""
+        self._freed += 1
+        gc.collect(2 if self._freed % _ALL_OBJECTS == 0 else 1)
 
     @property
     def size(self) -> int:

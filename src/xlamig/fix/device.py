@@ -42,6 +42,14 @@ def device_expression(
     return _helper(context, place, index)
 
 
+def written_device(context: FixContext, fact: Fact, place: Span, index: str = "") -> Expression:
+    """Return what `device_expression` does without a device in scope; `FixDeclined` where that is nothing."""
+    found = device_expression(context, fact, place, index, from_scope=False)
+    if found is None:
+        raise FixDeclined("no device can be written here")
+    return found
+
+
 def decline_unreached(fact: Fact) -> None:
     """Raise `FixDeclined` for a place that XLA does not get to."""
     if closed := next((guard for guard in fact.guards if guard.kind in _UNREACHED), None):

@@ -61,7 +61,7 @@ def _is_test(stem: str, folders: set[str], text: str) -> bool:
         return True
     if not folders.isdisjoint(_TEST_FOLDERS):
         return bool(_UNIT_TEST.search(text)) or not _SCRIPT.search(text)
-    checks = "gradcheck(" in text and "test" in stem and _CHECKS_GRADIENTS.search(text)
+    checks = "test" in stem and _CHECKS_GRADIENTS.search(text)
     return bool(checks or (_TEST_NAME.search(stem) and _UNIT_TEST.search(text)))
 
 

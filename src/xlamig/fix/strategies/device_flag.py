@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from xlamig import ir
-from xlamig.facts import DeviceChoice, Fact, Span
-from xlamig.fix.context import Draft, Expression, FixContext, FixDeclined, Options
-from xlamig.fix.device import device_expression
+from xlamig.facts import DeviceChoice, Fact
+from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
+from xlamig.fix.device import written_device
 from xlamig.fix.flags import Flag, flag_named, flag_of, guarded_by, is_harmless, uses_of
 from xlamig.fix.placements import Placements, placed_below
 
@@ -36,7 +36,7 @@ def decided_by_flag(fact: DeviceChoice, context: FixContext) -> Draft | None:
 
 
 def _draft(flag: Flag, fact: Fact, context: FixContext, trusting: bool) -> Draft | None:
-    placements = Placements(context, partial(_device, context, fact), trusting)
+    placements = Placements(context, partial(written_device, context, fact), trusting)
     roots: dict[int, ir.Node] = {}
     for use in uses_of(context.module, flag):
         guarded = guarded_by(context.module, use)
@@ -51,7 +51,7 @@ def _draft(flag: Flag, fact: Fact, context: FixContext, trusting: bool) -> Draft
         placements.rewrite(root, partial(_test, context, flag))
     if not placements.count:
         return None
-    device = _device(context, fact, (flag.decision.start, flag.decision.end), "")
+    device = written_device(context, fact, (flag.decision.start, flag.decision.end), "")
     asked = f'{device.text}.type {"==" if flag.negated else "!="} "cpu"'
     decision = context.edit(flag.decision.start, flag.decision.end, asked)
     message = f"Use `{asked}`, and place on any device what `{flag.path}` decides"
@@ -78,10 +78,3 @@ def _is_one_selection(guarded: list[ir.Node]) -> bool:
 
 def _holds(outer: ir.Node, inner: ir.Node) -> bool:
     return outer is not inner and outer.start <= inner.start and inner.end <= outer.end
-
-
-def _device(context: FixContext, fact: Fact, place: Span, index: str) -> Expression:
-    found = device_expression(context, fact, place, index, from_scope=False)
-    if found is None:
-        raise FixDeclined("no device can be written here")
-    return found

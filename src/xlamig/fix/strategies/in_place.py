@@ -8,7 +8,7 @@ from functools import partial
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact, Span
 from xlamig.fix.context import Draft, Expression, FixContext, FixDeclined, Options
-from xlamig.fix.device import device_expression
+from xlamig.fix.device import written_device
 from xlamig.fix.meaning import keeps_meaning
 from xlamig.fix.placements import Placements
 from xlamig.fix.scopes import dotted_name, path_to
@@ -23,7 +23,7 @@ def placed_in_place(
     asked = fact.parts["availability"]
     if not trusting and not all(map(_is_known, _guarded_calls(node, asked))):
         return None
-    device = partial(_device, context, fact)
+    device = partial(written_device, context, fact)
     placements = Placements(context, device)
     for root in _guarded(node, asked):
         placements.rewrite(root, lambda _: None)
@@ -42,13 +42,11 @@ def device_of_tensor(fact: Fact, options: Options, context: FixContext) -> Draft
     if not isinstance(fact, DeviceChoice) or fact.via != "test" or fact.form != "is-cuda":
         return None
     test = fact.parts["test"]
-    node, asked = next(
-        ((n, n.test) for n in path_to(context.module, *test) if isinstance(n, ir.If | ir.IfExp)
-         and (n.test.start, n.test.end) == test), (None, None)
-    )  # fmt: skip
-    if node is None or not isinstance(asked, ir.Attribute) or not _is_only_moved(node, test):
+    choices = (n for n in path_to(context.module, *test) if isinstance(n, ir.If | ir.IfExp))
+    node = next((n for n in choices if (n.test.start, n.test.end) == test), None)
+    if node is None or not isinstance(node.test, ir.Attribute) or not _is_only_moved(node, test):
         return None
-    text = context.text((asked.value.start, asked.value.end))
+    text = context.text((node.test.value.start, node.test.value.end))
     placements = Placements(context, partial(_of_tensor, context, node, text))
     for root in _guarded(node, test):
         placements.rewrite(root, lambda _: None)
@@ -131,10 +129,3 @@ def _of_tensor(context: FixContext, node: ir.If | ir.IfExp, text: str, place: Sp
     if not path.replace(".", "").isidentifier() or not keeps_meaning(context.module, node, path, place):
         raise FixDeclined(f"`{text}` may be another tensor there")
     return Expression(f"{text}.device")
-
-
-def _device(context: FixContext, fact: Fact, place: Span, index: str) -> Expression:
-    found = device_expression(context, fact, place, index, from_scope=False)
-    if found is None:
-        raise FixDeclined("no device can be written here")
-    return found

@@ -7,7 +7,7 @@ from functools import partial
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact, Span
 from xlamig.fix.context import Draft, Expression, FixContext, FixDeclined, Options
-from xlamig.fix.device import device_expression
+from xlamig.fix.device import written_device
 from xlamig.fix.meaning import keeps_meaning
 from xlamig.fix.placements import Placements
 from xlamig.fix.scopes import bindings, dotted_name, path_to
@@ -27,7 +27,7 @@ def tensor_type(fact: Fact, options: Options, context: FixContext) -> Draft | No
         case [ir.Assign(targets=(ir.Name(id=name),)), _] if len(bindings(context.module, name)) > 1:
             return None
         case [*_, ir.Attribute() as root]:
-            device = partial(_device, context, fact)
+            device = partial(written_device, context, fact)
         case _:
             return None
     placements = Placements(context, device, bool(options.get("trusting")))
@@ -46,15 +46,8 @@ def _chosen(context: FixContext, fact: Fact, choice: ir.IfExp, place: Span, inde
         or not keeps_meaning(context.module, choice, setting, place)
     ):
         raise FixDeclined(f"`{context.text((choice.test.start, choice.test.end))}` may differ there")
-    device = _device(context, fact, place, index)
+    device = written_device(context, fact, place, index)
     text = f'{device.text} if {setting} else "cpu"'
     if dotted_name(choice.orelse).startswith("torch.cuda."):
         text = f'"cpu" if {setting} else {device.text}'
     return Expression(text, device.edits, device.creates)
-
-
-def _device(context: FixContext, fact: Fact, place: Span, index: str) -> Expression:
-    found = device_expression(context, fact, place, index, from_scope=False)
-    if found is None:
-        raise FixDeclined("no device can be written here")
-    return found

@@ -31,7 +31,7 @@ class Flags:
             or self._decides_little(path, value)
         ):
             return
-        for call in _asked(value):
+        if call := _asked(value):
             fields = place.fields(call)
             fields["parts"] = {"target": (target.start, target.end)}
             yield DeviceChoice(**fields, via="flag", device="cuda", form="name", fallback="cpu")
@@ -41,10 +41,9 @@ class Flags:
         for arg in node.args:
             if arg.keyword is None or not _FLAG.search(arg.keyword) or isinstance(arg.value, ir.Const):
                 continue
-            if self.selections.tests.asks_for_cuda(arg.value, place):
-                for call in _asked(arg.value):
-                    fields = place.fields(call)
-                    yield DeviceChoice(**fields, via="flag", device="cuda", form="argument", fallback="cpu")
+            if self.selections.tests.asks_for_cuda(arg.value, place) and (call := _asked(arg.value)):
+                fields = place.fields(call)
+                yield DeviceChoice(**fields, via="flag", device="cuda", form="argument", fallback="cpu")
 
     def _decides_little(self, path: str, value: ir.Expr) -> bool:
         """A single selection is reported where it stands; a statement, if the flag asks only for CUDA."""
@@ -59,7 +58,7 @@ class Flags:
         return tested and _PLACES.search(self.analysis.source(node)) is not None
 
 
-def _asked(value: ir.Expr) -> tuple[ir.Call, ...]:
-    """Return the call in an expression that asks whether CUDA is available, if there is one."""
+def _asked(value: ir.Expr) -> ir.Call | None:
+    """Return the call in an expression that asks whether CUDA is available."""
     calls = (node for node in ir.walk(value) if isinstance(node, ir.Call))
-    return tuple(node for node in calls if path_of(node.func).endswith("is_available"))[:1]
+    return next((node for node in calls if path_of(node.func).endswith("is_available")), None)

@@ -28,7 +28,6 @@ from xlamig.knowledge import values as table
 
 _GPU_FLAG = re.compile(r"^[\w.]*(?:gpu|cuda)s?(?:\s*>\s*\d)?$", re.IGNORECASE)
 _OF_PYTHON = frozenset({"bool", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
-_OF_TENSORS = re.compile("Tensor|Parameter|Variable|Buffer|Module")
 
 
 class Decisions:
@@ -223,7 +222,11 @@ class Decisions:
         """Return whether a test asks for a class that is none of torch's, and no tensor by its name."""
         dotted = self.m.names.dotted(kind, self.m.frame.scope) or path_of(kind)
         last = dotted.rpartition(".")[2]
-        return last[:1].isupper() and not dotted.startswith("torch.") and not _OF_TENSORS.search(last)
+        return (
+            last[:1].isupper()
+            and not dotted.startswith("torch.")
+            and not table.name_like("tensor-class").search(last)
+        )
 
     def _object(self, asked: ir.Expr, kind: ir.Expr) -> AbstractValue | None:
         """Return the object that a test for a class of the project finds in a name that was guessed."""

@@ -38,8 +38,8 @@ class Event:
     @property
     def key(self) -> tuple[object, ...]:
         """Return what two events of one statement have in common that are one."""
-        told = self.fields
-        return self.fact, self.node.start, self.node.end, told.get("via"), told.get("name")
+        fields = self.fields
+        return self.fact, self.node.start, self.node.end, fields.get("via"), fields.get("name")
 
 
 ALWAYS_PASSED = ("always-passed", "yes")

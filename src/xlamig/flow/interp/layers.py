@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xlamig import ir
 from xlamig.facts import ApiUse
 from xlamig.flow.interp.arguments import Args
@@ -20,10 +22,12 @@ def record_forward(state: State, module: AbstractValue, place: str, node: ir.Cal
     spelled = short(state.source(node.func))
     for name in module.trait.computes:
         if state.names.interest.wants(name):
-            known = name in module.trait.weights  # arguments decide what a layer does, and are not kept
+            known = name == module.trait.weight  # arguments decide what a layer does, and are not kept
             other = known and any(not str(ref).endswith(name) for ref in alternatives(module.ref))
-            told = POSSIBLE if other else sure
-            state.record(ApiUse, node, told, name=name, spelled=spelled, via="forward", complete=known)
+            state.record(
+                ApiUse, node, POSSIBLE if other else sure,
+                name=name, spelled=spelled, via="forward", complete=known,
+            )  # fmt: skip
 
 
 def with_weight_by(function: str, module: AbstractValue, args: Args) -> AbstractValue:
@@ -33,7 +37,7 @@ def with_weight_by(function: str, module: AbstractValue, args: Args) -> Abstract
     if not isinstance(module.trait, TorchModule) or (dim is not None and dim.kind == "none"):
         return module
     ref = f"{module.ref} {function}" if isinstance(module.ref, str) else module.ref
-    return module.replace(trait=module.trait.with_weight_by(function), ref=ref)
+    return module.replace(trait=replace(module.trait, weight=function), ref=ref)
 
 
 def _class_name(ref: object) -> str:

@@ -10,7 +10,7 @@ from xlamig.flow.model.scopes import Binding, Scope, path_of
 
 def is_seldom(node: ir.If, body: ir.Block, scope: Scope) -> bool:
     """Return whether few calls run a branch of `node`."""
-    return (asks_for_none(node.test) and any(map(warns, body))) or (
+    return (_asks_for_none(node.test) and any(map(_warns, body))) or (
         body is node.body and _makes_what_is_missing(node, scope)
     )
 
@@ -22,7 +22,7 @@ def _makes_what_is_missing(node: ir.If, scope: Scope) -> bool:
         case ir.Compare(
             left=ir.Attribute(value=ir.Name(id="self")) as asked, ops=("is",), comparators=(right,)
         ):
-            if not is_none(right):
+            if not _is_none(right):
                 return False
         case _:
             return False
@@ -32,9 +32,9 @@ def _makes_what_is_missing(node: ir.If, scope: Scope) -> bool:
     set_by = list(_set_by(node.body, scope))
     for name in (asked.attr, f"_{asked.attr}"):  # which a property may return
         found = [b for b in scope.find(f"self.{name}") if b.kind == "value"]
-        if any(is_none(b.value) and _within(b, function) for b in found):
+        if any(_is_none(b.value) and _within(b, function) for b in found):
             return False
-        if any(not is_none(b.value) and _within(b, one) for one in set_by for b in found):
+        if any(not _is_none(b.value) and _within(b, one) for one in set_by for b in found):
             return True
     return False
 
@@ -53,23 +53,23 @@ def _within(binding: Binding, node: ir.Node) -> bool:
     return node.start <= binding.start < node.end
 
 
-def is_none(node: ir.Expr | None) -> bool:
+def _is_none(node: ir.Expr | None) -> bool:
     """Return whether an expression is `None`."""
     return isinstance(node, ir.Const) and node.value is None
 
 
-def asks_for_none(test: ir.Expr) -> bool:
+def _asks_for_none(test: ir.Expr) -> bool:
     """Return whether a test compares names with None."""
     match test:
         case ir.Bool(values=values):
-            return all(map(asks_for_none, values))
+            return all(map(_asks_for_none, values))
         case ir.Compare(left=ir.Name(), comparators=(right,)):
-            return is_none(right)
+            return _is_none(right)
     return False
 
 
-def warns(statement: ir.Stmt) -> bool:
-    """Return whether a statement only warns: `logger.warning(...)`."""
+def _warns(statement: ir.Stmt) -> bool:
+    """Return whether a statement only _warns: `logger.warning(...)`."""
     return called_name(statement).startswith("warn")
 
 

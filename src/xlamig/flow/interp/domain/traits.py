@@ -91,29 +91,21 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class TorchModule:
-    """A module of torch.nn; `name` is its class, with that of what computes its weight in each forward pass
-    behind a space."""
+    """A module of torch.nn; `weight` is the canonical name of the function that computes its weight in each
+    forward pass, if there is one."""
 
-    name: str
-
-    @property
-    def class_name(self) -> str:
-        """The class, below torch.nn."""
-        return self.name.partition(" ")[0]
+    class_name: str
+    weight: str = ""
 
     @property
-    def weights(self) -> tuple[str, ...]:
-        """The functions that compute weights in each forward pass."""
-        return tuple(self.name.split(" ")[1:])
+    def name(self) -> str:
+        """The class, and the function behind a space."""
+        return f"{self.class_name} {self.weight}".rstrip()
 
     @property
     def computes(self) -> tuple[str, ...]:
         """Return the canonical names of what a forward pass runs."""
-        return (f"torch.nn.{self.class_name}", *self.weights)
-
-    def with_weight_by(self, function: str) -> TorchModule:
-        """Return a module whose weight a function computes."""
-        return TorchModule(f"{self.class_name} {function}")
+        return (f"torch.nn.{self.class_name}", *filter(None, (self.weight,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,5 +138,6 @@ def trait_of(text: str) -> Trait | None:
     """Return the trait that a text stands for."""
     for kind, prefix in _PREFIXES:
         if text.startswith(prefix):
-            return kind(text.removeprefix(prefix))
+            name = text.removeprefix(prefix)
+            return TorchModule(*name.split(" ")) if kind is TorchModule else kind(name)
     return Mark(text) if text else None

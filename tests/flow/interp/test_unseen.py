@@ -22,6 +22,8 @@ SILENT = {
     "made for a device alone": "z = helper(3, device=x.device); z.mean().item()",
     "made of a type alone": "z = helper(3, dtype=x.dtype); z.mean().item()",
     "a model": "z = helper(model); z = z.to(device); z.eval(); z.float()",
+    "texts that it makes": "for z in helper(x):\n    z = z.replace('a', 'b')\n    if z.lower(): print(z)",
+    "texts before a method shows it": "for z in helper(x):\n    print(z)\n    if z.startswith('a'): pass",
     "nothing of tensors": "z = helper('path', 3); z.item",
 }
 SAID = {
@@ -35,6 +37,7 @@ SAID = {
     "z = evaluate(); print(z.item()); (z / 4).backward()": "host-read item: z.item()",
     "z = evaluate(); z.item(); engine.backward(z)": "host-read item: z.item()",
     "z = evaluate(); z.item(); scaler.scale(z).backward()": "host-read item: z.item()",
+    "for z in helper(x):\n    if z.unsqueeze(0).sum() > 3: pass": "host-read truth: z.unsqueeze(0).sum() > 3",
     "if torch.all(helper(x)): pass": "host-read truth: torch.all(helper(x))",
     "z = helper(x[x > 0]); torch.zeros(z.shape[0], device=device)": "dynamic-shape derived: z.shape[0]",
 }

@@ -37,6 +37,7 @@ from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.special_calls import SpecialCalls, note_collective
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
+from xlamig.flow.interp.texts import text_method
 from xlamig.flow.interp.torch_calls import TorchCalls
 from xlamig.flow.interp.unknown_objects import UnknownObjects
 from xlamig.flow.model.effects import Effect
@@ -167,6 +168,8 @@ class Calls:
         note_collective(self.m, owner, name)
         if ways := several(owner):
             return either(self.m, ways, lambda way: self._method(node, func, way))
+        if (text := text_method(self.m, owner, name, node)) is not None:
+            return text
         match owner.kind:
             case "api":
                 callee = self.named(f"{owner.ref}.{name}")

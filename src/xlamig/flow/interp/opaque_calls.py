@@ -23,6 +23,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.texts import text_of
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.tensor_methods import is_of_tensors, keeps_kind
@@ -108,9 +109,10 @@ class OpaqueCalls:
         if not self._may_be_proved(target):
             return thing
         definition = target.start if isinstance(target, ir.Name) else path_of(target)
-        proof = self.m.evidence(self.m.frame.scope).proof(definition)
+        evidence = self.m.evidence(self.m.frame.scope)
+        proof = evidence.proof(definition)
         if proof is None:
-            return thing
+            return text_of(self.m, thing) if definition in evidence.texts else thing
         is_loss = isinstance(proof, ir.Call) and path_of(proof.func).endswith("backward")
         does = "starts the backward pass here, so this is a tensor" if is_loss else "takes only a tensor here"
         why = Why(f"`{short(self.m.source(proof))}` {does}", (proof.start, proof.end))

@@ -17,6 +17,7 @@ from xlamig.flow.model.tensor_methods import (
     is_of_tensors,
     is_tensor_method,
     is_text,
+    is_text_method,
     keeps_kind,
     losses,
     may_call_a_part,
@@ -39,6 +40,7 @@ class Evidence:
         self.names = names
         self.refuted: set[Definition] = set()  # no tensors, though perhaps containers of some
         self.plain: set[Definition] = set()  # neither of them
+        self.texts: set[Definition] = set()
         self.proofs: dict[Definition, ir.Expr] = {}
         self.entails: dict[Definition, set[Definition]] = {}
         """For each definition those that are tensors if it is one."""
@@ -158,6 +160,9 @@ class _Uses(Reaching):
         elif func.attr in table.names("evidence", "of-parameters"):
             if isinstance(func.value, ir.Name):
                 self._note(self.definitions(func.value.id) & self.params, node)
+        elif is_text_method(func.attr, node):
+            self._refute(func.value, plain=True)
+            self.found.texts.update(self._direct(func.value))
         elif is_tensor_method(func.attr, node):
             self._prove(func.value, node)
             self._prove_arguments(node, signatures.signature(f"Tensor.{func.attr}"))

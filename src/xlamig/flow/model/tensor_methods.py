@@ -1,4 +1,4 @@
-"""Methods and attributes that only tensors have, and what their calls show."""
+"""Methods and attributes that only tensors or only texts have, and what their calls show."""
 
 from __future__ import annotations
 
@@ -50,6 +50,13 @@ def is_of_tensors(name: str) -> bool:
     if any(name in table.names("attributes", group) for group in ("tensor", "shape", "number")):
         return True
     return name in ("device", "dtype") or signatures.signature(f"Tensor.{name}") is not None
+
+
+def is_text_method(name: str, node: ir.Call) -> bool:
+    """Return whether a call of a method shows that its receiver is text: `answer.lower()`."""
+    if name in table.names("texts", "methods"):
+        return True
+    return name in table.names("texts", "with-text") and bool(node.args) and is_text(node.args[0].value)
 
 
 def is_text(node: ir.Expr) -> bool:

@@ -61,8 +61,7 @@ class FrequencyGuards:
 
     def lowers_frequency(self, test: ir.Expr, scope: Scope, holds: bool) -> bool:
         """Return whether most iterations leave a place in a loop out: `step % 100 == 0`, `should_log`."""
-        plain = isinstance(test, ir.Name | ir.Attribute)
-        if not plain and not _MAY_BE_SELDOM.search(self.text, test.start, test.end):
+        if not _asks_name(test) and not _MAY_BE_SELDOM.search(self.text, test.start, test.end):
             return False
         return self._is_seldom(test, scope) is holds
 
@@ -134,6 +133,16 @@ class FrequencyGuards:
                 value = _set_to(test, scope) if depth == 0 and isinstance(test, ir.Name) else None
                 return None if value is None else self._is_seldom(value, scope, 1)
         return None
+
+
+def _asks_name(test: ir.Expr) -> bool:
+    """Return whether a test, or a part of it, is a name, which may stand for a test of the step."""
+    match test:
+        case ir.Bool(values=values):
+            return any(map(_asks_name, values))
+        case ir.Unary(op="not", operand=operand):
+            return _asks_name(operand)
+    return isinstance(test, ir.Name | ir.Attribute)
 
 
 def _among_ranks(test: str) -> str:

@@ -1,4 +1,4 @@
-"""Tests of torch's version, decided for the torch that xlamig speaks of."""
+"""Tests of the versions of torch and its domain libraries, decided for the releases that xlamig speaks of."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-TORCH = (2, 9)
+RELEASES = {"torch": "2.9.0", "torchvision": "0.24.0", "torchaudio": "2.9.0"}
 
 # Any: versions are tuples of numbers and texts
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -19,17 +19,39 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "!=": operator.ne,
 }
 _CALL = re.compile(r"is_torch_version\(\s*[\"']([<>=!]=?)[\"']\s*,\s*[\"'](\d+)\.(\d+)")
+_ASKED = r"(?:\b(torch\w*)\.__version__|\bTORCH_VERSION\b|\btorch_version\b)"
 _COMPARED = re.compile(
-    r"(?:torch\.__version__|TORCH_VERSION|torch_version)\W*\)?\s*([<>=!]=?)\D*?(\d+)\D+(\d+)"
+    rf"""{_ASKED}(?:\.split\(\W*\))?(?:\[(:?)(\d+)\])?\W*?\s*([<>=!]=?)\D*?(\d+)(?:(?:\.|,\s*)(\d+))?"""
 )
+_STARTS = re.compile(rf"""{_ASKED}\.startswith\(\s*["']([\d.]+)["']""")
 
 
 def holds_on_torch(text: str) -> bool | None:
     """Return whether a test of torch's version, as source text, is true; None if it is no such test.
 
-    `is_torch_version(">=", "2.3")`, `version.parse(torch.__version__) >= version.parse("2.0")`
+    `is_torch_version(">=", "2.3")`, `version.parse(torch.__version__) >= version.parse("2.0")`,
+    `float(torchvision.__version__[:3]) < 0.7`, `int(torch.__version__.split(".")[0]) < 2`
     """
-    found = _CALL.search(text) or _COMPARED.search(text)
-    if found is None or found[1] not in _OPERATORS:
+    if (called := _CALL.search(text)) is not None:
+        return _OPERATORS[called[1]]((2, 9), (int(called[2]), int(called[3])))
+    if (begins := _STARTS.search(text)) is not None and (begins[1] or "torch") in RELEASES:
+        return RELEASES[begins[1] or "torch"].startswith(begins[2])
+    found = _COMPARED.search(text)
+    if found is None or found[4] not in _OPERATORS or (found[1] or "torch") not in RELEASES:
         return None
-    return _OPERATORS[found[1]](TORCH, (int(found[2]), int(found[3])))
+    asked = (int(found[5]),) if found[6] is None else (int(found[5]), int(found[6]))
+    release = RELEASES[found[1] or "torch"]
+    return _OPERATORS[found[4]](_taken(release, found)[: len(asked)], asked)
+
+
+def _taken(release: str, found: re.Match[str]) -> tuple[int, ...]:
+    """Return the numbers of a version that a test compares: `__version__[:3]` is "0.2" of "0.24.0"."""
+    if found[3] is None:
+        return tuple(map(int, release.split(".")))
+    in_parts = ".split(" in found[0] or found[1] is None  # of a tuple of numbers
+    count = int(found[3])
+    if not found[2]:
+        parts = (release.split(".") if in_parts else list(release))[count : count + 1]
+    else:
+        parts = release.split(".")[:count] if in_parts else release[:count].split(".")
+    return tuple(int(part) for part in parts if part.isdigit())

@@ -95,6 +95,29 @@ for i, batch in enumerate(loader):
     assert (IMPORTS + text)[slice(*found.span)] == place
 
 
+def test_what_repeats_a_training_loop_is_no_step() -> None:
+    text = """
+    def warm(model):
+        model(torch.ones(2, 8, device="cuda")).sum().backward()
+
+    def train(loader):
+        model = nn.Linear(8, 8).cuda()
+        warm(model)
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        for batch in loader:
+            loss = model(batch.cuda()).sum()
+            loss.backward()
+            optimizer.step()
+        print(loss.item())
+
+    for trial in range(300):
+        train(torch.utils.data.DataLoader([]))
+    """
+    reads = [fact.frequency for fact in facts(text) if fact.kind == "host-read"]
+    assert reads == ["epoch"]
+    assert len(said(text, "step-boundary")) == 1
+
+
 def test_epochs_are_no_steps() -> None:
     inner = LOOP.replace("LOADER", "loader").replace("BODY", "torch_xla.sync()").replace("\n", "\n    ")
     assert boundaries(f"for epoch in range(9):{inner}") == ["training sync"]

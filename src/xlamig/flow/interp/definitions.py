@@ -36,10 +36,17 @@ class Definitions:
         """Imports are looked up by scope; one that something else may replace is a value like any other."""
         for alias in names:
             name = alias.asname or alias.name.partition(".")[0]
-            if len(self.m.frame.scope.bindings.get(name, ())) > 1:
+            if len(self.m.frame.scope.bindings.get(name, ())) > 1 or self._is_of_outer(name):
                 dotted = self.m.names.dotted(ir.Name(alias.start, alias.end, name), self.m.frame.scope)
                 if dotted is not None:
                     self.m.env[name] = self.m.semantics.named(dotted)
+
+    def _is_of_outer(self, name: str) -> bool:
+        """Return whether a block around this one has a name too, which an import hides here."""
+        frame = self.m.frame.parent
+        while frame is not None and name not in frame.env:
+            frame = frame.parent
+        return frame is not None
 
     def class_of(self, node: ir.ClassDef) -> ClassInfo:
         """Return the class of a definition, which is read once."""

@@ -61,6 +61,8 @@ class LoopKinds:
             return "graph-breaking" if runs_graph(effects) else "plain"
         if effects.happens(*_OPTIMIZER_STEPS) and effects.happens(*_TRAINS):
             return "training"
+        if Effect.STEP_LOOP in effects.must and iterable.kind not in ("loader", "dataset"):
+            return "epoch"
         if effects.happens(Effect.BACKWARD):
             return "accumulation" if per_step or self.m.loops else "training"
         if effects.happens(Effect.STEP_LOOP):

@@ -68,6 +68,7 @@ def effects(epoch: str = "pass", step: str = "pass") -> list[str]:
         "torch_xla.sync()\nif rank == 0: save(model, 'a')",
         "torch_xla.sync()\nif rank == 0: norm(model)",
         "norm(model)",
+        "if rank == 0: validate(model, loader); print(epoch)\nelse: validate(model, loader)",
         "torch_xla.sync()\nif rank == 0: validate(model, loader)",
         "state = {k: v.cpu() for k, v in model.state_dict().items()}\nif rank == 0: torch.save(state, 'a')",
         "accelerator.wait_for_everyone()",
@@ -87,6 +88,7 @@ def test_reports_nothing_that_one_rank_may_do(epoch: str) -> None:
     [
         ("if rank == 0: validate(model, loader)", "model"),
         ("if rank == 0: print(model(x.to(device)))", "model"),
+        ("if rank == 0: validate(model, loader)\nelse: print(epoch)", "model"),
         ("if rank != 0: continue\nvalidate(model, loader)", "model"),
         ("if rank == 0: save(model, 'a')", "save"),
         ("if rank == 0: norm(model)", "parameters"),

@@ -9,6 +9,7 @@ from xlamig import ir
 from xlamig.facts import RankCall
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, inside
+from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.known import short
@@ -31,6 +32,9 @@ class OneRank:
 
     def watch(self, node: ir.Call, run: Callable[[ir.Call], AbstractValue]) -> AbstractValue:
         """Return the result of a call on one rank; report the call if its effects need all ranks."""
+        if path_of(node.func) in self.m.on_all_ranks:
+            with Setting(self.m, "one_rank", ()):
+                return run(node)
         m, reported, synced = self.m, self._reported, self.m.synced
         with m.branch() as effects:
             result = run(node)
@@ -91,6 +95,17 @@ class OneRank:
         text = short(self.m.source(node.func if isinstance(node, ir.Call) else node))
         self._reported += 1
         self.m.record(RankCall, node, LIKELY, self.m.one_rank, effect=effect, callee=text)
+
+
+def called_by_both(node: ir.If) -> frozenset[str]:
+    """Return the names of what both branches of a test call: `train(loader, log)`, `train(loader, None)`."""
+    if not node.orelse:
+        return frozenset()
+    branches = [
+        {path_of(c.func) for s in block for c in ir.walk(s) if isinstance(c, ir.Call)}
+        for block in (node.body, node.orelse)
+    ]
+    return frozenset(branches[0] & branches[1] - {""})
 
 
 def _is_on_device(saved: AbstractValue) -> bool:

@@ -61,6 +61,7 @@ class State:
         self.logging = False  # inside the arguments of a logger's call
         self.synced_alone = False  # on one rank
         self.one_rank: tuple[Why, ...] = ()  # why only one rank gets to the current statement
+        self.on_all_ranks: frozenset[str] = frozenset()  # what each branch of a test of the rank calls
         self.caller: tuple[Why, ...] = ()  # who runs the current function every step, if another module
         self.comprehension_depth = 0  # comprehensions that run
         self.collating = False  # inside a collate function whose batches cannot be followed

@@ -13,9 +13,11 @@ from xlamig.flow.interp.frames import Env, copy_env, join_env
 from xlamig.flow.interp.growth import record_returned_growth
 from xlamig.flow.interp.lengths import greater_by_test, rounds_up
 from xlamig.flow.interp.loops import Loops
+from xlamig.flow.interp.one_rank import called_by_both
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.seldom_branches import called_name, is_seldom
 from xlamig.flow.interp.semantics import Leaves
+from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.exits import ends_program
@@ -131,7 +133,9 @@ class Statements:
             ):
                 often = self.m.sometimes()
             arms, self.m.taken_branches = self.m.taken_branches, {**self.m.taken_branches, node.start: taken}
-            with self.m.branch() as way, often, self.m.on_one_rank(node.test, taken):
+            rank = self.m.on_one_rank(node.test, taken)
+            shared = called_by_both(node) if rank.value else self.m.on_all_ranks
+            with self.m.branch() as way, often, rank, Setting(self.m, "on_all_ranks", shared):
                 ends.append(None if self.m.semantics.block(body) else self.m.env)
             self.m.taken_branches = arms
             ways.append(way)

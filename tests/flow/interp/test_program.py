@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
+
+from xlamig import engine
 
 from .projects import facts_by_module, said_of
 
@@ -120,3 +123,38 @@ def test_follows_calls_of_unused_code_only_with_arguments_that_tell(argument: st
     texts = {"unused": dedent(unused), "library": dedent(LIBRARY)}
     reasons = [why.message for fact in facts_by_module(texts)["library"] for why in fact.reasons]
     assert ("`make` is called in unused.py, line 5" in reasons) is is_followed
+
+
+def test_a_clock_that_another_file_read_is_shown_there(tmp_path: Path) -> None:
+    (tmp_path / "show.py").write_text("import time\ndef show(start):\n    print(time.time() - start)\n")
+    train = """
+        import time, torch
+        from show import show
+
+        model = torch.nn.Linear(2, 2).to("cuda")
+        for x in torch.utils.data.DataLoader([]):
+            start = time.time()
+            y = model(x.to("cuda"))
+            show(start)
+        """
+    (tmp_path / "train.py").write_text(dedent(train))
+    options = engine.Options(overrides={"select": ["XLA404"]}, isolated=True)
+    (timing,) = engine.check([tmp_path], options).findings
+    (read,) = (reason for reason in timing.reasons if "first reading" in reason.message)
+    assert Path(read.filename).name == "train.py"
+
+
+def test_an_import_hides_a_function_of_the_module() -> None:
+    text = """
+        import torch
+
+        def profile(x):
+            return x.item()
+
+        def info(x):
+            from thop import profile
+            return profile(x)
+
+        info(torch.ones(1).to("cuda"))
+        """
+    assert said_of("text", text=text) == []

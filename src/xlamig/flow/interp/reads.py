@@ -163,8 +163,8 @@ class Reads:
             return
         node, statement, _ = end.ref
         if end.trait.works > start.trait.works and end.trait.waiting:
-            begin = start.ref.node
-            why = Why("the first reading of the clock", (begin.start, begin.end))
+            begin, home = start.ref.node, self.m.program.home_of(start.ref.statement) or self.m
+            why = Why("the first reading of the clock", (begin.start, begin.end)).of(home.filename)
             self.m.record(Timing, node, LIKELY, (why,), at=statement, clock=short(self.m.source(node)))
 
     def formatted(self, part: ir.Node, thing: AbstractValue, operation: str, node: ir.Node) -> None:

@@ -17,6 +17,7 @@ from xlamig.engine.cache import Cache, folder_of
 from xlamig.engine.cores import usable_cores
 from xlamig.engine.exchange import MAX_ROUNDS, visits_by_module
 from xlamig.engine.found import files_of
+from xlamig.engine.garbage import young_only
 from xlamig.engine.gpu_only import gpu_only_files
 from xlamig.engine.homes import homes
 from xlamig.engine.isolation import Lost, Work, run_all
@@ -73,6 +74,7 @@ class Run:
         """Raises UsageError for missing paths and broken configuration."""
         return files_of(self.paths, self.options)
 
+    @young_only()
     def report(self) -> Report:
         look_again()
         ASKED.forget()

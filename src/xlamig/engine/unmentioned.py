@@ -40,16 +40,16 @@ def unreached_scopes(sources: Iterable[Source], beside: Collection[str], switche
     own = [source for source in python if source.file.name not in beside]
     projects = project_folders(every)
     listed = {s.file.name for s in own if not is_installed(s.file.name, projects)}
-    reach = Reach([(s.file.name, s.loaded.mentions) for s in python if s.loaded], roots.__contains__)
-    is_off = _is_off(switches)
-    if not any(reach.unmentioned(listed)) and not reach.unreached(is_off):
+    mentions = [(s.file.name, s.loaded.mentions) for s in python if s.loaded]
+    reach = Reach(mentions, roots.__contains__, _is_off(switches))
+    if not any(reach.unmentioned(listed)) and not reach.unreached():
         return NONE_UNREACHED
     named = _named_elsewhere(every)
     unused: dict[str, list[str]] = {}
     for name, one in reach.unmentioned(listed, named):
         unused.setdefault(name, []).append(one.scope)
     off: dict[str, list[tuple[str, str]]] = {}
-    for (name, scope), why in reach.unreached(is_off, named).items():
+    for (name, scope), why in reach.unreached(named).items():
         if name in listed:
             off.setdefault(name, []).append((scope, why))
     return Unreached(

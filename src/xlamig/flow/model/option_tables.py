@@ -46,7 +46,7 @@ class OptionTable:
 
     def note(self, key: str, codes: Iterable[str], evident: bool = True) -> bool:
         """Note values that an option may have; return whether any is known."""
-        given = {self._code(code) for code in codes}
+        given = self._coded(codes)
         self._values.setdefault(self._key(key), set()).update(given)
         known = any(is_constant(code) and code not in (NONE, UNKNOWN) for code in given)
         if known and evident:
@@ -71,15 +71,20 @@ class OptionTable:
 
     def _unknown(self) -> set[str]:
         """Return the keys that an unknown value may come to."""
-        takers: dict[str, list[str]] = {}
-        waiting: list[str] = []
+        readers: dict[str, list[str]] = {}  # by key with values, the keys that are read as it
         for key in self._every_key():
-            for code in self._values_of(key):
-                if code == UNKNOWN:
-                    waiting.append(key)
-                elif not is_constant(code):
-                    takers.setdefault(key_in(code), []).append(key)
-        return closure(waiting, lambda key: takers.get(key, ()))
+            for source in self._read(key):
+                readers.setdefault(source, []).append(key)
+        takers: dict[str, list[str]] = {}  # by key, what gives its values on
+        waiting: list[str] = []
+        for source, codes in self._values.items():
+            if UNKNOWN in codes:
+                waiting += readers.pop(source, ())
+            for given in keys_in(codes):
+                takers.setdefault(given, []).append(source)
+        return closure(
+            waiting, lambda key: [one for source in takers.get(key, ()) for one in readers.pop(source, ())]
+        )
 
     def _every_key(self) -> set[str]:
         return self._values.keys() | frozenset[str]().union(*map(keys_in, self._values.values()))
@@ -134,8 +139,8 @@ class OptionTable:
     def _key(self, key: str) -> str:
         return key
 
-    def _code(self, code: str) -> str:
-        return code
+    def _coded(self, codes: Iterable[str]) -> Codes:
+        return frozenset(codes)
 
 
 class NameTable(OptionTable):
@@ -148,8 +153,8 @@ class NameTable(OptionTable):
     def _key(self, key: str) -> str:
         return name_of(key)
 
-    def _code(self, code: str) -> str:
-        return _by_name(code)
+    def _coded(self, codes: Iterable[str]) -> Codes:
+        return frozenset(map(_by_name, codes))
 
 
 @lru_cache(maxsize=100_000)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 
 from xlamig.flow.model.mentions import HERE, Block, Conditions, Defined, Mentions
 from xlamig.knowledge import values as table
 
 Modules = Iterable[tuple[str, Mentions]]
 _IsOff = Callable[[Conditions], str]
+_Place = tuple[str, str]
+"""A module's key and a scope of it."""
 
 
 class Reach:
-    """The mentions of all modules, each with its key; `is_own` tells the project's packages by name."""
+    """The mentions of all modules, each with its key; `is_own` tells the project's packages by name, `is_off`
+    returns the test that keeps what has conditions from running, "" if it may run."""
 
-    def __init__(self, modules: Modules, is_own: Callable[[str], bool]) -> None:
+    def __init__(self, modules: Modules, is_own: Callable[[str], bool], is_off: _IsOff) -> None:
         self._every = list(modules)
+        self._is_off = is_off
         searched = frozenset[str]().union(*(mentions.searched for _, mentions in self._every)) - {HERE}
         self._methods_only = any(is_own(where.partition(".")[0]) for where in searched)
         self._ends = tuple(frozenset[str]().union(*(mentions.parts for _, mentions in self._every)))
@@ -30,17 +35,12 @@ class Reach:
         """Yield the functions and classes of the `listed` modules that nothing mentions, or only such ones,
         each with its module's key; `elsewhere` are the names that other files mention."""
         known = [
-            (key, one) for key, one in self._known_by_name() if key in listed and one.name not in elsewhere
+            (key, one) for key, one in self._known_by_name if key in listed and one.name not in elsewhere
         ]
         always = frozenset[str]().union(*(_always_named(mentions) for _, mentions in self._every))
-        unused: dict[tuple[str, str], str] = {}
-        while True:
-            uses = (
-                block.names
-                for key, mentions in self._every
-                for block in mentions.blocks
-                if not unused or not _around(key, block, unused)
-            )
+        unused: dict[_Place, str] = {}
+        while known:
+            uses = (block.names for places, block in self._blocks if not _around(places, unused))
             named = always.union(*uses)
             found = {(key, one.scope): one.name for key, one in known if one.name not in named}
             if found.keys() <= unused.keys():
@@ -48,24 +48,18 @@ class Reach:
             unused = found
         yield from ((key, one) for key, one in known if (key, one.scope) in unused)
 
-    def unreached(self, is_off: _IsOff, named: frozenset[str] = frozenset()) -> Mapping[tuple[str, str], str]:
+    def unreached(self, named: frozenset[str] = frozenset()) -> Mapping[_Place, str]:
         """Return by module and scope the functions and classes that only code mentions which never runs, and
-        the test that keeps it from running, as `is_off` returns it; `named` are mentioned elsewhere."""
-        blocks = [
-            (key, block, is_off(block.conditions))
-            for key, mentions in self._every
-            for block in mentions.blocks
-        ]
-        found: dict[tuple[str, str], str] = {}
-        if not any(why for _, _, why in blocks):
+        the test that keeps it from running; `named` are mentioned elsewhere."""
+        found: dict[_Place, str] = {}
+        if not any(self._off):
             return found
-        known = [(key, one) for key, one in self._known_by_name() if one.name not in named]
+        known = [(key, one) for key, one in self._known_by_name if one.name not in named]
         while True:
             runs: set[str] = set()
             kept: dict[str, str] = {}
-            for key, block, why in blocks:
-                off = why or _around(key, block, found)
-                if off:
+            for (places, block), why in zip(self._blocks, self._off, strict=True):
+                if off := why or _around(places, found):
                     kept.update(dict.fromkeys(block.names, off))
                 else:
                     runs |= block.names
@@ -78,14 +72,34 @@ class Reach:
                 return found
             found = {**now, **found}
 
-    def _known_by_name(self) -> Iterator[tuple[str, Defined]]:
-        """Yield the functions and classes that only a mention of their name can run."""
+    @cached_property
+    def _blocks(self) -> list[tuple[tuple[_Place, ...], Block]]:
+        """The blocks of all modules, each with the scopes that it lies in."""
+        found = []
         for key, mentions in self._every:
-            for one in mentions.defined:
-                looked_up = one.name.startswith(self._ends) or one.name.endswith(self._ends)
-                searchable = not one.owner and (self._methods_only or HERE in mentions.searched)
-                if not looked_up and not searchable and self._are_own(one.owner or one.name, set()):
-                    yield key, one
+            known: dict[str, tuple[_Place, ...]] = {}
+            for block in mentions.blocks:
+                if block.scope not in known:
+                    known[block.scope] = tuple(_places(key, block.scope))
+                found.append((known[block.scope], block))
+        return found
+
+    @cached_property
+    def _off(self) -> list[str]:
+        """Why each of the blocks never runs by its own conditions."""
+        return [self._is_off(block.conditions) for _, block in self._blocks]
+
+    @cached_property
+    def _known_by_name(self) -> list[tuple[str, Defined]]:
+        """The functions and classes that only a mention of their name can run."""
+        return [(key, one) for key, mentions in self._every for one in self._known_in(mentions)]
+
+    def _known_in(self, mentions: Mentions) -> Iterator[Defined]:
+        for one in mentions.defined:
+            looked_up = one.name.startswith(self._ends) or one.name.endswith(self._ends)
+            searchable = not one.owner and (self._methods_only or HERE in mentions.searched)
+            if not looked_up and not searchable and self._are_own(one.owner or one.name, set()):
+                yield one
 
     def _are_own(self, owner: str, seen: set[str]) -> bool:
         """Return whether the methods of a class are called by the project alone: it derives from its classes
@@ -106,8 +120,16 @@ def _always_named(mentions: Mentions) -> frozenset[str]:
     return mentions.compared | mentions.imported if HERE in mentions.searched else mentions.compared
 
 
-def _around(key: str, block: Block, found: Mapping[tuple[str, str], str]) -> str:
-    """Return why the function or class that a block lies in never runs; "" if it may."""
-    parts = block.scope.split(".")
-    scopes = (".".join(parts[: i + 1]) for i in range(len(parts)))
-    return next((found[key, scope] for scope in scopes if (key, scope) in found), "")
+def _places(key: str, scope: str) -> Iterator[_Place]:
+    """Yield a scope and those around it, the outermost first."""
+    parts = scope.split(".")
+    return ((key, ".".join(parts[: i + 1])) for i in range(len(parts)))
+
+
+def _around(places: Iterable[_Place], found: Mapping[_Place, str]) -> str:
+    """Return why one of the functions and classes that a block lies in never runs; "" if all may."""
+    if found:
+        for place in places:
+            if place in found:
+                return found[place]
+    return ""

@@ -224,3 +224,20 @@ def test_lowers_what_only_such_branches_use(
     options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
     found = sorted(engine.check([tmp_path], options).findings, key=lambda f: f.filename)
     assert [finding.severity for finding in found] == expected
+
+
+def test_what_the_cache_keeps_of_options_follows_settings_and_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1)
+
+    def severities_now(files: dict[str, str]) -> list[str]:
+        write(files, tmp_path)
+        return [finding.severity for finding in engine.check([Path()], options).findings]
+
+    assert severities_now({"solver.py": SOLVER.format(test="kind == 'log'"), **FREE}) == ["info"]
+    assert severities_now({"a.json": '{"kind": "log"}\n'}) == ["error"]
+    assert severities_now({"a.json": '{"kind": "karras"}\n'}) == ["info"]
+    assert severities_now({"run.py": FREE["run.py"] + "solver.sample(kind='log')\n"}) == ["error"]
+    assert severities_now({"run.py": FREE["run.py"] + "print()\n"}) == ["info"]

@@ -59,7 +59,7 @@ class Failure:
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """`tree` is the pickled IR: at rest it is an eighth of its size as objects. `seal` is the
-    interface's digest."""
+    interface's digest, `given_seal` that of what the module gives to options."""
 
     interface: Interface | None = None
     seal: str = ""
@@ -68,6 +68,7 @@ class Loaded:
     uses: str = ""  # see flow.summary_of
     native: Native | None = None
     given: Given = NOTHING_GIVEN
+    given_seal: str = ""
     mentions: Mentions = field(default_factory=Mentions)
     clues: Clues = NO_CLUES
 
@@ -109,6 +110,7 @@ def load(job: LoadJob) -> Loaded:
         pickle.dumps(module, 5),
         uses=summary.uses,
         given=summary.given,
+        given_seal=digest(summary.given),
         mentions=summary.mentions,
         clues=clues,
     )

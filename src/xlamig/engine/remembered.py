@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from xlamig.flow.model.switches import Switches
+from xlamig.flow.model.outcomes import State
 
 Answer = TypeVar("Answer")
 
@@ -29,5 +29,5 @@ class Remembered(Generic[Answer]):
 class Answers:
     """They hold as long as the folders around the program are the same."""
 
-    switches: Remembered[Switches] = field(default_factory=Remembered)
+    switches: Remembered[Mapping[str, State]] = field(default_factory=Remembered)
     unread: Remembered[dict[str, str]] = field(default_factory=Remembered)

@@ -94,7 +94,7 @@ class Run:
             self.reports.update((report.filename, report) for report in unread)
             loader = self._loader(cache)
             self.all_loaded = loader.load_all(self.sources.values(), self._processes(), self._progress)
-            self.program = self._whole_program(own_packages(self.paths, found.files))
+            self.program = self._whole_program(own_packages(self.paths, found.files), cache)
             self.reports.update(self._analyse(cache))
         finally:
             cache.close()
@@ -114,7 +114,7 @@ class Run:
 
     # ------------------------------------------------------------------ the program
 
-    def _whole_program(self, own: frozenset[str]) -> WholeProgram:
+    def _whole_program(self, own: frozenset[str], cache: Cache) -> WholeProgram:
         sources, memory = self.sources.values(), self.memory
         answers = memory.answers if memory else Answers()
         modules = {s.module: s for s in sources if s.loaded and s.loaded.interface}
@@ -128,7 +128,7 @@ class Run:
         )
         asides = asides_of(sources)
         beside = files_beside(sources, index, asides)
-        switches = switches_of(sources, asides, answers.switches) if self._complete else None
+        switches = switches_of(sources, asides, answers.switches, cache) if self._complete else None
         program = WholeProgram(
             index,
             natives,
@@ -140,7 +140,7 @@ class Run:
             own,
             gpu_only_files(sources, index, beside),
             switches,
-            unreached_scopes(sources, beside, switches) if switches else NONE_UNREACHED,
+            NONE_UNREACHED if switches is None else unreached_scopes(sources, beside, switches),
             seals=memory.seals if memory else {},
         )
         for source in sources:

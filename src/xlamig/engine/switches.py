@@ -8,11 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from xlamig.config.disk import ASKED
+from xlamig.engine.cache import Cache, digest
 from xlamig.engine.remembered import Remembered
 from xlamig.engine.source import Source
 from xlamig.findings import Aside
 from xlamig.flow.model.given import Given
 from xlamig.flow.model.option_codes import FINITE, OFF, ON, TEXT, UNKNOWN
+from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.switches import Switches
 
 _SUFFIXES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
@@ -34,21 +36,39 @@ _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 
 
 def switches_of(
-    sources: Iterable[Source], asides: Mapping[str, Aside], known: Remembered[Switches]
-) -> Switches:
-    """Return the options that the files of a run give values to; what tests do is not counted."""
+    sources: Iterable[Source],
+    asides: Mapping[str, Aside],
+    known: Remembered[Mapping[str, State]],
+    cache: Cache,
+) -> Mapping[str, State]:
+    """Return the states of the options that the files of a run give values to; what tests do is not
+    counted."""
     sources = list(sources)
     own = [source for source in sources if asides.get(source.file.name) != "tests"]
     clues = [source.loaded.clues for source in sources if source.loaded]
     evaluates = any(clue.evaluates for clue in clues) and not any(clue.trains for clue in clues)
-    question = (evaluates, [(source.file.path, _given(source) or source.source.text) for source in own])
-    return known.ask(question, lambda: _find_switches(own, evaluates))
+    question = (evaluates, [(source.file.path, _seal(source) or source.source.text) for source in own])
+
+    def find() -> Mapping[str, State]:
+        beside = list(texts_beside(own))
+        key = digest("switches", question, beside)
+        found: Mapping[str, State] | None = cache.get_many([key]).get(key)
+        if found is None:
+            found = _find_switches(own, evaluates, beside).states()
+            cache.put_many({key: found})
+        return found
+
+    return known.ask(question, find)
 
 
-def _find_switches(sources: list[Source], evaluates: bool) -> Switches:
+def _seal(source: Source) -> str:
+    return source.loaded.given_seal if source.loaded and source.loaded.interface else ""
+
+
+def _find_switches(sources: list[Source], evaluates: bool, beside: list[str]) -> Switches:
     switches = Switches((given for source in sources if (given := _given(source))), evaluates)
     if names := switches.undecided():
-        for option, code in _given_elsewhere(names, sources):
+        for option, code in _given_elsewhere(names, sources, beside):
             switches.give(option, code)
     return switches
 
@@ -57,12 +77,14 @@ def _given(source: Source) -> Given | None:
     return source.loaded.given if source.loaded and source.loaded.interface else None
 
 
-def _given_elsewhere(names: Iterable[str], sources: list[Source]) -> Iterator[tuple[str, str]]:
+def _given_elsewhere(
+    names: Iterable[str], sources: list[Source], beside: list[str]
+) -> Iterator[tuple[str, str]]:
     """Yield what the files say of options that are no modules, or were not read as such."""
     listed = "|".join(re.escape(name).replace("_", "[_-]") for name in sorted(names, key=len, reverse=True))
     spoken = re.compile(rf"(?<![\w-])(--?)?({listed})(?![\w-])")
     unread = (s.source.text for s in sources if not _given(s) and s.source.kind != "native")
-    for text in (*(_COMMENT.sub("", text) for text in unread), *texts_beside(sources)):
+    for text in (*(_COMMENT.sub("", text) for text in unread), *beside):
         for found in spoken.finditer(text):
             value = _VALUE.match(text, found.end())
             option, dashed = found[2].replace("-", "_"), bool(found[1])

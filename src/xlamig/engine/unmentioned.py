@@ -10,8 +10,7 @@ from xlamig.engine.source import Source
 from xlamig.engine.switches import texts_beside
 from xlamig.engine.unused import is_installed, is_script, project_folders
 from xlamig.flow.model.mentions import Conditions
-from xlamig.flow.model.outcomes import outcome
-from xlamig.flow.model.switches import Switches
+from xlamig.flow.model.outcomes import State, outcome
 from xlamig.flow.model.unreached import Reach
 
 _COMMENT = re.compile(r"#[^\n]*\(")
@@ -29,9 +28,11 @@ class Unreached(NamedTuple):
 NONE_UNREACHED = Unreached({}, {})
 
 
-def unreached_scopes(sources: Iterable[Source], beside: Collection[str], switches: Switches) -> Unreached:
-    """Return what nothing runs. Nothing in a package that can be installed: its users may call anything; and
-    nothing where no script runs what there is."""
+def unreached_scopes(
+    sources: Iterable[Source], beside: Collection[str], switches: Mapping[str, State]
+) -> Unreached:
+    """Return what nothing runs, for options with the states of `switches`. Nothing in a package that can be
+    installed: its users may call anything; and nothing where no script runs what there is."""
     every = list(sources)
     python = [s for s in every if s.source.kind is None and s.loaded and s.loaded.interface]
     if not any(is_script(s) and s.file.name not in beside and "torch" in s.source.text for s in python):
@@ -58,9 +59,8 @@ def unreached_scopes(sources: Iterable[Source], beside: Collection[str], switche
     )
 
 
-def _is_off(switches: Switches) -> Callable[[Conditions], str]:
+def _is_off(states: Mapping[str, State]) -> Callable[[Conditions], str]:
     """Return a function that returns the first of several conditions that never holds, "" for none."""
-    states = switches.states()
 
     def first(conditions: Conditions) -> str:
         for condition, holds in conditions:

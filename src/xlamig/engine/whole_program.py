@@ -24,8 +24,7 @@ from xlamig.flow.interp.visits import NO_VISIT, Visit, relocated
 from xlamig.flow.model.callers import NO_CALLERS
 from xlamig.flow.model.conditions import MAIN
 from xlamig.flow.model.option_codes import OFF
-from xlamig.flow.model.outcomes import State
-from xlamig.flow.model.switches import Switches
+from xlamig.flow.model.outcomes import NO_STATE, State
 from xlamig.source.text import SourceText
 
 Seals = MutableMapping[tuple[str, frozenset[str]], tuple[Interface, str]]
@@ -46,7 +45,7 @@ class WholeProgram:
     unread: Mapping[str, str]  # by module, see unread_files
     own: frozenset[str]  # the packages at the top of the paths
     gpu_only: Mapping[str, str]  # by file, see gpu_only_files
-    switches: Switches | None = None  # None where not all of the program is known
+    switches: Mapping[str, State] | None = None  # None where not all of the program is known
     unreached: Unreached = NONE_UNREACHED
     visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
     _sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
@@ -91,7 +90,7 @@ class WholeProgram:
         """Return the options with a known state that a file tests."""
         if self.switches is None:
             return ()
-        known = ((option, self.switches.state(option)) for option in sorted(loaded.given.tested))
+        known = ((option, self.switches.get(option, NO_STATE)) for option in sorted(loaded.given.tested))
         found = tuple((option, state) for option, state in known if state)
         if is_tried_out(source.source.text, source.module in self.index.import_depths):
             found += ((MAIN, (OFF,)),)

@@ -259,7 +259,7 @@ def join_calls(one: Calls, other: Calls) -> Calls:
     positional = (*(a | b for a, b in zip(longer, shorter, strict=False)), *longer[len(shorter) :])
     keywords = {
         name: one.keywords.get(name, _NONE) | other.keywords.get(name, _NONE)
-        for name in one.keywords.keys() | other.keywords.keys()
+        for name in (*one.keywords, *(name for name in other.keywords if name not in one.keywords))
     }
     return Calls(positional, keywords, one.filled | other.filled)
 

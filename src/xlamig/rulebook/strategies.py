@@ -75,6 +75,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         ),
         "device-of-rank": StrategyInfo("writes the XLA device where there is one, the rank's GPU elsewhere"),
         "device-of-tensor": StrategyInfo("moves what the test guards to the device of the tensor it asks"),
+        "device-parameter": StrategyInfo("makes the default None, which the body replaces by the device"),
         "device-selection": StrategyInfo("calls the device helper instead of choosing between CUDA and CPU"),
         "display": StrategyInfo("is shown, not written"),
         "drop-argument": StrategyInfo("drops {argument}", {"argument": _TEXTS}, (("argument",),)),

@@ -23,6 +23,7 @@ from xlamig.fix.strategies.device_flag import device_flag
 from xlamig.fix.strategies.device_literal import device_literal
 from xlamig.fix.strategies.device_move import device_move
 from xlamig.fix.strategies.device_of_rank import device_of_rank
+from xlamig.fix.strategies.device_parameter import device_parameter
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.flag_first import flag_first
@@ -68,6 +69,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "device-move": device_move,
         "device-of-rank": device_of_rank,
         "device-of-tensor": device_of_tensor,
+        "device-parameter": device_parameter,
         "device-selection": device_selection,
         "display": display,
         "drop-argument": drop_argument,

@@ -70,6 +70,27 @@ def test_the_boundary_stands_above_what_reads_or_branches(
     assert fixed(tail, tmp_path, monkeypatch, "XLA401")[0] == "step_boundary()"
 
 
+AGAIN = "        {}\n        again.backward()\n        optimizer.step()\n"
+
+
+@pytest.mark.parametrize(
+    ("between", "boundaries"),
+    [
+        ("again = model(x).log_softmax(1).mean()", 1),
+        ("again = -torch.log(model(x)).mean()", 1),
+        ("again = catalog(fingerprint(x)).mean()", 1),
+        ("log(loss); again = model(x).mean()", 2),
+        ("self.log_metrics(loss); again = model(x).mean()", 2),
+        ("logger.info(loss); again = model(x).mean()", 2),
+    ],
+)
+def test_two_updates_share_a_boundary_unless_a_value_is_read(
+    between: str, boundaries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = fixed(AGAIN.format(between), tmp_path, monkeypatch, "XLA401")
+    assert lines.count("step_boundary()") == boundaries
+
+
 def test_a_wait_in_each_iteration_is_the_only_boundary(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,8 +18,9 @@ _BELONGS = re.compile(
 _ZEROES = re.compile(r"\.zero_grad\(")
 _IN_PLACE = re.compile(r"\.(?:mul|add|copy|lerp|sub|div)_\(|\.data\b|\.grad\b")
 _READS = re.compile(
-    r"\.(?:item|tolist|cpu|numpy|set_postfix|set_description|save|synchronize)\(|print|log|wandb|writer|\btime\b"
-    r"|perf_counter|\b(?:float|int|bool|str)\(|torch\.save"
+    r"\.(?:item|tolist|cpu|numpy|set_postfix|set_description|save|synchronize)\(|\bprint\b|\btime\b|perf_counter"
+    r"|\b(?:logg(?:er|ing)|wandb|\w*writer)\b|(?:(?<![\w.])|\bself\.)log(?:_\w+)?\("
+    r"|\b(?:float|int|bool|str)\(|torch\.save"
 )
 
 

@@ -111,6 +111,7 @@ def test_reports_nothing_without_gradients() -> None:
         "import torch_xla\ntorch_xla.sync()\n",  # a boundary without a device
         "from xla_compat import step_boundary\n",
         "from xla_compat import seed_xla\nseed_xla(0)\n",
+        "from package.xla_compat import step_boundary\n",
         f'import torch_xla\ndef step_boundary():\n    """{helpers.DOCSTRINGS["step_boundary"]}"""\n    '
         "os.environ['PJRT_DEVICE']\n",
     ],
@@ -191,6 +192,8 @@ def test_moves_what_a_step_needs(body: str, expected: str) -> None:
         "criterion = nn.MSELoss()\n",
         "a = np.zeros(4).tolist()\n",
         "for i in torch.arange(4):\n    print(i)\n",
+        "rows = np.zeros((4, 4))[:2]\nfor row in rows:\n    print(row.reshape(2, 2))\n",
+        "for i, row in enumerate(np.zeros((4, 4)).copy()):\n    print(row.reshape(2, 2))\n",
     ],
 )
 def test_leaves_what_the_host_needs(more: str) -> None:

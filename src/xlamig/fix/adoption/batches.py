@@ -90,7 +90,27 @@ class Batches:
             source = source.args[0].value
         if isinstance(source, ir.Call) and isinstance(source.func, ir.Name) and source.func.id == "range":
             return False
+        if self._is_on_host(source):
+            return False
         return is_loader(self.calls, self.tree, source) or not self.known.is_tensor(source)
+
+    def _is_on_host(self, source: ir.Expr) -> bool:
+        """Return whether an expression, or all that its name is bound to, was copied to the host."""
+        given = [source]
+        if isinstance(source, ir.Name):
+            bound = bindings(self.tree.owner(source), source.id)
+            given = [node.value for node in bound if isinstance(node, ir.Assign)]
+            if len(given) < len(bound):
+                return False
+        return bool(given) and all(map(self._ends_on_host, given))
+
+    def _ends_on_host(self, value: ir.Expr) -> bool:
+        while isinstance(value, ir.Call | ir.Attribute | ir.Subscript):
+            copied = isinstance(value, ir.Attribute) and value.attr in values.names("placing", "host")
+            if copied or self.calls.canonical(value).startswith("numpy."):
+                return True
+            value = value.func if isinstance(value, ir.Call) else value.value
+        return False
 
     def _is_batch(self, node: ir.Node, name: str) -> bool:
         """Return whether a loop over a loader around `node` binds the name."""

@@ -34,7 +34,7 @@ def names_device(module: ir.Module, helper: str) -> bool:
     return any(
         _NAMED.search(name)
         for name in _names(module)
-        if name != helpers.SEED and not name.startswith((helper, "torch_xla"))
+        if name != helpers.SEED and not name.startswith("torch_xla") and f".{helper}." not in f".{name}."
     )
 
 

@@ -26,11 +26,13 @@ class Loader:
     cache: Cache
     parsed: MutableMapping[Path, Parsed] = field(default_factory=dict)
 
-    def load_all(self, sources: Collection[Source], processes: int, progress: Progress) -> bool:
-        """Set `loaded` of every source; its tree stays None where the result comes from the cache. Return
-        whether no process was lost on the way."""
+    def load_all(
+        self, sources: Collection[Source], processes: int, progress: Progress, all_matter: bool = False
+    ) -> bool:
+        """Set `loaded` of every source; its tree stays None where the result comes from the cache. With
+        `all_matter` none is read for its syntax only. Return whether no process was lost on the way."""
         jobs: dict[str, LoadJob] = {}
-        matter = _files_that_matter(sources)
+        matter = {s.file.name for s in sources} if all_matter else _files_that_matter(sources)
         for source in sources:
             if source.source.kind not in (None, "native"):
                 source.loaded = Loaded()

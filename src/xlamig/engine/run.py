@@ -20,6 +20,7 @@ from xlamig.engine.found import files_of
 from xlamig.engine.garbage import young_only
 from xlamig.engine.gpu_only import gpu_only_files
 from xlamig.engine.homes import homes
+from xlamig.engine.imported import load_imported
 from xlamig.engine.isolation import Lost, Work, run_all
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.load import Loaded
@@ -49,7 +50,7 @@ from xlamig.source.text import SourceText
 class Run:
     """One run. After `report()` its fields are there for the fixer. `memory` and `found` come from an
     earlier run over the same program. With `around`, the rest of the project is analysed too, and not
-    reported."""
+    reported. Where the paths name files, `imported` are those that they import from: read, not analysed."""
 
     paths: Sequence[Path]
     options: Options
@@ -57,6 +58,7 @@ class Run:
     found: Discovery | None = None
     around: bool = False
     sources: dict[str, Source] = field(default_factory=dict)
+    imported: dict[str, Source] = field(default_factory=dict)
     asked: frozenset[str] = field(default_factory=frozenset)  # the files of the paths
     all_loaded: bool = True  # no process was lost on the way
     program: WholeProgram = field(init=False)
@@ -94,6 +96,9 @@ class Run:
             self.reports.update((report.filename, report) for report in unread)
             loader = self._loader(cache)
             self.all_loaded = loader.load_all(self.sources.values(), self._processes(), self._progress)
+            if not self._complete and self.options.stdin is None:
+                known, most = self.sources, self._processes()
+                self.imported = load_imported(known, self._resolver(), reader, loader, most)
             self.program = self._whole_program(own_packages(self.paths, found.files), cache)
             self.reports.update(self._analyse(cache))
         finally:
@@ -117,10 +122,9 @@ class Run:
     def _whole_program(self, own: frozenset[str], cache: Cache) -> WholeProgram:
         sources, memory = self.sources.values(), self.memory
         answers = memory.answers if memory else Answers()
-        modules = {s.module: s for s in sources if s.loaded and s.loaded.interface}
-        interfaces = {
-            name: s.loaded.interface for name, s in modules.items() if s.loaded and s.loaded.interface
-        }
+        known = [*sources, *self.imported.values()]
+        modules = {s.module: s for s in known if s.loaded and s.loaded.interface}
+        interfaces = {name: i for name, s in modules.items() if s.loaded and (i := s.loaded.interface)}
         index = memory.index_of(interfaces) if memory else ProjectIndex(interfaces)
         natives = NativeIndex(
             {name: s.loaded.native for name, s in self.sources.items() if s.loaded and s.loaded.native},
@@ -143,7 +147,7 @@ class Run:
             NONE_UNREACHED if switches is None else unreached_scopes(sources, beside, switches),
             seals=memory.seals if memory else {},
         )
-        for source in sources:
+        for source in known:
             program.note_sinks(source, source.loaded or Loaded())
         return program
 
@@ -152,7 +156,7 @@ class Run:
         unread = [name for name in self.reports.keys() - self.sources.keys() if kind_of(name) is None]
         sessions = {source.session.key: source.session for source in self.sources.values()}
         survey = ProgramIndex(sessions.values(), self._complete and not unread, index)
-        for name, source in self.sources.items():
+        for name, source in (self.sources | self.imported).items():
             survey.note(name, source.module, source.source.text, source.loaded or Loaded())
         self.programs = {
             name: survey.program(source.session.key, name) for name, source in self.sources.items()
@@ -233,8 +237,7 @@ class Run:
             import_module("xlamig.engine.judging")  # before processes start with a copy of it
         for name in jobs:
             self.sources[name].session.compile(cache)
-        work = Work(analyse, _never)
-        results = run_all(work, list(jobs.values()), self._processes(), self._progress.advance)
+        results = run_all(Work(analyse, _never), [*jobs.values()], self._processes(), self._progress.advance)
         found: dict[str, Analysed] = {}
         for name, result in zip(jobs, results, strict=True):
             if isinstance(result, Lost):

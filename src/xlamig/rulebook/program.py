@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -68,4 +69,4 @@ def _conditions(head: object) -> Iterator[tuple[str, str]]:
 
 def word_of(name: str) -> str:
     """A word that a file has to hold to use the name."""
-    return name.partition("*")[0].partition("(")[0].rstrip(".").rpartition(".")[2]
+    return re.split(r"[*(=]", name, maxsplit=1)[0].rstrip(".").rpartition(".")[2]

@@ -105,6 +105,7 @@ def test_constructor_that_runs_once_is_not_reported() -> None:
         ("Distribution._validate_args = False", []),
         ("Distribution.set_default_validate_args(__debug__)", [(6, "likely")]),
         ("Other._validate_args = False", [(6, "likely")]),
+        ("checks = Distribution._validate_args", [(6, "likely")]),
     ],
 )
 def test_only_false_switches_the_checks_off(switch: str, found: list[tuple[int, str]]) -> None:

@@ -39,8 +39,8 @@ def uses_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> str:
 
 
 def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
-    """Every chain of names and attributes, with the argument of a call that switches something off, as in
-    `f(False)`, and every module that is imported by its whole name."""
+    """Return every chain of names and attributes, what switches something off, as `f(False)` and `a.b=False`,
+    and every module that is imported by its whole name."""
     paths: set[str] = set()
     modules: set[str] = set()
     stack: list[ir.Node] = [statement]
@@ -58,6 +58,8 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
         elif not isinstance(node, ir.Const):
             if isinstance(node, ir.Call) and _switches_off(node):
                 paths.add(f"{path_of(node.func)}(False)")
+            elif isinstance(node, ir.Assign) and _is_false(node.value):
+                paths.update(f"{path_of(target)}=False" for target in node.targets if path_of(target))
             stack.extend(ir.children(node))
     return paths, modules
 
@@ -65,7 +67,11 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
 def _switches_off(node: ir.Call) -> bool:
     """Return whether `False` is all that a call of a name is given."""
     value = node.args[0].value if len(node.args) == 1 else None
-    return isinstance(value, ir.Const) and value.value is False and bool(path_of(node.func))
+    return _is_false(value) and bool(path_of(node.func))
+
+
+def _is_false(node: ir.Expr | None) -> bool:
+    return isinstance(node, ir.Const) and node.value is False
 
 
 def _all(scopes: ScopeTable) -> Iterable[Scope]:

@@ -101,3 +101,14 @@ def test_import_that_does_not_parse_is_unknown(project: Path) -> None:
 def test_large_file_that_is_imported_is_not_read(project: Path) -> None:
     (project / "pkg/utils/tensors.py").write_text(FUNCTIONS + "# a table\n" * 40_000)
     assert found(project, "pkg/halves.py") == set()
+
+
+def test_file_of_which_most_is_used_for_its_size_is_read_first(project: Path) -> None:
+    (project / "pkg/utils/tensors.py").write_text(FUNCTIONS + "# a table\n" * 18_000)
+    (project / "pkg/utils/tables.py").write_text("TABLE = ()\n" + "# a table\n" * 15_000)
+    (project / "pkg/utils/__init__.py").write_text("")
+    imports = "from pkg.utils.tensors import counted, halved\nfrom pkg.utils.tables import TABLE\n"
+    (project / "pkg/halves.py").write_text(
+        imports + TRAIN.format(name="halved").replace("utils", "utils.tensors")
+    )
+    assert found(project, "pkg/halves.py") == {("XLA106", "pkg/halves.py")}

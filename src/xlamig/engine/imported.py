@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from xlamig.config.load import Resolver
@@ -31,7 +32,7 @@ def load_imported(
     processes: int,
 ) -> dict[str, Source]:
     """Return the files that define what `asked` import, loaded: at most 100, and together no larger than
-    400 kB or than `asked`. Small files come first."""
+    400 kB or than `asked`."""
     found: dict[str, Source] = {}
     imported = _ImportedFiles(asked, resolver.settings_for)
     for files in imported.rounds():
@@ -64,7 +65,8 @@ class _ImportedFiles:
         """Yield the files to read next; `add` has to be called with them before the next ones."""
         for _ in range(_MOST_REEXPORTS):
             self._seen.update(self._waiting)
-            if files := self._choose({t[0] for use in self._waiting if (t := self._find(*use)) is not None}):
+            found = (target[0] for use in self._waiting if (target := self._find(*use)) is not None)
+            if files := self._choose(Counter(name for name in found if name not in self._sources)):
                 yield files
             self._waiting = list(dict.fromkeys(self._next_uses()))
             if not self._waiting:
@@ -74,27 +76,29 @@ class _ImportedFiles:
         """Add the files that were read, with their interfaces."""
         self._sources.update(sources)
 
-    def _choose(self, names: Iterable[str]) -> list[SourceFile]:
-        """Return the smallest of the files not yet read; half of what may be read is left for re-exports."""
-        found = [
-            file for name in names if name not in self._sources and (file := self._file(name)) is not None
-        ]
+    def _choose(self, uses: Mapping[str, int]) -> list[SourceFile]:
+        """Return files to read: those first of which most is used for their size. Half of what may be read is
+        left for later rounds: for re-exports."""
+        found = [file for name in uses if (file := self._file(name)) is not None]
         most, chosen = self._bytes_left // 2, list[SourceFile]()
-        for file in sorted(found, key=lambda file: (file.size, file.name)):
-            if file.size > most or not self._files_left:
-                break
-            most -= file.size
-            self._bytes_left -= file.size
-            self._files_left -= 1
-            chosen.append(file)
+        for file in sorted(found, key=lambda file: (file.size / uses[file.name], file.name)):
+            if file.size <= most and self._files_left:
+                most -= file.size
+                self._bytes_left -= file.size
+                self._files_left -= 1
+                chosen.append(file)
         return chosen
 
     def _next_uses(self) -> Iterator[_Use]:
         """Yield what the names that are used stand for in the files that hold them."""
         for dotted, origin in self._waiting:
             target = self._find(dotted, origin)
-            interface = _interface(self._sources.get(target[0])) if target is not None else None
-            if target is None or interface is None:
+            if target is None:
+                continue
+            if target[0] not in self._sources:  # others came first
+                yield dotted, origin
+            interface = _interface(self._sources.get(target[0]))
+            if interface is None:
                 continue
             for name in _meanings(interface, target[1]):
                 if (use := (name, target[0])) not in self._seen:

@@ -244,13 +244,15 @@ def test_inference_mode_matters_where_a_linear_is_used(tmp_path: Path, text: str
         ("[device]", "info"),
         ("[self.device]", "info"),
         ("[util.dev()]", "info"),
+        ("[select(rank)]", "info"),
         ("[get_rank()]", "error"),
         ("[rank]", "error"),
     ],
 )
 def test_device_ids_may_name_the_own_device(ids: str, severity: str) -> None:
     ddp = "torch.nn.parallel.DistributedDataParallel"
-    text = f"import torch\ndef f(self, model, device, rank):\n    return {ddp}(model, device_ids={ids})\n"
+    text = "import torch\ndef select(rank):\n    return torch.device(f'cuda:{rank}')\n"
+    text += f"def f(self, model, device, rank):\n    return {ddp}(model, device_ids={ids})\n"
     assert [f.severity for f in found(text, select=["XLA702"])] == [severity]
 
 

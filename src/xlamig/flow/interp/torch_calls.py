@@ -121,6 +121,8 @@ class TorchCalls:
             case "module":
                 return self._parts(self._module(name, node), args)
             case "wrapped-module":
+                ids = args.get(1, "device_ids")
+                self.m.prove(node, own_device=ids is not None and element_of(ids).kind == "device")
                 return first if first.kind == "module" else AbstractValue("module", "device", sure=LIKELY)
             case "optimizer":
                 return self._optimizer(first, node)

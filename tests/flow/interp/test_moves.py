@@ -90,3 +90,65 @@ def test_a_move_that_no_optimizer_sees_is_silent(program: str) -> None:
 def test_an_optimizer_holds_the_parameters_of_parts_at_any_depth() -> None:
     program = f"{AGENT}agent = Agent(nn.Linear(4, 2))\n{OPTIMIZER}agent.cuda()\n"
     assert [fact.via for fact in facts(program) if fact.kind == "module-move"] == ["optimizer"]
+
+
+HOLDER = """
+class Held(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.zeros(1))
+        self.z = torch.zeros(1, requires_grad=True)
+        self.ws = nn.ParameterList([nn.Parameter(torch.zeros(1))])
+
+    def parameters(self):
+        return self.ws
+
+    def optimizer(self):
+        return torch.optim.SGD([self.w], lr=0.1)
+
+class Builds(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = Held()
+        self.opt = torch.optim.SGD(GIVEN, lr=0.1)
+
+"""
+OWN = "self.net.parameters()"
+
+
+def optimizers_left_behind(body: str, given: str = OWN) -> int:
+    found = facts(HOLDER.replace("GIVEN", given) + body)
+    return sum(fact.kind == "module-move" and fact.via == "optimizer" for fact in found)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "held = Held().cuda()\nopt = torch.optim.SGD([held.w], lr=0.1)\n",
+        "held = Held().cuda()\nopt = torch.optim.SGD(held.ws, lr=0.1)\n",
+        "held = Held().cuda()\nopt = torch.optim.SGD(held.parameters(), lr=0.1)\n",
+        "held = Held()\nheld.cuda()\nopt = held.optimizer()\n",
+        "held = Held()\nopt = torch.optim.SGD([held.z], lr=0.1)\nheld.cuda()\n",  # no parameter: it stays
+        "held, other = Held(), nn.Linear(1, 1)\nopt = torch.optim.SGD([held.w], lr=0.1)\nother.cuda()\n",
+        "held = Held()\nopt = torch.optim.SGD([held.w], lr=0.1)\nheld.to(torch.bfloat16)\n",
+    ],
+)
+def test_parameters_given_one_by_one_stay_with_a_module_on_the_device(body: str) -> None:
+    assert optimizers_left_behind(body) == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "given"),
+    [
+        ("held = Held()\nopt = torch.optim.SGD([held.w], lr=0.1)\nheld.cuda()\n", OWN),
+        ("held = Held()\nopt = torch.optim.SGD([{'params': [held.w]}], lr=0.1)\nheld.cuda()\n", OWN),
+        ("held = Held()\nopt = torch.optim.SGD(held.ws, lr=0.1)\nheld.cuda()\n", OWN),
+        ("held = Held()\nopt = torch.optim.SGD(held.parameters(), lr=0.1)\nheld.cuda()\n", OWN),
+        ("held = Held()\nopt = held.optimizer()\nheld.cuda()\n", OWN),
+        ("model = Builds().cuda()\n", OWN),
+        ("model = Builds().cuda()\n", "[self.net.w]"),
+        ("model = Builds().cuda()\n", "self.net.ws"),
+    ],
+)
+def test_parameters_given_one_by_one_are_left_behind_by_a_move(body: str, given: str) -> None:
+    assert optimizers_left_behind(body, given) == 1

@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.facts import ModuleMove, Why
 from xlamig.flow.interp.conventions import is_move
 from xlamig.flow.interp.departures import Departures
-from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, Ref, alternatives
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, Ref, alternatives, element_of
 from xlamig.flow.interp.events import Event
 from xlamig.flow.interp.frames import ClassInfo, modules_of
 from xlamig.flow.interp.moved_to_save import record_move_to_save
@@ -148,6 +148,23 @@ class Moves:
             module=path,
             optimizer="",
         )
+
+    def given(self, written: ir.Expr, optimizer: ir.Call) -> None:
+        """An optimizer is given attributes of a module, or what its own `parameters()` returns."""
+        for node in ir.walk(written):
+            match node:
+                case ir.Call(func=ir.Attribute(value=owner, attr="parameters"), args=()):
+                    held = True
+                case ir.Attribute(value=owner):
+                    value = self.m.semantics.evaluate(node)
+                    value = element_of(value) if value.kind == "sequence" else value
+                    held = value.trait is Mark.PARAMETER and value.place != "device"
+                case _:
+                    continue
+            if held and isinstance(owner, ir.Name | ir.Attribute):
+                module = self.m.semantics.evaluate(owner)
+                if module.kind == "module":
+                    self.depends(module, "optimizer", optimizer)
 
     def attribute(
         self, target: ir.Attribute, owner: AbstractValue, thing: AbstractValue, value: ir.Expr | None

@@ -54,6 +54,7 @@ _WORDS: dict[str, AbstractValue] = {
     "device-tensor": AbstractValue("tensor", "device", sure=LIKELY),
     "none": NONE,
     "number": NUMBER,
+    "parameter-list": AbstractValue("sequence", element=AbstractValue("tensor", trait=Mark.PARAMETER)),
     "ring": AbstractValue("sequence", items=(), trait=Mark.RING),
     "tokenizer": AbstractValue("foreign", trait=LibraryObject("tokenizer")),
     "foreign": FOREIGN,
@@ -209,6 +210,8 @@ class TorchCalls:
                     self.moves.depends(module, "optimizer", node)
             elif held.trait is Mark.PARAMETER and held.ref is not None:
                 self.moves.listed(held, node)
+        if node.args:
+            self.moves.given(node.args[0].value, node)
         return AbstractValue("optimizer", place)
 
     def _parameters(self, given: AbstractValue) -> Iterator[AbstractValue]:

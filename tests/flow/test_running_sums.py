@@ -1,4 +1,4 @@
-"""Tests of running sums that are only compared with none."""
+"""Tests of running sums: of Booleans, and those that are only compared with none."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ SIGNATURES = dict.fromkeys(NAMES, ("input", "dim"))
 
 
 def asks_for_any(line: str) -> bool:
-    text = f"import torch\ndef f(x):\n    mask = x > 0\n    {line}\n"
+    return "asks-for-any" in proofs_of(line)
+
+
+def proofs_of(line: str) -> set[str]:
+    text = f"import torch\ndef f(x: torch.Tensor):\n    mask = x > 0\n    {line}\n"
     interest = replace(INTEREST, names=NAMES, methods=frozenset({"cumsum"}), signatures=SIGNATURES)
     (use,) = (use for use in facts_in(text, ApiUse, interest=interest) if use.name in NAMES)
-    return "asks-for-any" in use.proofs
+    return set(use.proofs)
 
 
 @pytest.mark.parametrize(
@@ -47,3 +51,15 @@ def test_a_sum_that_is_compared_with_none_asks_for_any(line: str) -> None:
 )
 def test_a_sum_that_is_used_as_a_number_does_not(line: str) -> None:
     assert not asks_for_any(line)
+
+
+@pytest.mark.parametrize("summed", ["x.exp().logical_not_()", "x.exp().gt_(0)", "x.exp().new_zeros(3)"])
+def test_methods_that_keep_the_type_of_a_number_make_no_boolean(summed: str) -> None:
+    assert not proofs_of(f"return ({summed}).cumsum(1)") & {"boolean"}
+
+
+@pytest.mark.parametrize(
+    "summed", ["mask.logical_not_()", "mask.eq_(x)", "mask.new_zeros(3)", "x.exp().gt(0)"]
+)
+def test_methods_that_keep_or_make_a_boolean_are_known(summed: str) -> None:
+    assert proofs_of(f"return ({summed}).cumsum(1)") >= {"boolean"}

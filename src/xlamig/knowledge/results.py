@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -36,7 +36,9 @@ def result_of(name: str) -> Result:
         return exact
     last = name.rpartition(".")[2].rstrip("_")
     found = (_rows().get(prefix + last) for prefix in _PREFIXES)
-    return next((row for row in found if row is not None), UNKNOWN_RESULT)
+    row = next((row for row in found if row is not None), UNKNOWN_RESULT)
+    in_place = name.endswith("_") and row is not UNKNOWN_RESULT
+    return replace(row, dtype="same") if in_place else row  # `x.gt_(0)` writes into `x`
 
 
 @cache

@@ -90,21 +90,21 @@ class Batches:
             source = source.args[0].value
         if isinstance(source, ir.Call) and isinstance(source.func, ir.Name) and source.func.id == "range":
             return False
-        if self._is_on_host(source):
+        given = self._values_of(source)
+        if given and (all(map(self._ends_on_host, given)) or any(map(_is_part_of_module, given))):
             return False
         return is_loader(self.calls, self.tree, source) or not self.known.is_tensor(source)
 
-    def _is_on_host(self, source: ir.Expr) -> bool:
-        """Return whether an expression, or all that its name is bound to, was copied to the host."""
-        given = [source]
-        if isinstance(source, ir.Name):
-            bound = bindings(self.tree.owner(source), source.id)
-            given = [node.value for node in bound if isinstance(node, ir.Assign)]
-            if len(given) < len(bound):
-                return False
-        return bool(given) and all(map(self._ends_on_host, given))
+    def _values_of(self, source: ir.Expr) -> list[ir.Expr]:
+        """Return an expression, or all that its name is bound to; nothing if something else binds it."""
+        if not isinstance(source, ir.Name):
+            return [source]
+        bound = bindings(self.tree.owner(source), source.id)
+        given = [node.value for node in bound if isinstance(node, ir.Assign)]
+        return given if len(given) == len(bound) else []
 
     def _ends_on_host(self, value: ir.Expr) -> bool:
+        """Return whether a chain copies to the host, or begins with a function of NumPy."""
         while isinstance(value, ir.Call | ir.Attribute | ir.Subscript):
             copied = isinstance(value, ir.Attribute) and value.attr in values.names("placing", "host")
             if copied or self.calls.canonical(value).startswith("numpy."):
@@ -196,6 +196,13 @@ class Batches:
             for function in self.calls.functions.get(name, ())
             for parameter, value in given_to(call, function)
         )
+
+
+def _is_part_of_module(value: ir.Expr) -> bool:
+    """Return whether a value holds parameters or buffers: they move with their module, and a copy that a
+    loop moves is not what the module holds."""
+    names = values.names("modules", "state") | {"state_dict"}
+    return any(isinstance(node, ir.Attribute) and node.attr in names for node in ir.walk(value))
 
 
 def _names(target: ir.Expr) -> Sequence[ir.Name]:

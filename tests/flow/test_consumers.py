@@ -315,3 +315,20 @@ class A(torch.nn.Module):
 """
     (finding,) = found(text, select=["XLA502"])
     assert "antialias=True" in finding.message and "antialias=False" in finding.help
+
+
+@pytest.mark.parametrize("default", ["'cuda:0'", "torch.device('cuda:0')", "torch.device('cuda', 0)"])
+@pytest.mark.parametrize(
+    ("calls", "severity"),
+    [
+        ("f(3, cpu)", "info"),
+        ("f(3, device=cpu)", "info"),
+        ("{'f': f}[name](3, cpu)", "info"),
+        ("f(3, cpu)\nf(4)", "error"),
+        ("f(3)", "error"),
+    ],
+)
+def test_a_default_that_no_call_leaves_is_no_error(default: str, calls: str, severity: str) -> None:
+    text = f"import torch\ndef f(n, device={default}):\n    return torch.ones(n, device=device)\n"
+    text += f"cpu = torch.device('cpu')\n{calls}\n"
+    assert [f.severity for f in found(text, select=["XLA001"])] == [severity]

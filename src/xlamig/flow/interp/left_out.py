@@ -7,6 +7,7 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.events import ALWAYS_PASSED
 from xlamig.flow.interp.frames import Function
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.scopes import path_of
 
 
 def record_defaults(m: State, function: Function, args: Args) -> None:
@@ -23,4 +24,8 @@ def record_defaults(m: State, function: Function, args: Args) -> None:
 
 
 def _is_cuda(node: ir.Expr) -> bool:
+    """Return whether a default is `"cuda:0"`, or `torch.device` of it."""
+    match node:
+        case ir.Call(func=func, args=(ir.Arg(value=named), *_)):
+            return path_of(func).rpartition(".")[2] == "device" and _is_cuda(named)
     return isinstance(node, ir.Const) and isinstance(node.value, str) and node.value.startswith("cuda")

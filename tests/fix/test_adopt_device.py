@@ -199,6 +199,7 @@ def test_moves_what_a_step_needs(body: str, expected: str) -> None:
         "held = [p for p in net.parameters()]\nfor p in held:\n    p.data.mul_(0.5)\n",
         "for b in net.buffers():\n    b.data.zero_()\n",
         "for k, v in net.state_dict().items():\n    v.data.zero_()\n",
+        "def f(params):\n    for p in params:\n        if p.grad is not None:\n            p.grad.zero_()\n",
         "rows = np.zeros((4, 4))[:2]\nfor row in rows:\n    print(row.reshape(2, 2))\n",
         "for i, row in enumerate(np.zeros((4, 4)).copy()):\n    print(row.reshape(2, 2))\n",
     ],
@@ -244,6 +245,22 @@ def test_moves_a_module_above_the_optimizer_of_its_constructor() -> None:
     assert fixed(own + source + step) == "self.to(device)\nx, y = x.to(device), y.to(device)"
     later = own + "        self.more = nn.Linear(1, 1)\n"
     assert fixed(later + source + step) == ""
+
+
+def test_moves_the_modules_that_an_agent_makes() -> None:
+    agent = """\
+        class Agent:
+            def __init__(self):
+                self.model = Net()
+                self.target = Net()
+                self.optimizer = torch.optim.SGD(self.model.parameters(), 0.1)
+        agent = Agent()
+        for x, y in loader:
+            loss = nn.functional.mse_loss(agent.model(x), y + agent.target(x))
+        """
+    own = "self.model = Net().to(device)\nself.target = Net().to(device)"
+    step = STEP.replace("optimizer", "agent.optimizer")
+    assert fixed(textwrap.dedent(agent) + step).startswith(own)
 
 
 def test_is_done_once() -> None:

@@ -64,7 +64,7 @@ class Batches:
     def _entry(self, statement: ir.Stmt, target: ir.Expr, root: ir.Node, above: bool) -> Iterator[Edit]:
         """Write `x, y = x.to(device), y.to(device)` beside a statement, for the tensors among the names."""
         names = [name for name in _names(target) if self._is_used(name, root)]
-        if not names:
+        if not names or any(self._is_parameter(name, root) for name in names):
             return
         left = ", ".join(name.id for name in names)
         line = f"{left} = {', '.join(f'{name.id}.to({self.device})' for name in names)}"
@@ -161,6 +161,13 @@ class Batches:
         """Return whether a use of the name below `root` shows that it is a tensor."""
         owner = root if isinstance(root, ir.For) else self.tree.owner(root)
         return self._shows_tensor(owner, name.id, after=name.end, depth=_DEPTH)
+
+    def _is_parameter(self, name: ir.Name, root: ir.Node) -> bool:
+        """Return whether a use shows a parameter: a copy of it on the device would be no leaf."""
+        owner = root if isinstance(root, ir.For) else self.tree.owner(root)
+        parents = (self.tree.parent(use) for use in reads(owner, name.id))
+        of_parameters = values.names("placing", "of-parameters")
+        return any(isinstance(node, ir.Attribute) and node.attr in of_parameters for node in parents)
 
     def _shows_tensor(self, owner: ir.Node, name: str, after: int, depth: int) -> bool:
         uses = [use for use in reads(owner, name) if use.start > after]

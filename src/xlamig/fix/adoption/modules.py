@@ -56,8 +56,8 @@ class Modules:
         return True
 
     def _makes_parts(self, function: ir.FunctionDef) -> bool:
-        """Return whether modules of the file call a function to make their parts."""
-        return any(
+        """Return whether modules of the file call a function, no constructor, to make their parts."""
+        return function.name != "__init__" and any(
             isinstance(node, ir.Call) and last_name(node.func) == function.name
             for owner in self.inside.values()
             for node in ir.walk(owner)

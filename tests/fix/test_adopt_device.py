@@ -97,6 +97,15 @@ def test_reports_nothing_that_no_statement_calls() -> None:
     assert findings(f"{HEAD}def train(loader):\n{body}\ndef run():\n    pass\n\nrun()\n") == []
 
 
+GUARD = 'def main():\n    {}\n\nif __name__ == "__main__":\n    main()\n'
+
+
+@pytest.mark.parametrize(("does", "found"), [("pass", []), ("train(data)", ["XLA017"])])
+def test_reports_nothing_where_main_does_nothing(does: str, found: list[str]) -> None:
+    body = textwrap.indent(LOOP + STEP, "    ")
+    assert findings(f"{HEAD}def train(loader):\n{body}\n{GUARD.format(does)}") == found
+
+
 def test_reports_nothing_without_gradients() -> None:
     assert findings(HEAD + LOOP) == []
 

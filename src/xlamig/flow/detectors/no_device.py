@@ -10,7 +10,7 @@ from xlamig.facts import DeviceChoice
 from xlamig.flow.interp.visits import Visit
 from xlamig.flow.model.device_names import names_device
 from xlamig.flow.model.scopes import path_of
-from xlamig.flow.model.scripts import is_script, run_on_import
+from xlamig.flow.model.scripts import is_script, run_on_import, runs_nothing
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values
 
@@ -100,7 +100,7 @@ class NoDevice:
             return False
         module = self.analysis.module
         built = {id(node) for node, _ in self.optimizers}
-        return is_script(module) or any(
+        return (is_script(module) and not runs_nothing(module)) or any(
             id(node) in built for statement in run_on_import(module) for node in ir.walk(statement)
         )
 

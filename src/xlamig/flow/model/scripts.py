@@ -20,6 +20,13 @@ def is_script(module: ir.Module) -> bool:
     )
 
 
+def runs_nothing(module: ir.Module) -> bool:
+    """Return whether the main guard calls only functions that do nothing: `def main(): pass`."""
+    empty = {n.name for n in module.body if isinstance(n, ir.FunctionDef) and all(map(_is_idle, n.body))}
+    guarded = [s for n in module.body if isinstance(n, ir.If) and _asks_for_main(n.test) for s in n.body]
+    return bool(guarded) and all(_is_idle(s) or _calls(s, empty) for s in guarded)
+
+
 def starts_program(module: ir.Module) -> bool:
     """A main guard, or the arguments of the command line are parsed at module level: no library does that."""
     return has_main_guard(module) or any(
@@ -47,3 +54,17 @@ def _asks_for_main(test: ir.Expr) -> bool:
     nodes = list(ir.walk(test))
     named = any(isinstance(node, ir.Name) and node.id == "__name__" for node in nodes)
     return named and any(isinstance(node, ir.Const) and node.value == MARK for node in nodes)
+
+
+def _is_idle(statement: ir.Stmt) -> bool:
+    match statement:
+        case ir.Jump(kind="pass") | ir.ExprStmt(value=ir.Const()):
+            return True
+    return False
+
+
+def _calls(statement: ir.Stmt, names: set[str]) -> bool:
+    match statement:
+        case ir.ExprStmt(value=ir.Call(func=ir.Name(id=name))):
+            return name in names
+    return False

@@ -86,15 +86,34 @@ def test_what_is_not_known_to_run_every_step(text: str) -> None:
     assert "step" not in {line.split()[-1] for line in often(text)}
 
 
-def test_what_only_the_first_call_does() -> None:
-    first = "if self.index is None: self.start(t)\n        sigma = 1"
-    found = often(SCHEDULER.replace("BODY", first))
+FIND = "self.kept = self.find(t)"
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "if self.index is None: self.start(t)",
+        f"if not hasattr(self, 'kept'): {FIND}",
+        f"if hasattr(self, 'kept'): pass\n        else: {FIND}",
+        f"if self.kept is not None: pass\n        else: {FIND}",
+    ],
+)
+def test_what_only_the_first_call_does(first: str) -> None:
+    found = often(SCHEDULER.replace("BODY", f"{first}\n        sigma = 1"))
     assert found and "step" not in {line.split()[-1] for line in found}
 
 
-def test_what_a_setting_decides_runs_every_step() -> None:
-    body = "if self.other is None: self.find(t)\n        sigma = 1"
-    assert "host-read step" in often(SCHEDULER.replace("BODY", body))
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if self.other is None: self.find(t)",
+        "if hasattr(self, 'kept'): self.kept = self.find(t)",
+        "if not hasattr(self, 'other'): self.kept = self.find(t)",
+        "if not hasattr(output, 'kept'): output.kept = self.find(t)",
+    ],
+)
+def test_what_a_setting_decides_runs_every_step(body: str) -> None:
+    assert "host-read step" in often(SCHEDULER.replace("BODY", f"{body}\n        sigma = 1"))
 
 
 MOVED = """

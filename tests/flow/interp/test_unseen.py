@@ -19,6 +19,7 @@ SILENT = {
     "an object": "z = Meter(x); z.item(); z.cpu()",
     "a model of tensors on the host": "z = helper(torch.ones(3)); z.item(); z.tolist()",
     "a name that reads, of nothing on the device": "import utils; utils.item(3); utils.to_np(torch.ones(3))",
+    "a name that reads, whose first argument is no tensor": "import utils; utils.to_np('f', x)",
     "made for a device alone": "z = helper(3, device=x.device); z.mean().item()",
     "made of a type alone": "z = helper(3, dtype=x.dtype); z.mean().item()",
     "a model": "z = helper(model); z = z.to(device); z.eval(); z.float()",
@@ -31,6 +32,9 @@ SAID = {
     "z = helper(3, device=x.device, dtype=x.dtype); z.mean().item()": "host-read item: z.mean().item()",
     "import utils; n = utils.item(x.sum())": "host-read item: utils.item(x.sum())",
     "from utils import tensor2numpy; n = tensor2numpy(x)": "host-read copy: tensor2numpy(x)",
+    "from utils import tensor2img; n = tensor2img(x, rgb=True, min_max=(0, 1))": (
+        "host-read copy: tensor2img(x, rgb=True, min_max=(0, 1))"
+    ),
     "z = helper(model, x)['loss'].mean(); z.item()": "host-read item: z.item()",
     "z, other = helper(x); z[0].tolist()": "host-read item: z[0].tolist()",
     "z = helper(x).logits; z.detach().cpu()": "host-read copy: z.detach().cpu()",

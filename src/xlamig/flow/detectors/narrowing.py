@@ -10,6 +10,7 @@ from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import catches_import_errors, path_of
+from xlamig.flow.model.seldom_branches import is_seldom
 from xlamig.flow.model.site import Analysis, CodeContext
 
 _NVIDIA_ONLY = frozenset({"tensorrt", "torch_tensorrt", "pycuda", "cupy", "pynvml", "cuda"})
@@ -30,6 +31,14 @@ class Narrowing:
             place = replace(place, frequency="interval")
         first = self.frequency_guards.first_rank(test, place.scope, holds)
         return on_first_rank(place, first)
+
+    def branch(self, node: ir.If, place: CodeContext, holds: bool) -> CodeContext:
+        """The place narrowed to a branch of a statement."""
+        inside = self.where(node.test, place, holds)
+        seldom = inside.frequency == "step" and is_seldom(
+            node, node.body if holds else node.orelse, place.scope
+        )
+        return replace(inside, frequency="interval") if seldom else inside
 
     def before(self, node: ir.Node, span: Span, place: CodeContext) -> tuple[Guard, ...]:
         """Return what held when an expression inside of a statement runs: the values before it in `and` and

@@ -260,7 +260,7 @@ class Walk:
         self.detectors.add(self.detectors.cuda_required.statement(node, after, place))
         self.detectors.visit(node.test, place.within("condition"))
         for body, holds in ((node.body, True), (node.orelse, False)):
-            inside = self.narrowing.where(node.test, place, holds)
+            inside = self.narrowing.branch(node, place, holds)
             self.off_imports.note(inside.guards, body)
             self._nested(body, inside)
 

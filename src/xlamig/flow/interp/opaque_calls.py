@@ -50,7 +50,7 @@ class OpaqueCalls:
             return TOP  # an object, whatever it does with them
         via = next((via for via in ("item", "copy") if table.name_like(f"reads-{via}").search(name)), "")
         held = args.tensors() if via else []
-        if via and owner is None and len(held) == len(args.all) == 1:
+        if via and owner is None and len(held) == 1 and _is_first(held[0], args):
             return self._read_by_name(held[0], via, args, node)
         return self.computed(node, args, owner)
 
@@ -135,6 +135,11 @@ class OpaqueCalls:
         if kind == "module":
             return _is_used_as_tensor(target, self.m.analysis.text)
         return kind != "class"
+
+
+def _is_first(tensor: AbstractValue, args: Args) -> bool:
+    """Return whether a tensor is the first argument of a call, or what this holds."""
+    return inside(args.all[0]).kind in ("tensor", "unknown") and inside(args.all[0]).place == tensor.place
 
 
 def _is_used_as_tensor(name: ir.Name, text: str) -> bool:

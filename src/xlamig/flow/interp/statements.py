@@ -15,7 +15,6 @@ from xlamig.flow.interp.lengths import greater_by_test, rounds_up
 from xlamig.flow.interp.loops import Loops
 from xlamig.flow.interp.one_rank import called_by_both
 from xlamig.flow.interp.reads import Reads
-from xlamig.flow.interp.seldom_branches import called_name, is_seldom
 from xlamig.flow.interp.semantics import Leaves
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
@@ -23,6 +22,7 @@ from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.seldom_branches import called_name, is_seldom
 from xlamig.knowledge import values as table
 
 

@@ -39,8 +39,8 @@ class CudaTests:
         return None
 
     def comparison(self, node: ir.Compare, scope: Scope) -> Known | None:
-        """`device.type == "cuda"`, `"cuda" in name`, `torch.cuda.device_count() > 0` and
-        `get_backend() == "nccl"`."""
+        """`device.type == "cuda"`, `"cuda" in name`, `torch.cuda.device_count() > 0`,
+        `get_backend() == "nccl"` and `x.type() == "torch.cuda.HalfTensor"`."""
         if len(node.ops) != 1:
             return None
         left, op, right = node.left, node.ops[0], node.comparators[0]
@@ -49,6 +49,8 @@ class CudaTests:
         if op in ("==", "!="):
             for one, other in ((left, right), (right, left)):
                 if _is_cuda(one) and self._names_a_device(other):
+                    return self._test(node, negated=op == "!=")
+                if _is_cuda_type(one) and _asks_for_type(other):
                     return self._test(node, negated=op == "!=")
                 if isinstance(one, ir.Const) and one.value == "nccl" and self._is_backend(other, scope):
                     return self._test(node, negated=op == "!=")
@@ -100,3 +102,13 @@ def _inside_str(node: ir.Expr) -> ir.Expr:
 def _is_cuda(node: ir.Expr) -> bool:
     """Return whether the node is a literal such as "cuda" or "cuda:0"."""
     return isinstance(node, ir.Const) and isinstance(node.value, str) and node.value.startswith("cuda")
+
+
+def _is_cuda_type(node: ir.Expr) -> bool:
+    """Return whether the node is a literal such as "torch.cuda.HalfTensor"."""
+    return isinstance(node, ir.Const) and isinstance(node.value, str) and node.value.startswith("torch.cuda.")
+
+
+def _asks_for_type(node: ir.Expr) -> bool:
+    """Return whether the node is `x.type()`."""
+    return isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr == "type"

@@ -24,6 +24,7 @@ class Reach:
         searched = frozenset[str]().union(*(mentions.searched for _, mentions in self._every)) - {HERE}
         self._methods_only = any(is_own(where.partition(".")[0]) for where in searched)
         self._ends = tuple(frozenset[str]().union(*(mentions.parts for _, mentions in self._every)))
+        self._finds_classes = any(map(_finds_classes, (mentions for _, mentions in self._every)))
         self._bases: dict[str, set[str]] = {}
         for _, mentions in self._every:
             for name, above in mentions.bases:
@@ -98,8 +99,15 @@ class Reach:
         for one in mentions.defined:
             looked_up = one.name.startswith(self._ends) or one.name.endswith(self._ends)
             searchable = not one.owner and (self._methods_only or HERE in mentions.searched)
-            if not looked_up and not searchable and self._are_own(one.owner or one.name, set()):
+            if not looked_up and not searchable and self._is_run_by_name(one):
                 yield one
+
+    def _is_run_by_name(self, one: Defined) -> bool:
+        """Return whether who uses a function, method or class has to name it: of a class that derives from a
+        library's, the library may call the methods, but has to be given the class."""
+        if not one.owner and not self._finds_classes:
+            return True
+        return self._are_own(one.owner or one.name, set())
 
     def _are_own(self, owner: str, seen: set[str]) -> bool:
         """Return whether the methods of a class are called by the project alone: it derives from its classes
@@ -112,6 +120,15 @@ class Reach:
             base in known or (base in self._bases and self._are_own(base, seen))
             for base in self._bases.get(owner, ())
         )
+
+
+def _finds_classes(mentions: Mentions) -> bool:
+    """Return whether a module learns of classes that derive from one of its own: `Base.__subclasses__()`."""
+    if any(one.name == "__init_subclass__" for one in mentions.defined):
+        return True
+    if any("__subclasses__" in block.names for block in mentions.blocks):
+        return True
+    return any(base.endswith("Meta") and base != "ABCMeta" for _, above in mentions.bases for base in above)
 
 
 def _always_named(mentions: Mentions) -> frozenset[str]:

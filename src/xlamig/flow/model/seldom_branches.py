@@ -10,33 +10,43 @@ from xlamig.flow.model.scopes import Binding, Scope, path_of
 
 def is_seldom(node: ir.If, body: ir.Block, scope: Scope) -> bool:
     """Return whether few calls run a branch of `node`."""
-    return (_asks_for_none(node.test) and any(map(_warns, body))) or (
-        body is node.body and _makes_what_is_missing(node, scope)
-    )
+    return (_asks_for_none(node.test) and any(map(_warns, body))) or _makes_what_is_missing(node, body, scope)
 
 
-def _makes_what_is_missing(node: ir.If, scope: Scope) -> bool:
+def _makes_what_is_missing(node: ir.If, body: ir.Block, scope: Scope) -> bool:
     """Return whether a branch sets the attribute that its test asks for, which the function never unsets:
     `if self.index is None: self.index = self.find(t)`."""
-    match node.test:
-        case ir.Compare(
-            left=ir.Attribute(value=ir.Name(id="self")) as asked, ops=("is",), comparators=(right,)
-        ):
-            if not _is_none(right):
-                return False
-        case _:
-            return False
+    missing = _asked_for(node.test)
+    if missing is None or body is not (node.body if missing[1] else node.orelse):
+        return False
+    asked = missing[0]
     function = scope.node
     if function is None:
         return False
-    set_by = list(_set_by(node.body, scope))
-    for name in (asked.attr, f"_{asked.attr}"):  # which a property may return
+    set_by = list(_set_by(body, scope))
+    for name in (asked, f"_{asked}"):  # which a property may return
         found = [b for b in scope.find(f"self.{name}") if b.kind == "value"]
         if any(_is_none(b.value) and _within(b, function) for b in found):
             return False
         if any(not _is_none(b.value) and _within(b, one) for one in set_by for b in found):
             return True
     return False
+
+
+def _asked_for(test: ir.Expr) -> tuple[str, bool] | None:
+    """Return the attribute of `self` that a test looks for, and whether the test holds without it."""
+    match test:
+        case ir.Unary(op="not", operand=operand):
+            inner = _asked_for(operand)
+            return None if inner is None else (inner[0], not inner[1])
+        case ir.Compare(left=ir.Attribute(value=ir.Name(id="self"), attr=name), ops=("is" | "is not" as op,)):
+            return (name, op == "is") if _is_none(test.comparators[0]) else None
+        case ir.Call(
+            func=ir.Name(id="hasattr"),
+            args=(ir.Arg(value=ir.Name(id="self")), ir.Arg(value=ir.Const(value=str() as name))),
+        ):
+            return name, False
+    return None
 
 
 def _set_by(body: ir.Block, scope: Scope) -> Iterator[ir.Node]:

@@ -350,3 +350,13 @@ def test_what_held_before_guards_a_read_inside_of_a_test(statement: str, expecte
     source = f"import torch\ndef f(x: torch.Tensor):\n x = x.cuda()\n {statement}"
     (found,) = facts_in(source, HostRead)
     assert " ".join(dict.fromkeys(guard.kind for guard in found.guards)) == expected
+
+
+@pytest.mark.parametrize(
+    ("test", "frequency"), [("self.other", "step"), ("not hasattr(self, 'kept')", "interval")]
+)
+def test_an_api_that_only_the_first_call_uses(test: str, frequency: str) -> None:
+    text = f"if {test}:\n   {HERE}\n   self.kept = x"
+    text = f"import torch\nclass Net(torch.nn.Module):\n def forward(self, x):\n  {text}\n  return x\n"
+    (use,) = [fact for fact in facts_in(text, ApiUse) if fact.name == "torch.cuda.synchronize"]
+    assert use.frequency == frequency

@@ -69,6 +69,31 @@ def test_lists_what_something_may_run(tmp_path: Path, files: dict[str, str], exp
     assert rows(check(tmp_path, files)) == expected
 
 
+LIGHTNING = """import lightning.pytorch as pl
+class Task(pl.LightningModule):
+    def training_step(self, x):
+        return x.cuda()
+"""
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"train.py": TRAIN + "    from task import Task\n    Task()\n"},
+        {"train.py": TRAIN + "    pl.LightningModule.__subclasses__()\n"},
+        {"task.py": LIGHTNING.replace("class Task", "@register\nclass Task")},
+    ],
+)
+def test_a_library_calls_methods_of_what_the_program_makes(tmp_path: Path, more: dict[str, str]) -> None:
+    found = check(tmp_path, {"task.py": LIGHTNING, **more}).findings
+    assert "task.py" in {Path(f.filename).name for f in found}
+
+
+def test_a_class_that_nothing_makes_is_unused_whoever_calls_its_methods(tmp_path: Path) -> None:
+    found = check(tmp_path, {"task.py": LIGHTNING}).findings
+    assert "task.py" not in {Path(f.filename).name for f in found}
+
+
 def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
     text = NET.replace("return x.cuda()\ndef", "return self.inner.sample(x.cuda())\ndef")
     assert rows(check(tmp_path, {"net.py": text})) == []
@@ -85,3 +110,27 @@ def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
 )
 def test_an_import_and_unused_code_use_nothing(tmp_path: Path, files: dict[str, str]) -> None:
     assert rows(check(tmp_path, files)) == []
+
+
+KERNEL = """class Loss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.cuda()
+"""
+
+
+def test_a_class_that_derives_from_a_librarys_has_to_be_named(tmp_path: Path) -> None:
+    assert rows(check(tmp_path, {"net.py": NET + KERNEL})) == []
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"train.py": TRAIN + "    from net import Loss\n    Loss.apply(torch.ones(2))\n"},
+        {"other.py": "from net import Base\nprint(Base.__subclasses__())\n"},
+        {"other.py": "class Base:\n    def __init_subclass__(cls):\n        known.append(cls)\n"},
+        {"other.py": "class Base(metaclass=RegistryMeta):\n    pass\n"},
+    ],
+)
+def test_a_class_that_may_be_found_is_listed(tmp_path: Path, files: dict[str, str]) -> None:
+    assert 12 in rows(check(tmp_path, {"net.py": NET + KERNEL, **files}))

@@ -124,10 +124,9 @@ class Reach:
 
 def _finds_classes(mentions: Mentions) -> bool:
     """Return whether a module learns of classes that derive from one of its own: `Base.__subclasses__()`."""
-    if any(one.name == "__init_subclass__" for one in mentions.defined):
-        return True
-    if any("__subclasses__" in block.names for block in mentions.blocks):
-        return True
+    for block in mentions.blocks:
+        if "__subclasses__" in block.names or "__init_subclass__" in block.scope:
+            return True
     return any(base.endswith("Meta") and base != "ABCMeta" for _, above in mentions.bases for base in above)
 
 

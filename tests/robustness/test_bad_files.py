@@ -189,3 +189,21 @@ def test_an_unparsable_file_fails_the_command(tmp_path: Path, monkeypatch: pytes
     result = command("check", "--output-format", "json", "--fail-on", "error")
     assert result.returncode == 1
     assert [f["code"] for f in json.loads(result.stdout)["findings"]] == ["XLA000"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "severity"),
+    [
+        ("a.py", "print 'hello {% if x %}'\n", "error"),
+        ("a.py", "x = (\n", "error"),
+        ("a.py", "{%- if x %}\nimport a\n{%- endif %}\n", "info"),
+        ("modeling_{{name}}.py", "class {{Name}}:\n    pass\n", "info"),
+    ],
+)
+def test_a_template_of_a_module_is_no_broken_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, severity: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text)
+    (finding,) = json.loads(command("check", "--output-format", "json").stdout)["findings"]
+    assert (finding["code"], finding["severity"]) == ("XLA000", severity)

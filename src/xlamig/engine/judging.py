@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -150,9 +151,13 @@ def failure_fact(source: SourceText, failure: Failure) -> ToolEvent:
     start, end = source.line_span(row)
     at = min(max(start, start + failure.column - 1), max(start, end - 1))
     span = (at, min(at + 1, end))
-    return ToolEvent(span=span, statement=span, event="unparsable-file", subject=failure.message)
+    detail = "template" if "{{" in source.filename or _TEMPLATE_LINE.search(source.text) else ""
+    return ToolEvent(
+        span=span, statement=span, event="unparsable-file", subject=failure.message, detail=detail
+    )
 
 
+_TEMPLATE_LINE = re.compile(r"^[ \t]*\{%", re.MULTILINE)  # Jinja, cookiecutter
 _CI = frozenset(
     {".github", ".circleci", ".gitlab-ci.yml", ".buildkite", ".travis.yml", "azure-pipelines.yml"}
 )

@@ -44,11 +44,14 @@ that is decoded, it is random, read from a tensor, the length of something that 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangingConstant(Fact):
-    """A Python number that differs between graph runs stands where it is baked into the graph."""
+    """A Python number that differs between graph runs stands where it is baked into the graph.
+
+    via "slice": it moves both bounds of a slice; "length": it moves one, so the length changes as well.
+    """
 
     kind: ClassVar[str] = "changing-constant"
 
-    via: Literal["index", "slice", "attribute"]
+    via: Literal["index", "slice", "length", "attribute"]
     access: Literal["read", "write"] = "read"
     operation: str = ""  # of an attribute: "torch.arange", "**"
     tensor: str = ""

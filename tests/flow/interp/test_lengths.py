@@ -27,7 +27,7 @@ FOLLOWS = {
 def test_each_sample_has_another_length(parameter: str) -> None:
     name = parameter.partition(":")[0]
     found = said(FORWARD.replace("PARAMETER", parameter).replace("NAME", name), "changing")
-    assert found == ["changing-constant slice: n", "changing-constant attribute: n"]
+    assert found == ["changing-constant length: n", "changing-constant attribute: n"]
 
 
 @pytest.mark.parametrize("parameter", ["dims: list[int]", "sizes: list[int]", "lengths: dict[str, int]"])
@@ -38,7 +38,7 @@ def test_other_lists_are_settings(parameter: str) -> None:
 
 def test_a_variable_is_what_its_annotation_says() -> None:
     body = "lengths: list[int] = extra.get('lengths')\nfor k in range(4): x[k, : lengths[k]]"
-    assert "changing-constant slice: lengths[k]" in in_step(body)
+    assert "changing-constant length: lengths[k]" in in_step(body)
 
 
 def test_padded_to_the_longest() -> None:

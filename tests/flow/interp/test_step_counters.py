@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from xlamig.facts import ChangingConstant
+
 from .said import facts, said
 
 SCHEDULER = """
@@ -140,3 +142,31 @@ def test_a_table_that_goes_back_to_the_host() -> None:
 )
 def test_a_table_that_may_stay_on_the_device(more: str) -> None:
     assert "changing-constant step" in often(MOVED.replace("MORE", more))
+
+
+DECODE = """
+model = nn.Linear(8, 8).to("xla")
+
+@torch.no_grad()
+def decode(size):
+    ids = torch.zeros(4, size, device="xla")
+    for step in range(2, size):
+        out = model(ids[BOUNDS])
+        print(out.sum().item())
+"""
+
+
+@pytest.mark.parametrize(
+    ("bounds", "via"),
+    [
+        (":, step", "index"),
+        (":, step : step + 1", "slice"),
+        (":, step - 2 : step", "slice"),
+        (":, :step", "length"),
+        (":, 0:step", "length"),
+        (":, step:", "length"),
+    ],
+)
+def test_which_bounds_of_a_slice_a_counter_moves(bounds: str, via: str) -> None:
+    found = [f for f in facts(DECODE.replace("BOUNDS", bounds)) if isinstance(f, ChangingConstant)]
+    assert {fact.via for fact in found} == {via}

@@ -249,6 +249,7 @@ class Indexing:
         self, part: ir.Slice, bounds: AbstractValue, node: ir.Subscript, base: AbstractValue, access: str
     ) -> bool:
         dynamic = False
+        one_sided = any(isinstance(bound, ir.Const | None) for bound in (part.lower, part.upper))
         self.slices.record(node, part, base, access)
         for bound, found in zip((part.lower, part.upper), bounds.items or (), strict=False):
             if bound is None:
@@ -260,7 +261,7 @@ class Indexing:
                 tensor = short(self.m.source(node.value))
                 self.reads.sized(node, bound, found, sureness(base), operation="slice", tensor=tensor)
             elif found.kind == "number":
-                self._changing(bound, found, node, base, access, "slice")
+                self._changing(bound, found, node, base, access, "length" if one_sided else "slice")
         return dynamic
 
     def _read_number(self, part: ir.Expr, found: AbstractValue, base: AbstractValue, operation: str) -> None:

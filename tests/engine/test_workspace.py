@@ -13,6 +13,7 @@ from small_project import check, codes
 from xlamig import ir
 from xlamig.engine import Options
 from xlamig.engine.workspace import Workspace
+from xlamig.findings import FileReport
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks" / "speed"))
@@ -20,6 +21,7 @@ sys.path.insert(0, str(ROOT / "benchmarks" / "speed"))
 import edits  # noqa: E402
 
 SYNCHRONIZE = b"import torch\ntorch.cuda.synchronize()\n"
+LONG = b"\n\ndef f():\n    pass\n"
 DEVICE = b"""\
 import torch
 
@@ -79,6 +81,37 @@ def test_only_affected_files_are_analysed_again(
     opened.edit(project / "tools.py", SYNCHRONIZE)
     opened.check()
     assert analysed == ["tools.py"]
+
+
+def test_no_report_comes_first_where_an_edit_changes_what_is_imported(
+    project: Path, opened: Workspace
+) -> None:
+    first: list[FileReport] = []
+    opened.edit(project / "tools.py", SYNCHRONIZE)
+    opened.check(lambda report, text: first.append(report))
+    assert first == []
+
+
+def test_the_report_on_an_edited_file_comes_first_and_is_not_made_twice(
+    project: Path, opened: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from xlamig.engine import run
+
+    first: list[tuple[str, list[str], list[str]]] = []
+    analysed: list[str] = []
+    monkeypatch.setattr(run, "analyse", lambda job: analysed.append(job.source.filename) or _analyse(job))
+    _analyse = sys.modules["xlamig.engine.analyse"].analyse
+    opened.edit(project / "tools.py", SYNCHRONIZE + LONG)
+    opened.check()
+    analysed.clear()
+    opened.edit(project / "tools.py", SYNCHRONIZE + LONG.replace(b"pass", b"torch.cuda.synchronize()"))
+    report = opened.check(
+        lambda report, text: first.append((text.text, [f.code for f in report.findings], [*analysed]))
+    )
+    ((text, found, before),) = first
+    assert text.count("synchronize") == 2
+    assert found == codes(report, "tools.py") == ["XLA005", "XLA005"]
+    assert before == analysed == ["tools.py"]
 
 
 def test_checks_that_are_cut_short_forget_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

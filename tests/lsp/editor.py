@@ -66,6 +66,10 @@ class Editor:
         await self.hover(name, 0, 0)
         return self.client.diagnostics.get(self.uri(name), [])
 
+    async def settled(self) -> None:
+        """Wait until all of the program is checked: a hover over a file that is not there waits for it."""
+        await self.hover("gone.py", 0, 0)
+
     async def codes(self, name: str) -> list[object]:
         return [diagnostic.code for diagnostic in await self.diagnostics(name)]
 

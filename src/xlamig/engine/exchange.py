@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
+from xlamig.findings import FileReport
 from xlamig.flow import ProjectIndex
 from xlamig.flow.interp.visits import NO_VISIT, Visit, joined, news
 from xlamig.flow.model.summaries import Portable
@@ -40,3 +42,8 @@ def _references(value: Portable) -> Iterator[str]:
         yield value.ref
     for part in (*(value.items or ()), *((value.element,) if value.element is not None else ())):
         yield from _references(part)
+
+
+def unfinished(report: FileReport) -> FileReport:
+    """Return the report, saying that calls from other files were not followed to the end."""
+    return replace(report, unfollowed=(*report.unfollowed, "calls from other files"))

@@ -97,7 +97,7 @@ def load(job: LoadJob) -> Loaded:
     from xlamig import syntax  # LibCST takes long to import, and a warm run parses nothing
 
     try:
-        edited = _edited(job.text, job.before) if job.before is not None else None
+        edited = edited_module(job.text, job.before) if job.before is not None else None
         module = edited or syntax.module_from_text(job.text)
     except syntax.Unparsable as error:
         return Loaded(failure=Failure(error.message, error.row, error.column), clues=clues)
@@ -116,7 +116,7 @@ def load(job: LoadJob) -> Loaded:
     )
 
 
-def _edited(text: str, before: Parsed) -> ir.Module | None:
+def edited_module(text: str, before: Parsed) -> ir.Module | None:
     """Return the module after an edit; None where all of it needs to be parsed."""
     from xlamig import syntax
 

@@ -37,7 +37,7 @@ class Loader:
             if source.source.kind not in (None, "native"):
                 source.loaded = Loaded()
                 continue
-            job = _job(source, source.file.name in matter, self.parsed.get(source.file.path))
+            job = job_of(source, source.file.name in matter, self.parsed.get(source.file.path))
             source.key = job.key()
             jobs[source.key] = job
         loaded: dict[str, Loaded] = self.cache.get_many(jobs)
@@ -73,7 +73,7 @@ class Loader:
         bare = [s for s in sources if s.loaded and s.loaded.interface and s.loaded.tree is None]
         trees = self.cache.get_many(_tree_key(source.key) for source in bare)
         for source in bare:
-            tree = trees.get(_tree_key(source.key)) or on_deep_stack(load, _job(source, needed=True)).tree
+            tree = trees.get(_tree_key(source.key)) or on_deep_stack(load, job_of(source, needed=True)).tree
             source.loaded = replace(source.loaded or Loaded(), tree=tree)
 
 
@@ -86,7 +86,7 @@ def _files_that_matter(sources: Iterable[Source]) -> frozenset[str]:
     return frozenset(found).union(s.file.name for s in others if imports_any(s.source.text, modules))
 
 
-def _job(source: Source, needed: bool, before: Parsed | None = None) -> LoadJob:
+def job_of(source: Source, needed: bool, before: Parsed | None = None) -> LoadJob:
     return LoadJob(source.source.text, source.module, source.is_package, needed, source.source.kind, before)
 
 

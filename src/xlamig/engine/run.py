@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from xlamig.engine.around import files_around
 from xlamig.engine.beside import asides_of, files_beside
 from xlamig.engine.cache import Cache, folder_of
 from xlamig.engine.cores import usable_cores
-from xlamig.engine.exchange import MAX_ROUNDS, visits_by_module
+from xlamig.engine.exchange import MAX_ROUNDS, unfinished, visits_by_module
 from xlamig.engine.found import files_of
 from xlamig.engine.garbage import young_only
 from xlamig.engine.gpu_only import gpu_only_files
@@ -177,7 +177,7 @@ class Run:
             waiting = self._exchange_visits(found)
         reports = {name: analysed.report for name, analysed in found.items()}
         for name in waiting:  # what the last analysis found out is not followed
-            reports[name] = _unfinished(reports[name])
+            reports[name] = unfinished(reports[name])
         return reports
 
     def _exchange_visits(self, found: Mapping[str, Analysed]) -> list[str]:
@@ -237,7 +237,7 @@ class Run:
             import_module("xlamig.engine.judging")  # before processes start with a copy of it
         for name in jobs:
             self.sources[name].session.compile(cache)
-        results = run_all(Work(analyse, _never), [*jobs.values()], self._processes(), self._progress.advance)
+        results = run_all(Work(analyse), [*jobs.values()], self._processes(), self._progress.advance)
         found: dict[str, Analysed] = {}
         for name, result in zip(jobs, results, strict=True):
             if isinstance(result, Lost):
@@ -246,6 +246,15 @@ class Run:
                 result = Analysed(FileReport(name, skipped=skipped, rule_errors=errors))
             found[name] = result
         return found
+
+    def reports_on(self, names: Collection[str]) -> Mapping[str, FileReport]:
+        """Return reports on files alone; they go to the cache, for the run that finds the same program."""
+        self._progress.begin(len(names))
+        cache = self._open_cache([source.file for source in self.sources.values()])
+        try:
+            return {name: analysed.report for name, analysed in self._analyse_files(names, cache).items()}
+        finally:
+            cache.close()
 
     def again(self, texts: Mapping[str, tuple[SourceText, Loaded]]) -> Mapping[str, FileReport]:
         """Reports on files as they are now, when the program has changed."""
@@ -288,12 +297,3 @@ class Run:
         if not self.options.cache or not files or self.options.stdin is not None:
             return None
         return folder_of(files[0].settings)
-
-
-def _unfinished(report: FileReport) -> FileReport:
-    """The report, saying that calls from other files were not followed to the end."""
-    return replace(report, unfollowed=(*report.unfollowed, "calls from other files"))
-
-
-def _never(job: AnalyseJob) -> bool:
-    return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from xlamig.artifacts.native import NativeIndex
@@ -85,6 +85,17 @@ class WholeProgram:
             self.unreached.off.get(source.file.name, ()),
             self._switches(source, loaded),
         )
+
+    def with_edits(self, edited: Iterable[Source]) -> WholeProgram:
+        """Return the program as if some of its modules had other texts, and what others ask of them were the
+        same."""
+        visits, modules = dict(self.visits), dict(self.modules)
+        for now in edited:
+            visit = self._visit(modules[now.module], now.source)
+            if visit is not None:
+                visits[now.module] = visit
+            modules[now.module] = now
+        return replace(self, modules=modules, visits=visits, _digests={})
 
     def _switches(self, source: Source, loaded: Loaded) -> tuple[tuple[str, State], ...]:
         """Return the options with a known state that a file tests."""

@@ -29,12 +29,16 @@ class Lost:
     ours: bool = False
 
 
+def _never(job: object) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Work(Generic[Job, Result]):
     """`function` must be picklable; a `risky` job is one that may kill its process."""
 
     function: Callable[[Job], Result]
-    risky: Callable[[Job], bool]
+    risky: Callable[[Job], bool] = _never
 
     def __call__(self, jobs: Sequence[Job]) -> list[Result | Lost]:
         return [self._one(job) for job in jobs]

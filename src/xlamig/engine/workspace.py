@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from xlamig.config.paths import absolute
+from xlamig.engine.first import First, report_first
 from xlamig.engine.memory import Memory
 from xlamig.engine.options import Options
 from xlamig.engine.run import Run
@@ -57,8 +58,9 @@ class Workspace:
         self._found = None
         self._memory.forget_folders()
 
-    def check(self) -> Report:
-        """Check the whole program.
+    def check(self, first: First | None = None) -> Report:
+        """Check the whole program. `first` gets the reports on the few files that have been edited as soon as
+        they are there: they hold unless the edit changes what other files do with them.
 
         Raises:
             UsageError: as for `engine.check`.
@@ -66,6 +68,9 @@ class Workspace:
         buffers = dict(self._buffers)
         self._memory.writes = all(_is_saved(path, text) for path, text in buffers.items())
         options = replace(self.options, buffers=buffers)
+        narrows = self.options.baseline is not None or self.options.diff_base is not None
+        if first is not None and self._run is not None and self._found is not None and not narrows:
+            report_first(self._run, self._memory, buffers, first)
         run = Run(self.paths, options, memory=self._memory, found=self._found)
         report = run.report()
         self._memory.forget_unused()
@@ -73,7 +78,7 @@ class Workspace:
             self._found = run.found
             self._memory.forget_files(file.path for file in run.found.files)
         self._run = run
-        if self.options.baseline is None and self.options.diff_base is None:
+        if not narrows:
             return report
         from xlamig.engine.new_only import narrow
 

@@ -32,17 +32,12 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Piece
     names = Names(Interest(), _OUTSIDE, name)
     values = Values(names, text)
     exports: dict[str, Export] = {}
-    imports = set(scopes.modules)
     for exported, bindings in scopes.module.bindings.items():
         if "." in exported:
             continue
-        imports.update(b.dotted for b in bindings if b.kind == "import")
         export = _export(bindings, exported, scopes, names, values)
         if export is not None:
             exports[exported] = export
-    for inner in scopes.functions():
-        for bindings in inner.bindings.values():
-            imports.update(b.dotted for b in bindings if b.kind == "import")
     calls: Mapping[str, tuple[str, ...]] = {}
     summaries: Mapping[str, FunctionSummary] = {}
     torch = has_torch(text)
@@ -59,7 +54,7 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Piece
         name,
         exports,
         stars,
-        tuple(sorted(imports)),
+        imports_of(scopes),
         calls,
         summaries,
         torch,
@@ -69,6 +64,18 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Piece
         registries,
         search_path(module, text),
     )
+
+
+def imports_of(scopes: ScopeTable) -> tuple[str, ...]:
+    """Return what a module imports."""
+    found = set(scopes.modules)
+    for name, bindings in scopes.module.bindings.items():
+        if "." not in name:
+            found.update(b.dotted for b in bindings if b.kind == "import")
+    for inner in scopes.functions():
+        for bindings in inner.bindings.values():
+            found.update(b.dotted for b in bindings if b.kind == "import")
+    return tuple(sorted(found))
 
 
 def _export(

@@ -69,7 +69,8 @@ class Server(LanguageServer):
             folder = Folder(root, self.settings, self.executor, Reporter(self, root.name))
             self.folders.append(folder)
             folder.touch()
-            self._tasks.append(asyncio.ensure_future(folder.serve(self.publish, self.complain)))
+            serving = folder.serve(self.publish, self.complain, self.publish_first)
+            self._tasks.append(asyncio.ensure_future(serving))
         for document in self.documents.text_documents.values():
             self.edited(document.uri)
 
@@ -119,7 +120,7 @@ class Server(LanguageServer):
     # ------------------------------------------------------------------ what the client is shown
 
     def view(self, folder: Folder) -> View:
-        return View(folder.root, folder.workspace.text_of, self._cell_uris(folder), self.documents.encoding)
+        return View(folder.root, folder.text_of, self._cell_uris(folder), self.documents.encoding)
 
     def _cell_uris(self, folder: Folder) -> Any:
         names = {
@@ -144,6 +145,11 @@ class Server(LanguageServer):
             self._publish(folder, filename, found.get(filename, ()))
         folder.published = found
         self._forget_finished()
+
+    def publish_first(self, folder: Folder, filename: str) -> None:
+        """Send the diagnostics of a file that somebody edits, while the rest of the program is checked."""
+        folder.published[filename] = findings = folder.findings(filename)
+        self._publish(folder, filename, findings)
 
     def _forget_finished(self) -> None:
         """pygls keeps the future of every notification, which a session that lasts days cannot afford."""
@@ -185,8 +191,8 @@ class Server(LanguageServer):
         if shown is None:
             return None
         folder, filename, cell = shown
-        await folder.settled()
-        text = folder.workspace.text_of(filename)
+        await folder.settled(filename)
+        text = folder.text_of(filename)
         if text is None:
             return None
         view = self.view(folder)
@@ -231,7 +237,7 @@ class Server(LanguageServer):
         await folder.settled()
         loop = asyncio.get_running_loop()
         fixed = await loop.run_in_executor(self.executor, folder.workspace.fixed, filename, SAFE)
-        text = folder.workspace.text_of(filename)
+        text = folder.text_of(filename)
         if fixed is None or text is None:
             return action
         view = self.view(folder)
@@ -243,8 +249,8 @@ class Server(LanguageServer):
         if shown is None or not self.settings.code_lens:
             return []
         folder, filename, _ = shown
-        await folder.settled()
-        text = folder.workspace.text_of(filename)
+        await folder.settled(filename)
+        text = folder.text_of(filename)
         if text is None or text.kind is not None:
             return []
         found: list[types.CodeLens] = []
@@ -259,8 +265,8 @@ class Server(LanguageServer):
         if shown is None:
             return False
         folder, filename, _ = shown
-        await folder.settled()
-        text = folder.workspace.text_of(filename)
+        await folder.settled(filename)
+        text = folder.text_of(filename)
         if text is None or text.cell_at(0) is not None:
             return False
         view = self.view(folder)

@@ -76,22 +76,9 @@ class Task(pl.LightningModule):
 """
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"train.py": TRAIN + "    from task import Task\n    Task()\n"},
-        {"train.py": TRAIN + "    pl.LightningModule.__subclasses__()\n"},
-        {"task.py": LIGHTNING.replace("class Task", "@register\nclass Task")},
-    ],
-)
-def test_a_library_calls_methods_of_what_the_program_makes(tmp_path: Path, more: dict[str, str]) -> None:
-    found = check(tmp_path, {"task.py": LIGHTNING, **more}).findings
-    assert "task.py" in {Path(f.filename).name for f in found}
-
-
-def test_a_class_that_nothing_makes_is_unused_whoever_calls_its_methods(tmp_path: Path) -> None:
+def test_a_command_line_may_load_a_class_derived_from_a_librarys(tmp_path: Path) -> None:
     found = check(tmp_path, {"task.py": LIGHTNING}).findings
-    assert "task.py" not in {Path(f.filename).name for f in found}
+    assert "task.py" in {Path(f.filename).name for f in found}
 
 
 def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
@@ -119,7 +106,7 @@ KERNEL = """class Loss(torch.autograd.Function):
 """
 
 
-def test_a_class_that_derives_from_a_librarys_has_to_be_named(tmp_path: Path) -> None:
+def test_torch_has_to_be_given_a_class_derived_from_its_function(tmp_path: Path) -> None:
     assert rows(check(tmp_path, {"net.py": NET + KERNEL})) == []
 
 

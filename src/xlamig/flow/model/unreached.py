@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from functools import cached_property
 
 from xlamig.flow.model.mentions import HERE, Block, Conditions, Defined, Mentions
@@ -103,21 +103,21 @@ class Reach:
                 yield one
 
     def _is_run_by_name(self, one: Defined) -> bool:
-        """Return whether who uses a function, method or class has to name it: of a class that derives from a
-        library's, the library may call the methods, but has to be given the class."""
+        """Return whether who uses a function, method or class has to name it. Torch calls the methods of a
+        class derived from its `Function`, but has to be given the class; other libraries may load a class
+        that only their command line names."""
+        known = table.names("modules", "above")
         if not one.owner and not self._finds_classes:
-            return True
-        return self._are_own(one.owner or one.name, set())
+            known = known | table.names("modules", "given")
+        return self._are_own(one.owner or one.name, known, set())
 
-    def _are_own(self, owner: str, seen: set[str]) -> bool:
-        """Return whether the methods of a class are called by the project alone: it derives from its classes
-        and from such as `torch.nn.Module`."""
+    def _are_own(self, owner: str, known: Set[str], seen: set[str]) -> bool:
+        """Return whether a class derives from the project's classes and from `known` ones alone."""
         if not owner or owner in seen:
             return True
         seen.add(owner)
-        known = table.names("modules", "above")
         return all(
-            base in known or (base in self._bases and self._are_own(base, seen))
+            base in known or (base in self._bases and self._are_own(base, known, seen))
             for base in self._bases.get(owner, ())
         )
 

@@ -73,6 +73,10 @@ class Editor:
     async def codes(self, name: str) -> list[object]:
         return [diagnostic.code for diagnostic in await self.diagnostics(name)]
 
+    def shown(self, name: str) -> list[object]:
+        """The codes of the diagnostics that the client has."""
+        return [diagnostic.code for diagnostic in self.client.diagnostics.get(self.uri(name), [])]
+
     async def hover(self, name: str, row: int, column: int) -> str:
         document, position = types.TextDocumentIdentifier(self.uri(name)), types.Position(row, column)
         found = await self.client.text_document_hover_async(types.HoverParams(document, position))

@@ -110,5 +110,8 @@ def _is_cuda_type(node: ir.Expr) -> bool:
 
 
 def _asks_for_type(node: ir.Expr) -> bool:
-    """Return whether the node is `x.type()`."""
-    return isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr == "type"
+    """Return whether the node is `x.type()`: without arguments, as only tensors are asked."""
+    match node:
+        case ir.Call(func=ir.Attribute(attr="type"), args=()):
+            return True
+    return False

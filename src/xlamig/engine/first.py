@@ -72,8 +72,8 @@ def _edited(before: Run, memory: Memory, buffers: Mapping[Path, bytes]) -> Itera
 
 
 def _parse_edits(sources: Sequence[Source], memory: Memory) -> list[Source]:
-    """Return the sources with their trees; those are left out of which more than the edit needs to be parsed,
-    and those that import other modules now: the run before may not know these."""
+    """Return the sources with their trees, without those that need a whole parse, and those that import
+    other modules now: the run before may not know these."""
     return [now for source in sources if (now := _parse_edit(source, memory)) is not None]
 
 

@@ -159,15 +159,17 @@ class Batches:
 
     def _is_used(self, name: ir.Name, root: ir.Node) -> bool:
         """Return whether a use of the name below `root` shows that it is a tensor."""
-        owner = root if isinstance(root, ir.For) else self.tree.owner(root)
-        return self._shows_tensor(owner, name.id, after=name.end, depth=_DEPTH)
+        return self._shows_tensor(self._owner(root), name.id, after=name.end, depth=_DEPTH)
 
     def _is_parameter(self, name: ir.Name, root: ir.Node) -> bool:
         """Return whether a use shows a parameter: a copy of it on the device would be no leaf."""
-        owner = root if isinstance(root, ir.For) else self.tree.owner(root)
-        parents = (self.tree.parent(use) for use in reads(owner, name.id))
+        parents = (self.tree.parent(use) for use in reads(self._owner(root), name.id))
         of_parameters = values.names("placing", "of-parameters")
         return any(isinstance(node, ir.Attribute) and node.attr in of_parameters for node in parents)
+
+    def _owner(self, root: ir.Node) -> ir.Node:
+        """Return what the uses below `root` are sought in."""
+        return root if isinstance(root, ir.For) else self.tree.owner(root)
 
     def _shows_tensor(self, owner: ir.Node, name: str, after: int, depth: int) -> bool:
         uses = [use for use in reads(owner, name) if use.start > after]

@@ -15,7 +15,8 @@ from xlamig.fix.template import together
 
 
 def device_parameter(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """The default becomes None, which the body replaces first. None has to mean nothing else there."""
+    """Return the draft that makes the default None, and decides the device where the body begins. None has to
+    mean nothing else there."""
     if not isinstance(fact, DeviceChoice) or fact.via != "literal":
         return None
     path = path_to(context.module, *fact.span)
@@ -27,7 +28,7 @@ def device_parameter(fact: Fact, options: Options, context: FixContext) -> Draft
         raise FixDeclined(f"it means `{fact.device}`, not the first device")
     if any(_asks_for_none(path_to(context.module, use.start, use.end)) for use in reads(owner, param.name)):
         raise FixDeclined(f"None means something else for `{param.name}`")
-    first, index = _first(owner), index_of(fact.device)
+    first, index = _begins(owner), index_of(fact.device)
     place = first.start, first.start
     start = line_start(context.source.text, first.start)
     indent = context.text((start, first.start))
@@ -59,9 +60,7 @@ def _asks_for_none(path: list[ir.Node]) -> bool:
     return False
 
 
-def _first(owner: ir.FunctionDef) -> ir.Stmt:
-    """The first statement of a body that is not its docstring."""
-    match owner.body:
-        case (ir.ExprStmt(value=ir.Const(value=str())), second, *_):
-            return second
-    return owner.body[0]
+def _begins(owner: ir.FunctionDef) -> ir.Stmt:
+    """Return the first statement of a body behind its docstring, if it has more than that."""
+    documented = isinstance(ir.docstring(owner), str) and len(owner.body) > 1
+    return owner.body[1 if documented else 0]

@@ -54,9 +54,8 @@ class Walk:
         self.detectors = Expressions(analysis, self.narrowing, scopes.methods, known)
         self.off_imports = OffImports(module, analysis.text)
         self._next_block = 0
-        self._following: list[
-            tuple[ir.Block, int]
-        ] = []  # of each statement around: its block, what comes next
+        # Of each statement around: its block, and the place of what comes next there.
+        self._following: list[tuple[ir.Block, int]] = []
         self.handovers = Handovers(analysis.text)
         self.place = CodeContext(scopes.module, (0, 0), (), context=context)
 

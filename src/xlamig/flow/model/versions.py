@@ -21,7 +21,12 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 _CALL = re.compile(r"is_torch_version\(\s*[\"']([<>=!]=?)[\"']\s*,\s*[\"'](\d+)\.(\d+)")
 _ASKED = r"(?:\b(torch\w*)\.__version__|\bTORCH_VERSION\b|\btorch_version\b)"
 _COMPARED = re.compile(
-    rf"""{_ASKED}(?:\.split\(\W*\))?(?:\[(:?)(\d+)\])?\W*?\s*([<>=!]=?)\D*?(\d+)(?:(?:\.|,\s*)(\d+))?"""
+    rf"""{_ASKED}
+    (?:\.split\(\W*\))? (?:\[(?P<slice>:?)(?P<count>\d+)\])?  # a part of it
+    \W*?\s* (?P<operator>[<>=!]=?)
+    \D*? (?P<major>\d+) (?:(?:\.|,\s*)(?P<minor>\d+))?  # a text, a tuple or a number
+    """,
+    re.VERBOSE,
 )
 _STARTS = re.compile(rf"""{_ASKED}\.startswith\(\s*["']([\d.]+)["']""")
 
@@ -33,25 +38,29 @@ def holds_on_torch(text: str) -> bool | None:
     `float(torchvision.__version__[:3]) < 0.7`, `int(torch.__version__.split(".")[0]) < 2`
     """
     if (called := _CALL.search(text)) is not None:
-        return _OPERATORS[called[1]]((2, 9), (int(called[2]), int(called[3])))
+        return _OPERATORS[called[1]](_numbers(RELEASES["torch"])[:2], (int(called[2]), int(called[3])))
     if (begins := _STARTS.search(text)) is not None and (begins[1] or "torch") in RELEASES:
         return RELEASES[begins[1] or "torch"].startswith(begins[2])
     found = _COMPARED.search(text)
-    if found is None or found[4] not in _OPERATORS or (found[1] or "torch") not in RELEASES:
+    if found is None or found["operator"] not in _OPERATORS or (found[1] or "torch") not in RELEASES:
         return None
-    asked = (int(found[5]),) if found[6] is None else (int(found[5]), int(found[6]))
+    asked = tuple(int(number) for number in (found["major"], found["minor"]) if number is not None)
     release = RELEASES[found[1] or "torch"]
-    return _OPERATORS[found[4]](_taken(release, found)[: len(asked)], asked)
+    return _OPERATORS[found["operator"]](_taken(release, found)[: len(asked)], asked)
 
 
 def _taken(release: str, found: re.Match[str]) -> tuple[int, ...]:
     """Return the numbers of a version that a test compares: `__version__[:3]` is "0.2" of "0.24.0"."""
-    if found[3] is None:
-        return tuple(map(int, release.split(".")))
+    if found["count"] is None:
+        return _numbers(release)
     in_parts = ".split(" in found[0] or found[1] is None  # of a tuple of numbers
-    count = int(found[3])
-    if not found[2]:
+    count = int(found["count"])
+    if not found["slice"]:
         parts = (release.split(".") if in_parts else list(release))[count : count + 1]
     else:
         parts = release.split(".")[:count] if in_parts else release[:count].split(".")
     return tuple(int(part) for part in parts if part.isdigit())
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))

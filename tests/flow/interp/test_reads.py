@@ -23,6 +23,8 @@ SILENT = {
     "a dtype": "z = x.type(torch.float32).type(x.type())",
     "a layer at a Python number": "layers = nn.ModuleList([model]); z = layers[0]",
     "arithmetic": "z = sum([loss, loss]) + abs(loss) + loss ** 2 + max(1, 2)",
+    "a number in an entry": "s = optimizer.state[i]; s['a'] = loss; s['a'] = 3\nif s['a'] > 2: z = 1",
+    "the entry of a new object": "s = optimizer.a[0]; s['a'] = loss; s = optimizer.a[1]; z = float(s['a'])",
     "python numbers": "z = max(i, 3); w = math.sqrt(i + 1); v = float('inf'); u = f'{i:.3f}'",
 }
 READ = {
@@ -64,6 +66,7 @@ READ = {
     "x[: x.argmax()]": "number: x.argmax()",
     "x.narrow(0, x.argmax(), 1)": "number: x.argmax()",
     "map(float, x)": "item: map(float, x)",
+    "s = optimizer.state[i]; s['a'] = loss; z = float(s['a'])": "item: float(s['a'])",
 }
 
 

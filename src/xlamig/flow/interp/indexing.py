@@ -95,8 +95,9 @@ class Indexing:
         return self._entry(node, base, key) if found.kind in _UNKNOWN else found
 
     def _entry(self, node: ir.Subscript, base: AbstractValue, key: object = None) -> AbstractValue:
-        """Return an entry of which nothing is known, but perhaps that it is kept."""
-        return kept_entry(self.m, node.value, base, key) or TOP
+        """Return an entry that was given in this call, or of which perhaps only that it is kept is known."""
+        given = self.m.env.get(f"{path_of(node.value)}[{key!r}]") if isinstance(key, str) else None
+        return given or kept_entry(self.m, node.value, base, key) or TOP
 
     def _element(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> AbstractValue:
         first = index[0]
@@ -196,6 +197,10 @@ class Indexing:
                     return
             joined = thing if not base.fields and base.element is None else None
             self.m.put(name, AbstractValue("mapping", element=joined or thing, ref=base.ref))
+        elif base.kind == "unknown" and isinstance(key, str):
+            path = f"{name}[{key!r}]"
+            if thing.kind == "tensor" or path in self.m.env:
+                self.m.put(path, thing if thing.kind == "tensor" else TOP)
         elif base.kind == "sequence" and not operator:
             items = base.items
             if items is not None and isinstance(key, int) and -len(items) <= key < len(items):

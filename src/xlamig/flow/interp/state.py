@@ -149,8 +149,8 @@ class State:
             self.frequency, self.message = before
 
     def forget_attributes(self, name: str) -> None:
-        """Drop what was known of `name.attribute`: it was of another object."""
-        start = f"{name}."
+        """Drop what was known of `name.attribute` and `name["key"]`: it was of another object."""
+        start = f"{name}.", f"{name}["
         for path in [p for p in self.frame.paths if p.startswith(start)]:
             self.env.pop(path, None)
 

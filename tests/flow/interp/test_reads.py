@@ -22,6 +22,7 @@ SILENT = {
     "a class of tensors on the device": "z = x.type(torch.cuda.FloatTensor)",
     "a dtype": "z = x.type(torch.float32).type(x.type())",
     "a layer at a Python number": "layers = nn.ModuleList([model]); z = layers[0]",
+    "a variable on the host": "from torch.autograd import Variable\nfloat(Variable(torch.ones(3).sum()))",
     "arithmetic": "z = sum([loss, loss]) + abs(loss) + loss ** 2 + max(1, 2)",
     "a number in an entry": "s = optimizer.state[i]; s['a'] = loss; s['a'] = 3\nif s['a'] > 2: z = 1",
     "the entry of a new object": "s = optimizer.a[0]; s['a'] = loss; s = optimizer.a[1]; z = float(s['a'])",
@@ -29,6 +30,7 @@ SILENT = {
 }
 READ = {
     "loss.item()": "item: loss.item()",
+    "z = torch.autograd.Variable(loss, volatile=True); float(z)": "item: float(z)",
     "x.tolist()": "item: x.tolist()",
     "float(loss)": "item: float(loss)",
     "int(loss)": "item: int(loss)",

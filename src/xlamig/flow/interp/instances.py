@@ -11,6 +11,7 @@ from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.distributions import Distributions, precedes_project
 from xlamig.flow.interp.domain import TOP, AbstractValue
 from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.layers import is_wrapper
 from xlamig.flow.interp.state import State
 
 
@@ -41,7 +42,15 @@ class Instances:
                 break
         else:
             made = made.replace(fields=self._fields(info, args) or None)
+        if is_wrapper(info):
+            self._wrap(info, args)
         return made
+
+    def _wrap(self, info: ClassInfo, args: Args) -> None:
+        """An object of a class such as `MyParallel(nn.DataParallel)` keeps the module that it runs."""
+        given = [thing for thing in args.all if thing.kind == "module"]
+        if given:
+            info.hold("module", given[0])
 
     def _fields(self, info: ClassInfo, args: Args) -> dict[str, AbstractValue]:
         """A dataclass keeps its arguments under the names of its fields."""

@@ -7,8 +7,10 @@ from dataclasses import replace
 from xlamig import ir
 from xlamig.facts import ApiUse
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, TorchModule, alternatives
+from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, TorchModule, alternatives, placed
+from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.kinds import is_wrapper_class
 from xlamig.flow.model.known import short
 
 
@@ -28,6 +30,22 @@ def record_forward(state: State, module: AbstractValue, place: str, node: ir.Cal
                 ApiUse, node, POSSIBLE if other else sure,
                 name=name, spelled=spelled, via="forward", complete=known,
             )  # fmt: skip
+
+
+def is_wrapper(info: ClassInfo) -> bool:
+    """Return whether objects of a class run a module that they are given, as `nn.DataParallel`."""
+    return any(is_wrapper_class(name) for cls in info.lineage() for name in cls.outside)
+
+
+def wrapped_module(module: AbstractValue) -> AbstractValue | None:
+    """Return the module that an object of a class such as `MyParallel(nn.DataParallel)` runs."""
+    info = module.ref
+    if not isinstance(info, ClassInfo) or not is_wrapper(info):
+        return None
+    if any("forward" in cls.methods for cls in info.lineage()):
+        return None
+    held = info.attributes.get("module")
+    return placed(held, module) if held is not None and held.kind == "module" else None
 
 
 def with_weight_by(function: str, module: AbstractValue, args: Args) -> AbstractValue:

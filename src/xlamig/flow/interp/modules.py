@@ -21,7 +21,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.frames import ClassInfo, inherits
-from xlamig.flow.interp.layers import record_forward
+from xlamig.flow.interp.layers import record_forward, wrapped_module
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.module_methods import ModuleMethods
 from xlamig.flow.interp.moves import Moves
@@ -57,6 +57,8 @@ class Modules:
             return module  # a class that is annotated like its objects: `activation: nn.ReLU`
         if not isinstance(module.ref, ClassInfo) or module.ref.may_hold_parts:  # a transform holds none
             m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
+        if (wrapped := wrapped_module(module)) is not None:
+            return self.call(wrapped, args, node)
         forward = m.semantics.method_of(module, "forward") or m.semantics.method_of(module, "__call__")
         if forward is not None:
             m.forwards += 1

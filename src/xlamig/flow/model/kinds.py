@@ -38,6 +38,11 @@ def is_module_class(dotted: str) -> bool:
     return _MODULE.search(dotted) is not None and not is_of_other_library(dotted)
 
 
+def is_wrapper_class(dotted: str) -> bool:
+    """Return whether an object of a class of this name runs the module that it is given."""
+    return table.returned(dotted) == "wrapped-module"
+
+
 def is_distribution_class(dotted: str) -> bool:
     """Return whether a base class of this name makes a class a distribution of torch."""
     return table.returned(dotted) == "distribution"

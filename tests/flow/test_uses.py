@@ -52,3 +52,35 @@ def test_an_imported_name_is_used(text: str, name: str) -> None:
 def test_aliases_of_each_other_end() -> None:
     text = "import a\nb = a.x\na = b.y\n" + "".join(f"a = b.z{i}\nb = a.z{i}\n" for i in range(30))
     assert "a.x" in uses(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.rand(3)",
+        "torch.rand(3, device='cpu')",
+        "torch.rand(3, device=torch.device('cpu'))",
+        "torch.rand(3, device=None)",
+        "torch.nn.LSTM(3, 3, dropout=0)",
+        "nn.init.normal_(weight)",
+        "layer.weight.uniform_(-1, 1)",
+        "def init_weights(m):\n    m.normal_()",
+        "class A:\n    def reset_parameters(self):\n        for p in self.all():\n            p.uniform_()",
+    ],
+)
+def test_drawing_on_the_cpu_is_no_use(line: str) -> None:
+    assert not {n for n in uses(f"import torch\n{line}\n") if "=)" in n or n.startswith("torch.Tensor.")}
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("torch.rand(3, device=x.device)", "torch.rand(device=)"),
+        ("torch.nn.LSTM(3, 3, dropout=p)", "torch.nn.LSTM(dropout=)"),
+        ("x.new_empty(3).bernoulli_(0.5)", "torch.Tensor.bernoulli_"),
+        ("def f(x):\n    return x.normal_()", "torch.Tensor.normal_"),
+        ("def init(m):\n    m.normal_()\ndef noise(x):\n    x.normal_()", "torch.Tensor.normal_"),
+    ],
+)
+def test_drawing_on_the_device_is_a_use(line: str, name: str) -> None:
+    assert name in uses(f"import torch\n{line}\n")

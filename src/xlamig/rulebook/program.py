@@ -69,4 +69,6 @@ def _conditions(head: object) -> Iterator[tuple[str, str]]:
 
 def word_of(name: str) -> str:
     """A word that a file has to hold to use the name."""
+    if name.endswith("=)"):  # a keyword of a call that many packages have: `rand(device=)`
+        return name.partition(".")[0]
     return re.split(r"[*(=]", name, maxsplit=1)[0].rstrip(".").rpartition(".")[2]

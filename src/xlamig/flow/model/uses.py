@@ -6,6 +6,7 @@ import builtins
 from collections.abc import Iterable
 
 from xlamig import ir
+from xlamig.flow.model.draws import initialises, keywords_of, method_of
 from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.scripts import MARK, is_script
@@ -40,10 +41,11 @@ def uses_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> str:
 
 def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
     """Return every chain of names and attributes, what switches something off, as `f(False)` and `a.b=False`,
-    and every module that is imported by its whole name."""
+    what draws on the device, and every module that is imported by its whole name."""
     paths: set[str] = set()
     modules: set[str] = set()
     stack: list[ir.Node] = [statement]
+    first_values: list[tuple[int, int]] = []
     while stack:
         node = stack.pop()
         if isinstance(node, ir.Name):
@@ -56,10 +58,17 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
         elif isinstance(node, ir.Import):
             modules.update(alias.name for alias in node.names)
         elif not isinstance(node, ir.Const):
-            if isinstance(node, ir.Call) and _switches_off(node):
-                paths.add(f"{path_of(node.func)}(False)")
+            if isinstance(node, ir.Call):
+                if _switches_off(node):
+                    paths.add(f"{path_of(node.func)}(False)")
+                paths.update(keywords_of(node))
+                method = method_of(node)
+                if method and not any(start <= node.start < end for start, end in first_values):
+                    modules.add(method)
             elif isinstance(node, ir.Assign) and _is_false(node.value):
                 paths.update(f"{path_of(target)}=False" for target in node.targets if path_of(target))
+            elif isinstance(node, ir.FunctionDef) and initialises(node):
+                first_values.append((node.start, node.end))
             stack.extend(ir.children(node))
     return paths, modules
 

@@ -1,27 +1,32 @@
-"""`--fix`: every file to its fixed point, then all of it written, or shown."""
+"""`--fix`: every file to its fixed point, and all of them again until none changes; then they are written."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from xlamig.config.paths import absolute
 from xlamig.engine.analyse import analyse
 from xlamig.engine.big_stack import on_deep_stack
+from xlamig.engine.found import files_of
 from xlamig.engine.load import Loaded, LoadJob, load
+from xlamig.engine.memory import Memory
 from xlamig.engine.new_only import narrow
 from xlamig.engine.options import Options
 from xlamig.engine.program import once_in_program
 from xlamig.engine.run import Run
 from xlamig.engine.source import Source
 from xlamig.findings import Applicability, Create, FileReport, Finding, Report
-from xlamig.fix.loop import FixedText, fix_text
+from xlamig.fix.loop import FixedText, fix_text, restless_problem
 from xlamig.fix.soundness import Soundness, parse
 from xlamig.fix.write import WriteError, write_files
+from xlamig.source.files import Discovery, SourceFile
 from xlamig.source.text import SourceText
 
-_PASSES = 4
+_RUNS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,49 +53,42 @@ class FixOutcome:
 
 @dataclass(slots=True)
 class _Fixer:
+    """Fixes the files of one run, each alone: what a fix changes for the files before it, the next run sees.
+    Only findings in `chosen` (file and fingerprint), and not of the codes `left_out`, are fixed."""
+
     run: Run
     applicabilities: Collection[Applicability]
     reports: dict[str, FileReport]
-    chosen: frozenset[tuple[str, str]] | None  # file and fingerprint, where not all shall be fixed
-    loaded: dict[str, Loaded] = field(default_factory=dict)  # of texts that differ
+    chosen: frozenset[tuple[str, str]] | None = None
+    left_out: frozenset[str] = frozenset()
 
     def fix_all(self) -> dict[str, FixedText]:
-        """Every file that has something to fix, again where a fix in another file changed what is safe."""
+        """Return what has become of the files that change, or are kept from it by a problem."""
         fixed: dict[str, FixedText] = {}
-        waiting = sorted(self.run.asked)
-        for again in range(_PASSES):
-            exposed = {name: self.run.program.exposes(self.run.sources[name]) for name in waiting}
-            for name in waiting:
-                source, known = self.run.sources[name], fixed.get(name)
-                if again:
-                    now = replace(source.source, text=known.text) if known else source.source
-                    self.reports[name] = self._report(source, now)
-                if self._has_work(name):
-                    result = on_deep_stack(self.fix_one, source, known.text if known else source.source.text)
-                    fixed[name] = known.then(result) if known else result
-            waiting = [
-                n for n, old in exposed.items() if self.run.program.exposes(self.run.sources[n]) != old
-            ]
-            if not waiting:
-                break
+        for name in sorted(self.run.asked):
+            source = self.run.sources[name]
+            self.reports[name] = self._report(source, source.source)
+            if self._has_work(name):
+                result = on_deep_stack(self.fix_one, source)
+                if result.problem or result.text != source.source.text:
+                    fixed[name] = result
         return fixed
 
     def _has_work(self, name: str) -> bool:
         findings = self.reports[name].findings
-        return any(_fixable(f, self.applicabilities) and self.is_chosen(f) for f in findings)
+        return any(_fixable(f, self.applicabilities) and self._is_chosen(f) for f in findings)
 
-    def fix_one(self, source: Source, text: str) -> FixedText:
-        now = replace(source.source, text=text)
-        module = parse(text) if now.kind is None else None
-        holds = Soundness.of(text, module).holds if module else None
+    def fix_one(self, source: Source) -> FixedText:
+        now = source.source
+        module = parse(now.text) if now.kind is None else None
+        holds = Soundness.of(now.text, module).holds if module else None
         fixed = fix_text(now, lambda text: self._findings(source, text), self.applicabilities, holds)
-        self.reports[source.file.name] = self._report(source, replace(source.source, text=fixed.text))
+        self.reports[source.file.name] = self._report(source, replace(now, text=fixed.text))
         return fixed
 
-    def undo(self, source: Source, report: FileReport) -> None:
-        """The file stays as it was."""
+    def undo(self, source: Source) -> None:
+        """Leave the run as it was before the file was fixed."""
         self._note(source, source.source.text, source.loaded or Loaded())
-        self.reports[source.file.name] = report
 
     def _findings(self, source: Source, text: SourceText) -> Sequence[Finding]:
         report = self._report(source, text)
@@ -99,15 +97,17 @@ class _Fixer:
             reports = {**self.reports, report.filename: report}
             reported = once_in_program(reports, survey.once, survey.scripts)
             report = next(r for r in reported if r.filename == report.filename)
-        return [finding for finding in report.findings if self.is_chosen(finding)]
+        return [finding for finding in report.findings if self._is_chosen(finding)]
 
-    def is_chosen(self, finding: Finding) -> bool:
+    def _is_chosen(self, finding: Finding) -> bool:
+        if finding.code in self.left_out:
+            return False
         return self.chosen is None or (finding.filename, finding.fingerprint) in self.chosen
 
     def _report(self, source: Source, text: SourceText) -> FileReport:
         if text.text == source.source.text:
             self._note(source, text.text, source.loaded or Loaded())
-            if not self.program_changed(source):
+            if not self._program_changed(source):
                 return self.run.reports[source.file.name]
         loaded = load(LoadJob(text.text, source.module, source.is_package, True, text.kind))
         self._note(source, text.text, loaded)
@@ -116,25 +116,66 @@ class _Fixer:
     def _note(self, source: Source, text: str, loaded: Loaded) -> None:
         self.run.program.survey.note(source.file.name, source.module, text, loaded)
         self.run.program.note_sinks(source, loaded)
-        self.loaded[source.file.name] = loaded
 
-    def program_changed(self, source: Source) -> bool:
+    def _program_changed(self, source: Source) -> bool:
         """Return whether fixes have changed what rules ask of the program, or what choosing XLA would
         expose."""
         name = source.file.name
         asked = self.run.program.survey.program(source.session.key, name) != self.run.programs[name]
         return asked or self.run.program.exposes(source) != self.run.exposed[name]
 
-    def settle(self, texts: Mapping[str, SourceText]) -> None:
-        """Report again on the files whose findings may depend on a program that has changed."""
-        changed = {name: source for name, source in self.run.sources.items() if self.program_changed(source)}
-        if changed:
-            self.reports |= self.run.again(
-                {
-                    name: (texts.get(name, source.source), self.loaded.get(name) or source.loaded or Loaded())
-                    for name, source in changed.items()
-                }
-            )
+
+@dataclass(slots=True)
+class _Project:
+    """The files as fixes leave them: their new texts, and the helpers they need, hide what is on disk."""
+
+    paths: Sequence[Path]
+    options: Options
+    found: Discovery
+    memory: Memory = field(default_factory=Memory)
+    fixed: dict[str, FixedText] = field(default_factory=dict)
+    texts: dict[str, SourceText] = field(default_factory=dict)  # of the files in `fixed` that differ
+    creates: dict[str, Create] = field(default_factory=dict)
+
+    def run(self) -> tuple[Run, Report]:
+        """Return a run over the files as they are now, and its report; helpers are not reported."""
+        known = {file.name: file for file in self.found.files}
+        buffers = {known[name].path: text.encode() for name, text in self.texts.items()}
+        if self.options.stdin is not None:
+            buffers = {file.path: self.options.stdin[1] for file in self.found.files} | buffers
+        new = [] if self.options.stdin is not None else [*self._helpers()]
+        buffers |= {file.path: content for file, content in new}
+        self.memory.writes = not self.texts
+        files = sorted((*self.found.files, *(file for file, _ in new)), key=lambda file: file.name)
+        found = replace(self.found, files=tuple(files))
+        run = Run(self.paths, replace(self.options, buffers=buffers), self.memory, found, around=True)
+        report = run.report()
+        self.memory.forget_unused()
+        ours = {file.name for file, _ in new}
+        run.asked -= ours
+        return run, replace(report, files=tuple(f for f in report.files if f.filename not in ours))
+
+    def _helpers(self) -> Iterator[tuple[SourceFile, bytes]]:
+        """Yield the helpers that the texts need, named as a walk through the folders names them."""
+        known = {file.path for file in self.found.files}
+        first = self.found.files[0]
+        for name, create in self.creates.items():
+            path, content = absolute(name), create.content.encode()
+            if path not in known:
+                shown = path.as_posix() if Path(first.name).is_absolute() else os.path.relpath(path)
+                yield SourceFile(path, Path(shown).as_posix(), first.settings, len(content)), content
+
+    def take(self, run: Run, fixed: Mapping[str, FixedText]) -> None:
+        """Let files be as fixes have left them."""
+        for name, result in fixed.items():
+            before = self.fixed.get(name)
+            self.fixed[name] = before.then(result) if before else result
+            self.texts[name] = replace(run.sources[name].source, text=result.text)
+            self.creates.update((create.filename, create) for create in result.creates)
+
+    def without(self, names: Collection[str]) -> None:
+        """Let files be as they are on disk."""
+        self.texts = {name: text for name, text in self.texts.items() if name not in names}
 
 
 def fix(
@@ -145,52 +186,67 @@ def fix(
     Raises:
         UsageError: as for `check`.
     """
-    run = Run(paths, options, around=True)
-    before = run.report()
-    reports = dict(run.reports)
-    shown = narrow(before, paths, options)
-    some = options.baseline is not None or options.diff_base is not None
-    chosen = frozenset((f.filename, f.fingerprint) for f in shown.findings) if some else None
-    fixer = _Fixer(run, applicabilities, dict(reports), chosen)
-    problems: list[str] = []
-    created: dict[str, str] = {}
+    found = files_of(paths, options)
+    left_out: frozenset[str] = frozenset()
+    while True:
+        project = _Project(paths, options, found)
+        first, before = project.run()
+        shown = narrow(before, paths, options)
+        last, after, restless = _until_nothing_changes(
+            project, first, before, shown, applicabilities, left_out
+        )
+        if not restless:
+            break
+        left_out |= restless  # start again without them, so that a second `--fix` has nothing to do
+    problems = [restless_problem(left_out)] if left_out else []
+    problems += [f"{name}: {f.problem}" for name, f in sorted(project.fixed.items()) if f.problem]
+    if write and options.stdin is None:
+        failures = _write(project, first)
+        problems += failures.values()
+        if failures:
+            project.without(failures)
+            last, after = project.run()
     files: list[FixedFile] = []
-    texts: dict[str, SourceText] = {}
-    for name, fixed in sorted(fixer.fix_all().items()):
-        source = run.sources[name]
-        if fixed.problem:
-            problems.append(f"{name}: {fixed.problem}")
-        if fixed.text == source.source.text:
-            continue
-        new = replace(source.source, text=fixed.text)
-        if write and options.stdin is None:
-            failure = _write(source, new, fixed.creates)
-            if failure is not None:
-                problems.append(failure)
-                fixer.undo(source, reports[name])
-                continue
-        texts[name] = new
-        created.update(
-            (c.filename, c.content) for c in fixed.creates if not Path(c.filename).exists() or write
-        )
-        files.append(
-            FixedFile(name, source.source.content, new.content, Counter(fixed.applied), fixed.problem)
-        )
+    created: dict[str, str] = {}
+    for name, text in sorted(project.texts.items()):
+        fixed, old = project.fixed[name], first.sources[name].source.content
+        if text.content != old:
+            files.append(FixedFile(name, old, text.content, Counter(fixed.applied), fixed.problem))
+            created.update(
+                (c.filename, c.content) for c in fixed.creates if write or not Path(c.filename).exists()
+            )
     made = tuple(FixedFile(name, "", content, {}) for name, content in sorted(created.items()))
-    fixer.settle(texts)
-    survey = run.program.survey
-    reported = once_in_program(fixer.reports, survey.once, survey.scripts)
-    after = replace(before, files=run.asked_of(reported))
-    stdin = next((texts.get(name, s.source) for name, s in run.sources.items() if options.stdin), None)
+    stdin = next((source.source for source in last.sources.values() if options.stdin), None)
     return FixOutcome(shown, narrow(after, paths, options), tuple(files), made, tuple(problems), stdin)
+
+
+def _until_nothing_changes(
+    project: _Project,
+    run: Run,
+    report: Report,
+    shown: Report,
+    applicabilities: Collection[Applicability],
+    left_out: frozenset[str],
+) -> tuple[Run, Report, frozenset[str]]:
+    """Return the last run with its report, and the codes whose fixes come back for ever."""
+    some = project.options.baseline is not None or project.options.diff_base is not None
+    chosen = frozenset((f.filename, f.fingerprint) for f in shown.findings) if some else None
+    for _ in range(_RUNS):
+        fixed = _Fixer(run, applicabilities, dict(run.reports), chosen, left_out).fix_all()
+        changed = {name for name, result in fixed.items() if result.text != run.sources[name].source.text}
+        project.take(run, fixed)
+        if not changed:
+            return run, report, frozenset()
+        run, report = project.run()
+    return run, report, frozenset(code for name in changed for code in fixed[name].applied)
 
 
 def fix_source(run: Run, filename: str, applicabilities: Collection[Applicability]) -> FixedText:
     """A file of a finished run with all fixes of these grades. The run stays as it is."""
-    source, report = run.sources[filename], run.reports[filename]
-    fixer = _Fixer(run, applicabilities, dict(run.reports), None)
-    fixed = on_deep_stack(fixer.fix_one, source, source.source.text)
-    fixer.undo(source, report)
+    source = run.sources[filename]
+    fixer = _Fixer(run, applicabilities, dict(run.reports))
+    fixed = on_deep_stack(fixer.fix_one, source)
+    fixer.undo(source)
     return fixed
 
 
@@ -204,13 +260,18 @@ def _fixable(finding: Finding, applicabilities: Collection[Applicability]) -> bo
     return finding.fix is not None and finding.fix.applicability in applicabilities
 
 
-def _write(source: Source, new: SourceText, creates: Sequence[Create]) -> str | None:
-    """One file and what it needs, all or nothing; a line about it on failure."""
-    try:
-        write_files(
-            {source.file.path: new.encode()},
-            {Path(create.filename): create.content.encode() for create in creates},
-        )
-    except WriteError as error:
-        return str(error)
-    return None
+def _write(project: _Project, run: Run) -> dict[str, str]:
+    """Write each file and what it needs, all or nothing; return a line about each that failed, by name."""
+    failures: dict[str, str] = {}
+    for name, text in sorted(project.texts.items()):
+        source = run.sources[name]
+        if text.text == source.source.text:
+            continue
+        try:
+            write_files(
+                {source.file.path: text.encode()},
+                {Path(c.filename): c.content.encode() for c in project.fixed[name].creates},
+            )
+        except WriteError as error:
+            failures[name] = str(error)
+    return failures

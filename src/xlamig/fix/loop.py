@@ -102,12 +102,17 @@ def _union(history: Sequence[tuple[str, set[str]]]) -> set[str]:
     return {code for _, codes in history for code in codes}
 
 
+def restless_problem(codes: Collection[str]) -> str:
+    """Return one line about rules whose fixes come back for ever."""
+    return f"{RESTLESS} and were left out: {', '.join(sorted(codes))}"
+
+
 def _problem(broken: set[str], restless: set[str]) -> str | None:
     parts = []
     if broken:
         parts.append(f"a fix would break the file and was left out: {', '.join(sorted(broken))}")
     if restless:
-        parts.append(f"{RESTLESS} and were left out: {', '.join(sorted(restless))}")
+        parts.append(restless_problem(restless))
     return "; ".join(parts) or None
 
 

@@ -25,7 +25,9 @@ def record_forward(state: State, module: AbstractValue, place: str, node: ir.Cal
     for name in module.trait.computes:
         if state.names.interest.wants(name):
             known = name == module.trait.weight  # arguments decide what a layer does, and are not kept
-            other = known and any(not str(ref).endswith(name) for ref in alternatives(module.ref))
+            other = known and any(
+                not (isinstance(ref, str) and ref.endswith(name)) for ref in alternatives(module.ref)
+            )
             state.record(
                 ApiUse, node, POSSIBLE if other else sure,
                 name=name, spelled=spelled, via="forward", complete=known,
@@ -59,5 +61,5 @@ def with_weight_by(function: str, module: AbstractValue, args: Args) -> Abstract
 
 
 def _class_name(ref: object) -> str:
-    """Return the class of a layer: "Conv1d" of "torch.nn.Conv1d#120"."""
-    return str(ref).partition("#")[0].rpartition(".")[2]
+    """Return the class of a layer of torch: "Conv1d" of "torch.nn.Conv1d#120"; "" for a class of the project."""
+    return ref.partition("#")[0].rpartition(".")[2] if isinstance(ref, str) else ""

@@ -61,5 +61,5 @@ def with_weight_by(function: str, module: AbstractValue, args: Args) -> Abstract
 
 
 def _class_name(ref: object) -> str:
-    """Return the class of a layer of torch: "Conv1d" of "torch.nn.Conv1d#120"; "" for a class of the project."""
+    """Return the class of a layer of torch: "Conv1d" of "torch.nn.Conv1d#120"; "" for one of a project."""
     return ref.partition("#")[0].rpartition(".")[2] if isinstance(ref, str) else ""

@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.facts import Interest, Why
+from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.domain import MAX_ALTERNATIVES, TOP, AbstractValue, Mark, join_all
@@ -130,7 +130,7 @@ class ModulesRun:
         if known is not None or source is None:
             return known
         tree, scopes, evidence = _read(source, module)
-        names = Names(Interest(), self.index, module)
+        names = Names(self.main.names.interest, self.index, module)
         analysis = Analysis(tree, source.text, names, Values(names, source.text), True, source.filename)
         machine = self.machines[module] = AbstractInterpreter(analysis, scopes, Regions(analysis), self)
         machine.kept_evidence = evidence

@@ -114,7 +114,9 @@ def _program(key: str, pattern: object, where: Where) -> Condition:
 
 def _keyword(pattern: object, where: Where) -> Condition:
     names = frozenset(keywords(pattern, where))
-    return lambda fact, row, program: YES if any(a.name in names for a in getattr(fact, "args", ())) else NO
+    return lambda fact, row, program: (
+        NO if names.isdisjoint([a.name for a in getattr(fact, "args", ())]) else YES
+    )
 
 
 def keywords(pattern: object, where: Where) -> list[str]:

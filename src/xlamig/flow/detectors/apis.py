@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
+from functools import cached_property
 from typing import Literal
 
 from xlamig import ir
@@ -178,8 +179,16 @@ class Apis:
 
     def _ends_in(self, name: str, last: str) -> bool:
         """Return whether the name, or one that a table's alias led from, ends so: `nn.LSTM` says enough."""
-        names = (name, *(alias for alias, canonical in self.interest.aliases.items() if canonical == name))
+        names = (name, *self._aliases.get(name, ()))
         return any(one.rpartition(".")[2] == last for one in names)
+
+    @cached_property
+    def _aliases(self) -> Mapping[str, list[str]]:
+        """Return the aliases of each name that has some."""
+        found: dict[str, list[str]] = {}
+        for alias, name in self.interest.aliases.items():
+            found.setdefault(name, []).append(alias)
+        return found
 
     # ------------------------------------------------------------------ arguments
 

@@ -38,6 +38,7 @@ _UPDATES = frozenset({"backward", "step"})
 _FOLLOWED = 3  # variables, one computed from the other
 
 
+@lru_cache(maxsize=1024)
 def logs(path: str) -> bool:
     """Return whether a call of this path prints or logs its arguments."""
     return _BY_CALLEE[0][1].search(path) is not None

@@ -112,9 +112,10 @@ class Expressions:
             self.visit(node.func, place)
         inside = place.within("saved") if dotted in table.names("collectives", "saves") else place
         inside = inside.within("set-device") if dotted in table.names("program", "device-setters") else inside
+        path = path_of(node.func)
         for i, arg in enumerate(node.args):
             if not self._hands_on(arg):
-                self.visit(arg.value, self._given(node, i, inside))
+                self.visit(arg.value, self._given(node, i, inside, path))
 
     def _kernel(self, callee: ir.Expr, source: str, place: CodeContext) -> Iterator[Kernel]:
         """Yield the call of an extension of the project, whose kernel is in the file `source`."""
@@ -130,14 +131,14 @@ class Expressions:
         return own and arg.keyword in self.apis.settings
 
     @staticmethod
-    def _given(node: ir.Call, index: int, place: CodeContext) -> CodeContext:
-        """Where an argument of a call is used."""
-        if index == 1 and path_of(node.func) in ("isinstance", "issubclass"):
+    def _given(node: ir.Call, index: int, place: CodeContext, path: str) -> CodeContext:
+        """Where an argument of a call of `path` is used."""
+        if index == 1 and path in ("isinstance", "issubclass"):
             return place.within("isinstance")
         arg = node.args[index]
         if arg.keyword == "generator":
             return place.within("assigned")
-        if logs(path_of(node.func)):
+        if logs(path):
             return place.within("log")
         if isinstance(arg.value, ir.Lambda) and handed_to_workers(arg):
             return place.within(*WORKER)

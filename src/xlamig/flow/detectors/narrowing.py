@@ -21,7 +21,7 @@ class Narrowing:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self.guards = Guards(analysis.values, analysis.text)
+        self.guards = Guards(analysis)
         self.frequency_guards = FrequencyGuards(analysis.text)
 
     def where(self, test: ir.Expr, place: CodeContext, holds: bool) -> CodeContext:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.facts import Span
+from xlamig.flow.model.by_kind import of_kind, owner_at_top
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge.sizes import size_names
@@ -101,23 +102,19 @@ def sizes_of(module: ir.Module, text: str) -> tuple[RawSize, ...]:
     if not any(name in text for name in size_names()):
         return ()
     found: list[RawSize] = []
-    for statement in module.body:
-        owner = statement.name if isinstance(statement, ir.ClassDef | ir.FunctionDef) else ""
-        for node in ir.walk(statement):
-            if type(node) not in _WITH_SIZES:
+    for node in (node for kind in _WITH_SIZES for node in of_kind(module, kind)):
+        for name, value, given, callee in _given(node):
+            known = size_names().get(name)
+            if known is None or not isinstance(value, ir.Const):
                 continue
-            for name, value, given, callee in _given(node):
-                known = size_names().get(name)
-                if known is None or not isinstance(value, ir.Const):
-                    continue
-                size = value.value
-                if isinstance(size, int) and not isinstance(size, bool) and size >= known.least:
-                    span = (value.start, value.end)
-                    found.append(RawSize(known.kind, name, size, owner, span, given, callee))
+            size = value.value
+            if isinstance(size, int) and not isinstance(size, bool) and size >= known.least:
+                span = (value.start, value.end)
+                found.append(RawSize(known.kind, name, size, owner_at_top(module, node), span, given, callee))
     return tuple(sorted(found, key=lambda size: size.span))
 
 
-_WITH_SIZES = frozenset({ir.Call, ir.Param, ir.Assign, ir.AnnAssign, ir.Dict})
+_WITH_SIZES: tuple[type[ir.Node], ...] = (ir.Call, ir.Param, ir.Assign, ir.AnnAssign, ir.Dict)
 
 
 def _given(node: ir.Node) -> Iterator[tuple[str, ir.Expr, str, str]]:

@@ -142,7 +142,7 @@ class Parameters:
         """Return an object of the only plain class of the module that is called like a parameter: `logger` of
         `MetricLogger`."""
         word = name.rstrip("_").rpartition("_")[2]
-        held = (value.ref for value in self.m.frame.module.env.values() if value.kind == "class")
+        held = [value.ref for value in self.m.frame.module.env.values() if value.kind == "class"]
         classes = {ref for ref in held if isinstance(ref, ClassInfo) and ref.last_word == word}
         info = classes.pop() if len(classes) == 1 else None
         return object_of(info, "") if info is not None and not info.may_be_module else None

@@ -26,6 +26,7 @@ from xlamig.flow.interp.instance_attributes import held_attributes
 from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import Visit, sent, sent_proofs
+from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.device_names import names_device
 from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.evidence import Evidence
@@ -226,9 +227,7 @@ class ModulesRun:
         """Return whether a module that ran calls `backward()`."""
         runs = (run.analysis for run in self.machines.values() if ".backward" in run.analysis.text)
         return any(
-            isinstance(node, ir.Attribute) and node.attr == "backward"
-            for analysis in runs
-            for node in ir.walk(analysis.module)
+            node.attr == "backward" for analysis in runs for node in of_kind(analysis.module, ir.Attribute)
         )
 
 

@@ -17,6 +17,7 @@ from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.skipped import with_any_constant
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.by_kind import calls_in
 from xlamig.flow.model.scopes import path_of
 
 _OF_SAMPLES = re.compile(r"^__(?!call)|init")  # what workers run that makes no batches
@@ -43,12 +44,17 @@ class Roots:
         while ran < len(self.contexts.definitions):  # running one may define others
             waiting = list(self.contexts.definitions.values())[ran:]
             ran = len(self.contexts.definitions)
-            called = {name for node, *_ in waiting for name in _called(node) if name != node.name}
+            called = {name for node, *_ in waiting for name in self._called(node) if name != node.name}
             order = sorted(waiting, key=lambda found: (found[0].name != "__init__", found[0].name in called))
             for node, frame, owner in order:
                 often = reached.get(node.start, frozenset())
                 if not often or ("step" not in often and self._is_per_step(node, frame, owner)):
                     self._root(node, frame, owner)
+
+    def _called(self, function: ir.FunctionDef) -> Iterator[str]:
+        """Yield the names of the functions and methods that a function calls."""
+        calls = calls_in(self.m.analysis.module, function)
+        return (path_of(call.func).rpartition(".")[2] for call in calls)
 
     def run_skipped(self) -> None:
         """Run the functions again of which all calls left out a branch, for a call with other constants."""
@@ -107,11 +113,6 @@ class Roots:
         m.batches -= m.collating
         m.collating = False
         m.caller = ()
-
-
-def _called(function: ir.FunctionDef) -> Iterator[str]:
-    """Yield the names of the functions and methods that a function calls."""
-    return (path_of(n.func).rpartition(".")[2] for n in ir.walk(function) if isinstance(n, ir.Call))
 
 
 def _elsewhere(thing: AbstractValue) -> AbstractValue:

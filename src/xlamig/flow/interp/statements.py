@@ -39,7 +39,7 @@ class Statements:
         self.m = state
         self.evaluator, self.definitions, self.loops = evaluator, definitions, loops
         self.call_contexts, self.reads = entry, reads
-        self.guards = Guards(state.analysis.values, state.analysis.text)
+        self.guards = Guards(state.analysis)
         self._for_xla: dict[int, bool] = {}  # by the identity of the test
 
     def run(self, node: ir.Stmt) -> Leaves:

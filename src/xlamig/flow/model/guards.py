@@ -12,7 +12,7 @@ from xlamig.flow.model.conditions import condition_of
 from xlamig.flow.model.known import short
 from xlamig.flow.model.outcomes import UNDECIDED, outcome
 from xlamig.flow.model.scopes import Scope, path_of
-from xlamig.flow.model.values import Values
+from xlamig.flow.model.site import Analysis
 from xlamig.flow.model.versions import holds_on_torch
 from xlamig.knowledge import values as table
 from xlamig.knowledge.devices import alternatives
@@ -41,13 +41,18 @@ _OPPOSITES = {"==": "!=", "!=": "==", "is": "is not", "is not": "is", "in": "not
 class Guards:
     """Reads tests. The guards of a test are what must be true where it held."""
 
-    def __init__(self, values: Values, text: str) -> None:
-        self.values = values
-        self.text = text
+    def __init__(self, analysis: Analysis) -> None:
+        self.values = analysis.values
+        self.text = analysis.text
+        self._known = analysis.guards
 
     def of(self, test: ir.Expr, scope: Scope, holds: bool) -> tuple[Guard, ...]:
         """Return what must be true where a test holds, or where it does not."""
-        return tuple(self._guards(test, scope, holds))
+        key = test, scope, holds
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = tuple(self._guards(test, scope, holds))
+        return known
 
     def of_decorator(self, node: ir.Expr, scope: Scope) -> tuple[Guard, ...]:
         """`@pytest.mark.skipif(...)`, `@unittest.skipUnless(...)`, `@require_cuda`."""

@@ -52,6 +52,8 @@ class CodeContext:
 
     def within(self, *tags: ContextTag) -> CodeContext:
         """Return the same place with more tags of its context."""
+        if self.context.issuperset(tags):
+            return self
         context = self.context.union(tags)
         return CodeContext(
             self.scope, self.statement, self.block, self.guards, context, self.frequency, self.reasons
@@ -97,6 +99,7 @@ class Analysis:
     filename: str = ""
     kernels: Mapping[int, str] = field(default_factory=dict)  # see facts_of
     receivers: dict[tuple[Scope, str, str], str | None] = field(default_factory=dict)
+    guards: dict[tuple[ir.Expr, Scope, bool], tuple[Guard, ...]] = field(default_factory=dict)
 
     def source(self, node: ir.Node) -> str:
         """Return the text of a node."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable
 
 from xlamig import ir
 from xlamig.flow.model.scopes import Scope
+from xlamig.flow.model.words import places_of
 
 _MAX_SIMILAR = 8  # occurrences of a name, also inside longer ones: more are not counted one by one
 _MAX_CALLERS = 4
@@ -43,9 +43,7 @@ class SoleCallers:
         node = self._functions.get(function)
         if node is None or function in self._called_elsewhere or self._text.count(node.name) > _MAX_SIMILAR:
             return ""
-        # A pattern that begins with a text is searched for ten times as fast.
-        pattern = rf"{node.name}(?<!\w{node.name})\b"
-        uses = [found.start() for found in re.finditer(pattern, self._text)]
+        uses = list(places_of(node.name, self._text))
         outside = [at for at in uses if not node.start <= at < node.end]
         if len(uses) != 2 or len(outside) != 1 or not self._text.startswith(f"{node.name}(", outside[0]):
             return ""

@@ -13,3 +13,11 @@ def starts_of(word: str, text: str) -> Iterator[int]:
         if not (before.isalnum() or before == "_"):
             yield start
         start = text.find(word, start + 1)
+
+
+def places_of(word: str, text: str) -> Iterator[int]:
+    """Yield where a name stands in a text, and not as a part of a longer word."""
+    for start in starts_of(word, text):
+        after = text[start + len(word) : start + len(word) + 1]
+        if not (after.isalnum() or after == "_"):
+            yield start

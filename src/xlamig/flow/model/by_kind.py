@@ -1,0 +1,50 @@
+"""The nodes of a module by their kind, found in one walk for all who look for some of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import cache
+from operator import attrgetter
+from typing import TypeVar
+
+from xlamig import ir
+from xlamig.per_file import per_file
+
+Kind = TypeVar("Kind", bound=ir.Node)
+_start = attrgetter("start")
+
+
+def of_kind(module: ir.Module, kind: type[Kind]) -> Sequence[Kind]:
+    """Return the nodes of one kind, by where they start."""
+    return _by_kind(module).get(kind, ())  # type: ignore[return-value]
+
+
+def calls_in(module: ir.Module, function: ir.FunctionDef) -> Sequence[ir.Call]:
+    """Return the calls in a function of the module, its decorators and defaults included."""
+    calls = of_kind(module, ir.Call)
+    start = bisect_left(calls, _begin(function), key=_start)
+    return calls[start : bisect_left(calls, function.end, key=_start)]
+
+
+def owner_at_top(module: ir.Module, node: ir.Node) -> str:
+    """Return the name of the class or function at the top of a module that a node is in, or ""."""
+    around = module.body[bisect_right(module.body, node.start, key=_begin) - 1]
+    return around.name if isinstance(around, ir.ClassDef | ir.FunctionDef) else ""
+
+
+def _begin(statement: ir.Stmt) -> int:
+    """Return where a statement starts, its decorators included."""
+    decorators = statement.decorators if isinstance(statement, ir.ClassDef | ir.FunctionDef) else ()
+    return decorators[0].start if decorators else statement.start
+
+
+@per_file
+@cache
+def _by_kind(module: ir.Module) -> dict[type[ir.Node], list[ir.Node]]:
+    found: dict[type[ir.Node], list[ir.Node]] = {}
+    for node in ir.walk(module):
+        found.setdefault(type(node), []).append(node)
+    for nodes in found.values():
+        nodes.sort(key=_start)
+    return found

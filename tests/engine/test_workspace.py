@@ -114,6 +114,20 @@ def test_the_report_on_an_edited_file_comes_first_and_is_not_made_twice(
     assert before == analysed == ["tools.py"]
 
 
+def test_two_edited_files_are_reported_first_as_the_check_reports_them(
+    project: Path, opened: Workspace
+) -> None:
+    first: dict[str, list[str]] = {}
+    for more in (b"", b"torch.cuda.synchronize()\n"):
+        opened.edit(project / "tools.py", SYNCHRONIZE + LONG + more)
+        opened.edit(project / "app/clean.py", SYNCHRONIZE + LONG + more)
+        report = opened.check(
+            lambda report, text: first.update({report.filename: [f.code for f in report.findings]})
+        )
+    assert first == {name: codes(report, name) for name in ("app/clean.py", "tools.py")}
+    assert first["tools.py"] == ["XLA005", "XLA005"]
+
+
 def test_checks_that_are_cut_short_forget_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from xlamig.engine import run
 

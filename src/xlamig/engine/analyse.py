@@ -13,6 +13,6 @@ def analyse(job: AnalyseJob) -> Analysed:
     from xlamig.engine.judging import report_on  # a run in which nothing has changed does without
 
     try:
-        return report_on(job, pickle.loads(job.tree) if job.tree is not None else None)
+        return report_on(job, pickle.loads(job.tree) if isinstance(job.tree, bytes) else job.tree)
     finally:
         per_file.forget()

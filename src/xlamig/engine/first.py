@@ -10,7 +10,7 @@ from pathlib import Path
 
 from xlamig.engine.big_stack import on_deep_stack
 from xlamig.engine.garbage import young_only
-from xlamig.engine.load import edited_module, is_risky
+from xlamig.engine.load import Loaded, edited_module, is_risky
 from xlamig.engine.loader import job_of
 from xlamig.engine.memory import Memory
 from xlamig.engine.program import once_in_program
@@ -73,8 +73,16 @@ def _edited(before: Run, memory: Memory, buffers: Mapping[Path, bytes]) -> Itera
 
 def _parse_edits(sources: Sequence[Source], memory: Memory) -> list[Source]:
     """Return the sources with their trees, without those that need a whole parse, and those that import
-    other modules now: the run before may not know these."""
-    return [now for source in sources if (now := _parse_edit(source, memory)) is not None]
+    other modules now: the run before may not know these. A single tree, which no other analysis runs, is
+    not pickled."""
+    found = [now for source in sources if (now := _parse_edit(source, memory)) is not None]
+    return found if len(sources) == 1 else [_at_rest(now) for now in found]
+
+
+def _at_rest(source: Source) -> Source:
+    """Return a source with its tree pickled, for others to run."""
+    loaded = source.loaded or Loaded()
+    return replace(source, loaded=replace(loaded, tree=pickle.dumps(loaded.tree, 5)))
 
 
 def _parse_edit(source: Source, memory: Memory) -> Source | None:
@@ -88,4 +96,4 @@ def _parse_edit(source: Source, memory: Memory) -> Source | None:
     scopes = ScopeTable(module, job.text, source.module, source.is_package)
     if imports_of(scopes) != loaded.interface.imports:
         return None
-    return replace(source, loaded=replace(loaded, tree=pickle.dumps(module, 5)), key=job.key())
+    return replace(source, loaded=replace(loaded, tree=module), key=job.key())

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from xlamig import ir
 from xlamig.artifacts.native import Links, Native
 from xlamig.config.settings import Settings
 from xlamig.engine.cache import digest_of
@@ -30,7 +31,7 @@ class AnalyseJob:
     module: str
     is_package: bool
     settings: Settings
-    tree: bytes | None
+    tree: bytes | ir.Module | None
     interfaces: Mapping[str, Interface]
     failure: Failure | None = None
     home: Scope | None = None  # where the file imports the helper from

@@ -58,12 +58,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`tree` is the pickled IR: at rest it is an eighth of its size as objects. `seal` is the
-    interface's digest, `given_seal` that of what the module gives to options."""
+    """`tree` is the pickled IR, an eighth of its size as objects; right after an edit the IR itself (see
+    first). `seal` is the interface's digest, `given_seal` that of what the module gives to options."""
 
     interface: Interface | None = None
     seal: str = ""
-    tree: bytes | None = None
+    tree: bytes | ir.Module | None = None
     failure: Failure | None = None
     uses: str = ""  # see flow.summary_of
     native: Native | None = None

@@ -117,10 +117,10 @@ class WholeProgram:
     def _text(self, module: str) -> ModuleText | None:
         """Return a module as others run it; None if its tree is not loaded."""
         source = self.modules.get(module)
-        if source is None or source.loaded is None or source.loaded.tree is None:
+        tree = source.loaded.tree if source is not None and source.loaded is not None else None
+        if source is None or not isinstance(tree, bytes):
             return None
-        text = source.source.for_reading().text
-        return ModuleText(source.file.name, text, source.is_package, source.loaded.tree)
+        return ModuleText(source.file.name, source.source.for_reading().text, source.is_package, tree)
 
     # ------------------------------------------------------------------ other modules
 

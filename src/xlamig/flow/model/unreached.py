@@ -56,21 +56,20 @@ class Reach:
         if not any(self._off):
             return found
         known = [(key, one) for key, one in self._known_by_name if one.name not in named]
+        kept_off = {i for i, why in enumerate(self._off) if why}
         while True:
-            runs: set[str] = set()
             kept: dict[str, str] = {}
-            for (places, block), why in zip(self._blocks, self._off, strict=True):
-                if off := why or _around(places, found):
-                    kept.update(dict.fromkeys(block.names, off))
-                else:
-                    runs |= block.names
+            for i in sorted(kept_off):
+                places, block = self._blocks[i]
+                kept.update(dict.fromkeys(block.names, self._off[i] or _around(places, found)))
             now = {
                 (key, one.scope): kept[one.name]
                 for key, one in known
-                if one.name in kept and one.name not in runs
+                if one.name in kept and kept_off.issuperset(self._users[one.name])
             }
             if now.keys() <= found.keys():
                 return found
+            kept_off.update(i for place in now.keys() - found.keys() for i in self._inside.get(place, ()))
             found = {**now, **found}
 
     @cached_property
@@ -83,6 +82,24 @@ class Reach:
                 if block.scope not in known:
                     known[block.scope] = tuple(_places(key, block.scope))
                 found.append((known[block.scope], block))
+        return found
+
+    @cached_property
+    def _inside(self) -> Mapping[_Place, list[int]]:
+        """The blocks, by their numbers, that lie in each scope."""
+        found: dict[_Place, list[int]] = {}
+        for i, (places, _) in enumerate(self._blocks):
+            for place in places:
+                found.setdefault(place, []).append(i)
+        return found
+
+    @cached_property
+    def _users(self) -> Mapping[str, list[int]]:
+        """The blocks, by their numbers, that mention each function or class."""
+        found: dict[str, list[int]] = {one.name: [] for _, one in self._known_by_name}
+        for i, (_, block) in enumerate(self._blocks):
+            for name in found.keys() & block.names:
+                found[name].append(i)
         return found
 
     @cached_property

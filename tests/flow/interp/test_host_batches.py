@@ -37,6 +37,20 @@ def test_a_text_of_any_length_is_moved(call: str, varies: bool) -> None:
     assert bool(said(SERVER.replace("CALL", call), "changing-shape")) == varies
 
 
+OWN_CALL = """
+    def __call__(self, text, padding, return_tensors):
+        return torch.zeros(1, 64)
+"""
+
+
+@pytest.mark.parametrize(("call", "varies"), [("", True), (OWN_CALL, False)])
+def test_a_class_of_the_project_may_be_a_tokenizer_of_a_library(call: str, varies: bool) -> None:
+    own = f"from .tokens import Base\nclass Tokenizer(Base):\n    name = 'own'\n{call}\n"
+    server = own + SERVER.replace('AutoTokenizer.from_pretrained("gpt2")', "Tokenizer()")
+    server = server.replace("CALL", "{'ids': tokenizer(text, padding=True, return_tensors='pt')}")
+    assert bool(said(server, "changing-shape")) == varies
+
+
 COLLATE = """
 import numpy as np
 from torch.utils.data import DataLoader

@@ -130,7 +130,9 @@ class Calls:
                 return self.modules.call(callee, args, node)
             case "instance":
                 method = self.method_of(callee, "__call__")
-                return self.call_contexts.call(method, args, node) if method else TOP
+                if method is None:  # of a base class that is not read
+                    return self._tokens(args, node) or TOP
+                return self.call_contexts.call(method, args, node)
             case "api":
                 return self._api(str(callee.ref), args, node)
             case "foreign":

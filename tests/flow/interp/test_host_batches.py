@@ -168,3 +168,76 @@ def test_a_window_of_drawn_width(width: str, varies: bool) -> None:
     train(torch.ones(999, 8), nn.Linear(8, 8).to("cuda"), None, "cuda")
     """
     assert bool(said(text.replace("WIDTH", width), "changing-shape")) == varies
+
+
+NESTED = """
+from torch.utils.data import DataLoader
+
+class Nested:
+    def __init__(self, tensors, mask):
+        self.tensors = tensors
+        self.mask = mask
+
+    def to(self, device):
+        MOVED
+
+def nested(images):
+    most = list(images[0].shape)
+    for image in images[1:]:
+        for at, size in enumerate(image.shape):
+            most[at] = max(most[at], size)
+    padded = torch.zeros(SIZE)
+    return Nested(padded, torch.ones(4, 8))
+
+def collate(batch):
+    BATCH
+
+model = nn.Linear(8, 8).to("cuda")
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for images, labels in DataLoader(data, 4, drop_last=True, collate_fn=collate):
+    loss = model(images.to("cuda")).sum()
+    loss.backward()
+    optimizer.step()
+"""
+NEW = "return Nested(self.tensors.to(device), self.mask.to(device))"
+SAME = "self.tensors = self.tensors.to(device)\n        return self"
+PAIR = "images, labels = list(zip(*batch))\n    return nested(images), labels"
+WRITTEN = "batch = list(zip(*batch))\n    batch[0] = nested(batch[0])\n    return tuple(batch)"
+LONGEST = "[len(images)] + most"
+
+
+@pytest.mark.parametrize(
+    ("moved", "batch", "size", "varies"),
+    [
+        (NEW, PAIR, "[len(images), 3, 800, 800]", False),
+        (NEW, WRITTEN, "[len(images), 3, 800, 800]", False),
+        (NEW, PAIR, LONGEST, True),
+        (NEW, WRITTEN, LONGEST, True),
+        (SAME, WRITTEN, LONGEST, True),
+    ],
+)
+def test_an_object_holds_images_padded_to_the_greatest(
+    moved: str, batch: str, size: str, varies: bool
+) -> None:
+    program = NESTED.replace("MOVED", moved).replace("BATCH", batch).replace("SIZE", size)
+    assert bool(said(program, "changing-shape")) == varies
+
+
+def test_an_attribute_that_is_rewritten_is_what_any_object_holds() -> None:
+    program = """
+    class Pair:
+        def __init__(self, x):
+            self.x = x
+
+        def read(self):
+            return float(self.x.sum())
+
+    def make(batch):
+        pair = Pair(torch.ones(2))
+        pair.x = batch.to(torch_xla.device())
+        return pair.read()
+
+    for batch in torch.utils.data.DataLoader(data):
+        make(batch)
+    """
+    assert said(program, "host-read") == ["host-read item: float(self.x.sum())"]

@@ -64,6 +64,8 @@ class Assignment:
         of_project = owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo)
         if of_project and not self._is_replaced(target, path):
             assert isinstance(owner.ref, ClassInfo)
+            if not m.frame.scope.name.endswith(".__init__"):
+                owner.ref.rewritten.add(target.attr)
             m.hold(owner.ref, target.attr, thing)
 
     def _is_replaced(self, target: ir.Attribute, path: str) -> bool:

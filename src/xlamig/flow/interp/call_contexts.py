@@ -96,7 +96,7 @@ class CallContexts:
         given = self._bound(function, args)
         ran = self.ran.setdefault(id(function.node), Ran(function.node.start))
         version = function.owner.version if function.owner is not None else 0
-        state = (m.frequency, m.first_pass, m.synced, m.repeating, m.batching, version)
+        state = (m.frequency, m.first_pass, m.synced, m.repeating, m.batching, m.collating, version)
         key = (*state, tuple(thing.key() for thing in given.values()))
         known = ran.results.get(key)
         if known is None:

@@ -24,7 +24,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.frames import ClassInfo, Function, class_of, functions_of, inherits
 from xlamig.flow.interp.host_batches import tokenizer_output
-from xlamig.flow.interp.instances import Instances
+from xlamig.flow.interp.instances import Instances, is_rewritten
 from xlamig.flow.interp.kept import with_step_counter
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.modules import Modules
@@ -220,7 +220,7 @@ class Calls:
     def member(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
         """An attribute of an object or module."""
         if isinstance(owner.ref, ClassInfo):
-            if owner.fields and name in owner.fields and name not in owner.ref.assigned:
+            if owner.fields and name in owner.fields and not is_rewritten(owner.ref, name):
                 return self._kept(owner.fields[name], name)
             for cls in owner.ref.lineage():
                 if name in cls.attributes:

@@ -46,6 +46,7 @@ class ClassInfo(Definition):
     outside: frozenset[str] = frozenset()  # names of bases that are not the module's
     attributes: Env = field(default_factory=dict)
     assigned: set[str] = field(default_factory=set)  # outside of the constructor that a dataclass has
+    rewritten: set[str] = field(default_factory=set)  # outside of `__init__`
     methods: dict[str, ir.FunctionDef] = field(default_factory=dict)
     is_module: bool = False
     version: int = 0  # grows when an attribute becomes something else

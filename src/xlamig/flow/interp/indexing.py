@@ -207,7 +207,7 @@ class Indexing:
                 changed = list(items)
                 changed[key] = thing
                 self.m.put(name, sequence(changed).replace(trait=base.trait))
-            elif thing.kind == "number" and thing.cause:
+            elif thing.kind == "instance" or (thing.kind == "number" and thing.cause):
                 held = join(element_of(base), thing)
                 self.m.put(name, base.replace(items=None, element=held, const=TOP.const))
 

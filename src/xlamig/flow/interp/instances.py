@@ -10,9 +10,15 @@ from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.distributions import Distributions, precedes_project
 from xlamig.flow.interp.domain import TOP, AbstractValue
-from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.layers import is_wrapper
 from xlamig.flow.interp.state import State
+
+
+def is_rewritten(info: ClassInfo, name: str) -> bool:
+    """Return whether an attribute may have got another value after its object was made."""
+    has_constructor = any("__init__" in cls.methods for cls in info.lineage())
+    return name in (info.rewritten if has_constructor else info.assigned)
 
 
 @dataclass(eq=False, slots=True)
@@ -39,12 +45,31 @@ class Instances:
                 init = self.m.function(cls.methods["__init__"], cls.frame, cls)
                 init.bound = made
                 self.call_contexts.call(init, args, node)
+                made = made.replace(fields=self._stored(info, init, args) or None)
                 break
         else:
             made = made.replace(fields=self._fields(info, args) or None)
         if is_wrapper(info):
             self._wrap(info, args)
         return made
+
+    def _stored(self, info: ClassInfo, init: Function, args: Args) -> dict[str, AbstractValue]:
+        """Return the tensors that a constructor only stores, as `self.mask = mask`, each under its
+        attribute: another object of the class may hold one of another place or shape."""
+        if info.is_module or args.starred or not any(thing.kind == "tensor" for thing in args.all):
+            return {}
+        names = [param.name for param in init.node.params][1:]
+        given = dict(zip(names, args.positional, strict=False)) | args.keywords
+        held = {}
+        for attribute, bindings in info.scope.attributes.items():
+            value = bindings[0].value
+            if len(bindings) != 1 or bindings[0].scope is not init.scope or not isinstance(value, ir.Name):
+                continue
+            thing = given.get(value.id)
+            if thing is not None and thing.kind == "tensor" and len(init.scope.find(value.id)) == 1:
+                held[attribute] = thing
+        foreign = info.frame.home != self.m.names.module
+        return {k: named(v, self.m.filename) for k, v in held.items()} if foreign else held
 
     def _wrap(self, info: ClassInfo, args: Args) -> None:
         """An object of a class such as `MyParallel(nn.DataParallel)` keeps the module that it runs."""

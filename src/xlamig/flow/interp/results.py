@@ -75,11 +75,11 @@ class _Operands:
         if not known and (parameter not in _SIZES or value.kind not in ("number", "sequence")):
             self.partial = True
             self.tensors.append(None)
+        elif not known and value.kind == "sequence" and number == ():
+            self.partial = True
         elif parameter == "*":
             before = self.numbers.get("*", ())
             self.numbers["*"] = (*before, number) if isinstance(before, tuple) else (number,)
-        elif not known and value.kind == "sequence" and number == ():
-            self.partial = True
         else:
             self.numbers[parameter] = number
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.collating import batch_by
 from xlamig.flow.interp.domain import (
     DEVICE,
     FOREIGN,
@@ -22,7 +23,6 @@ from xlamig.flow.interp.domain import (
     Mark,
     Residence,
     TorchModule,
-    batch_of,
     element_of,
     join_all,
     join_parameters,
@@ -133,7 +133,7 @@ class TorchCalls:
                 return AbstractValue(word, held[0].place if held else "host")
             case "loader":
                 self.m.prove(node, divided=self._is_divided(args))
-                loader = AbstractValue("loader", "host", element=self._batch(args, node))
+                loader = AbstractValue("loader", "host", element=batch_by(self.m, args, node))
                 return keeping_last(loader, args, Made(node, self.m.statement, name))
             case "parameter":
                 place = first.place if first.kind == "tensor" else ""
@@ -233,27 +233,6 @@ class TorchCalls:
         nodes = [binding.value for binding in made] or [node]
         search = table.name_like("divided").search
         return any(isinstance(n, ir.Call) and any(search(a.keyword or "") for a in n.args) for n in nodes)
-
-    def _batch(self, args: Args, node: ir.Call) -> AbstractValue | None:
-        """Return the batch of a loader: the result of its collate function on samples."""
-        dataset = args.get(0, "dataset") or TOP
-        collate = args.get(6, "collate_fn")
-        if collate is None or collate.kind not in ("function", "instance"):
-            return None
-        sampler = args.node(4, "batch_sampler")
-        if sampler is not None and table.name_like("bucket").search(self.m.source(sampler)):
-            return None
-        self.m.batches += 1
-        drawn = AbstractValue("tensor", "host", sure=LIKELY, loose=True)
-        method = self.m.semantics.method_of(dataset, "__getitem__")
-        if dataset.kind == "sequence":
-            drawn = element_of(dataset)
-        elif method is not None:
-            made = self.m.semantics.call(method, Args([NUMBER]), node)
-            drawn = made if made.kind != "unknown" else drawn
-        made = self.m.semantics.reach(collate, node, Args([AbstractValue("sequence", element=drawn)]))
-        self.m.batches -= 1
-        return None if made.kind == "unknown" else batch_of(made)
 
     # ------------------------------------------------------------------ by signature
 

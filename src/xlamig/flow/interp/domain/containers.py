@@ -84,6 +84,13 @@ def batch_of(value: AbstractValue) -> AbstractValue:
     return value
 
 
+def holds_unknown(value: AbstractValue) -> bool:
+    """Return whether nothing is known of a part of a value, or of all of it."""
+    parts = [*(value.items or ()), *(value.fields or {}).values()]
+    parts += [value.element] if value.element is not None else []
+    return value.kind == "unknown" or any(map(holds_unknown, parts))
+
+
 def placed(thing: AbstractValue, owner: AbstractValue) -> AbstractValue:
     """Return the value with the residence of the module that it is part of."""
     if owner.kind != "module" or not owner.place:

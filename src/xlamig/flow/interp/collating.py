@@ -1,0 +1,44 @@
+"""Batches, as the collate function of a loader makes them of samples."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import (
+    LIKELY,
+    NUMBER,
+    TOP,
+    AbstractValue,
+    batch_of,
+    element_of,
+    holds_unknown,
+)
+from xlamig.flow.interp.state import State
+from xlamig.knowledge import values as table
+
+
+def batch_by(m: State, args: Args, node: ir.Call) -> AbstractValue | None:
+    """Return the batch of a loader: the result of its collate function on samples."""
+    dataset = args.get(0, "dataset") or TOP
+    collate = args.get(6, "collate_fn")
+    if collate is None or collate.kind not in ("function", "instance"):
+        return None
+    sampler = args.node(4, "batch_sampler")
+    if sampler is not None and table.name_like("bucket").search(m.source(sampler)):
+        return None
+    m.batches += 1
+    drawn = AbstractValue("tensor", "host", sure=LIKELY, loose=True)
+    method = m.semantics.method_of(dataset, "__getitem__")
+    if dataset.kind == "sequence":
+        drawn = element_of(dataset)
+    elif method is not None:
+        made = m.semantics.call(method, Args([NUMBER]), node)
+        drawn = made if made.kind != "unknown" else drawn
+    given = Args([AbstractValue("sequence", element=drawn)])
+    made = m.semantics.reach(collate, node, given)
+    if holds_unknown(made) and not m.collating:  # nothing shows later that it is moved
+        m.collating = True
+        m.semantics.reach(collate, node, given)
+        m.collating = False
+    m.batches -= 1
+    return None if made.kind == "unknown" else batch_of(made)

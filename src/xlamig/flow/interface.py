@@ -81,7 +81,7 @@ def imports_of(scopes: ScopeTable) -> tuple[str, ...]:
 def _export(
     bindings: list[Binding], name: str, scopes: ScopeTable, names: Names, values: Values
 ) -> Export | None:
-    for binding in bindings:
+    for binding in _lasting(bindings):
         if binding.kind == "import":
             return Export("name", binding.dotted)
         if isinstance(binding.node, ir.ClassDef):
@@ -100,6 +100,13 @@ def _export(
     if known.value.kind == "cuda-test" and not known.negated:
         return Export("cuda-test", str(known.value.value))
     return None
+
+
+def _lasting(bindings: list[Binding]) -> list[Binding]:
+    """Return the bindings that an importer may see: `class Dataset(Dataset)` replaces what was imported."""
+    last = bindings[-1]
+    replaces = last.node is not None and all(one.block == last.block for one in bindings)
+    return [last] if replaces else bindings
 
 
 def _class(node: ir.ClassDef, scopes: ScopeTable, names: Names) -> Export:

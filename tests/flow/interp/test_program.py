@@ -158,3 +158,44 @@ def test_an_import_hides_a_function_of_the_module() -> None:
         info(torch.ones(1).to("cuda"))
         """
     assert said_of("text", text=text) == []
+
+
+CUT = """
+    import torch
+    from torch.utils.data import DataLoader
+    from data import Dataset
+
+    model = torch.nn.Linear(2, 2).to("cuda")
+    optimizer = torch.optim.SGD(model.parameters())
+    dataset = Dataset()
+    for batch in DataLoader(dataset, 4, drop_last=True, collate_fn=dataset.collate):
+        model(batch.to("cuda")).sum().backward()
+        optimizer.step()
+        torch_xla.sync()
+"""
+SETS = """
+    import torch
+    IMPORT
+
+    class Dataset(BASE):
+        def collate(self, samples):
+            return torch.zeros(4, max(len(sample) for sample in samples))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "base", "told"),
+    [
+        ("from torch.utils.data import Dataset as Data", "Data", 1),
+        ("from torch.utils.data import Dataset", "Dataset", 1),
+        (
+            "try:\n        from fast import Dataset\n    except ImportError:\n        Dataset = object",
+            "Dataset",
+            1,
+        ),
+    ],
+)
+def test_a_class_replaces_the_imported_one_it_inherits(line: str, base: str, told: int) -> None:
+    sets = SETS.replace("IMPORT", line).replace("BASE", base)
+    found = said_of("data", train=dedent(CUT), data=dedent(sets))
+    assert len([one for one in found if one.startswith("changing-shape")]) == told

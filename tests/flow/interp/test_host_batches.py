@@ -82,6 +82,19 @@ for batch in DataLoader(data, 4, drop_last=True, collate_fn=collate):
         ("len(sample)", "return torch.tensor(np.array([s + [0] * (width - len(s)) for s in batch]))", True),
         ("3", "return torch.zeros(4, np.array([len(s) for s in batch]).max())", True),
         ("3", "return torch.zeros(4, np.max([len(s) for s in batch]))", True),
+        ("3", "return torch.zeros(4, max(np.array([np.asarray(s).shape[0] for s in batch])))", True),
+        (
+            "3",
+            "most = max(len(s) for s in batch); a = [np.asarray(s) for s in batch]\n"
+            "    return torch.from_numpy(np.stack([np.pad(s, (0, most - s.shape[0])) for s in a]))",
+            True,
+        ),
+        (
+            "3",
+            "a = [np.asarray(s) for s in batch]\n"
+            "    return torch.from_numpy(np.stack([np.pad(s, (0, 64 - s.shape[0])) for s in a]))",
+            False,
+        ),
         ("3", "return torch.zeros(4, np.array([s.weight for s in batch]).max())", False),
         ("3", "return torch.zeros(len(batch), width)", False),
     ],

@@ -144,7 +144,9 @@ class Builtins:
         if name == "sorted":
             return AbstractValue("sequence", element=things[0]) if first.kind == "sequence" else FOREIGN
         if name == "max" and len(args.positional) == 1:
-            longest = self.sizes.longest(things[0], node, args.node(0))
+            of_lengths = first.kind == "foreign" and first.trait is Mark.LENGTHS
+            given = AbstractValue("number", trait=Mark.LENGTH) if of_lengths else things[0]
+            longest = self.sizes.longest(given, node, args.node(0))
             if longest is not None:
                 return longest
         running = self.sizes.running(things, node) if name == "max" else None

@@ -119,6 +119,9 @@ class Evaluator:
                 return self.m.semantics.static_member(owner.ref, name)
             case "mapping" if owner.fields is not None and name in owner.fields:
                 return owner.fields[name]
+            case "foreign" if name == "shape":
+                length = AbstractValue("number", trait=Mark.LENGTH)
+                return AbstractValue("sequence", element=length, trait=Mark.SHAPE)
             case "foreign":
                 return FOREIGN
             case "distribution":

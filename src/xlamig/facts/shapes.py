@@ -12,7 +12,8 @@ from xlamig.facts.common import Fact
 class DynamicShape(Fact):
     """The shape of a result on the device depends on values. `mask` is the source text of the mask or
     size; `same_shape`: a mask computed from the very tensor it is used on. The `operation` of a
-    mask-write is "+" for `x[m] += v`."""
+    mask-write is "+" for `x[m] += v`. `mixed` tells which of tensor and mask is on the host, if only
+    one is."""
 
     kind: ClassVar[str] = "dynamic-shape"
 
@@ -35,6 +36,7 @@ class DynamicShape(Fact):
     consumer: Literal["", "host"] = ""  # the result is only copied to the host
     value: Literal["", "scalar", "tensor", "masked"] = ""  # of a mask-write
     same_shape: bool = False
+    mixed: Literal["", "mask", "tensor"] = ""
 
 
 Cause = Literal["step-counter", "position", "random", "read", "length", "batch"]

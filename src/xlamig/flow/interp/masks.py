@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from xlamig import ir
 from xlamig.facts import DynamicShape
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, as_tensor
@@ -25,14 +27,17 @@ def record_mask(
     operator: str,
 ) -> None:
     """Record that an index is a mask: the shape of what it picks depends on values."""
+    mixed = _mixed(m, part, base, mask)
     sure = min(sureness(base) or POSSIBLE, sureness(mask)) if sureness(base) else 0
+    if mixed:
+        sure = LIKELY if m.frequency != "unknown" else POSSIBLE
     tensor = m.source(node.value)
     written = ""
     if thing is not None:
         written = "tensor" if thing.kind == "tensor" else "scalar"
         if isinstance(value, ir.Subscript) and any(m.source(i) == m.source(part) for i in value.index):
             written = "masked"
-    if sure > POSSIBLE:
+    if sure > POSSIBLE and not mixed:
         m.read(Effect.SELECT)
     m.record(
         DynamicShape,
@@ -45,8 +50,34 @@ def record_mask(
         mask=short(m.source(part)),
         value=written,
         same_shape=mask.source == tensor and bool(tensor),
+        mixed=mixed,
         parts={"mask": (part.start, part.end)},
     )
+
+
+def _mixed(
+    m: State, part: ir.Expr, base: AbstractValue, mask: AbstractValue
+) -> Literal["", "mask", "tensor"]:
+    """Return which of a tensor and its mask is on the host while the other is on the device; a mask only if
+    it is drawn at random, so that it selects a different number every time."""
+    if min(base.sure, mask.sure) < LIKELY:
+        return ""
+    if base.place == "host" and mask.place == "device":
+        return "tensor"
+    return "mask" if base.place == "device" and mask.place == "host" and _is_drawn(m, part) else ""
+
+
+def _is_drawn(m: State, node: ir.Expr, depth: int = 3) -> bool:
+    """Return whether an expression, or what its names are set to, draws random numbers."""
+    for inner in ir.walk(node):
+        match inner:
+            case ir.Call(func=func) if path_of(func).rpartition(".")[2] in table.names("sizes", "draws"):
+                return True
+            case ir.Name() if depth:
+                bindings = m.frame.scope.find(inner.id)
+                if any(b.value is not None and _is_drawn(m, b.value, depth - 1) for b in bindings):
+                    return True
+    return False
 
 
 def as_mask(m: State, part: ir.Expr, found: AbstractValue) -> AbstractValue:

@@ -98,6 +98,40 @@ for x in loader:
                 model.to(default_device())
                     x = x.to(default_device(), non_blocking=True)""",
         ),
+        (  # set in two branches
+            """
+            args = argparse.ArgumentParser().parse_args()
+            if args.gpu and torch.cuda.is_available():
+                use_cuda = True
+                print("on a GPU")
+                torch.backends.cudnn.benchmark = True
+            else:
+                use_cuda = False
+            if use_cuda:
+                model.cuda()
+            for x in loader:
+                if use_cuda:
+                    x = x.cuda()
+                model(x)
+            """,
+            """\
+            if args.gpu and default_device().type != "cpu":
+                model.to(default_device())
+                    x = x.to(default_device())""",
+        ),
+        (  # of a test for no CUDA
+            """
+            if not torch.cuda.is_available():
+                use_cuda = False
+            else:
+                use_cuda = True
+            if use_cuda:
+                model.cuda()
+            """,
+            """\
+            if default_device().type == "cpu":
+                model.to(default_device())""",
+        ),
     ],
 )
 def test_a_flag_and_what_it_decides_are_rewritten(body: str, expected: str) -> None:
@@ -119,6 +153,20 @@ def test_a_flag_and_what_it_decides_are_rewritten(body: str, expected: str) -> N
 def test_a_flag_that_means_more_is_left(more: str) -> None:
     text = fixed(f"cuda = torch.cuda.is_available()\n{MOVES}{MOVES}{more}")
     assert "cuda = default_device" not in text
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        "if torch.cuda.is_available():\n    cuda = True\nelse:\n    cuda = True\n",
+        "if torch.cuda.is_available():\n    cuda = True\n    n = 8\nelse:\n    cuda = False\n",
+        "if torch.cuda.is_available():\n    cuda = True\nelse:\n    cuda = False\ncuda = args.cuda\n",
+        "if torch.cuda.is_available():\n    cuda = True\n    f(torch.cuda.Stream())\nelse:\n    cuda = 0\n",
+        "if args.gpu:\n    cuda = True\nelse:\n    cuda = False\n",
+    ],
+)
+def test_a_flag_of_branches_that_mean_more_is_left(branches: str) -> None:
+    assert "default_device().type !=" not in fixed(f"args = 1\n{branches}{MOVES}{MOVES}")
 
 
 @pytest.mark.parametrize("more", ["train(model, cuda)\n", "y = torch.cuda.FloatTensor(x) if cuda else x\n"])

@@ -37,6 +37,7 @@ def the(source: str, name: str) -> ApiUse:
         ("x = torch.cuda.device_count() // 2", False),
         ("x += torch.cuda.device_count()", False),
         ("x = 8 * torch.cuda.device_count()", False),
+        ("print('%d devices' % torch.cuda.device_count())", False),
     ],
 )
 def test_a_divisor_is_one_only_by_itself(text: str, divides: bool) -> None:

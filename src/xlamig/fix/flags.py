@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xlamig import ir
 from xlamig.facts import Span
 from xlamig.fix.scopes import bindings, dotted_name, path_to
+from xlamig.flow.model.cuda_flags import targets_in_branches
 
 _ASKS = "torch.cuda.is_available"
 _SHOWS = frozenset({"print", "format", "info", "debug", "warning", "log", "bool", "str"})
@@ -16,11 +17,12 @@ _HARMLESS = frozenset({"pin_memory", "non_blocking"})
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """`path` is set in `assignment`. `decision` is the part of its value that asks whether CUDA is there,
-    or, if `negated`, whether it is not; the value is `pure` if it asks nothing else."""
+    """`path` is set in `assignment`, which may be an `if` that sets it to True or False. `decision` is the
+    part of its value, or of the test, that asks whether CUDA is there, or, if `negated`, whether it is not;
+    the value is `pure` if it asks nothing else."""
 
     path: str
-    assignment: ir.Assign
+    assignment: ir.Assign | ir.If
     decision: ir.Expr
     negated: bool
     pure: bool
@@ -29,6 +31,8 @@ class Flag:
 def flag_of(module: ir.Module, span: Span) -> Flag | None:
     """Return the flag that the assignment around `span` sets, if nothing else does."""
     statement = next((n for n in reversed(path_to(module, *span)) if isinstance(n, ir.Stmt)), None)
+    if isinstance(statement, ir.If):
+        return _flag_in_branches(module, statement)
     if not isinstance(statement, ir.Assign) or len(statement.targets) != 1:
         return None
     path = dotted_name(statement.targets[0])
@@ -37,6 +41,20 @@ def flag_of(module: ir.Module, span: Span) -> Flag | None:
         return None
     decision, negated = _whole_decision(statement.value, asking[0])
     return Flag(path, statement, decision, negated, decision is statement.value)
+
+
+def _flag_in_branches(module: ir.Module, statement: ir.If) -> Flag | None:
+    """Return the flag that the branches of an `if` set to True or False, if nothing else does."""
+    targets = targets_in_branches(statement)
+    asking = [node for node in ir.walk(statement.test) if _asks(node)]
+    if len(asking) != 1 or len(targets) != 2:
+        return None
+    path = dotted_name(targets[0])
+    inside = [n for n in ir.walk(statement) if isinstance(n, ir.Assign) and dotted_name(n.targets[0]) == path]
+    if not all(isinstance(node, ir.Param) or node in inside for node in _set(module, path)):
+        return None
+    decision, negated = _whole_decision(statement.test, asking[0])
+    return Flag(path, statement, decision, negated, False)
 
 
 def flag_named(module: ir.Module, path: str) -> Flag | None:
@@ -103,12 +121,17 @@ def _whole_decision(value: ir.Expr, asking: ir.Node) -> tuple[ir.Expr, bool]:
 
 
 def _is_set_once(module: ir.Module, path: str, assignment: ir.Assign) -> bool:
+    return all(isinstance(node, ir.Param) for node in _set(module, path) if node is not assignment)
+
+
+def _set(module: ir.Module, path: str) -> Sequence[ir.Node]:
+    """Return the nodes that give a name or an attribute its values."""
     if "." not in path:
-        others = [node for node in bindings(module, path) if node is not assignment]
-        return all(isinstance(node, ir.Param) for node in others)
-    return not any(
-        dotted_name(target) == path
+        return bindings(module, path)
+    return [
+        node
         for node in ir.walk(module)
-        if isinstance(node, ir.Assign | ir.AugAssign) and node is not assignment
+        if isinstance(node, ir.Assign | ir.AugAssign)
         for target in (node.targets if isinstance(node, ir.Assign) else (node.target,))
-    )
+        if dotted_name(target) == path
+    ]

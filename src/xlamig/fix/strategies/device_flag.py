@@ -44,6 +44,8 @@ def _draft(flag: Flag, fact: Fact, context: FixContext, trusting: bool) -> Draft
             roots[id(guarded)] = guarded
         elif not trusting and not is_harmless(context.module, use):
             raise FixDeclined(f"`{flag.path}` is passed on")
+    if isinstance(flag.assignment, ir.If):
+        roots[id(flag.assignment)] = flag.assignment
     outer = [root for root in roots.values() if not any(_holds(other, root) for other in roots.values())]
     if flag.pure and not trusting and _is_one_selection(outer):
         return None  # it is replaced where it stands

@@ -24,6 +24,7 @@ from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.regions import WORKER, handed_to_workers
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
+from xlamig.flow.model.tensor_methods import is_text
 from xlamig.knowledge import values as table
 
 
@@ -181,7 +182,7 @@ class Expressions:
                     self.visit(node.test, place.within("condition"))
                 for operand, where in self._operands(node, place):
                     self.visit(operand, where)
-            case ir.Binary(op="/" | "//" | "%", left=left, right=right):
+            case ir.Binary(op="/" | "//" | "%", left=left, right=right) if not is_text(left):
                 self.visit(left, place)
                 self.visit(right, divisor(right, place))
             case ir.Unary(op="not", operand=operand):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from xlamig import ir
 from xlamig.facts import DeviceChoice
 from xlamig.flow.detectors.selection import Selections
+from xlamig.flow.model.cuda_flags import targets_in_branches
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
@@ -34,6 +35,17 @@ class Flags:
         if call := _asked(value):
             fields = place.fields(call)
             fields["parts"] = {"target": (target.start, target.end)}
+            yield DeviceChoice(**fields, via="flag", device="cuda", form="name", fallback="cpu")
+
+    def in_branches(self, node: ir.If, place: CodeContext) -> Iterator[DeviceChoice]:
+        """Yield the fact of a flag that is True in one branch of a test for CUDA, and False in the other."""
+        targets = targets_in_branches(node)
+        if not targets or not self.selections.tests.asks_for_cuda(node.test, place):
+            return
+        path, call = path_of(targets[0]), _asked(node.test)
+        if call is not None and any(self._is_guarded(n, path) for n in ir.walk(self.analysis.module)):
+            fields = place.fields(call)
+            fields["parts"] = {"target": (targets[0].start, targets[0].end)}
             yield DeviceChoice(**fields, via="flag", device="cuda", form="name", fallback="cpu")
 
     def in_call(self, node: ir.Call, place: CodeContext) -> Iterator[DeviceChoice]:

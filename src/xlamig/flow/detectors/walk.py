@@ -253,6 +253,7 @@ class Walk:
 
     def _if(self, node: ir.If, place: CodeContext, after: ir.Stmt | None) -> None:
         self.detectors.add(self.detectors.selections.statement(node, place))
+        self.detectors.add(self.detectors.flags.in_branches(node, place))
         self.detectors.add(self.detectors.branches.statement(node, after, place))
         self.detectors.add(self.detectors.branches.choice(node, place))
         self.detectors.add(self.detectors.half.statement(node, place))

@@ -39,7 +39,8 @@ class NoDevice:
         if not run or names_device(module, names.interest.helper):
             return
         node, place = run[0]
-        if "test-code" in place.context or names.project.chooses_device(names.module):
+        helper = names.interest.helper
+        if "test-code" in place.context or names.project.chooses_device(names.module, helper):
             return
         yield DeviceChoice(**place.fields(node), via="none", device="", fallback="cpu")
 

@@ -219,7 +219,8 @@ class ModulesRun:
         """Return whether the module that this is for is a script that trains, and no module in its reach
         chooses a device."""
         names, tree = self.main.names, self.main.analysis.module
-        chosen = self.index.chooses_device(names.module) or names_device(tree, names.interest.helper)
+        helper = names.interest.helper
+        chosen = self.index.chooses_device(names.module, helper) or names_device(tree, helper)
         return is_script(tree) and not chosen and self.trains
 
     @cached_property

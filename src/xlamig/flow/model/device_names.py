@@ -19,6 +19,7 @@ _SETTINGS = re.compile(
 _WRITTEN = re.compile(
     rf"""\b(?:{alternatives("nvidia", "xla", "other")})\b|{_LIBRARIES}
     |\b(?:torch|self|args)\.device\b
+    |\b(?:default_device|current_accelerator)\(
     |(?<!\.)\bdevice\b(?!\s*=\s*[\w.]*\.device\b)""",
     re.VERBOSE,
 )

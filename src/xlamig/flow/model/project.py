@@ -76,9 +76,14 @@ class ProjectIndex(NameIndex):
                     found.setdefault(name, set()).add(export.value)
         return found
 
-    def chooses_device(self, origin: str) -> bool:
-        """Return whether a module that `origin` reaches may choose a device."""
-        return any(one.device for name, one in self._interfaces.items() if name != origin)
+    def chooses_device(self, origin: str, helper: str) -> bool:
+        """Return whether a module that `origin` reaches may choose a device. `helper`, which fixes write,
+        does so where it is called."""
+        return any(
+            one.device
+            for name, one in self._interfaces.items()
+            if name != origin and name.rpartition(".")[2] != helper
+        )
 
     @cached_property
     def import_depths(self) -> Mapping[str, frozenset[int]]:

@@ -24,10 +24,10 @@ class Agent:
         self.optimizer = Adam(self.model.parameters(), lr=1e-3)
 
     def act(self, state):
-        return self.model(state).clamp(-1, 1)
+        return self.model(torch.Tensor(state)).clamp(-1, 1).cpu()
 
     def update(self, states, targets):
-        loss = nn.functional.mse_loss(self.model(states), targets)
+        loss = nn.functional.mse_loss(self.model(torch.Tensor(states)), torch.Tensor(targets))
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
@@ -40,13 +40,13 @@ from env import make
 env = make()
 agent = Agent()
 for step in range(1000):
-    agent.update(torch.Tensor(env.states()), torch.Tensor(env.targets()))
+    agent.update(env.states(), env.targets())
 
-state = torch.Tensor([env.reset()])
+state = [env.reset()]
 while True:
     action = agent.act(state)
     state, done = env.step(action.numpy()[0])
-    state = torch.Tensor([state])
+    state = [state]
     if done:
         break
 """
@@ -75,6 +75,32 @@ def test_a_file_fixed_before_another_gets_what_that_one_adds(project: Path) -> N
     first = fix()
     assert not first.problems and {file.filename for file in first.files} == {"agent.py", "main.py"}
     assert not fix().files
+
+
+@pytest.mark.parametrize(
+    ("made", "given"),
+    [
+        ("torch.Tensor(states)", "states"),
+        ("torch.Tensor(states)", "torch.autograd.Variable(torch.cat(states.rows))"),
+        ("torch.Tensor(state)", "(state, None)"),
+    ],
+)
+def test_a_module_is_not_moved_without_what_other_files_give_it(made: str, given: str, project: Path) -> None:
+    (project / "agent.py").write_text(AGENT.replace(made, given))
+    outcome = fix()
+    assert "agent.py" not in {file.filename for file in outcome.files}
+    (held,) = [f.fix.held for f in outcome.after.findings if f.code == "XLA017" and f.fix]
+    assert held.startswith("other files pass `state")
+
+
+def test_a_helper_that_only_seeds_chooses_no_device(project: Path) -> None:
+    (project / "main.py").write_text(MAIN.replace("env = make()\n", "env = make()\ntorch.manual_seed(0)\n"))
+    engine.fix([Path()], OPTIONS, frozenset({"safe"}), write=True)
+    assert "seed_xla(0)" in Path("main.py").read_text() and Path("xla_compat.py").exists()
+    found = {file.filename: [f.code for f in file.findings] for file in check()}
+    assert "XLA017" in found["agent.py"]
+    fix()
+    assert "Linear(4, 2).to(device)" in Path("agent.py").read_text()
 
 
 def test_the_report_after_fixing_is_that_of_the_files_on_disk() -> None:

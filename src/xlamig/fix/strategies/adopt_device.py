@@ -10,6 +10,7 @@ from xlamig.fix.adoption.batches import Batches
 from xlamig.fix.adoption.calls import Calls
 from xlamig.fix.adoption.devices import DeviceValues
 from xlamig.fix.adoption.host import HostUses
+from xlamig.fix.adoption.inputs import check_inputs
 from xlamig.fix.adoption.modules import Modules
 from xlamig.fix.adoption.tensors import Tensors
 from xlamig.fix.adoption.tree import Tree
@@ -39,6 +40,7 @@ def adopt_device(fact: Fact, options: Options, context: FixContext) -> Draft | N
         *tensors.edits(),
         *Batches(context, tree, calls, known, tensors, _NAME).edits(),
     ]
+    check_inputs(tree, calls, known)
     moves += HostUses(context, tree, calls, known, tensors).edits()
     first = min(edit.place.start for edit in moves)
     after = header_end(context, (first, first))

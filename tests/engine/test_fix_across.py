@@ -129,3 +129,9 @@ def test_a_file_that_cannot_be_written_is_reported_as_it_is(monkeypatch: pytest.
     assert [(f.filename, f.findings) for f in outcome.after.files] == [
         (f.filename, f.findings) for f in there
     ]
+
+
+def test_fixes_nothing_where_there_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("torch.cuda.synchronize()\n")
+    outcome = engine.fix([tmp_path / "notes.md"], Options(), {"safe"}, write=True)
+    assert (outcome.after.files, outcome.files, outcome.problems) == ((), (), ())

@@ -158,10 +158,10 @@ class _Project:
     def _helpers(self) -> Iterator[tuple[SourceFile, bytes]]:
         """Yield the helpers that the texts need, named as a walk through the folders names them."""
         known = {file.path for file in self.found.files}
-        first = self.found.files[0]
         for name, create in self.creates.items():
             path, content = absolute(name), create.content.encode()
             if path not in known:
+                first = self.found.files[0]
                 shown = path.as_posix() if Path(first.name).is_absolute() else os.path.relpath(path)
                 yield SourceFile(path, Path(shown).as_posix(), first.settings, len(content)), content
 

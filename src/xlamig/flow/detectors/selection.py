@@ -8,6 +8,7 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Span, Why
+from xlamig.flow.detectors.cuda_moves import CudaMoves
 from xlamig.flow.detectors.cuda_tests import CudaTests
 from xlamig.flow.detectors.device_flow import DeviceFlow
 from xlamig.flow.detectors.devices import Devices
@@ -15,9 +16,7 @@ from xlamig.flow.detectors.mirrored import mirrors, only_logs, placement_in
 from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
-from xlamig.knowledge import values
 
-_MOST_MOVES = 3  # statements of a function that moves what it gets
 _ACCELERATOR = frozenset({"torch.accelerator.current_accelerator", "torch.get_device_module"})
 
 
@@ -29,6 +28,7 @@ class Selections:
         self.tests = CudaTests(analysis, guards)
         self.devices = devices
         self.flow = DeviceFlow(analysis, self.tests.device_text)
+        self.moves = CudaMoves(analysis, self.tests)
 
     # ------------------------------------------------------------------ expressions
 
@@ -43,7 +43,7 @@ class Selections:
             return
         negated = self.tests.is_negated(node.test, place)
         chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
-        if (moved := self._moved(chosen, place)) and self._is_left(node.test, moved, other, place):
+        if (moved := self.moves.of(chosen, place)) and self._is_left(node.test, moved, other, place):
             yield self._moves(node, moved, place)
             return
         if mirrored := self._mirrored(node.test, (chosen,), (other,), place):
@@ -177,7 +177,7 @@ class Selections:
             return
         negated = self.tests.is_negated(node.test, place)
         chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
-        moved = self._move(chosen, place)
+        moved = self.moves.in_block(chosen, place)
         if moved is not None and all(map(only_logs, other)):
             yield self._moves(node, moved, place)
         elif mirrored := self._mirrored(node.test, chosen, other, place):
@@ -214,45 +214,6 @@ class Selections:
             "statement": (node.start, node.start + len(whole)),
             "target": (target.start, target.end),
         }
-
-    def _move(self, block: ir.Block, place: CodeContext) -> ir.Call | None:
-        for statement in block:
-            inner = (statement.body, statement.orelse) if isinstance(statement, ir.If) else ()
-            if found := next(filter(None, (self._move(part, place) for part in inner)), None):
-                return found
-            value = statement.value if isinstance(statement, ir.Assign | ir.ExprStmt) else None
-            for part in value.elements if isinstance(value, ir.Sequence) else (value,):
-                found = self._moved(part, place) or self._moved_inside(part, place)
-                if found is not None:
-                    return found
-        return None
-
-    def _moved_inside(self, node: ir.Expr | None, place: CodeContext) -> ir.Call | None:
-        """The move in a function of the module that does nothing but move what it gets."""
-        bound = place.scope.lookup(path_of(node.func)) if isinstance(node, ir.Call) else []
-        function = bound[0].node if len(bound) == 1 else None
-        if not isinstance(function, ir.FunctionDef) or len(function.body) > _MOST_MOVES:
-            return None
-        values = [getattr(s, "value", None) for s in function.body if isinstance(s, ir.Assign | ir.Return)]
-        if len(values) < len(function.body):
-            return None
-        parts = (part for v in values for part in (v.elements if isinstance(v, ir.Sequence) else (v,)))
-        return next(filter(None, (self._moved(part, place) for part in parts)), None)
-
-    def _moved(self, node: ir.Expr | None, place: CodeContext) -> ir.Call | None:
-        """The call in a chain of method calls that moves to CUDA, or makes it torch's default."""
-        while isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
-            called = self.analysis.names.dotted(node.func, place.scope)
-            if called in values.names("program", "default-device") and node.args:
-                return node if "cuda" in self.analysis.source(node.args[0]) else None
-            if node.func.attr == "cuda":
-                return node
-            if node.func.attr == "to" and node.args:
-                text = self.tests.device_text(node.args[0].value, place)
-                if text is not None and text.startswith("cuda"):
-                    return node
-            node = node.func.value
-        return None
 
     def _moves(
         self, node: ir.If | ir.IfExp, moved: ir.Expr, place: CodeContext, form: str = "move"

@@ -1,0 +1,59 @@
+"""Calls that move a model or tensor to CUDA: `x.cuda()`, `x.to("cuda")`, torch's default device."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.detectors.cuda_tests import CudaTests
+from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.site import Analysis, CodeContext
+from xlamig.knowledge import values
+
+_MOST_STATEMENTS = 3  # of a function that moves what it gets
+
+
+class CudaMoves:
+    """Finds the moves of a module."""
+
+    def __init__(self, analysis: Analysis, tests: CudaTests) -> None:
+        self.analysis = analysis
+        self.tests = tests
+
+    def in_block(self, block: ir.Block, place: CodeContext) -> ir.Call | None:
+        """Return the first move to CUDA in a block, also in the `if` statements of it."""
+        for statement in block:
+            inner = (statement.body, statement.orelse) if isinstance(statement, ir.If) else ()
+            if found := next(filter(None, (self.in_block(part, place) for part in inner)), None):
+                return found
+            value = statement.value if isinstance(statement, ir.Assign | ir.ExprStmt) else None
+            for part in value.elements if isinstance(value, ir.Sequence) else (value,):
+                found = self.of(part, place) or self._in_callee(part, place)
+                if found is not None:
+                    return found
+        return None
+
+    def _in_callee(self, node: ir.Expr | None, place: CodeContext) -> ir.Call | None:
+        """Return the move in a function of the module that does nothing but move what it gets."""
+        bound = place.scope.lookup(path_of(node.func)) if isinstance(node, ir.Call) else []
+        function = bound[0].node if len(bound) == 1 else None
+        if not isinstance(function, ir.FunctionDef) or len(function.body) > _MOST_STATEMENTS:
+            return None
+        values = [getattr(s, "value", None) for s in function.body if isinstance(s, ir.Assign | ir.Return)]
+        if len(values) < len(function.body):
+            return None
+        parts = (part for v in values for part in (v.elements if isinstance(v, ir.Sequence) else (v,)))
+        return next(filter(None, (self.of(part, place) for part in parts)), None)
+
+    def of(self, node: ir.Expr | None, place: CodeContext) -> ir.Call | None:
+        """Return the call in a chain of method calls that moves to CUDA, or makes it torch's default."""
+        while isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
+            called = self.analysis.names.dotted(node.func, place.scope)
+            if called in values.names("program", "default-device") and node.args:
+                return node if "cuda" in self.analysis.source(node.args[0]) else None
+            if node.func.attr == "cuda":
+                return node
+            if node.func.attr == "to" and node.args:
+                text = self.tests.device_text(node.args[0].value, place)
+                if text is not None and text.startswith("cuda"):
+                    return node
+            node = node.func.value
+        return None

@@ -141,6 +141,7 @@ def _import_torch(xla: bool) -> None:
     before = dict(os.environ)
     os.environ.update(untouched)
     import torch
+    import torch._dynamo  # the first optimizer of each child would
 
     if xla:
         import torch_xla  # noqa: F401

@@ -52,6 +52,7 @@ CASES = {
         "y = y + y[y > -99].mean()",
         "m = y[:, 0] > y[:, 0].min() - 1; y = y + 0.1 * y[m].mean() + 0.01 * y[m].sum()",
         "m = y < y.max(); y = y + 0.01 * torch.masked_select(y, m).sum() - torch.mean(y[m])",
+        "m = y[0] > y[0].min() - 1; y = y + 0.1 * y.masked_select(m).sum()",
     ],
     "XLA203": [
         "m = y[:, 0] > 0; y[m] = 0.5",

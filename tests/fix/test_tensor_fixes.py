@@ -64,6 +64,12 @@ EXPONENT = "torch.tensor({0}, dtype=torch.result_type(y, {0}), device=y.device)"
             "m = other.abs() > 0; z = torch.sum(y[m])",
             "m = other.abs() > 0; z = torch.where(m.view(m.shape + (1,) * (y.dim() - m.dim())), y, 0).sum()",
         ),
+        ("XLA202", "m = other.abs() > 0; z = y.masked_select(m).mean()", None),  # of how many elements?
+        (
+            "XLA202",
+            "m = other.abs() > 0; z = y.masked_select(m).sum()",  # broadcasts, where an index does not
+            "m = other.abs() > 0; z = torch.where(m, y, 0).sum()",
+        ),
         ("XLA204", "z = torch.bincount(k)", None),
         ("XLA204", "z = torch.bincount(k, weights=y, minlength=3)", None),
         (

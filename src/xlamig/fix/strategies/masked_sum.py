@@ -11,8 +11,9 @@ from xlamig.fix.strategies.masked_fill import with_dimensions_of
 
 
 def masked_sum(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """`x` is a name, and the mask computes nothing that matters twice. A mask that is not seen to have
-    the shape of `x` gets as many dimensions more as `x` has: it may be one of rows."""
+    """`x` is a name, and the mask computes nothing that matters twice. The mask of `x[mask]` may be one of
+    rows: unless it is known to have the shape of `x`, it gets the dimensions that it lacks. `masked_select`
+    broadcasts its mask as `torch.where` does, but then how many elements it selects is not known."""
     if not isinstance(fact, DynamicShape) or fact.via != "mask-read":
         return None
     path = path_to(context.module, *fact.span)
@@ -27,7 +28,10 @@ def masked_sum(fact: Fact, options: Options, context: FixContext) -> Draft | Non
         return None
     x, m = context.text((owner.start, owner.end)), context.text((mask.start, mask.end))
     once = m if isinstance(mask, ir.Name | ir.Attribute) else f"({m})"
-    shaped = m if fact.same_shape else longer
+    broadcasts = isinstance(read, ir.Call)
+    if kind == "mean" and broadcasts and not fact.same_shape:
+        return None
+    shaped = m if fact.same_shape or broadcasts else longer
     new = f"{torch.name}.where({shaped}, {x}, 0).sum()"
     if kind == "mean":
         count = f"{once}.sum()"

@@ -93,6 +93,36 @@ def test_object_is_a_distribution_by_its_annotation() -> None:
     assert checked(lines.format("Scorer") + step) == [(2, "possible")]
 
 
+@pytest.mark.parametrize(
+    ("made", "asked", "found"),
+    [
+        ("Normal(0.0, 1.0)", "cdf(batch)", [(4, "likely")]),
+        ("Normal(0.0, scale=1.0)", "log_prob(batch)", [(4, "likely")]),
+        ("Normal(0.0, 1.0, validate_args=False)", "cdf(batch)", []),
+        ("Normal(0.0, 1.0)", "cdf(torch.ones(3))", []),
+        ("Normal(0.0, 1.0)", "sample((3,))", []),
+        ("Normal(batch, 1.0)", "log_prob(batch)", [(3, "likely")]),
+    ],
+)
+def test_distribution_of_numbers_checks_what_it_is_asked(
+    made: str, asked: str, found: list[tuple[int, str]]
+) -> None:
+    text = f"""for batch in loader:
+    batch = batch.cuda()
+    prior = {made}
+    loss = prior.{asked}
+    loss.sum().backward()
+    optimizer.step()
+"""
+    assert checked(text) == found
+
+
+def test_distribution_made_once_checks_what_it_is_asked() -> None:
+    text = "prior = Normal(torch.zeros(3).cuda(), 1.0)\nfor batch in loader:\n"
+    text += "    prior.log_prob(batch.cuda()).sum().backward()\n    optimizer.step()\n"
+    assert checked(text) == [(3, "likely")]
+
+
 def test_constructor_that_runs_once_is_not_reported() -> None:
     own = OWN.format(held='{"loc": constraints.real}', given="")
     assert checked(own + "\nprior = Own(torch.zeros(4).cuda())\n") == []

@@ -177,7 +177,7 @@ class Costs:
             wanted = baked is not None and (parameter in baked or ("*" in baked and arg.keyword is None))
             number = wanted or parameter in read
             for part, item in self._parts(arg.value, thing):
-                if number and item.kind == "tensor" and (item.scalar or of_numbers):
+                if number and item.kind == "tensor" and (item.scalar or of_numbers or parameter in read):
                     self.reads.host(part, item, "number", name)
                     if wanted and sureness(item) > POSSIBLE:
                         item = AbstractValue("number", cause="read", sure=item.sure, why=item.why)

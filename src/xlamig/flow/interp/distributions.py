@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, NONE, POSSIBLE, TOP, AbstractValue
+from xlamig.flow.interp.domain import LIKELY, NONE, POSSIBLE, TOP, AbstractValue, Residence
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.state import State
@@ -46,6 +46,16 @@ def precedes_project(cls: ClassInfo) -> bool:
     return bool(written) and not written[0] and any(map(is_distribution_class, cls.outside))
 
 
+def checking(state: State, word: str, name: str, args: Args) -> str | None:
+    """Return the name of a distribution whose methods check tensors, where no finding about its creation
+    tells of it: it is made of numbers, or before the steps."""
+    asked = args.keywords.get("validate_args")
+    if word != "distribution" or (asked is not None and asked.const is False):
+        return None
+    of_numbers = bool(args.all) and all(value.kind in ("number", "bool") for value in args.all)
+    return name if of_numbers or (state.frequency == "once" and not state.repeating) else None
+
+
 class Distributions:
     def __init__(self, state: State, reads: Reads) -> None:
         self.m, self.reads = state, reads
@@ -76,8 +86,10 @@ class Distributions:
         if name in table.names("distributions", "checked") and owner.ref is not None and untold:
             self._check_value(owner.sure, args, node)
         if name in table.names("distributions", "tensors"):
-            self.m.work(owner.place)
-            return AbstractValue("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
+            asked = any(value.place == "device" for value in args.tensors())
+            place: Residence = "device" if asked else owner.place or "either"
+            self.m.work(place)
+            return AbstractValue("tensor", place, sure=LIKELY, why=owner.why)
         return TOP
 
     def by_name(self, name: str, args: Args, node: ir.Call) -> AbstractValue | None:

@@ -43,6 +43,7 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
+_FEW = 4  # elements of which a comprehension makes one each
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -188,6 +189,9 @@ class Evaluator:
         starred = False
         for element in node.elements:
             thing = self.of(element)
+            if isinstance(element, ir.Starred) and thing.kind == "sequence" and thing.items is not None:
+                found.extend(thing.items)
+                continue
             if isinstance(element, ir.Starred):
                 starred = True
                 thing = element_of(thing)
@@ -245,18 +249,18 @@ class Evaluator:
         outer = copy_env(self.m.env)
         lead: AbstractValue | None = None
         outer_over = self.m.iteration_sources
+        elements: tuple[AbstractValue, ...] = ()
         for generator in node.generators:
             iterable = self.of(generator.iter)
             self.m.iteration_sources = [*self.m.iteration_sources, over(iterable)]
             lead = lead or (iterable if iterable.kind == "sequence" and iterable.cause else None)
-            element = self.iteration.iterated(iterable)
-            self.m.semantics.assign(
-                generator.target, element.replace(trait=None) if element.trait is Mark.COUNTER else element
-            )
+            elements = self._elements(node, iterable)
+            self._bind(generator.target, self.iteration.iterated(iterable))
             for test in generator.ifs:
                 self.tests.truth(test, "if")
         self.m.comprehension_depth += 1
-        element = self.of(node.element)
+        each = [self._made_of(node, element) for element in elements]
+        made = sequence(each) if each else AbstractValue("sequence", element=self.of(node.element))
         value = self.of(node.value) if node.value is not None else None
         self.m.comprehension_depth -= 1
         self.m.iteration_sources = outer_over
@@ -264,9 +268,25 @@ class Evaluator:
         if node.kind == "dict":
             return AbstractValue("mapping", element=value)
         if lead is None:
-            return AbstractValue("sequence", element=element)
+            return made
         trait = lead.trait if lead.trait in LASTING else None
-        return AbstractValue("sequence", element=element, cause=lead.cause, trait=trait, why=lead.why)
+        return made.replace(cause=lead.cause, trait=trait, why=lead.why)
+
+    @staticmethod
+    def _elements(node: ir.Comprehension, iterable: AbstractValue) -> tuple[AbstractValue, ...]:
+        """Return what a comprehension runs over where it is written out: it makes one of each."""
+        known = iterable.items if iterable.kind == "sequence" and node.kind in ("list", "generator") else None
+        if known is None or len(node.generators) > 1 or node.generators[0].ifs or len(known) > _FEW:
+            return ()
+        return known
+
+    def _made_of(self, node: ir.Comprehension, element: AbstractValue) -> AbstractValue:
+        self._bind(node.generators[0].target, element)
+        return self.of(node.element)
+
+    def _bind(self, target: ir.Expr, element: AbstractValue) -> None:
+        counted = element.trait is Mark.COUNTER
+        self.m.semantics.assign(target, element.replace(trait=None) if counted else element)
 
     def _subscript(self, node: ir.Subscript) -> AbstractValue:
         return self.indexing.read(node, self.of(node.value))

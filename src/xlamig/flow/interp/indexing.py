@@ -100,8 +100,10 @@ class Indexing:
         return given or kept_entry(self.m, node.value, base, key) or TOP
 
     def _element(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> AbstractValue:
-        first = index[0]
-        if isinstance(node.index[0], ir.Slice):
+        part, first = node.index[0], index[0]
+        if isinstance(part, ir.Slice):
+            for bound, found in zip((part.lower, part.upper), first.items or (), strict=False):
+                self.reads.host(bound or node, found, "builtin", "list slice")
             start = first.items[0].const if first.items else None
             if base.trait is Mark.SHAPE and start not in (None, 0):
                 return AbstractValue("sequence", element=self.dimension(base, start), trait=Mark.SHAPE_REST)
@@ -112,8 +114,7 @@ class Indexing:
             and -len(base.items) <= first.const < len(base.items)
         ):
             return base.items[first.const]
-        if first.kind == "tensor":
-            self.reads.host(node.index[0], first, "builtin", "list index")
+        self.reads.host(part, first, "builtin", "list index")
         if base.trait is Mark.SHAPE:
             return self.dimension(base, first.const)
         held = element_of(base)

@@ -38,6 +38,7 @@ _FOLD: dict[str, Callable[[float, float], float]] = {
     "*": operator.mul,
 }
 _UNEQUAL = frozenset({"none", "text", "mapping", "sequence"})  # `tensor == {}` is False, without a read
+_UNLIKE = {"list", "tuple"}
 _CHANGING = ("random", "read", "derived", "length", "step-counter", "position", "batch")
 
 
@@ -208,6 +209,8 @@ class Operators:
         if op in ("in", "not in"):
             self.reads.membership(node, left, right)
             return BOOL
+        if left.kind == right.kind == "sequence" and op in ("==", "!=") and left.trait is not Mark.SET:
+            self._read_elements(node, op, left, right)
         if "tensor" not in (left.kind, right.kind):
             cause = next((s for s in (left, right) if s.cause in _CHANGING), None)
             if cause is None:
@@ -218,6 +221,29 @@ class Operators:
         tensor = self._of_tensors(op, left, right, node)
         source = self.m.source(node.left) if left.kind == "tensor" else ""
         return tensor.replace(dtype="bool", source=source, trait=None, const=TOP.const)
+
+    def _read_elements(self, node: ir.Compare, op: str, left: AbstractValue, right: AbstractValue) -> None:
+        """`x.shape == (n, 8)`: Python compares the elements in turn, and reads each answer."""
+        if len(node.ops) > 1 or {_type(node.left, left), _type(node.comparators[0], right)} == _UNLIKE:
+            return
+        for side, other, part in ((left, right, node.left), (right, left, node.comparators[0])):
+            for i, item in enumerate(side.items or (element_of(side),)):
+                if item.kind == "tensor" and _opposite(other, i).kind in ("tensor", "number", "bool"):
+                    at = part.elements[i] if isinstance(part, ir.Sequence) and side.items else part
+                    self.reads.host(at, item, "builtin", op, at)
+                    return
+
+
+def _type(node: ir.Expr, thing: AbstractValue) -> str:
+    """Return "list" or "tuple", which never equal each other, or "" where it may be either."""
+    return node.kind if isinstance(node, ir.Sequence) else "tuple" if thing.trait is Mark.SHAPE else ""
+
+
+def _opposite(thing: AbstractValue, place: int) -> AbstractValue:
+    """Return what an element at a place is compared with."""
+    if thing.items is None:
+        return element_of(thing)
+    return thing.items[place] if place < len(thing.items) else TOP
 
 
 def _may_be_list(thing: AbstractValue) -> bool:

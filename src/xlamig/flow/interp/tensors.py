@@ -115,7 +115,7 @@ class Tensors:
             return owner.replace(place="host", trait=None, why=())
         if name == "numpy":
             return FOREIGN
-        if name == "is_nonzero":
+        if via in ("truth", "builtin"):
             return BOOL
         cause: Cause = "read" if sureness(owner) else ""
         number = self.sizes.read(owner, node) or AbstractValue(

@@ -9,6 +9,7 @@ from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.collating import batch_by
+from xlamig.flow.interp.distributions import checking
 from xlamig.flow.interp.domain import (
     DEVICE,
     FOREIGN,
@@ -130,7 +131,8 @@ class TorchCalls:
             case "scaler" | "writer" | "logger" | "distribution":
                 held = args.tensors()
                 self.m.prove(node, on_host=bool(held) and all(t.place == "host" for t in held))
-                return AbstractValue(word, held[0].place if held else "host")
+                place = held[0].place if held else "host"
+                return AbstractValue(word, place, ref=checking(self.m, word, name, args))
             case "loader":
                 self.m.prove(node, divided=self._is_divided(args))
                 loader = AbstractValue("loader", "host", element=batch_by(self.m, args, node))

@@ -197,6 +197,11 @@ class _Uses(Reaching):
         return dotted.rpartition(".")[2] not in table.names("evidence", "containers")
 
     def _prove_arguments(self, node: ir.Call, known: Signature | None) -> None:
+        for arg in node.args if known is not None else ():
+            if arg.keyword == "out":
+                written = arg.value.elements if isinstance(arg.value, ir.Sequence) else (arg.value,)
+                for part in written:
+                    self._prove(part, node)
         if known is None or not (known.tensors or known.sequences):
             return
         if sum(not arg.keyword for arg in node.args) > len(known.positional):

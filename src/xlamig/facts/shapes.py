@@ -33,6 +33,7 @@ class DynamicShape(Fact):
     tensor: str = ""
     mask: str = ""
     source: str = ""  # the tensor whose elements a loop takes sizes from, see HostRead
+    read: Literal["", "here"] = ""  # the size is a tensor, which the host reads at this place
     consumer: Literal["", "host"] = ""  # the result is only copied to the host
     value: Literal["", "scalar", "tensor", "masked"] = ""  # of a mask-write
     same_shape: bool = False

@@ -177,7 +177,8 @@ class Costs:
             wanted = baked is not None and (parameter in baked or ("*" in baked and arg.keyword is None))
             number = wanted or parameter in read
             for part, item in self._parts(arg.value, thing):
-                if number and item.kind == "tensor" and (item.scalar or of_numbers or parameter in read):
+                here = number and item.kind == "tensor" and (item.scalar or of_numbers or parameter in read)
+                if here:
                     self.reads.host(part, item, "number", name)
                     if wanted and sureness(item) > POSSIBLE:
                         item = AbstractValue("number", cause="read", sure=item.sure, why=item.why)
@@ -185,7 +186,7 @@ class Costs:
                     self._sized(result, item, name, node)
                 if (wanted or parameter in free) and sure and item.kind == "number":
                     if item.cause not in told:  # `arange(n, n + 1)` is one program for each n
-                        self._baked(part, item, name, sure)
+                        self._baked(part, item, name, sure, "here" if here else "")
                     told.add(item.cause)
                     if of_numbers and item.cause in (*VALUE_SIZES, "batch") and item.sure > POSSIBLE:
                         result.cause = "dynamic"
@@ -206,12 +207,12 @@ class Costs:
             return list(zip(node.elements, thing.items, strict=True))
         return [(node, element_of(thing) if thing.kind == "sequence" else thing)]
 
-    def _baked(self, part: ir.Expr, item: AbstractValue, name: str, sure: int) -> None:
+    def _baked(self, part: ir.Expr, item: AbstractValue, name: str, sure: int, read: str) -> None:
         if item.kind != "number" or not item.cause:
             return
         text = short(self.m.source(part))
         if item.cause in VALUE_SIZES:
-            self.reads.sized(part, part, item, sure, operation=name)
+            self.reads.sized(part, part, item, sure, operation=name, read=read)
             return
         self.reads.changing(
             part,

@@ -147,13 +147,13 @@ class Indexing:
         masked = self._costs(node, base, index, "read")
         scalar = takes_element(base, index, path_of(node.value), self.m.analysis.text)
         kept = [isinstance(part, ir.Slice) or self._full(part) for part in node.index]
-        matrix = base.dtype == "int" and sum(kept) > 1  # its rows are no numbers
         if is_carried(base) and not any(kept):  # a part of a tuple that an earlier step returned
             return base
+        shape = () if scalar else indexed_shape(base.shape, node.index, index)
         result = base.replace(
-            dtype="" if matrix else base.dtype,
-            shape=() if scalar else indexed_shape(base.shape, node.index, index),
-            cause="dynamic" if masked else base.cause,
+            dtype="" if base.dtype == "int" and sum(kept) > 1 else base.dtype,  # rows are no numbers
+            shape=shape,
+            cause="dynamic" if masked else base.cause if shape != () else "",
             sure=min(base.sure, LIKELY) if scalar else base.sure,
             loose=base.loose and not all(kept) and len(index) == 1,
             trait=None,

@@ -208,16 +208,34 @@ class Reads:
         self.sized(part, part, number, sureness(index), operation, tensor)
 
     def sized(
-        self, node: ir.Node, size: ir.Node, number: AbstractValue, sure: int, operation: str, tensor: str = ""
+        self,
+        node: ir.Node,
+        size: ir.Node,
+        number: AbstractValue,
+        sure: int,
+        operation: str,
+        tensor: str = "",
+        read: str = "",
     ) -> None:
-        """Says that a size depends on the values of tensors; it may be the same each time."""
+        """Record that a size depends on the values of tensors. It may be the same each time; `read` is "here"
+        if the size is such a tensor itself."""
         text = short(self.m.source(size))
         why = Why(f"`{text}` depends on the values of a tensor", (size.start, size.end))
         sure = min(sure, number.sure, LIKELY)
         via = "derived" if number.cause == "derived" else "size"
         source = self.elements.tensor(size)
-        fields = {"via": via, "operation": operation, "tensor": tensor, "mask": text, "source": source}
-        self.m.record(DynamicShape, node, sure, (*number.why, why), None, (), frozenset(), None, **fields)
+        self.m.record(
+            DynamicShape,
+            node,
+            sure,
+            (*number.why, why),
+            via=via,
+            operation=operation,
+            tensor=tensor,
+            mask=text,
+            source=source,
+            read=read,
+        )
 
 
 def sureness(thing: AbstractValue) -> int:

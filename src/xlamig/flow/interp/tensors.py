@@ -26,6 +26,7 @@ from xlamig.flow.interp.domain import (
     join_place,
     sequence,
 )
+from xlamig.flow.interp.domain.shapes import UNKNOWN
 from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.operand_checks import has_host_scalar, have_unequal_batches
@@ -176,7 +177,7 @@ class Tensors:
             )
             tupled = args.keywords.get("as_tuple")
             if last == "where" or (tupled is not None and tupled.const is True):
-                result = AbstractValue("sequence", element=result)
+                result = AbstractValue("sequence", element=result.replace(shape=(UNKNOWN,)))
         result = self.sizes.shaped(result, last, owner, operands, args, node)
         self.costs.of(name, last, owner, args, node, result)
         if last not in ("detach", "requires_grad_"):  # these compute nothing

@@ -29,7 +29,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.domain.shapes import UNKNOWN
 from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.moves import Moves
-from xlamig.flow.interp.operand_checks import has_host_scalar, have_unequal_batches
+from xlamig.flow.interp.operand_checks import checks
 from xlamig.flow.interp.reads import SIZES, Reads, keeps, sureness
 from xlamig.flow.interp.receivers import record_receiver
 from xlamig.flow.interp.results import result_dtype, result_shape, size_of, sizes_of
@@ -162,11 +162,7 @@ class Tensors:
         held = [one for one in operands if one.kind == "tensor"]
         self.m.prove(
             node,
-            on_host=bool(held) and all(o.place == "host" and o.sure == CERTAIN for o in held),
-            boolean=bool(held) and held[0].dtype == "bool" and held[0].place != "host",
-            sorted_index=any(o.trait is Mark.SORTED_INDEX and o.place != "host" for o in held),
-            host_scalar=has_host_scalar(held),
-            unequal_batches=have_unequal_batches(held),
+            **checks(last, node, held, first, self._is_number),
             zero_repeats=last == "repeat" and self.sizes.may_repeat_zero(operands, args),
         )
         if owner is None and not operands:
@@ -183,6 +179,9 @@ class Tensors:
         if last not in ("detach", "requires_grad_"):  # these compute nothing
             self.m.work(result.place if result.kind == "tensor" else element_of(result).place)
         return result
+
+    def _is_number(self, name: str) -> bool:
+        return self.m.env.get(name, TOP).kind == "number"
 
     def _made(self, last: str, args: Args, result: AbstractValue, node: ir.Call) -> AbstractValue:
         """A tensor made of numbers: a leaf, or a constant."""

@@ -36,6 +36,12 @@ PACKAGES = """build:
   run:
     - pip install xformers==0.0.20
 """
+ENGINES = {
+    "engines/__init__.py": "from engines.two import run\n",
+    "engines/one.py": RUNNER.removesuffix(MAIN),
+    "engines/two.py": "import torch\nfrom .one import run\nuse = torch.ones(2).cuda()\n" + USE,
+}
+LATER = "def faster(x):\n    from engines.two import run\n    return run(x)\n"
 WARNS = DIAGNOSIS.replace('raise RuntimeError("needs CUDA")', "print()")
 
 
@@ -59,6 +65,9 @@ def severities(folder: Path, files: dict[str, str], name: str) -> list[str]:
         ("train.py", {}),
         ("work.py", {"work.py": WORK, "train.py": TRAIN + USE, "run.py": RUNNER + USE}),
         ("work.py", {"work.py": WORK, "other.py": "import torch\n" + USE, "run.py": RUNNER + USE}),
+        ("trt.py", {"trt.py": RUNNER, "net.py": "import trt\n", "serve.py": "import net, torch\n"}),
+        ("engines/one.py", {**ENGINES, "serve.py": "import torch\nfrom engines import run\nrun(1)\n"}),
+        ("work.py", {"work.py": WORK, **ENGINES, "train.py": TRAIN + LATER + USE}),
     ],
 )  # fmt: skip
 def test_lists_what_others_need_too(tmp_path: Path, name: str, files: dict[str, str]) -> None:
@@ -79,6 +88,9 @@ def test_lists_a_program_that_is_for_gpus_alone(tmp_path: Path) -> None:
         ("diagnose_flash_attn.py", {"diagnose_flash_attn.py": DIAGNOSIS}),
         ("work.py", {"work.py": WORK, "run.py": RUNNER + USE}),
         ("work.py", {"work.py": WORK, "more.py": USE, "run.py": RUNNER + "import more\n"}),
+        ("one.py", {**ENGINES, "train.py": TRAIN + LATER}),
+        ("two.py", {**ENGINES, "train.py": TRAIN + LATER}),
+        ("work.py", {"work.py": WORK, **ENGINES, "train.py": TRAIN + LATER}),
     ],
 )
 def test_folds_a_file_for_gpus_into_one_information(tmp_path: Path, name: str, files: dict[str, str]) -> None:

@@ -59,6 +59,8 @@ PIXELS = 'def pixels(size, device="cuda"):\n    return torch.zeros(size, device=
 )
 def test_callers_may_never_use_a_default(calls: str, severity: str) -> None:
     assert severities(f"{PIXELS}{calls}\n", "XLA001") == [severity]
+    chosen = PIXELS.replace('"cuda"', f'"cuda" if {CUDA} else "cpu"')
+    assert severities(f"{chosen}{calls}\n", "XLA003") == [severity]
 
 
 @pytest.mark.parametrize(

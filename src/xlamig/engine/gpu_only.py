@@ -12,6 +12,8 @@ from pathlib import PurePosixPath
 from xlamig.engine.source import Source
 from xlamig.findings import ABOUT_THE_RUN, Finding, Reason
 from xlamig.flow import ProjectIndex
+from xlamig.flow.model.closure import closure
+from xlamig.flow.model.project import packages_of
 from xlamig.knowledge import values as table
 
 _HELP = "Leave it: this file is for NVIDIA GPUs, and other files of the program are not"
@@ -29,7 +31,7 @@ def gpu_only_files(
     sources: Iterable[Source], index: ProjectIndex, beside: Collection[str]
 ) -> Mapping[str, str]:
     """Return why a file serves NVIDIA GPUs alone, by file; nothing where there is no other file with torch.
-    A module that others import serves them."""
+    A module that others load serves them; one that they import where they use it may not."""
     every = list(sources)
     cogs = [
         source.file.name
@@ -40,10 +42,29 @@ def gpu_only_files(
     python = [s for s in every if s.source.kind is None and s.file.name not in beside]
     alone = [source for source in python if source.module not in index.import_depths]
     found = {source.file.name: why for source in alone if (why := _why(source, containers))}
+    found |= _loading_gpus(python, index)
     found |= _parts_of(found, python, index)
     found |= dict.fromkeys(cogs, "this file describes Cog's container for GPUs: it says `gpu: true`")
     others = (s for s in python if s.file.name not in found and "torch" in s.source.text)
     return found if found and any(others) else {}
+
+
+def _loading_gpus(sources: Collection[Source], index: ProjectIndex) -> Mapping[str, str]:
+    """Return why files that load with a package for GPUs serve GPUs alone: none that does not name the
+    package itself has to load them."""
+    packages = {source.module: package for source in sources if (package := _gpu_package(source))}
+    loading = closure(packages, lambda module: index.loaders.get(module, ()))
+    imported = {*index.importers, *(one for name in index.importers for one in packages_of(name))}
+    roots = loading - packages.keys() - imported
+    needed = closure(roots, lambda one: [m for m in loading if one in index.loaders.get(m, ())])
+    found = (source for source in sources if source.module in loading - needed)
+    return {source.file.name: _because_of(packages.get(source.module, "")) for source in found}
+
+
+def _because_of(package: str) -> str:
+    if package:
+        return f"this file imports `{package}` at its top, and no file that runs without it loads this one"
+    return "this file loads a package for GPUs, and no file that runs without it loads this one"
 
 
 def _parts_of(
@@ -66,14 +87,18 @@ def _parts_of(
 
 def _why(source: Source, containers: Collection[str]) -> str:
     text, path = source.source.text, PurePosixPath(source.file.name)
-    imported = _gpu_imports().search(text) if any(word in text for word in _gpu_packages()) else None
-    if imported:
-        return f"this file imports `{imported[1]}` at its top, and no other file imports it"
     if source.file.name.rpartition("/")[0] in containers and _COG.search(text):
         return "this file is what Cog runs in a container for GPUs: cog.yaml says `gpu: true`"
     if _CUDA_NAME.search(path.stem) and "is_available" in text and _NEEDS_CUDA.search(text):
         return "this file is about a package for GPUs, and raises where CUDA is not available"
     return ""
+
+
+def _gpu_package(source: Source) -> str:
+    """Return the package for GPUs that a file imports at its top; "" for none."""
+    text = source.source.text
+    found = _gpu_imports().search(text) if any(word in text for word in _gpu_packages()) else None
+    return found[1] if found else ""
 
 
 def as_infos(findings: Iterable[Finding], filename: str, why: str) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from xlamig import ir
 from xlamig.facts import Interest
@@ -63,19 +63,24 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Piece
         may_choose_device(text),
         registries,
         search_path(module, text),
+        tuple(sorted({*scopes.modules, *(b.dotted for b in _imported(scopes) if not b.block)})),
     )
 
 
 def imports_of(scopes: ScopeTable) -> tuple[str, ...]:
     """Return what a module imports."""
-    found = set(scopes.modules)
-    for name, bindings in scopes.module.bindings.items():
-        if "." not in name:
-            found.update(b.dotted for b in bindings if b.kind == "import")
+    found = {*scopes.modules, *(binding.dotted for binding in _imported(scopes))}
     for inner in scopes.functions():
         for bindings in inner.bindings.values():
             found.update(b.dotted for b in bindings if b.kind == "import")
     return tuple(sorted(found))
+
+
+def _imported(scopes: ScopeTable) -> Iterator[Binding]:
+    """Yield the names that imports outside functions bind."""
+    for name, bindings in scopes.module.bindings.items():
+        if "." not in name:
+            yield from (b for b in bindings if b.kind == "import")
 
 
 def _export(

@@ -131,6 +131,7 @@ def answer(model, ids):
         ("LlamaForCausalLM", "pages=8", False),
         ("LlamaForCausalLM", 'max_new_tokens=8, cache_implementation="static"', False),
         ("LlamaForCausalLM", "max_new_tokens=8, past_key_values=cache", False),
+        ("LlamaForCausalLM", "max_new_tokens=1", False),
         ("LlamaForCausalLM", "max_new_tokens=8", True),
         ("transformers.PreTrainedModel, Poetry", "do_sample=True, max_new_tokens=8", True),
     ],

@@ -24,8 +24,10 @@ def record_defaults(m: State, function: Function, args: Args) -> None:
 
 
 def _is_cuda(node: ir.Expr) -> bool:
-    """Return whether a default is `"cuda:0"`, or `torch.device` of it."""
+    """Return whether a default is `"cuda:0"`, `torch.device` of it, or chosen between it and another."""
     match node:
+        case ir.IfExp(body=body, orelse=orelse):
+            return _is_cuda(body) or _is_cuda(orelse)
         case ir.Call(func=func, args=(ir.Arg(value=named), *_)):
             return path_of(func).rpartition(".")[2] == "device" and _is_cuda(named)
     return isinstance(node, ir.Const) and isinstance(node.value, str) and node.value.startswith("cuda")

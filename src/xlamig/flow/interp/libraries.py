@@ -112,6 +112,9 @@ class Libraries:
         given = args.keywords.keys()
         if not given & table.names("generate", "known-by") or given & table.names("generate", "fixed-by"):
             return
+        length = args.keywords.get("max_new_tokens")
+        if length is not None and length.const == 1:  # one call of the model, as a classifier
+            return
         if not self._has_own_generate():  # with arguments of the same names
             operation = f"{self._receiver(node)}.generate"
             self.m.record(ChangingShape, node, LIKELY, via="generate", operation=operation, cause="length")

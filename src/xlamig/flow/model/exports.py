@@ -34,7 +34,8 @@ class Interface(NamedTuple):
     functions and its steps call (see callgraph), `summaries` are of its functions that do something a
     caller should know of, `torch` tells whether it works on tensors, `sinks` are where it raises for an
     XLA device (see device_sinks), `device` tells whether it may choose a device, `search_path` holds the
-    folders that it adds to `sys.path`."""
+    folders that it adds to `sys.path`, `at_top` are those of the `imports` that stand directly in its
+    body, and all `import a.b`."""
 
     module: str
     exports: Mapping[str, Export] = MappingProxyType({})
@@ -48,3 +49,4 @@ class Interface(NamedTuple):
     device: bool = False
     registries: Registries = NO_REGISTRIES
     search_path: tuple[str, ...] = ()
+    at_top: tuple[str, ...] = ()

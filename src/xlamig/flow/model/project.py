@@ -116,6 +116,16 @@ class ProjectIndex(NameIndex):
     def _imports(self) -> Mapping[str, tuple[str, ...]]:
         return {name: self._imported(interface) for name, interface in self._interfaces.items()}
 
+    @cached_property
+    def loaders(self) -> Mapping[str, set[str]]:
+        """The modules whose body loads a module: by an import of it, or of a module in it."""
+        found: dict[str, set[str]] = {}
+        for module, interface in self._interfaces.items():
+            for one in self._owners_of((*interface.at_top, *interface.stars), module):
+                for name in {one, *packages_of(one)} - {module, *packages_of(module)}:
+                    found.setdefault(name, set()).add(module)
+        return found
+
     def needed_by(self, interface: Interface, also: Iterable[str] = ()) -> Mapping[str, Interface]:
         """The interfaces that can change what `interface`'s module means: all it reaches, and of `also`."""
         own = (interface.module,) if interface.search_path else ()
@@ -150,8 +160,11 @@ class ProjectIndex(NameIndex):
         return frozenset(closure(modules, lambda one: edges.get(one, ())) & self._interfaces.keys())
 
     def _imported(self, interface: Interface) -> tuple[str, ...]:
-        names = (*interface.imports, *interface.stars)
-        return tuple(owner[0] for name in names if (owner := self._owner(name, interface.module)))
+        return tuple(self._owners_of((*interface.imports, *interface.stars), interface.module))
+
+    def _owners_of(self, names: Iterable[str], module: str) -> Iterator[str]:
+        """Yield the modules that hold what a module imports by these names."""
+        return (owner[0] for name in names if (owner := self._owner(name, module)))
 
     def _sources_of(self, module: str) -> Iterator[str]:
         """Yield the modules that names of a module come from directly."""
@@ -165,3 +178,9 @@ class ProjectIndex(NameIndex):
             owners = (self._owner(name, module) for name in (*names, *interface.stars))
             self._edges[module] = tuple({owner[0]: None for owner in owners if owner})
         return self._edges[module]
+
+
+def packages_of(module: str) -> Iterator[str]:
+    """Yield the names of the folders that a module is in."""
+    while module := module.rpartition(".")[0]:
+        yield module

@@ -67,6 +67,8 @@ def test_callers_may_never_use_a_default(calls: str, severity: str) -> None:
     ("lines", "expected"),
     [
         ("if loss > 12.: print(f'loss {loss}')", ["info"]),
+        ("if loss > 12. or loss < 0: print(f'loss {loss}')", ["info"]),
+        ("if loss > 12. or loss < best: print(f'loss {loss}')", ["warning"]),
         ("if loss > 12.:\n            print(f'loss {loss}')\n            count += 1", ["warning"]),
         ("if loss > best: print(f'loss {loss}')", ["warning"]),
         ("if count > 12.: print(f'loss {loss}')", ["warning"]),

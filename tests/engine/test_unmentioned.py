@@ -22,6 +22,9 @@ def build(x):
 TRAIN = 'import torch\nfrom net import Net\nif __name__ == "__main__":\n    Net()(torch.ones(2).cuda())\n'
 
 
+TABLE = "    import table\n    getattr(table, name)(1)\n"
+
+
 def check(folder: Path, files: dict[str, str], **settings: object) -> Report:
     write({"net.py": NET, "train.py": TRAIN, **files}, folder)
     options = engine.Options({"select": ["XLA002"], **settings}, isolated=True, jobs=1, cache=False)
@@ -61,7 +64,11 @@ def test_counts_what_nothing_mentions(tmp_path: Path) -> None:
         ({"a.yaml": "target: net.build\n"}, [8]),
         ({"README.md": "Call `net.sample(x)`\n"}, [6]),
         ({"train.py": TRAIN + "    # Net().sample(1)\n"}, [6]),
+        ({"table.py": "from net import build\n", "train.py": TRAIN + TABLE}, [8]),
+        ({"table.py": "from net import *\n", "train.py": TRAIN + TABLE}, [8]),
         ({"setup.py": "from setuptools import setup\nsetup()\n"}, [6, 8]),
+        ({"setup.cfg": "[metadata]\nname = net\n"}, [6, 8]),
+        ({"pyproject.toml": "[build-system]\nrequires = ['hatchling']\n"}, [6, 8]),
         ({"train.py": "from net import Net\n"}, [6, 8]),  # no script
     ],
 )
@@ -92,6 +99,9 @@ def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
         {"train.py": TRAIN.replace("import Net", "import Net, build")},
         {"models/__init__.py": "from net import build\n", "train.py": f"import models\n{TRAIN}"},
         {"net.py": NET + "def unused(x):\n    build(x)\n"},
+        {"table.py": "def other(x):\n    pass\n", "train.py": TRAIN + TABLE},
+        {"pyproject.toml": "[tool.black]\nline-length = 100\n"},
+        {"setup.cfg": "[flake8]\nmax-line-length = 100\n"},
         {"net.py": NET + "class Unused:\n    def run(self, x):\n        return Net().sample(build(x))\n"},
     ],
 )

@@ -31,8 +31,9 @@ NONE_UNREACHED = Unreached({}, {})
 def unreached_scopes(
     sources: Iterable[Source], beside: Collection[str], switches: Mapping[str, State]
 ) -> Unreached:
-    """Return what nothing runs, for options with the states of `switches`. Nothing in a package that can be
-    installed: its users may call anything; and nothing where no script runs what there is."""
+    """Return what nothing runs, for options with the states of `switches`; nothing where no script runs what
+    there is. The users of a package that can be installed may call anything and set any option: in it only
+    what waits for CUDA is off."""
     every = list(sources)
     python = [s for s in every if s.source.kind is None and s.loaded and s.loaded.interface]
     if not any(is_script(s) and s.file.name not in beside and "torch" in s.source.text for s in python):
@@ -40,19 +41,22 @@ def unreached_scopes(
     roots = {part for source in python for part in source.module.split(".")}
     own = [source for source in python if source.file.name not in beside]
     projects = project_folders(every)
-    listed = {s.file.name for s in own if not is_installed(s.file.name, projects)}
+    installed = {s.file.name for s in own if is_installed(s.file.name, projects)}
+    listed = {source.file.name for source in own} - installed
     mentions = [(s.file.name, s.loaded.mentions) for s in python if s.loaded]
     reach = Reach(mentions, roots.__contains__, _is_off(switches))
-    if not any(reach.unmentioned(listed)) and not reach.unreached():
+    waits = Reach(mentions if installed else (), roots.__contains__, _is_off({}))
+    if not any(reach.unmentioned(listed)) and not reach.unreached() and not waits.unreached():
         return NONE_UNREACHED
     named = _named_elsewhere(every)
     unused: dict[str, list[str]] = {}
     for name, one in reach.unmentioned(listed, named):
         unused.setdefault(name, []).append(one.scope)
     off: dict[str, list[tuple[str, str]]] = {}
-    for (name, scope), why in reach.unreached(named).items():
-        if name in listed:
-            off.setdefault(name, []).append((scope, why))
+    for found, files in ((reach, listed), (waits, installed)):
+        for (name, scope), why in found.unreached(named).items():
+            if name in files:
+                off.setdefault(name, []).append((scope, why))
     return Unreached(
         {name: tuple(sorted(scopes)) for name, scopes in unused.items()},
         {name: tuple(sorted(scopes)) for name, scopes in off.items()},

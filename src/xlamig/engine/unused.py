@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from xlamig.engine.clues import pairs_in
@@ -15,7 +15,15 @@ from xlamig.flow import ProjectIndex
 from xlamig.flow.model.scripts import MARK
 from xlamig.knowledge import values as table
 
-_PROJECT_FILES = ("setup.py", "setup.cfg", "pyproject.toml")
+_BUILDS: Mapping[str, re.Pattern[str]] = {
+    "setup.py": re.compile(""),
+    "setup.cfg": re.compile(r"^\[(?:metadata|options)\b", re.MULTILINE),
+    "pyproject.toml": re.compile(
+        r"^\[(?:build-system\]|tool\.(?:poetry|setuptools|hatch|pdm|flit)\b)", re.MULTILINE
+    ),
+}
+"""Files in the folder of a project that can be installed, and what they say then, not for tools alone."""
+
 _WORD = re.compile(r"\w+")
 _PATH = re.compile(r"[\w./]+")
 _DOCUMENTATION = frozenset({"doc", "docs", "documentation"})
@@ -119,7 +127,11 @@ def inner_files(sources: Collection[Source]) -> Collection[Source]:
 
 def project_folders(sources: Iterable[Source]) -> Collection[str]:
     """Return the folders that can be installed."""
-    return {_folder(s.file.name) for s in sources if PurePosixPath(s.file.name).name in _PROJECT_FILES}
+    return {_folder(s.file.name) for s in sources if _builds(PurePosixPath(s.file.name).name, s.source.text)}
+
+
+def _builds(name: str, text: str) -> bool:
+    return name in _BUILDS and _BUILDS[name].search(text) is not None
 
 
 def is_script(source: Source) -> bool:

@@ -99,3 +99,45 @@ def test_follows_a_function_that_a_value_holds(setup: str, step: str) -> None:
 )
 def test_a_function_that_is_only_held_does_not_run(setup: str, step: str) -> None:
     assert "step" not in frequencies(setup, step)
+
+
+TWO = """def other(x, y, flag=True): return x
+f = read if name else other
+"""
+
+
+@pytest.mark.parametrize("call", ["f(loss, loss, False)", "f(loss, y=loss)", "f(loss, loss, flag=name)"])
+def test_a_function_that_does_not_take_the_arguments_is_not_meant(call: str) -> None:
+    assert "step" not in frequencies(TWO, call)
+
+
+@pytest.mark.parametrize("call", ["f(loss, 2)", "f(loss, *name)", "f(loss)", "f(loss, scale=2)"])
+def test_a_function_that_takes_the_arguments_may_be_meant(call: str) -> None:
+    assert "step" in frequencies(TWO, call)
+
+
+FLAG = """
+import torch
+def plain(x, w, flag=True):
+    if flag:
+        return x * w
+    return x
+def split(x, w, v, other=False):
+    return x * w * v
+class Net(torch.nn.Module):
+    def __init__(self, quadratic=True):
+        super().__init__()
+        self.fn = plain
+        if quadratic:
+            self.fn = split
+    def forward(self, x):
+        return self.fn(x, x, x)
+def run(loader):
+    net = Net().cuda()
+    for x in loader:
+        net(x.cuda()).sum().backward()
+"""
+
+
+def test_a_tensor_is_no_flag_of_one_of_two_functions() -> None:
+    assert "host-read" not in {fact.kind for fact in facts_by_module({"net": FLAG})["net"]}

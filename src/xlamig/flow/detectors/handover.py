@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from xlamig import ir
+from xlamig.flow.detectors.consumers import logs
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import CodeContext
 
@@ -17,6 +18,9 @@ _PREPARES = re.compile(
     r"\b\w*(?:download|extract|unpack|unzip|prepare|process_data|build|compile|tokenize|create|(?<!\.)convert|copy"
     r"|mkdirs?|makedirs|rmtree|unlink)\w*\(|\.(?:exists|isfile)\(|\byield\b"
     r"|\bif\b[^\n:]*(?:rank|main|master)[^\n:]*:\s*$"
+)
+_RANK_TEST = re.compile(
+    r"\bif\b[^\n:]*(?:rank|is_(?:main|master)|primary|process_index)[^\n:]*:[ \t]*\n(?=\s*\S)"
 )
 _LOOP = re.compile(r"^[ \t]*(?:for|while)\b", re.MULTILINE)
 _FETCHES = re.compile(r"download|extract|unpack|unzip|prepare")
@@ -34,7 +38,10 @@ def hands_over_before(text: str, last: bool) -> bool:
     _, begins, text = text.rpartition("init_process_group(")
     if last and begins and _LOOP.search(text) and not _FETCHES.search(text):
         return False
-    return bool(_ONE_RANK.search(text)) and (not last or bool(_PREPARES.search(text)))
+    if not last:
+        return bool(_ONE_RANK.search(text))
+    after = _RANK_TEST.split(text)[-1]  # what one rank does, if a test says so
+    return bool(_ONE_RANK.search(text) and _PREPARES.search(after))
 
 
 class Handovers:
@@ -58,8 +65,12 @@ class Handovers:
         self._begins.pop()
 
     def note(self, body: ir.Block) -> None:
-        """Remember the last statement of a function or loop, also below a test or before a `return path`."""
-        begin, last = body[0].start, body[-1]
+        """Remember the last statement of a function or loop, also below a test, or before a log or a
+        `return path`."""
+        begin = body[0].start
+        while len(body) > 1 and _only_logs(body[-1]):
+            body = body[:-1]
+        last = body[-1]
         if isinstance(last, ir.Return) and len(body) > 1 and _returns_nothing_new(last):
             last = body[-2]
         while isinstance(last, ir.If) and not last.orelse:
@@ -75,6 +86,13 @@ class Handovers:
         if hands_over_before(text, begin is not None):
             return place
         return replace(place, context=place.context - {"handover"})
+
+
+def _only_logs(statement: ir.Stmt) -> bool:
+    match statement:
+        case ir.ExprStmt(value=ir.Call(func=func, args=args)):
+            return logs(path_of(func)) and not any(isinstance(arg.value, ir.Call) for arg in args)
+    return False
 
 
 def _returns_nothing_new(statement: ir.Return) -> bool:

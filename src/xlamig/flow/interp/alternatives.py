@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from xlamig import ir
+from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import POSSIBLE, AbstractValue, join_all
-from xlamig.flow.interp.frames import ClassInfo, modules_of
+from xlamig.flow.interp.frames import ClassInfo, Function, modules_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
 
@@ -19,6 +21,35 @@ def several(value: AbstractValue) -> list[AbstractValue]:
     refs = modules_of(value.ref) if value.kind in ("class", "instance", "module") else []
     classes = [ref for ref in refs if isinstance(ref, ClassInfo)]
     return [value.replace(ref=info) for info in classes] if 1 < len(classes) == len(refs) else []
+
+
+def fitting(functions: Sequence[Function], args: Args) -> Sequence[Function]:
+    """Return those of several functions that take the arguments of a call, all where none does: which one
+    it is, the program decides as it decides how to call it."""
+    if len(functions) < 2 or args.starred or args.partial:
+        return functions
+    return [one for one in functions if one.preset is not None or _takes(one, args)] or functions
+
+
+def _takes(function: Function, args: Args) -> bool:
+    """Return whether a function has a parameter for each argument, an argument for each parameter without a
+    default, and no flag that would be a tensor."""
+    params = function.node.params
+    plain = [p for p in params if p.kind not in ("*", "**", "keyword-only")][function.bound is not None :]
+    given, left = plain[: len(args.positional)], plain[len(args.positional) :]
+    kinds, named = {p.kind for p in params}, {p.name for p in params}
+    if len(args.positional) > len(plain) and "*" not in kinds:
+        return False
+    if not args.keywords.keys() <= named and "**" not in kinds:
+        return False
+    if any(p.default is None and p.name not in args.keywords for p in left):
+        return False
+    pairs = zip(given, args.positional, strict=False)
+    return not any(_is_flag(p) and value.kind == "tensor" for p, value in pairs)
+
+
+def _is_flag(param: ir.Param) -> bool:
+    return isinstance(param.default, ir.Const) and isinstance(param.default.value, bool)
 
 
 def either(state: State, ways: Sequence[_T], run: Callable[[_T], AbstractValue]) -> AbstractValue:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.interp.alternatives import either, several
+from xlamig.flow.interp.alternatives import either, fitting, several
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.call_contexts import CallContexts
@@ -116,7 +116,7 @@ class Calls:
             return either(self.m, ways, lambda way: self.reach(way, node, args))
         match callee.kind:
             case "function":
-                functions = functions_of(callee)
+                functions = fitting(functions_of(callee), args)
                 if len(functions) == 1:
                     result = self._function(functions[0], args, node)
                 else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from xlamig import ir
@@ -11,6 +11,8 @@ from xlamig.flow.interp.frames import Loop
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
+_Header = tuple[ir.Expr, ir.Expr]
+"""The target of a loop, and what it goes through."""
 _WRAPPERS = frozenset({"enumerate", "reversed", "tqdm", "zip"})
 
 
@@ -49,26 +51,35 @@ class ElementReads:
         self._names: dict[int, LoopNames] = {}  # of the loops that were asked for: the same for each read
 
     def tensor(self, node: ir.Node) -> str:
-        """Return the tensor of the device of which each iteration of a loop takes another element in `node`,
-        and that the loop leaves as it is: `x` of `x[i]` and of `for v in x`; "" where there is none."""
+        """Return the tensor of the device of which each iteration of a loop or comprehension takes another
+        element in `node`, and that the loop leaves as it is: `x` of `x[i]` and of `for v in x`; "" where
+        there is none."""
+        for made in ir.walk(self.m.statement):
+            if isinstance(made, ir.Comprehension) and ir.encloses(made, node):
+                headers = [(generator.target, generator.iter) for generator in made.generators]
+                counters = frozenset[str]().union(*(_names(target) for target, _ in headers))
+                if found := _elements(self.m, node, counters, frozenset(), headers):
+                    return found
         for loop in self.m.loops_around(node):
             names = self._names.get(loop.id)
             if names is None:
                 names = self._names[loop.id] = LoopNames.of(loop.node)
-            found = _elements(self.m, node, names.changing(node), names.stored)
+            found = _elements(self.m, node, names.changing(node), names.stored, _headers(self.m.loops))
             if found and not any(_is_computed(self.m, part, names.stored, found) for part in ir.walk(node)):
                 return found
         return ""
 
 
-def _elements(m: State, node: ir.Node, counters: Set[str], stored: Set[str]) -> str:
+def _elements(
+    m: State, node: ir.Node, counters: Set[str], stored: Set[str], headers: Iterable[_Header]
+) -> str:
     for part in ir.walk(node):
         match part:
             case ir.Subscript(value=base, index=index) if any(_names(one) & counters for one in index):
                 if _is_kept_tensor(m, base, stored):
                     return path_of(base)
             case ir.Name(id=name) if name in counters:
-                for source in _sources(m.loops, name):
+                for source in _sources(headers, name):
                     if _is_kept_tensor(m, source, stored) and not m.env[path_of(source)].loose:
                         return path_of(source)
     return ""
@@ -94,11 +105,15 @@ def _is_target(loops: list[Loop], name: str) -> bool:
     return any(isinstance(loop.node, ir.For) and name in _names(loop.node.target) for loop in loops)
 
 
-def _sources(loops: list[Loop], name: str) -> Iterator[ir.Expr]:
-    """Yield the names that the loops take a target from: `x` of `for i, name in enumerate(x)`."""
-    for node in (loop.node for loop in loops if isinstance(loop.node, ir.For)):
-        if isinstance(node, ir.For) and name in _names(node.target):
-            yield from _unwrapped(node.iter)
+def _headers(loops: Iterable[Loop]) -> list[_Header]:
+    return [(loop.node.target, loop.node.iter) for loop in loops if isinstance(loop.node, ir.For)]
+
+
+def _sources(headers: Iterable[_Header], name: str) -> Iterator[ir.Expr]:
+    """Yield the names that loops take a target from: `x` of `for i, name in enumerate(x)`."""
+    for target, iterable in headers:
+        if name in _names(target):
+            yield from _unwrapped(iterable)
 
 
 def _unwrapped(node: ir.Expr) -> Iterator[ir.Expr]:

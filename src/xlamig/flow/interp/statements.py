@@ -275,9 +275,11 @@ def _picks(end: Env | None, before: Env) -> bool:
 
 def _warns(node: ir.If) -> bool:
     """Return whether a branch only reports a value that is out of bounds: `if loss > 12: print(loss)`."""
-    compared = node.test.comparators if isinstance(node.test, ir.Compare) else ()
-    bounded = any(isinstance(other, ir.Const) for other in compared)
-    return bounded and not node.orelse and all(map(_reports, node.body))
+    tests = node.test.values if isinstance(node.test, ir.Bool) else (node.test,)
+    bounded = (
+        isinstance(t, ir.Compare) and any(isinstance(c, ir.Const) for c in t.comparators) for t in tests
+    )
+    return all(bounded) and not node.orelse and all(map(_reports, node.body))
 
 
 def _reports(statement: ir.Stmt) -> bool:

@@ -10,7 +10,7 @@ from xlamig.flow.model.known import short
 from xlamig.flow.model.option_codes import Codes, codes_of, is_constant
 from xlamig.flow.model.scopes import Scope, path_of
 
-Kind = Literal["truth", "compare", "contains", "drawn", "main", "not", "and", "or", "unknown"]
+Kind = Literal["truth", "compare", "contains", "drawn", "main", "cuda", "not", "and", "or", "unknown"]
 INFINITY = "inf"
 MAIN = "__main__"
 """The name of a module that is run itself, and the option, as it were, that one is."""
@@ -21,7 +21,8 @@ _DRAWS = re.compile(r"\brandom\b|\brand\b|uniform")
 
 class Condition(NamedTuple):
     """A test: of the truth of an option with these codes; of how it compares with a constant, or one of
-    several; whether a string is in it; whether a number drawn from [0, 1) is below it."""
+    several; whether a string is in it; whether a number drawn from [0, 1) is below it; whether CUDA is there,
+    or is asked for."""
 
     kind: Kind
     codes: Codes = frozenset()
@@ -34,6 +35,21 @@ class Condition(NamedTuple):
 def condition_of(test: ir.Expr, scope: Scope, text: str) -> Condition:
     """Return the condition that a test states; `text` is that of the module."""
     return _condition(test, scope)._replace(text=short(text[test.start : test.end]))
+
+
+def asks_for_cuda(test: ir.Expr) -> bool:
+    """Return whether a test holds only where CUDA is there, or something is asked to use it."""
+    match test:
+        case ir.Bool(op=op, values=values):
+            return (any if op == "and" else all)(map(asks_for_cuda, values))
+        case ir.Compare(left=left, ops=(">" | ">=",), comparators=(ir.Const(),)):
+            return isinstance(left, ir.Call) and path_of(left.func).endswith("cuda.device_count")
+        case ir.Compare(left=left, ops=("==" | "in",), comparators=(right,)):
+            texts = (part.value for part in (left, right) if isinstance(part, ir.Const))
+            return any(isinstance(text, str) and text.startswith("cuda") for text in texts)
+        case ir.Call(func=func):
+            return path_of(func).endswith("cuda.is_available")
+    return isinstance(test, ir.Attribute) and test.attr == "is_cuda"
 
 
 def _condition(test: ir.Expr, scope: Scope) -> Condition:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.model.conditions import Condition, condition_of
+from xlamig.flow.model.conditions import Condition, asks_for_cuda, condition_of
+from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.knowledge import values as table
@@ -148,15 +149,35 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
     )
 
 
-def _branches(node: ir.If | ir.IfExp, around: _Around, text: str) -> Iterator[tuple[ir.Node, _Around]]:
-    """Yield the test and the branches of a test, these under its condition if an option may decide it."""
+def _branches(
+    node: ir.If | ir.IfExp, around: _Around, text: str, other: bool = False
+) -> Iterator[tuple[ir.Node, _Around]]:
+    """Yield the test and the branches of a test, these under its condition if an option may decide it, or it
+    asks for CUDA where there is an `other` way."""
     yield node.test, around
     condition = condition_of(node.test, around.scope, text)
-    for body, holds in ((node.body, True), (node.orelse, False)):
+    body, orelse = _block(node.body), _block(node.orelse)
+    if asks_for_cuda(node.test) and (other or _does_work(orelse)):
+        condition = Condition("cuda", text=condition.text)
+    for part, holds in ((body, True), (orelse, False)):
         inner = around
-        if condition.kind != "unknown":
+        if condition.kind != "unknown" and (holds or condition.kind != "cuda"):
             inner = around._replace(conditions=(*around.conditions, (condition, holds)))
-        yield from ((child, inner) for child in (body if isinstance(body, tuple) else (body,)))
+        match part:
+            case (ir.If() as further,) if not holds:
+                yield from _branches(further, inner, text, other=_does_work(body))
+            case _:
+                yield from ((child, inner) for child in part)
+
+
+def _block(part: ir.Expr | ir.Block) -> tuple[ir.Node, ...]:
+    return part if isinstance(part, tuple) else (part,)
+
+
+def _does_work(part: tuple[ir.Node, ...]) -> bool:
+    """Return whether a branch does something, and is not there to say that it cannot."""
+    block = tuple(one for one in part if isinstance(one, ir.Stmt) and not isinstance(one, ir.Jump))
+    return bool(part) and (isinstance(part[0], ir.Expr) or (bool(block) and not ends_program(block)))
 
 
 def _named(node: ir.Node) -> Iterable[str]:

@@ -59,6 +59,8 @@ def outcome(condition: Condition, states: States) -> Outcome:
             return _joined([outcome(part, states) for part in condition.parts], condition.kind == "or")
         case "main":
             return Outcome(False) if MAIN in states else UNDECIDED
+        case "cuda":
+            return Outcome(False)
         case "unknown":
             return UNDECIDED
     state = _state(condition, states)

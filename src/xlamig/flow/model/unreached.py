@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from functools import cached_property
+from pathlib import PurePosixPath
 
 from xlamig.flow.model.mentions import HERE, Block, Conditions, Defined, Mentions
 from xlamig.knowledge import values as table
@@ -22,7 +23,9 @@ class Reach:
         self._every = list(modules)
         self._is_off = is_off
         searched = frozenset[str]().union(*(mentions.searched for _, mentions in self._every)) - {HERE}
-        self._methods_only = any(is_own(where.partition(".")[0]) for where in searched)
+        self._searched = {_last(where) for where in searched if is_own(where.partition(".")[0])}
+        given = (mentions.imported for key, mentions in self._every if _module(key) in self._searched)
+        self._offered = frozenset[str]().union(*given)
         self._ends = tuple(frozenset[str]().union(*(mentions.parts for _, mentions in self._every)))
         self._finds_classes = any(map(_finds_classes, (mentions for _, mentions in self._every)))
         self._bases: dict[str, set[str]] = {}
@@ -110,14 +113,19 @@ class Reach:
     @cached_property
     def _known_by_name(self) -> list[tuple[str, Defined]]:
         """The functions and classes that only a mention of their name can run."""
-        return [(key, one) for key, mentions in self._every for one in self._known_in(mentions)]
+        return [(key, one) for key, mentions in self._every for one in self._known_in(key, mentions)]
 
-    def _known_in(self, mentions: Mentions) -> Iterator[Defined]:
+    def _known_in(self, key: str, mentions: Mentions) -> Iterator[Defined]:
         for one in mentions.defined:
             looked_up = one.name.startswith(self._ends) or one.name.endswith(self._ends)
-            searchable = not one.owner and (self._methods_only or HERE in mentions.searched)
+            searchable = not one.owner and self._is_searched(key, one.name, mentions)
             if not looked_up and not searchable and self._is_run_by_name(one):
                 yield one
+
+    def _is_searched(self, key: str, name: str, mentions: Mentions) -> bool:
+        """Return whether a module, or one that imports the name from it, is looked up names in."""
+        here = HERE in mentions.searched or _module(key) in self._searched
+        return here or name in self._offered or "*" in self._offered
 
     def _is_run_by_name(self, one: Defined) -> bool:
         """Return whether who uses a function, method or class has to name it. Torch calls the methods of a
@@ -137,6 +145,16 @@ class Reach:
             base in known or (base in self._bases and self._are_own(base, known, seen))
             for base in self._bases.get(owner, ())
         )
+
+
+def _module(key: str) -> str:
+    """Return the last name of a module, from its file."""
+    path = PurePosixPath(key)
+    return path.parent.name if path.stem == "__init__" else path.stem
+
+
+def _last(dotted: str) -> str:
+    return dotted.rpartition(".")[2]
 
 
 def _finds_classes(mentions: Mentions) -> bool:

@@ -1,0 +1,42 @@
+"""Reads of the elements of one tensor in a comprehension, which one copy before it serves."""
+
+from __future__ import annotations
+
+import pytest
+
+from xlamig.facts import HostRead
+
+from .said import STEP, facts
+
+
+def sources(line: str) -> list[str]:
+    """Return the tensors whose elements are read one by one."""
+    found = facts(STEP.replace("BODY", line))
+    return [fact.source for fact in found if isinstance(fact, HostRead) and fact.over == "elements"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "z = [t.item() for t in [loss, loss.mean()]]",
+        "z = [t.mean().item() for t in layers]",
+        "z = [n for n in range(3)]",
+        "z = [t.item() for t in known.cpu()]",
+    ],
+)
+def test_other_reads_are_none_of_elements(line: str) -> None:
+    assert sources(f"known = torch.zeros(3, device='cuda'); layers = [known, known]; {line}") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "z = [t.item() for t in known]",
+        "z = [t.item() for t in known[:n]]",
+        "z = {i: float(known[i]) for i in range(3)}",
+        "z = [t.item() for row in [known] for t in row]",
+    ],
+)
+def test_reads_elements_in_a_comprehension(line: str) -> None:
+    found = sources(f"known = torch.zeros(3, device='cuda'); n = 2; {line}")
+    assert found in (["known"], ["row"])

@@ -99,6 +99,7 @@ def test_a_variable_that_is_set_otherwise_is_unknown(before: str) -> None:
         "class A:\n def __init__(self): self.d = True\n def f(self): torch.load(x, self.d)",
         "p.add_argument('--d', default='cuda')\nq.add_argument('--d', default='cpu')\ntorch.load(x, args.d)",
         "class C:\n d: str = 'cuda'\ntorch.load(x, cfg.d)",  # no dataclass
+        "p.add_argument('--local_rank', default=0)\ntorch.load(x, args.local_rank)",
         "if x: cfg.d = 'cuda'\ntorch.load(x, cfg.d)",
     ],
 )

@@ -8,15 +8,19 @@ from xlamig import ir
 from xlamig.facts import Scalar, Span
 from xlamig.flow.model.scopes import ScopeTable, path_of
 from xlamig.flow.model.values import Values
+from xlamig.knowledge import values as table
 
 
 def command_line_options(
     module: ir.Module, scopes: ScopeTable, values: Values
 ) -> dict[str, tuple[Scalar, tuple[Span, ...]]]:
-    """Options and fields with a constant default: its value, and every place where one is written."""
+    """Options and fields with a constant default: its value, and every place where one is written. A
+    launcher gives each process its rank, whatever the default is."""
     found: dict[str, tuple[Scalar, tuple[Span, ...]]] = {}
     differ: set[str] = set()
     for name, default in (*_arguments(module.body), *_dataclass_fields(module.body)):
+        if table.name_like("launched").search(name):
+            continue
         known = values.of(default, scopes.module)
         if known.value.kind == "constant" and known.value.value is not None:
             value, places = found.get(name, (known.value.value, ()))

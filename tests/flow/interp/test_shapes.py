@@ -176,3 +176,31 @@ def test_experts_are_one_loop() -> None:
     body += "    loss = loss + expert(x[rows]).sum()"
     found = [line.partition(":")[0] for line in in_step(body, "dynamic-shape")]
     assert found.count("dynamic-shape experts") == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "k = np.clip(3, 0, 9); z = x[:, :k]",
+        "k = np.sqrt(16); z = x[:, :int(k)]",
+        "k = int(np.sqrt(1 - random.random()) * 0 + 1); z = x * k",
+        "k = math.ceil(len(extra) / 8) * 8; z = x[:, :k]",
+        "k = np.clip(np.zeros(3), 0, 9); z = x * 2",
+    ],
+)
+def test_functions_of_constants_are_constants(line: str) -> None:
+    assert in_step("import numpy as np\n" + line, "changing-constant") == []
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "int(np.clip(random.randint(0, 9) - 2, 0, 8))",
+        "int(8 * np.sqrt(1.0 - np.random.beta(1.0, 1.0)))",
+        "math.floor(random.random() * 8)",
+        "np.minimum(np.random.randint(9), 8)",
+    ],
+)
+def test_functions_of_a_random_number_are_random(number: str) -> None:
+    lines = f"import numpy as np\nk = {number}\nz = x[:, :k]"
+    assert any(line.endswith(": k") for line in in_step(lines, "changing-constant"))

@@ -14,7 +14,7 @@ Kind = Literal["module", "tensor", "dataset", "loader", "optimizer", "foreign", 
 
 _KINDS: dict[str, Kind] = {
     "module": "module", "wrapped-module": "module", "host-tensor": "tensor", "dataset": "dataset",
-    "loader": "loader", "optimizer": "optimizer", "foreign": "foreign",
+    "loader": "loader", "optimizer": "optimizer", "foreign": "foreign", "of-numbers": "foreign",
 }  # fmt: skip
 
 

@@ -28,6 +28,15 @@ def varies(thing: AbstractValue) -> bool:
     return thing.cause == "batch" or (thing.cause == "random" and thing.trait is Mark.DRAWN)
 
 
+def of_numbers(things: Sequence[AbstractValue]) -> AbstractValue | None:
+    """Return what a function of numbers gives, which changes as they do; None for other arguments. What is
+    made of a length may be rounded up to few sizes."""
+    if not things or any(t.kind not in ("number", "bool") or t.cause == "batch" for t in things):
+        return None
+    lead = next((thing for thing in things if thing.cause), NUMBER)
+    return lead.replace(const=NUMBER.const, trait=lead.trait if lead.trait in LASTING else None)
+
+
 def is_longest(thing: AbstractValue) -> bool:
     """Return whether something is as long as the longest sample of a batch, or a part of that."""
     return thing.trait in (Mark.LONGEST, Mark.BLOCKS)

@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     element_of,
     inside,
 )
+from xlamig.flow.interp.lengths import of_numbers
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.state import State
@@ -82,6 +83,8 @@ class SpecialCalls:
         if name.startswith("math.") and args.positional and args.positional[0].kind == "tensor":
             self.reads.host(node, args.positional[0], "builtin", name, args.node(0))
             return AbstractValue("number", cause="read", sure=args.positional[0].sure)
+        if name.startswith("math.") or table.returned(name) == "of-numbers":
+            return of_numbers(args.positional)
         if name == f"torch.__future__.{FLAG}":
             flag = args.get(0)
             self.moves.swaps = flag is None or flag.const is not False

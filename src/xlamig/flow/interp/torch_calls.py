@@ -59,6 +59,7 @@ _WORDS: dict[str, AbstractValue] = {
     "ring": AbstractValue("sequence", items=(), trait=Mark.RING),
     "tokenizer": AbstractValue("foreign", trait=LibraryObject("tokenizer")),
     "foreign": FOREIGN,
+    "of-numbers": FOREIGN,  # of anything else
 }
 _ROOTS = ("torch.", "torch_xla.")
 

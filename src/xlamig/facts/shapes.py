@@ -49,12 +49,13 @@ that is decoded, it is random, read from a tensor, the length of something that 
 class ChangingConstant(Fact):
     """A Python number that differs between graph runs stands where it is baked into the graph.
 
-    via "slice": it moves both bounds of a slice; "length": it moves one, so the length changes as well.
+    via "slice": it moves both bounds of a slice; "length": it moves one, so the length changes as well;
+    "box": an object of a library draws the bounds.
     """
 
     kind: ClassVar[str] = "changing-constant"
 
-    via: Literal["index", "slice", "length", "attribute"]
+    via: Literal["index", "slice", "length", "attribute", "box"]
     access: Literal["read", "write"] = "read"
     operation: str = ""  # of an attribute: "torch.arange", "**"
     tensor: str = ""

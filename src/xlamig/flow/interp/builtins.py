@@ -21,8 +21,9 @@ from xlamig.flow.interp.domain import (
     known_parts,
     sequence,
 )
-from xlamig.flow.interp.lengths import as_the_longest, is_sorted_by_length, varies
+from xlamig.flow.interp.lengths import varies
 from xlamig.flow.interp.one_rank import OPEN_FILE
+from xlamig.flow.interp.ordering import Ordering
 from xlamig.flow.interp.reads import SIZES, Reads, sureness
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
@@ -38,6 +39,7 @@ class Builtins:
     def __init__(self, state: State, reads: Reads, sizes: Sizes, costs: Costs) -> None:
         self.m = state
         self.reads, self.sizes, self.costs = reads, sizes, costs
+        self.ordering = Ordering(state, reads, sizes)
 
     def call(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """Return the value of a call of a builtin, and record what it reads."""
@@ -61,8 +63,8 @@ class Builtins:
             case "print" | "str" | "repr" | "format":
                 self._formatted(name, args, node)
                 return TEXT if name != "print" else NONE
-            case "max" | "min" | "sorted":
-                return self._ordered(name, first, args, node)
+            case "max" | "min" | "sorted" | "filter":
+                return self.ordering.call(name, first, args, node)
             case "any" | "all":
                 held = element_of(first) if first.kind == "sequence" else first
                 if held.kind == "tensor":
@@ -93,8 +95,8 @@ class Builtins:
             case "dict":
                 known = first.fields or {} if first.kind == "mapping" else {}
                 return AbstractValue("mapping", fields={**known, **args.keywords}, ref=self.m.birth)
-            case "getattr":
-                return self._getattr(first, args, node)
+            case "getattr" | "setattr":
+                return self._by_name(name, first, args, node)
             case "map":
                 return self._map(args, node)
             case "type" if first.kind == "tensor":
@@ -123,54 +125,12 @@ class Builtins:
             if arg.keyword is None:
                 self.reads.formatted(arg.value, thing, name, node)
 
-    def _ordered(self, name: str, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
-        """`max(a, b)`: a tensor's comparison is read to choose."""
-        things = args.positional if len(args.positional) > 1 else [self.m.semantics.iterate(first)]
-        if first.kind == "tensor" and len(args.positional) == 1:
-            things = [first]
-        if is_sorted_by_length(args, self.m):
-            return self._by_length(name, things[0])
-        tensors = [t for t in things if t.kind == "tensor"]
-        pair = len(args.positional) == len(tensors) == 2 and not args.keywords
-        alike = pair and tensors[0].place == tensors[1].place
-        self.m.prove(node, two_scalars=alike and all(t.scalar for t in tensors))
-        if tensors:
-            surest = max(tensors, key=sureness)
-            position = next(i for i, thing in enumerate(things) if thing is surest)
-            self.reads.host(node, surest, "builtin", name, _written(args.node(position)))
-            return tensors[0] if name != "sorted" else AbstractValue("sequence", element=tensors[0])
-        if name == "sorted" and first.kind == "mapping":
-            return AbstractValue("sequence", element=TEXT)
-        if name == "sorted":
-            return AbstractValue("sequence", element=things[0]) if first.kind == "sequence" else FOREIGN
-        if name == "max" and len(args.positional) == 1:
-            of_lengths = first.kind == "foreign" and first.trait is Mark.LENGTHS
-            given = AbstractValue("number", trait=Mark.LENGTH) if of_lengths else things[0]
-            longest = self.sizes.longest(given, node, args.node(0))
-            if longest is not None:
-                return longest
-        running = self.sizes.running(things, node) if name == "max" else None
-        if running is not None:
-            return running
-        for thing in things:
-            if thing.kind == "number" and thing.cause:
-                if name == "max" and thing.cause == "derived" and len(args.positional) == 1:
-                    self.reads.sized(node, node, thing, LIKELY, name)  # what they are padded to
-                return thing.replace(const=TOP.const)
-        return NUMBER if all(t.kind in ("number", "bool") for t in things) else TOP
-
     def _columns(self, row: AbstractValue) -> AbstractValue:
         """Return what `zip(*rows)` gives."""
         if row.items:
             return sequence([AbstractValue("sequence", element=item) for item in row.items])
         column = AbstractValue("sequence", element=self.m.semantics.iterate(row))
         return AbstractValue("sequence", element=column)
-
-    def _by_length(self, name: str, element: AbstractValue) -> AbstractValue:
-        """Return the samples in the order of their lengths, the longest, or the shortest."""
-        if name == "sorted":
-            return AbstractValue("sequence", element=element, trait=Mark.BY_LENGTH)
-        return as_the_longest(element) if name == "max" and self.m.batching else element
 
     def _range(self, args: Args, node: ir.Call) -> AbstractValue:
         for i, thing in enumerate(args.positional):
@@ -193,13 +153,16 @@ class Builtins:
             return AbstractValue("sequence", element=self.m.semantics.iterate(first))
         if first.kind == "parameters":
             return first
-        if first.kind == "mapping":
+        if first.kind in ("mapping", "text"):
             return AbstractValue("sequence", element=TEXT)
         if first.kind == "unknown" and name in ("list", "tuple", "set"):
             return AbstractValue("sequence", items=()) if first is TOP else TOP
         return FOREIGN if first.kind == "foreign" else TOP
 
     def _len(self, first: AbstractValue, node: ir.Call) -> AbstractValue:
+        own = self.m.semantics.method_of(first, "__len__")
+        if own is not None:
+            return self.m.semantics.call(own, Args(), node)
         known = known_parts(first)
         if first.trait is Mark.LONGEST and first.cause != "batch":
             longest = self.sizes.longest(AbstractValue("number", trait=Mark.LENGTH), node)
@@ -222,13 +185,21 @@ class Builtins:
         held = element_of(first) if first.kind == "sequence" else first
         if held.kind == "tensor":
             return held.replace(trait=None, source="") if first.kind == "sequence" else held
+        if held.kind == "sequence" and len(args.positional) == 2:  # `sum(lists, [])`
+            return held.replace(items=None, element=element_of(held))
         return NUMBER if held.kind in ("number", "bool") else TOP
 
-    def _getattr(self, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
-        name = args.get(1)
-        if name is not None and isinstance(name.const, str):
-            return self.m.semantics.attribute(first, name.const, node)
-        return TOP
+    def _by_name(self, name: str, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
+        """`getattr(x, "name")`, `setattr(x, "name", value)`"""
+        given, owner, value = args.get(1), args.node(0), args.get(2)
+        if given is None or not isinstance(given.const, str):
+            return TOP
+        if name == "getattr":
+            return self.m.semantics.attribute(first, given.const, node)
+        if owner is not None and value is not None:
+            target = ir.Attribute(node.start, node.end, owner, given.const, node.start)
+            self.m.semantics.set_attribute(target, value, args.node(2))
+        return NONE
 
     def _map(self, args: Args, node: ir.Call) -> AbstractValue:
         """`map(f, xs)`: the function is called with an element of each."""
@@ -250,8 +221,3 @@ class Builtins:
 
 def _rounds(thing: AbstractValue) -> Cause:
     return thing.cause if thing.kind == "sequence" else ""
-
-
-def _written(node: ir.Expr | None) -> ir.Expr | None:
-    """Return the expression of a value, of values that are written as a list that of the first."""
-    return node.elements[0] if isinstance(node, ir.Sequence) and node.elements else node

@@ -11,7 +11,6 @@ from xlamig.flow.interp.conventions import by_convention, inline_meaning, is_log
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.distributions import Distributions, inherits_method
 from xlamig.flow.interp.domain import (
-    FOREIGN,
     LIKELY,
     POSSIBLE,
     TOP,
@@ -31,6 +30,7 @@ from xlamig.flow.interp.modules import Modules
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.objects import Objects
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
+from xlamig.flow.interp.optimizer_calls import call_update
 from xlamig.flow.interp.project_calls import ProjectCalls
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.sizes import Sizes
@@ -65,8 +65,8 @@ class Calls:
         unknown = UnknownObjects(
             state, reads, self.tensors, self.modules, self.opaque, libraries, self.distributions
         )
-        self.objects = Objects(state, reads, sizes, libraries, unknown, self.distributions)
         self.builtins = Builtins(state, reads, sizes, costs)
+        self.objects = Objects(state, reads, sizes, libraries, unknown, self.distributions, self.builtins)
 
     def of(self, node: ir.Call) -> AbstractValue:
         """Return the value of a call."""
@@ -136,7 +136,7 @@ class Calls:
             case "api":
                 return self._api(str(callee.ref), args, node)
             case "foreign":
-                return FOREIGN
+                return self.objects.libraries.called(callee, args, node)
             case "unknown" if isinstance(callee.ref, str) and callee.trait is not Mark.INSTANCE:
                 return self.project.call(callee.ref, args, node)
             case "type" if args.positional:  # `type(batch)(f(x) for x in batch)`
@@ -153,12 +153,11 @@ class Calls:
         return tokenizer_output(self.sizes, args, node) if "return_tensors" in args.keywords else None
 
     def _unknown(self, node: ir.Call, args: Args) -> AbstractValue:
-        """A call of something unknown: of one of several functions of torch, by its name a model, or nothing
-        is known."""
+        """A call of something unknown, by its name a function of torch or a model, or an update."""
         named = self.m.names.dotted(node.func, self.m.frame.scope) if isinstance(node.func, ir.Name) else None
         if named is not None and named.startswith("torch."):
             return self.torch.call(named, args, node)
-        return self.modules.by_name(node, args)
+        return TOP if call_update(self.m, args, node) else self.modules.by_name(node, args)
 
     def _api(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         if "." not in name:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.facts import ChangingShape, Why
+from xlamig.facts import ChangingConstant, ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
     FOREIGN,
@@ -35,16 +35,33 @@ class Libraries:
         self.reads, self.sizes = reads, sizes
         self._fixed_caches: set[int] = set()  # calls that were given a cache of a fixed size
 
-    def made(self, name: str, node: ir.Call) -> AbstractValue | None:
+    def made(self, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """Return the instance that a class of this canonical name, or a method such as `from_pretrained`,
         creates; None if the table has none."""
         owner, _, last = name.rpartition(".")
         kind = table.object_of(owner if last.startswith("from_") else name)
         if kind == "framework":
             self.m.effects.add(Effect.FRAMEWORK)
+        elif kind == "mixing" and _cuts_boxes(args):
+            kind = "box-mixing"
         elif kind == "growing-cache":
             self._grows(node, owner.rpartition(".")[2] if last.startswith("from_") else last)
         return AbstractValue("foreign", trait=LibraryObject(kind)) if kind else None
+
+    def called(self, owner: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
+        """Return the value of a call of a library's object: what mixes the samples of a batch gives a batch
+        like it."""
+        kind = owner.trait.name if isinstance(owner.trait, LibraryObject) else ""
+        if kind not in ("mixing", "box-mixing"):
+            return FOREIGN
+        given = args.tensors()
+        on_device = next((t for t in given if t.place == "device" and t.sure > POSSIBLE), None)
+        if kind == "box-mixing" and on_device is not None:
+            operation = short(self.m.source(node.func))
+            self.m.record(
+                ChangingConstant, node, LIKELY, on_device.why, via="box", operation=operation, cause="random"
+            )
+        return sequence([tensor.replace(trait=None) for tensor in given]) if len(given) > 1 else FOREIGN
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """Return the value of a call of a method of a library's object."""
@@ -164,6 +181,12 @@ class Libraries:
         if name == "backward":
             self.m.effects.add(Effect.BACKWARD, Effect.FRAMEWORK)
         return None
+
+
+def _cuts_boxes(args: Args) -> bool:
+    """Return whether an object that mixes samples is told to paste boxes."""
+    given = [value for name, value in args.keywords.items() if name in table.names("mixing", "boxes")]
+    return any(value.const is not None and value.const != 0 for value in given)
 
 
 def is_array(name: str, args: Args) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.distributions import Distributions
 from xlamig.flow.interp.domain import (
     NONE,
@@ -40,6 +41,7 @@ class Objects:
     libraries: Libraries
     unknown: UnknownObjects
     distributions: Distributions
+    builtins: Builtins
 
     def method(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """Return the value of a call of a method, by the kind of its object."""
@@ -108,6 +110,9 @@ class Objects:
             return element_of(owner)
         if name == "copy":
             return owner
+        if name == "sort":
+            self.builtins.ordering.in_place(owner, args, node)
+            return NONE
         if name in ("index", "count"):
             if args.positional and args.positional[0].kind == "tensor":
                 self.reads.host(node, args.positional[0], "builtin", f"list.{name}", args.node(0))

@@ -28,3 +28,18 @@ def call_scaler(m: State, name: str, args: Args, node: ir.Call) -> AbstractValue
     if name == "scale" and args.positional:
         return args.positional[0]
     return TOP
+
+
+def call_update(m: State, args: Args, node: ir.Call) -> bool:
+    """Record the update by an unknown object that is given a loss, then the optimizer, as timm's scalers are;
+    return whether this is one."""
+    loss = args.get(0)
+    optimizer = args.get(1, "optimizer")
+    if loss is None or optimizer is None or optimizer.kind != "optimizer":
+        return False
+    if loss.kind not in ("tensor", "unknown") or loss.place in ("", "host"):
+        return False
+    m.effects.add(Effect.BACKWARD)
+    m.updated(node)
+    m.work("device")
+    return True

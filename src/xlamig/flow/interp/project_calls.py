@@ -39,7 +39,7 @@ class ProjectCalls:
         names = self.m.names
         export = names.project.resolve(dotted, names.module)
         if export is not None and export.kind == "class":
-            made = self.libraries.made(dotted, node)
+            made = self.libraries.made(dotted, args, node)
             if made is not None:
                 return made
             if self.m.regions.makes_module(export):

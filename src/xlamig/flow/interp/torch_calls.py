@@ -82,7 +82,7 @@ class TorchCalls:
         self.reads.one_rank.record_call(name, args, node)
         if name in table.names("collectives", "results") and args.tensors():
             return self.reads.one_rank.reduced_tensor(args.tensors()[-1], node)
-        made = self.special.call(name, args, node) or self.libraries.made(name, node)
+        made = self.special.call(name, args, node) or self.libraries.made(name, args, node)
         if made is not None:
             return made
         if table.makes_arrays(name):

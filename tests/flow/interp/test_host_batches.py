@@ -7,6 +7,11 @@ from tests.flow.interp.said import said
 
 SERVER = """
 from transformers import AutoTokenizer
+class Sample:
+    def __init__(self, ids):
+        self.ids = ids
+    def __len__(self):
+        return len(self.ids)
 device = torch_xla.device()
 tokenizer = AutoTokenizer.from_pretrained("gpt2")
 def answer(text, options, image, processor):
@@ -31,6 +36,10 @@ def answer(text, options, image, processor):
         ("tokenizer.pad(text, return_tensors='pt')", True),
         ("{'ids': torch.tensor([tokenizer.encode(text)])}", True),
         ("{'ids': torch.tensor([tokenizer.encode(text, padding='max_length')])}", False),
+        ("{'ids': torch.full((1, len(tokenizer.encode(text))), 0)}", True),
+        ("{'ids': torch.zeros(1, max([len(Sample(torch.tensor(tokenizer.encode(text))))]))}", True),
+        ("{'ids': torch.zeros(1, len(options))}", False),
+        ("{'ids': torch.zeros(1, len(Sample(options)))}", False),
     ],
 )
 def test_a_text_of_any_length_is_moved(call: str, varies: bool) -> None:

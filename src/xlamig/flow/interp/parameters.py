@@ -204,13 +204,20 @@ class Parameters:
 
     def promised(self, name: str, annotation: ir.Expr, place: Residence = "either") -> AbstractValue | None:
         """Return the value that the annotation of a name promises; a list of lengths holds a different number
-        each time."""
+        each time, and of lists of tokens, each has a length of its own."""
         known = self.annotated(annotation, place)
-        if known is None or known.kind != "sequence" or not table.name_like("lengths").search(name):
+        if known is None or known.kind != "sequence" or known.element is None:
             return known
-        if known.element is None or known.element.kind != "number":
-            return known
-        return known.replace(element=AbstractValue("number", cause="batch", sure=LIKELY))
+        held = known.element
+        if held.kind == "number" and table.name_like("lengths").search(name):
+            return known.replace(element=AbstractValue("number", cause="batch", sure=LIKELY))
+        of_tokens = held.kind == "sequence" and held.element is NUMBER
+        if of_tokens and table.name_like("token-lists").search(name):
+            why = Why(f"each list of `{name}` has a length of its own", (annotation.start, annotation.end))
+            return known.replace(
+                element=held.replace(cause="batch", sure=LIKELY, trait=Mark.SAMPLE, why=(why,))
+            )
+        return known
 
     def annotated(self, node: ir.Expr, place: Residence = "either") -> AbstractValue | None:
         """Return the value that an annotation promises; None if it promises nothing of interest."""

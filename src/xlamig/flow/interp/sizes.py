@@ -183,7 +183,7 @@ class Sizes(Lengths):
         """`torch.zeros(n)` on the host, of another size for each sample."""
         padded = operation.endswith("pad")  # by as much as is missing, mostly
         if result.kind == "tensor" and result.place == "host" and varies(number) and not padded:
-            made = self.marked(result.replace(why=number.why), operation.rpartition(".")[2], node)
+            made = self._made_of(result, number, operation.rpartition(".")[2], node)
             result.cause, result.ref, result.why, result.sure = made.cause, made.ref, made.why, made.sure
             result.trait = Mark.LONGEST if is_longest(number) else None
             if result.trait:

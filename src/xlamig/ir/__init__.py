@@ -33,7 +33,7 @@ from xlamig.ir.expr import (
     Yield,
 )
 from xlamig.ir.node import Node
-from xlamig.ir.offsets import move
+from xlamig.ir.offsets import move, place
 from xlamig.ir.stmt import (
     Alias,
     AnnAssign,
@@ -125,6 +125,7 @@ __all__ = [
     "encloses",
     "move",
     "own_statements",
+    "place",
     "statements",
     "walk",
 ]

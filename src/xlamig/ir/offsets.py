@@ -25,3 +25,10 @@ def move(node: Node, by: int) -> None:
     for each in walk(node):
         for name in _offsets[type(each)]:
             setattr(each, name, getattr(each, name) + by)
+
+
+def place(node: Node, at: int) -> None:
+    """Set all offsets of a node and of what is below it, which has no text of its own there."""
+    for each in walk(node):
+        for name in _offsets[type(each)]:
+            setattr(each, name, at)

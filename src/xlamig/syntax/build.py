@@ -10,8 +10,10 @@ import libcst as cst
 
 from xlamig import ir
 from xlamig.syntax.operators import AUGMENTED
+from xlamig.syntax.parse import parse
 from xlamig.syntax.patterns import PatternBuilder
-from xlamig.syntax.spans import Spans
+from xlamig.syntax.spans import Spans, record_spans
+from xlamig.syntax.type_comments import annotate
 
 _NEWLINE = re.compile(r"\r\n?|\n")
 
@@ -21,6 +23,12 @@ def build_module(tree: cst.Module, spans: Spans, text: str) -> ir.Module:
     body = builder.block(tree.body)
     insert_at = builder.first_import_offset(tree)
     return ir.Module(0, len(text), body, insert_at, tree.default_newline, tree.default_indent)
+
+
+def _parsed(text: str) -> ir.Module:
+    """Return the IR of a text within the module."""
+    tree = parse(text)
+    return build_module(tree, record_spans(tree, text), text)
 
 
 def _dotted(node: cst.BaseExpression | None) -> str:
@@ -209,15 +217,18 @@ class _StatementBuilder(PatternBuilder):
         return ir.Match(start, end, self.expr(node.subject), tuple(cases))
 
     def _function(self, node: cst.FunctionDef, start: int, end: int) -> ir.Stmt:
+        params, body = self.params(node.params), self.suite(node.body)
+        if params and body:
+            annotate(params, self.text[params[-1].end : body[0].start], _parsed)
         return ir.FunctionDef(
             start,
             end,
             node.name.value,
             self.spans[id(node.name)][0],
-            self.params(node.params),
+            params,
             self.expr(node.returns.annotation) if node.returns else None,
             tuple(self.expr(d.decorator) for d in node.decorators),
-            self.suite(node.body),
+            body,
             node.asynchronous is not None,
         )
 

@@ -381,3 +381,14 @@ class Net(nn.Module):
         return {used}
 """
     assert len([fact for fact in said(model) if "i > 0" in fact]) == count
+
+
+@pytest.mark.parametrize(("written", "found"), [("(Tensor, int)", [READ]), ("(float, int)", [])])
+def test_type_comment_tells_what_a_parameter_is(written: str, found: list[str]) -> None:
+    text = f"""
+    from torch import Tensor
+    def helper(x, y):
+        # type: {written} -> float
+        return float(x)
+    """
+    assert said(text, "host-read") == found

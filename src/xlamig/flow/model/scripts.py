@@ -6,6 +6,7 @@ from xlamig import ir
 
 MARK = "__main__"
 _PARSING = frozenset({"parse_args", "parse_known_args", "parse_args_into_dataclasses"})
+_GRADIENTS = frozenset({"backward"})
 
 
 def has_main_guard(module: ir.Module) -> bool:
@@ -28,12 +29,15 @@ def runs_nothing(module: ir.Module) -> bool:
 
 
 def starts_program(module: ir.Module) -> bool:
-    """A main guard, or the arguments of the command line are parsed at module level: no library does that."""
-    return has_main_guard(module) or any(
-        isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr in _PARSING
-        for statement in module.body
+    """A main guard, or at module level the arguments of the command line are parsed, or a loop computes
+    gradients: no library does that."""
+    if has_main_guard(module):
+        return True
+    return any(
+        _calls_method(statement.value, _PARSING)
         if isinstance(statement, ir.Assign | ir.ExprStmt)
-        for node in ir.walk(statement.value)
+        else isinstance(statement, ir.For | ir.While) and _trains(statement)
+        for statement in ir.own_statements(module.body)
     )
 
 
@@ -48,6 +52,22 @@ def run_on_import(module: ir.Module) -> list[ir.Node]:
         called = {n.func.id for n in ir.walk(node) if isinstance(n, ir.Call) and isinstance(n.func, ir.Name)}
         found += [defined.pop(name) for name in sorted(called & defined.keys())]
     return found
+
+
+def _trains(loop: ir.For | ir.While) -> bool:
+    """Return whether a loop, or one in it, calls `backward()` itself, not in a function that it defines."""
+    return any(
+        _trains(statement)
+        if isinstance(statement, ir.For | ir.While)
+        else isinstance(statement, ir.ExprStmt) and _calls_method(statement.value, _GRADIENTS)
+        for statement in ir.own_statements(loop.body)
+    )
+
+
+def _calls_method(value: ir.Expr, names: frozenset[str]) -> bool:
+    """Return whether an expression calls a method of one of these names."""
+    called = (node.func for node in ir.walk(value) if isinstance(node, ir.Call))
+    return any(isinstance(func, ir.Attribute) and func.attr in names for func in called)
 
 
 def _asks_for_main(test: ir.Expr) -> bool:

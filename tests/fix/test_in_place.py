@@ -153,6 +153,20 @@ def test_a_test_of_a_tensor_that_means_more_is_left(body: str) -> None:
         (
             """
             class Net(nn.Module):
+                def __init__(self):
+                    self.table = nn.Embedding(4, 4)
+                    self.table.weight = nn.Parameter(torch.ones(4, 4))
+
+                def forward(self, x):
+                    x = x.cuda() if self.table.weight.is_cuda else x
+                    return self.table(x)
+            """,
+            """\
+                    x = x.to(self.table.weight.device) if self.table.weight.device.type != "cpu" else x""",
+        ),
+        (
+            """
+            class Net(nn.Module):
                 def start(self, n):
                     h = torch.zeros(1, n, 4)
                     if next(self.parameters()).is_cuda:

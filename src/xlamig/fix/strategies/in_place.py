@@ -126,6 +126,7 @@ def _of_tensor(context: FixContext, node: ir.If | ir.IfExp, text: str, place: Sp
     if index not in ("", f"{text}.get_device()"):
         raise FixDeclined(f"`{index}` may be another device than that of `{text}`")
     path = text.removeprefix("next(").partition("(")[0]
-    if not path.replace(".", "").isidentifier() or not keeps_meaning(context.module, node, path, place):
+    is_name = path.replace(".", "").isidentifier()
+    if not is_name or not keeps_meaning(context.module, node, path, place, calls=False):
         raise FixDeclined(f"`{text}` may be another tensor there")
     return Expression(f"{text}.device")

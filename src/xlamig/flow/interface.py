@@ -9,6 +9,7 @@ from xlamig.facts import Interest
 from xlamig.flow.interp.summaries import summaries_of
 from xlamig.flow.model.absolute_imports import absolute_imports
 from xlamig.flow.model.callgraph import calls_of
+from xlamig.flow.model.cuda_flags import placing_flags
 from xlamig.flow.model.device_names import may_choose_device
 from xlamig.flow.model.device_sinks import device_sinks
 from xlamig.flow.model.exports import Export, Interface
@@ -64,6 +65,7 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Piece
         registries,
         search_path(module, text),
         tuple(sorted({*scopes.modules, *(b.dotted for b in _imported(scopes) if not b.block)})),
+        placing_flags(module, text),
     )
 
 

@@ -51,7 +51,7 @@ def _draft(flag: Flag, fact: Fact, context: FixContext, trusting: bool) -> Draft
         return None  # it is replaced where it stands
     for root in outer:
         placements.rewrite(root, partial(_test, context, flag))
-    if not placements.count:
+    if not placements.count and not trusting:
         return None
     device = written_device(context, fact, (flag.decision.start, flag.decision.end), "")
     asked = f'{device.text}.type {"==" if flag.negated else "!="} "cpu"'

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from xlamig import ir
 from xlamig.facts import DeviceChoice
 from xlamig.flow.detectors.selection import Selections
-from xlamig.flow.model.cuda_flags import targets_in_branches
+from xlamig.flow.model.by_kind import of_kind
+from xlamig.flow.model.cuda_flags import places, targets_in_branches
+from xlamig.flow.model.option_codes import option_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
 _FLAG = re.compile(r"(?:^|_)(?:gpu|cuda)$", re.IGNORECASE)
-_PLACES = re.compile(r"\.cuda\b|[\"']cuda")
 
 
 class Flags:
@@ -26,11 +27,9 @@ class Flags:
     def in_assignment(self, target: ir.Expr, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
         """Yield the fact of a flag that is set to whether CUDA is available."""
         path = path_of(target)
-        if (
-            not path
-            or not self.selections.tests.asks_for_cuda(value, place)
-            or self._decides_little(path, value)
-        ):
+        if not path or not self.selections.tests.asks_for_cuda(value, place):
+            return
+        if self._decides_little(path, value) and not self._decides_elsewhere(target, path):
             return
         if call := _asked(value):
             fields = place.fields(call)
@@ -63,11 +62,20 @@ class Flags:
         statements = isinstance(value, ir.Bool) and any(isinstance(node, ir.If) for node in guarded)
         return len(guarded) < 2 and not statements
 
+    def _decides_elsewhere(self, target: ir.Expr, path: str) -> bool:
+        """Return whether the flag is passed on, as an argument or in an object, under a name that placements
+        in reach depend on."""
+        passed = (arg for arg in of_kind(self.analysis.module, ir.Arg) if path_of(arg.value) == path)
+        names = {arg.keyword or option_of(arg.value) for arg in passed}
+        if isinstance(target, ir.Attribute) and path_of(target.value) != "self":
+            names.add(target.attr)
+        return not names.isdisjoint(self.analysis.names.project.placing_flags)
+
     def _is_guarded(self, node: ir.Node, path: str) -> bool:
         if not isinstance(node, ir.If | ir.IfExp):
             return False
         tested = any(path_of(n) == path for n in ir.walk(node.test) if isinstance(n, ir.Name | ir.Attribute))
-        return tested and _PLACES.search(self.analysis.source(node)) is not None
+        return tested and places(node, self.analysis.text)
 
 
 def _asked(value: ir.Expr) -> ir.Call | None:

@@ -1,13 +1,38 @@
-"""A flag that the branches of a test for CUDA set, to True in one and to False in the other."""
+"""Flags that say whether CUDA is there: those that branches of a test set, and those that place tensors."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from xlamig import ir
+from xlamig.flow.model.by_kind import of_kind
+from xlamig.flow.model.option_codes import asked_by, option_of
 from xlamig.flow.model.scopes import path_of
 
 _BACKENDS = ("torch.backends.", "cudnn.")
+_PLACES = re.compile(r"\.cuda\b|[\"']cuda")
+
+
+def places(node: ir.If | ir.IfExp, text: str) -> bool:
+    """Return whether a choice places something on CUDA, in either branch."""
+    return _PLACES.search(text, node.start, node.end) is not None
+
+
+def placing_flags(module: ir.Module, text: str) -> tuple[str, ...]:
+    """Return the names of the flags and options that decide placements on CUDA, `gpu` of `if args.gpu:`."""
+    if _PLACES.search(text) is None:
+        return ()
+    choices: list[ir.If | ir.IfExp] = [*of_kind(module, ir.If), *of_kind(module, ir.IfExp)]
+    return tuple(sorted({name for node in choices if places(node, text) for name in _tested(node.test)}))
+
+
+def _tested(test: ir.Expr) -> Iterator[str]:
+    if isinstance(test, ir.Bool):
+        for value in test.values:
+            yield from _tested(value)
+    else:
+        yield from filter(None, map(option_of, asked_by(test)))
 
 
 def targets_in_branches(node: ir.If) -> tuple[ir.Expr, ...]:

@@ -9,6 +9,7 @@ from xlamig.facts import Value
 from xlamig.flow.model.known import Known
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.knowledge.values import name_like
 
 CUDA_AVAILABLE = frozenset(
     {"torch.cuda.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_initialized"}
@@ -24,9 +25,14 @@ class CudaTests:
     names: Names
     text: str
 
-    def attribute(self, node: ir.Attribute) -> Known | None:
-        """`tensor.is_cuda`."""
-        return self._test(node) if node.attr == "is_cuda" else None
+    def attribute(self, node: ir.Attribute, scope: Scope) -> Known | None:
+        """`tensor.is_cuda`; what the program assigns, or an option of that name, is another thing."""
+        if node.attr != "is_cuda":
+            return None
+        path = path_of(node)
+        is_own = bool(path) and bool(scope.find(path))
+        owner = path.rpartition(".")[0].rpartition(".")[2]
+        return None if is_own or name_like("settings").search(owner) else self._test(node)
 
     def call(self, node: ir.Call, dotted: str | None) -> Known | None:
         """`torch.cuda.is_available()` and `device.startswith("cuda")`; `dotted` is the function's name."""

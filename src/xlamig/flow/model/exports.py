@@ -35,7 +35,7 @@ class Interface(NamedTuple):
     caller should know of, `torch` tells whether it works on tensors, `sinks` are where it raises for an
     XLA device (see device_sinks), `device` tells whether it may choose a device, `search_path` holds the
     folders that it adds to `sys.path`, `at_top` are those of the `imports` that stand directly in its
-    body, and all `import a.b`."""
+    body, and all `import a.b`, `placing_flags` are the names of what its placements on CUDA depend on."""
 
     module: str
     exports: Mapping[str, Export] = MappingProxyType({})
@@ -50,3 +50,4 @@ class Interface(NamedTuple):
     registries: Registries = NO_REGISTRIES
     search_path: tuple[str, ...] = ()
     at_top: tuple[str, ...] = ()
+    placing_flags: tuple[str, ...] = ()

@@ -86,6 +86,11 @@ class ProjectIndex(NameIndex):
         )
 
     @cached_property
+    def placing_flags(self) -> frozenset[str]:
+        """The names of the flags and options that decide placements on CUDA in the modules in reach."""
+        return frozenset(name for one in self._interfaces.values() for name in one.placing_flags)
+
+    @cached_property
     def import_depths(self) -> Mapping[str, frozenset[int]]:
         """By module, with how many names of folders in front the others import it."""
         found: dict[str, set[int]] = {}

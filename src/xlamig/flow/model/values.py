@@ -166,7 +166,7 @@ class Values:
     # ------------------------------------------------------------------ names
 
     def _name(self, node: ir.Name | ir.Attribute, scope: Scope) -> Known:
-        if isinstance(node, ir.Attribute) and (test := self._cuda.attribute(node)) is not None:
+        if isinstance(node, ir.Attribute) and (test := self._cuda.attribute(node, scope)) is not None:
             return test
         if isinstance(node, ir.Attribute) and node.attr == "type" and isinstance(node.value, ir.Call):
             known = self.of(node.value, scope)

@@ -44,19 +44,33 @@ def _adds_to(node: ir.Node, name: str) -> bool:
 
 def _carried(node: ir.For | ir.While) -> frozenset[str]:
     """Return the names that hold something of an earlier iteration, and those computed from them."""
-    pairs = sorted(_assignments(node.body), key=lambda pair: pair[1].start)
-    assigned = [(_names(target), _names(value)) for target, value in pairs]
+    assigned = [(_names(target), _names(value)) for target, value in _assignments(node.body)]
     later = {name for targets, _ in assigned for name in targets} - _targets(node)
-    found: set[str] = set()
-    for targets, values in assigned:
-        found |= values & later
-        later -= targets
+    found = _used_before(node.body, later)
     grown = True
     while grown:
         new = {name for targets, values in assigned if values & found for name in targets} - found
         grown = bool(new)
         found |= new
     return frozenset(found)
+
+
+def _used_before(block: ir.Block, later: set[str]) -> set[str]:
+    """Return the names of `later` that a block uses before it assigns to them, and take those away that it
+    assigns to on every path."""
+    found: set[str] = set()
+    for statement in block:
+        if isinstance(statement, ir.If):
+            ways = set(later), set(later)
+            found |= _used_before(statement.body, ways[0]) | _used_before(statement.orelse, ways[1])
+            later &= ways[0] | ways[1]
+        elif isinstance(statement, ir.With):
+            found |= _used_before(statement.body, later)
+        else:
+            for target, value in sorted(_assignments((statement,)), key=lambda pair: pair[1].start):
+                found |= _names(value) & later
+                later -= _names(target)
+    return found
 
 
 def _targets(node: ir.For | ir.While) -> set[str]:

@@ -21,7 +21,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.elements import takes_element
 from xlamig.flow.interp.growth import record_growth_of
-from xlamig.flow.interp.kept import entry_name, is_carried, kept_entry
+from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
 from xlamig.flow.interp.masks import as_mask, has_mask, is_own_mask, masked_base, record_mask
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
@@ -156,7 +156,7 @@ class Indexing:
             cause="dynamic" if masked else base.cause if shape != () else "",
             sure=min(base.sure, LIKELY) if scalar else base.sure,
             loose=base.loose and not all(kept) and len(index) == 1,
-            trait=None,
+            trait=None if masked or shape == () else carried_by_rows(base, index),
             source="",
             ref=None,
         )

@@ -12,6 +12,7 @@ from xlamig.flow.interp.domain import (
     TOP,
     AbstractValue,
     Carried,
+    Grown,
     Picked,
     Trait,
     map_sequence,
@@ -35,11 +36,17 @@ def is_carried(value: AbstractValue) -> bool:
 
 def carried_trait(operation: str, first: AbstractValue | None) -> Trait | None:
     """Return the trait of the result of an operation that keeps the length of its first operand."""
-    if first is None or first.place == "host" or not isinstance(first.trait, Carried | Picked):
+    if first is None or first.place == "host" or not isinstance(first.trait, Carried | Picked | Grown):
         return None
     if operation in table.names("torch", "picking"):
-        return Picked(first.trait.name)
+        return Picked(first.trait.name) if not isinstance(first.trait, Grown) else None
     return first.trait if operation in table.names("torch", "length-keeping") else None
+
+
+def carried_by_rows(base: AbstractValue, index: list[AbstractValue]) -> Trait | None:
+    """Return the trait of `x[rows]`, rows of what a name carries by a tensor of positions."""
+    by_rows = len(index) == 1 and index[0].kind == "tensor" and index[0].dtype != "bool"
+    return carried_trait("index_select", base) if by_rows else None
 
 
 def kept_entry(

@@ -20,6 +20,7 @@ from xlamig.flow.interp.domain import (
     TOP,
     AbstractValue,
     Cause,
+    Grown,
     Mark,
     Residence,
     element_of,
@@ -230,6 +231,7 @@ class Tensors:
         nan = plain in table.names("torch", "nan-checks")
         kept = plain in table.names("torch", "nan-keeping") and first is not None
         dynamic = any(o.cause == "dynamic" for o in operands) and shape != ()
+        carried = carried_trait(plain, first)
         result = AbstractValue(
             "tensor",
             place,
@@ -237,9 +239,9 @@ class Tensors:
             dtype=result_dtype(name, first, args),
             shape=shape,
             cause="dynamic" if dynamic else "",
-            trait=Mark.NAN
-            if nan or (kept and first is not None and first.trait is Mark.NAN)
-            else carried_trait(plain, first),
+            trait=Mark.NAN if nan or (kept and first is not None and first.trait is Mark.NAN) else carried,
+            loop=first.loop if first is not None and carried is not None else 0,
+            ref=first.ref if first is not None and isinstance(carried, Grown) else None,
             source=source,
             why=lead.why if lead is not None else (),
         )

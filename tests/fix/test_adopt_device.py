@@ -276,3 +276,36 @@ def test_is_done_once() -> None:
     source = HEAD + LOOP + STEP
     outcome = engine.fix([Path("a.py")], _options(source), frozenset({"unsafe"}), write=False)
     assert outcome.stdin is not None and findings(outcome.stdin.text) == []
+
+
+ELSEWHERE = """
+from utils import load, normalize, penalty
+{before}
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(9):
+    loss = penalty({args})
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_moves_no_array_of_another_file_for_its_shape() -> None:
+    lines = fixed(ELSEWHERE.format(before="a = normalize(load())\nn = a.shape[0]", args="model(load()), n"))
+    assert "a.to(device)" not in lines
+
+
+def test_moves_no_result_of_what_is_on_the_device() -> None:
+    before = "x = torch.ones(2, 4)"
+    assert "loss.to(device)" not in fixed(ELSEWHERE.format(before=before, args="model(x), x"))
+
+
+def test_moves_what_another_file_gives_a_module() -> None:
+    assert "a = a.to(device)" in fixed(ELSEWHERE.format(before="a = normalize(load())", args="model(a)"))
+
+
+def test_copies_the_parts_of_a_tuple_for_another_library() -> None:
+    before = "import scipy.sparse as sp\nx = torch.ones(2, 4)\nkept = sp.dia_matrix((x, [0]), shape=(4, 4))"
+    lines = fixed(ELSEWHERE.format(before=before, args="model(x)"))
+    assert "[0]).cpu()" not in lines

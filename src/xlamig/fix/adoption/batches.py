@@ -126,6 +126,8 @@ class Batches:
         """Return whether a call may give host tensors that no statement of the file makes."""
         if self.calls.kind(call) or self.known.is_tensor(call) or self.known.is_module(call.func):
             return False
+        if any(self.known.is_tensor(arg.value) for arg in call.args):
+            return False  # it computes on the device
         name = dotted_name(call.func)
         if name == "next":
             return True
@@ -183,7 +185,7 @@ class Batches:
         match parent, above:
             case ir.Attribute(attr=attr), ir.Call(func=func) if func is parent:
                 return attr not in _CONTAINERS and signatures.signature(f"Tensor.{attr}") is not None
-            case ir.Attribute(attr="data" | "shape" | "dtype" | "grad"), _:
+            case ir.Attribute(attr="data" | "grad"), _:
                 return True
             case ir.Arg(), ir.Call() as call:
                 return self._given(use, call, depth)

@@ -53,7 +53,11 @@ class HostUses:
         return any(id(node) in self.tensors.stays for node in ir.walk(value))
 
     def _copied(self, value: ir.Expr) -> Iterator[Edit]:
-        if isinstance(value, ir.Name | ir.Attribute | ir.Subscript | ir.Call):
+        if isinstance(value, ir.Sequence):
+            for element in value.elements:
+                if self.known.is_always_tensor(element):
+                    yield from self._copied(element)
+        elif isinstance(value, ir.Name | ir.Attribute | ir.Subscript | ir.Call):
             yield self.context.edit(value.end, value.end, ".cpu()")
         else:
             yield self.context.edit(value.start, value.start, "(")

@@ -8,7 +8,7 @@ import os
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -90,20 +90,22 @@ _Case = tuple[Path, str, Rewritten]
 _PER_PROGRAM = 2
 
 
-def cases(folders: list[Path]) -> Iterator[_Case]:
-    return ((path, text, made) for path, text in programs(folders) for made in rewrites(text))
+def cases(folders: list[Path], kinds: Collection[str]) -> Iterator[_Case]:
+    return ((path, text, made) for path, text in programs(folders) for made in rewrites(text, kinds))
 
 
-def sampled(folders: list[Path], count: int, chance: random.Random) -> Iterator[_Case]:
+def sampled(
+    folders: list[Path], kinds: Collection[str], count: int, chance: random.Random
+) -> Iterator[_Case]:
     """The same number of each kind of rewrite, and at most two of one program."""
     found = list(programs(folders))
     chance.shuffle(found)
-    missing = Counter(dict.fromkeys(KINDS, count))
+    missing = Counter(dict.fromkeys(kinds, count))
     for path, text in found:
         if not missing:
             return
         by_kind: dict[str, list[Rewritten]] = {}
-        for made in rewrites(text):
+        for made in rewrites(text, missing):
             by_kind.setdefault(made.kind, []).append(made)
         for kind, all_made in by_kind.items():
             for made in chance.sample(all_made, min(_PER_PROGRAM, missing[kind], len(all_made))):
@@ -122,12 +124,12 @@ def main() -> None:
     parser.add_argument("--quiet", action="store_true", help="print the totals only")
     options = parser.parse_args()
     chance = random.Random(options.seed)
-    todo = sampled(options.folders, options.sample, chance) if options.sample else cases(options.folders)
+    kinds = options.kind or KINDS
+    some = options.sample
+    todo = sampled(options.folders, kinds, some, chance) if some else cases(options.folders, kinds)
     tried: Counter[str] = Counter()
     different: Counter[str] = Counter()
     for path, text, made in todo:
-        if made.kind not in (options.kind or KINDS):
-            continue
         lost, added = difference(text, made)
         tried[made.kind] += 1
         if lost or added:

@@ -211,6 +211,34 @@ if __name__ == "__main__":
     main()
 """,
     ),
+    "layers that a constructor makes": (
+        {"XLA003", "XLA101"},
+        """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.first = nn.Linear(size, 4)
+        self.last = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.last(self.first(x))
+
+def evaluate(loader):
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    model = Net(3).to(device)
+    total = 0
+    with torch.no_grad():
+        for x in loader:
+            x = x.to(device)
+            total += model(x).sum().item()
+    return total
+
+evaluate([torch.ones(2, 3)])
+""",
+    ),
 }
 
 

@@ -41,6 +41,8 @@ def reported(folder: Path, text: str) -> list[str]:
         "self.register_buffer('mean', torch.zeros(size))",
         "self.net = make(size)",
         "self.net = other",
+        "add_layers(self, size)",
+        "setattr(self, 'net', nn.Linear(size, size))",
     ],
 )
 def test_reports_a_loop_that_calls_a_module_with_parts(tmp_path: Path, init: str) -> None:
@@ -54,7 +56,14 @@ def test_reports_a_loop_that_calls_a_module_with_an_unknown_base(tmp_path: Path)
 
 @pytest.mark.parametrize(
     "init",
-    ["self.size = size", "self.size, self.step = size, step", "self.crops = [0, 1, 2]", "self.step = step"],
+    [
+        "self.size = size",
+        "self.size, self.step = size, step",
+        "self.crops = [0, 1, 2]",
+        "self.step = step",
+        "super(Crop, self).__init__()",
+        "print(self)",
+    ],
 )
 def test_reports_nothing_for_a_module_without_parts(tmp_path: Path, init: str) -> None:
     assert reported(tmp_path, LOAD.format(init=init)) == []

@@ -21,14 +21,14 @@ from xlamig.flow.interp.domain import (
     join,
     join_branches,
 )
-from xlamig.flow.model.scopes import Binding, Scope, path_of
+from xlamig.flow.model.held_parts import may_be_part, registers
+from xlamig.flow.model.scopes import Scope, path_of
 
 Env = dict[str, AbstractValue]
 """Names and dotted paths ("self.model") to what they hold."""
 
 _MANY = 1000
 _PLAIN_BASES = frozenset({"object", "abc.ABC"})
-_NUMBERS = frozenset({"bool", "float", "int", "str"})
 STEPS = frozenset({"training", "evaluation", "decoding"})
 """The kinds of loop each iteration of which is a step."""
 
@@ -80,8 +80,8 @@ class ClassInfo(Definition):
         bindings = (b for cls in every for found in cls.scope.attributes.values() for b in found)
         return (
             not outside <= _PLAIN_BASES | {"torch.nn.Module"}
-            or any(map(_may_be_part, bindings))
-            or any(map(_registers, (method for cls in every for method in cls.methods.values())))
+            or any(map(may_be_part, bindings))
+            or any(map(registers, (method for cls in every for method in cls.methods.values())))
         )
 
     def hold(self, name: str, thing: AbstractValue) -> None:
@@ -103,30 +103,6 @@ class ClassInfo(Definition):
                 found.append(current)
                 waiting.extend(current.bases)
         return found
-
-
-def _may_be_part(binding: Binding) -> bool:
-    """Return whether an attribute may get a module, a parameter or a container of them."""
-    match binding.value:
-        case ir.Name(id=name):
-            given = binding.scope.lookup(name)
-            return not given or not all(_is_plain_setting(one) for one in given)
-        case ir.Expr() as value:
-            return any(isinstance(node, ir.Call | ir.Attribute | ir.Name) for node in ir.walk(value))
-    return True
-
-
-def _is_plain_setting(given: Binding) -> bool:
-    """`size: int`, `size=224`"""
-    plain = isinstance(given.value, ir.Const) and given.value.value is not None
-    annotation = path_of(given.annotation) if given.annotation is not None else ""
-    return given.kind == "param" and (plain or annotation in _NUMBERS)
-
-
-def _registers(method: ir.FunctionDef) -> bool:
-    """`self.register_buffer(...)`, `self.add_module(...)`"""
-    names = (n.attr for n in ir.walk(method) if isinstance(n, ir.Attribute))
-    return any(name.startswith("register_") or name in ("add_module", "__dict__") for name in names)
 
 
 def _counted(method: ir.FunctionDef) -> Iterator[str]:

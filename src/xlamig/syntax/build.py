@@ -160,7 +160,11 @@ class _StatementBuilder(PatternBuilder):
         return (self.statement(node),) if isinstance(node, cst.If) else self.suite(node.body)
 
     def _if(self, node: cst.If, start: int, end: int) -> ir.Stmt:
-        return ir.If(start, end, self.expr(node.test), self.suite(node.body), self._orelse(node.orelse))
+        """With `else`, the branch that the test chooses comes first, as if `if not x` had been `if x`."""
+        test, body, orelse = self.expr(node.test), self.suite(node.body), self._orelse(node.orelse)
+        while isinstance(node.orelse, cst.Else) and isinstance(test, ir.Unary) and test.op == "not":
+            test, body, orelse = test.operand, orelse, _without_pass(body)
+        return ir.If(start, end, test, body, orelse)
 
     def _for(self, node: cst.For, start: int, end: int) -> ir.Stmt:
         return ir.For(
@@ -275,3 +279,10 @@ class _StatementBuilder(PatternBuilder):
             if hasattr(cst, young)
         },
     }
+
+
+def _without_pass(block: ir.Block) -> ir.Block:
+    match block:
+        case (ir.Jump(kind="pass"),):
+            return ()
+    return block

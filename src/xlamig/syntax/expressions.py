@@ -172,7 +172,11 @@ class ExpressionBuilder:
         )
 
     def _ifexp(self, node: cst.IfExp, start: int, end: int) -> ir.Expr:
-        return ir.IfExp(start, end, self.expr(node.body), self.expr(node.test), self.expr(node.orelse))
+        """The branch that the test chooses comes first: `a if not x else b` becomes `b if x else a`."""
+        body, test, orelse = self.expr(node.body), self.expr(node.test), self.expr(node.orelse)
+        while isinstance(test, ir.Unary) and test.op == "not":
+            body, test, orelse = orelse, test.operand, body
+        return ir.IfExp(start, end, body, test, orelse)
 
     # ------------------------------------------------------------------ containers
 

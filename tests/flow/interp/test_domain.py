@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from xlamig.facts import Why
 from xlamig.flow.interp.domain import (
     BOTTOM,
     NONE,
@@ -38,6 +39,9 @@ TRAITS = st.sampled_from([None, Mark.NAN, Carried("x"), Grown("x")])
 SIZES = st.sampled_from([1, 2, UNKNOWN, Symbol("n"), Varying(frozenset({"batch"}), ((0, 1),))])
 SHAPES = st.one_of(st.none(), st.lists(SIZES, max_size=2).map(tuple))
 CONSTANTS = st.sampled_from([None, True, 0, 1, 1.0, float("nan"), "cuda", "cpu", "x"]).map(constant)
+REASONS = st.lists(st.builds(Why, st.sampled_from("ab"), st.sampled_from([None, (0, 1)])), max_size=2).map(
+    tuple
+)
 TENSORS = st.builds(
     AbstractValue,
     st.just("tensor"),
@@ -50,6 +54,7 @@ TENSORS = st.builds(
     trait=TRAITS,
     loop=st.sampled_from([0, 1, 2]),
     source=st.sampled_from(["", "x"]),
+    why=REASONS,
 )
 NUMBERS = st.builds(
     AbstractValue, st.sampled_from(["number", "bool"]), sure=SURE, cause=CAUSES, loop=st.sampled_from([0, 1])
@@ -93,6 +98,17 @@ def test_join_is_idempotent(one: AbstractValue) -> None:
 @given(VALUES, VALUES)
 def test_join_is_commutative(one: AbstractValue, other: AbstractValue) -> None:
     assert key(join(one, other)) == key(join(other, one))
+
+
+@given(VALUES, VALUES)
+def test_the_reasons_of_a_join_do_not_depend_on_the_order(one: AbstractValue, other: AbstractValue) -> None:
+    assert join(one, other).why == join(other, one).why
+
+
+@given(TENSORS)
+def test_a_join_keeps_what_one_branch_adds_to_the_reasons(one: AbstractValue) -> None:
+    more = one.with_reason("c", (2, 3))
+    assert join(one, more).why == join(more, one).why == more.why
 
 
 @given(VALUES, VALUES, VALUES)

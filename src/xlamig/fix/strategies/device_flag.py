@@ -11,6 +11,8 @@ from xlamig.fix.device import written_device
 from xlamig.fix.flags import Flag, flag_named, flag_of, guarded_by, is_harmless, uses_of
 from xlamig.fix.placements import Placements, placed_below
 
+_NOT = "not "
+
 
 def device_flag(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """The decision and all that depends on it, or nothing. Option `trusting`: also where the flag is passed
@@ -54,8 +56,10 @@ def _draft(flag: Flag, fact: Fact, context: FixContext, trusting: bool) -> Draft
     if not placements.count and not trusting:
         return None
     device = written_device(context, fact, (flag.decision.start, flag.decision.end), "")
-    asked = f'{device.text}.type {"==" if flag.negated else "!="} "cpu"'
-    decision = context.edit(flag.decision.start, flag.decision.end, asked)
+    denied = context.text((0, flag.decision.start)).endswith(_NOT)
+    asked = f'{device.text}.type {"==" if flag.negated != denied else "!="} "cpu"'
+    start = flag.decision.start - len(_NOT) * denied
+    decision = context.edit(start, flag.decision.end, asked)
     message = f"Use `{asked}`, and place on any device what `{flag.path}` decides"
     edits = (*device.edits, *placements.edits, decision)
     return Draft(message, tuple(dict.fromkeys(edits)), device.creates)

@@ -56,8 +56,10 @@ class Narrowing:
 
     def after(self, statement: ir.Stmt, place: CodeContext) -> CodeContext:
         """The place of what follows a statement in its block: an early exit guards it."""
-        if isinstance(statement, ir.If) and _leaves_quietly(statement.body) and not statement.orelse:
-            return self.where(statement.test, place, False)
+        if isinstance(statement, ir.If):
+            for body, holds in ((statement.body, False), (statement.orelse, True)):
+                if _leaves_quietly(body):
+                    place = self.where(statement.test, place, holds)
         if place.scope.kind == "function" and isinstance(statement, ir.Import | ir.Try):
             return guarded(place, _imported(statement))
         return place

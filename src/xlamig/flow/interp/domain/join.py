@@ -90,7 +90,7 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     """Return the join of two values of one kind."""
     kind = one.kind
     if _differ_in_reasons_alone(one, other) and (kind != "unknown" or one.ref is not None):
-        return one
+        return one if one.why is _reasons(one, other, one.cause) else other
     same_ref = one.ref is other.ref or one.ref == other.ref
     either = _either(one.ref, other.ref) if kind in _SEVERAL and not same_ref else None
     if kind in _DEFINED and not same_ref and either is None:
@@ -115,16 +115,14 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
         "trait": trait,
         "source": one.source if one.source == other.source else "",
         "const": const,
+        "why": _reasons(one, other, cause),
         **_join_parts(one, other),
     }
     for name, value in changes.items():
         known = getattr(one, name)
         if known is not value and known != value:
-            break
-    else:
-        return one
-    changes["why"] = _reasons(one, other, cause)
-    return one.replace(**changes)
+            return one.replace(**changes)
+    return one
 
 
 def _differ_in_reasons_alone(one: AbstractValue, other: AbstractValue) -> bool:
@@ -231,14 +229,17 @@ def _position(ref: Ref) -> tuple[int, int]:
 
 
 def _reasons(one: AbstractValue, other: AbstractValue, cause: Cause) -> tuple[Why, ...]:
-    """The reasons of the one that has the cause; of both that stand first."""
+    """The reasons of the one that has the cause; of both that stand first, with what one of them adds."""
+    if one.why == other.why:
+        return one.why
     told = [value for value in (one, other) if value.why]
     told = [value for value in told if value.cause == cause] or told
     return min((value.why for value in told), key=_first, default=())
 
 
 def _first(why: tuple[Why, ...]) -> tuple[object, ...]:
-    return tuple((link.span or (0, 0), link.message) for link in why)
+    """Return a key that puts longer reasons before those that they begin with."""
+    return (*((False, link.span or (0, 0), link.message) for link in why), (True,))
 
 
 def _join_parts(one: AbstractValue, other: AbstractValue) -> Changes:

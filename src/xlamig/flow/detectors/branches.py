@@ -8,6 +8,7 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Span
+from xlamig.flow.detectors.blocks import acts, function_called, leaves, without_pass, words
 from xlamig.flow.model.device_sets import in_assert, in_choices, in_if, in_subscript
 from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.scopes import Scope, path_of
@@ -48,14 +49,15 @@ class Branches:
         last = node
         while len(last.orelse) == 1 and isinstance(last.orelse[0], ir.If):
             last = last.orelse[0]
-        body, rest = _without_pass(node.body), _without_pass(last.orelse)
+        body, rest = without_pass(node.body), without_pass(last.orelse)
         if after is not None and not self._has_xla_arm(after):
-            if not rest and _leaves(body):
+            if not rest and leaves(body):
                 rest = (after,)
-            elif not body and _leaves(rest):
+            elif not body and leaves(rest):
                 body = (after,)
         on_cuda, other = (body, rest) if asked[2] else (rest, body)
-        if not self._is_for_cuda(asked, on_cuda) or not self._works(on_cuda, place.scope):
+        ran = [*on_cuda, *self._called(on_cuda, place.scope)]
+        if not self._is_for_cuda(asked, ran) or not self._works(on_cuda, place.scope):
             return
         if _replaces(node.test, on_cuda):
             return
@@ -147,7 +149,7 @@ class Branches:
         """Comments are no branch."""
         if _XLA.search(self.analysis.source(node)) is None:
             return False
-        return any(_XLA.search(word) for part in ir.walk(node) for word in _words(part))
+        return any(_XLA.search(word) for part in ir.walk(node) for word in words(part))
 
     # ------------------------------------------------------------------ what the branches do
 
@@ -155,7 +157,7 @@ class Branches:
         """Return whether a block computes or decides something."""
         if block and isinstance(block[-1], ir.Raise):
             return False
-        return any(self._computes(part, scope) for statement in block for part in _acts(statement))
+        return any(self._computes(part, scope) for statement in block for part in acts(statement))
 
     def _computes(self, node: ir.Expr, scope: Scope) -> bool:
         if isinstance(node, ir.Const):
@@ -168,18 +170,26 @@ class Branches:
         name = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
         if _QUIET.search(name):
             return True
+        if function := function_called(node, scope):
+            return not self._works(function.body, scope)
         dotted = self.analysis.names.dotted(node.func, scope) or ""
         if dotted == "torch.device":
             return not any(_NAMES_CUDA.search(self.analysis.source(arg)) for arg in node.args)
         return dotted.startswith(_HOUSEKEEPING) and not dotted.startswith(_NOT_HOUSEKEEPING)
+
+    def _called(self, block: ir.Block, scope: Scope) -> Iterator[ir.Stmt]:
+        """Yield what the functions of the module do that a block calls."""
+        calls = (n for statement in block for n in ir.walk(statement) if isinstance(n, ir.Call))
+        for function in filter(None, (function_called(call, scope) for call in calls)):
+            yield from function.body
 
     def _does(self, block: ir.Block, scope: Scope) -> Fallback:
         if block and isinstance(block[-1], ir.Raise):
             return "raise"
         if any(_NAMES_CPU.search(self.analysis.source(statement)) for statement in block):
             return "cpu"
-        acts = [part for statement in block for part in _acts(statement)]
-        idle = all(self._gives(part) == "none" or self._is_told(part, scope) for part in acts)
+        done = [part for statement in block for part in acts(statement)]
+        idle = all(self._gives(part) == "none" or self._is_told(part, scope) for part in done)
         return "none" if idle else "other"
 
     def _is_told(self, node: ir.Expr, scope: Scope) -> bool:
@@ -229,61 +239,6 @@ def _form_of(test: str) -> Form:
     if "nccl" in test:
         return "backend"
     return "type" if _ASKS_TYPE.search(test) else "text"
-
-
-def _words(node: ir.Node) -> Iterator[str]:
-    match node:
-        case ir.Name() | ir.Attribute():
-            yield path_of(node) or (node.attr if isinstance(node, ir.Attribute) else "")
-        case ir.Const(value=str(text)):
-            yield text
-        case ir.FString(parts=parts):
-            yield from (part for part in parts if isinstance(part, str))
-        case ir.Arg(keyword=str(keyword)):
-            yield keyword
-        case ir.Alias(name=name):
-            yield name
-        case ir.ImportFrom(module=module):
-            yield module
-
-
-def _without_pass(block: ir.Block) -> ir.Block:
-    """Return a block, an empty one for `pass`."""
-    match block:
-        case (ir.Jump(kind="pass"),):
-            return ()
-    return block
-
-
-def _leaves(block: ir.Block) -> bool:
-    """Return whether a block may end with a way out, so that what follows it is the other side."""
-    match block[-1:]:
-        case (ir.Return() | ir.Raise(),):
-            return True
-        case (ir.Jump(kind=kind),):
-            return kind != "pass"
-        case (ir.If(body=body, orelse=orelse),):
-            return _leaves(body) or _leaves(orelse)
-        case (ir.With(body=body) | ir.Try(body=body),):
-            return _leaves(body)
-    return False
-
-
-def _acts(node: ir.Node) -> Iterator[ir.Expr]:
-    """The expressions that a statement runs or hands on, what it raises left out."""
-    match node:
-        case ir.Raise() | ir.Assert() | ir.FunctionDef() | ir.ClassDef():
-            return
-        case ir.Assign(value=value) | ir.AugAssign(value=value) | ir.ExprStmt(value=value):
-            yield from value.elements if isinstance(value, ir.Sequence) else (value,)
-        case ir.AnnAssign(value=given):
-            yield from () if given is None else (given,)
-        case _:
-            for child in ir.children(node):
-                if isinstance(child, ir.Expr):
-                    yield child
-                else:
-                    yield from _acts(child)
 
 
 def _replaces(test: ir.Expr, block: ir.Block) -> bool:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, ContextTags, Fact, Guard, Package
+from xlamig.flow.detectors.call_sites import CallSites
 from xlamig.flow.detectors.event_facts import facts_of_events
 from xlamig.flow.detectors.expressions import Expressions, divisor
 from xlamig.flow.detectors.handover import Handovers
@@ -45,6 +46,7 @@ class Walk:
         self.scopes = scopes
         self.analysis = analysis
         self.narrowing = Narrowing(analysis)
+        self.call_sites = CallSites(self.narrowing)
         self.regions = Regions(analysis, callers)
         self.interpretation = NOTHING_RUN
         self.visit = visit or NO_VISIT
@@ -67,12 +69,12 @@ class Walk:
         consumed = self.detectors.apis.consumed
         found = [f for f in self.detectors.facts if f.kind != "launch" or f.span not in consumed]
         found = [f for f in found if not self.detectors.devices.is_covered(f)]
-        callers = SoleCallers(self.scopes.functions(), self.analysis.text, self.regions.called_elsewhere)
-        return [self._placed(fact, callers.of(fact.scope)) for fact in found]
+        sole = SoleCallers(self.scopes.functions(), self.analysis.text, self.regions.called_elsewhere)
+        return [self._placed(fact, sole) for fact in found]
 
-    def _placed(self, fact: Fact, callers: tuple[str, ...]) -> Fact:
-        """Return a fact with the only callers of its function, and that of a call with what the interpreter
-        proves of its operands."""
+    def _placed(self, fact: Fact, sole: SoleCallers) -> Fact:
+        """Return a fact with the only callers of its function, and what is proven of a call's operands."""
+        fact, callers = self.call_sites.narrowed(fact, sole), sole.of(fact.scope)
         told: Mapping[str, str] | None = None
         if isinstance(fact, Package):
             told = self.off_imports.proof(fact)
@@ -103,6 +105,7 @@ class Walk:
         """The statements of a block in turn; an early exit guards what comes after it."""
         for i, statement in enumerate(body):
             inside = self.handovers.without(statement, place.at(statement))
+            self.call_sites.note(statement, inside)
             after = body[i + 1] if i + 1 < len(body) else None
             self._following.append((body, i + 1))
             recorder, names = self.interpretation.recorder, self.analysis.names

@@ -22,11 +22,13 @@ class Callers(NamedTuple):
 
     `steps` are the functions that a step of any module calls, and a module that calls them, another than
     their own where there is one; `workers` are
-    those that the workers of a loader call and nothing else does.
+    those that the workers of a loader call and nothing else does; `elsewhere` are those that other modules
+    call, also outside of steps.
     """
 
     steps: Mapping[str, str]
     workers: frozenset[str]
+    elsewhere: frozenset[str] = frozenset()
 
 
 NO_CALLERS = Callers({}, frozenset())
@@ -35,10 +37,12 @@ NO_CALLERS = Callers({}, frozenset())
 def callers_of(calls: _Calls, locate: _Locate) -> Mapping[str, Callers]:
     """Return the callers by module; `calls` maps each function of each module to its callees."""
     graph = _Graph(calls, locate)
-    steps, workers = graph.steps(), graph.workers()
+    steps, workers, elsewhere = graph.steps(), graph.workers(), graph.elsewhere()
     return {
-        module: Callers(steps.get(module, {}), frozenset(workers.get(module, ())))
-        for module in steps.keys() | workers.keys()
+        module: Callers(
+            steps.get(module, {}), frozenset(workers.get(module, ())), frozenset(elsewhere.get(module, ()))
+        )
+        for module in steps.keys() | workers.keys() | elsewhere.keys()
     }
 
 
@@ -67,6 +71,15 @@ class _Graph:
                     waiting.append(place)
                 if known.get(place[1], place[0]) == place[0]:
                     known[place[1]] = module
+        return found
+
+    def elsewhere(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for module, functions in self.calls.items():
+            for called in {one for names in functions.values() for one in names if not one.startswith(".")}:
+                place = self.locate(called, module)
+                if place is not None and place[0] != module:
+                    found.setdefault(place[0], set()).add(place[1])
         return found
 
     def workers(self) -> dict[str, set[str]]:

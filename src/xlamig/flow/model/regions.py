@@ -80,9 +80,10 @@ class Regions:
 
     @property
     def called_elsewhere(self) -> frozenset[str]:
-        """The functions of the module that the steps of others call."""
+        """The functions of the module that others call."""
         own = self.analysis.names.module
-        return frozenset(name for name, caller in self.callers.steps.items() if caller != own)
+        steps = (name for name, caller in self.callers.steps.items() if caller != own)
+        return self.callers.elsewhere.union(steps)
 
     def is_module(self, node: ir.ClassDef, scope: Scope) -> bool:
         """Return whether a class is a module or another thing with a forward pass of its own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 
 from xlamig import ir
+from xlamig.facts import Span
 from xlamig.flow.model.scopes import Scope
 from xlamig.flow.model.words import places_of
 
@@ -15,8 +16,8 @@ _MAX_CALLERS = 4
 class SoleCallers:
     """Finds callers by name: a function is known by the names of the functions that it is a part of.
 
-    `called_elsewhere` are the functions that steps of other modules call. Other callers there, and those
-    that get a function as a value, are not known.
+    `called_elsewhere` are the functions that other modules call. Who gets a function as a value there is not
+    known.
     """
 
     def __init__(self, scopes: Iterable[Scope], text: str, called_elsewhere: Container[str] = ()) -> None:
@@ -25,27 +26,37 @@ class SoleCallers:
             scope.name: scope.node for scope in scopes if isinstance(scope.node, ir.FunctionDef)
         }
         self._text = text
-        self._known: dict[str, str] = {}
+        self._known: dict[str, tuple[Span, str] | None] = {}
 
     def of(self, function: str) -> tuple[str, ...]:
         """Return the function whose body alone names this one, that one's only caller, and so on."""
-        found = [function]
-        while len(found) <= _MAX_CALLERS and (caller := self._caller(found[-1])) and caller not in found:
-            found.append(caller)
-        return tuple(found[1:])
+        return tuple(caller for _, caller in self.calls(function) if caller)
 
-    def _caller(self, function: str) -> str:
+    def calls(self, function: str) -> list[tuple[Span, str]]:
+        """Return where the callee of each of these calls stands, with the function that calls; "" for the
+        last where the module itself does."""
+        found: list[tuple[Span, str]] = []
+        seen = {function}
+        while len(found) < _MAX_CALLERS and (call := self._call(function)) and call[1] not in seen:
+            found.append(call)
+            function = call[1]
+            seen.add(function)
+        return found
+
+    def _call(self, function: str) -> tuple[Span, str] | None:
         if function not in self._known:
             self._known[function] = self._find(function)
         return self._known[function]
 
-    def _find(self, function: str) -> str:
+    def _find(self, function: str) -> tuple[Span, str] | None:
         node = self._functions.get(function)
         if node is None or function in self._called_elsewhere or self._text.count(node.name) > _MAX_SIMILAR:
-            return ""
+            return None
         uses = list(places_of(node.name, self._text))
         outside = [at for at in uses if not node.start <= at < node.end]
         if len(uses) != 2 or len(outside) != 1 or not self._text.startswith(f"{node.name}(", outside[0]):
-            return ""
-        around = (name for name, one in self._functions.items() if one.start <= outside[0] < one.end)
-        return max(around, key=lambda name: self._functions[name].start, default="")
+            return None
+        at = outside[0]
+        around = (name for name, one in self._functions.items() if one.start <= at < one.end)
+        caller = max(around, key=lambda name: self._functions[name].start, default="")
+        return (at, at + len(node.name)), caller

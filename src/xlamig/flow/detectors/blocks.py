@@ -1,0 +1,74 @@
+"""What the blocks of a branch do, as far as their statements alone tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.flow.model.scopes import Scope, path_of
+
+
+def words(node: ir.Node) -> Iterator[str]:
+    """Yield the names and texts of a node, without those in it."""
+    match node:
+        case ir.Name() | ir.Attribute():
+            yield path_of(node) or (node.attr if isinstance(node, ir.Attribute) else "")
+        case ir.Const(value=str(text)):
+            yield text
+        case ir.FString(parts=parts):
+            yield from (part for part in parts if isinstance(part, str))
+        case ir.Arg(keyword=str(keyword)):
+            yield keyword
+        case ir.Alias(name=name):
+            yield name
+        case ir.ImportFrom(module=module):
+            yield module
+
+
+def without_pass(block: ir.Block) -> ir.Block:
+    """Return a block, an empty one for `pass`."""
+    match block:
+        case (ir.Jump(kind="pass"),):
+            return ()
+    return block
+
+
+def leaves(block: ir.Block) -> bool:
+    """Return whether a block may end with a way out, so that what follows it is the other side."""
+    match block[-1:]:
+        case (ir.Return() | ir.Raise(),):
+            return True
+        case (ir.Jump(kind=kind),):
+            return kind != "pass"
+        case (ir.If(body=body, orelse=orelse),):
+            return leaves(body) or leaves(orelse)
+        case (ir.With(body=body) | ir.Try(body=body),):
+            return leaves(body)
+    return False
+
+
+def function_called(node: ir.Call, scope: Scope) -> ir.FunctionDef | None:
+    """Return the function of the module that a call runs, if that is sure and it calls none in turn."""
+    bound = scope.lookup(node.func.id) if isinstance(node.func, ir.Name) else []
+    function = bound[0].node if len(bound) == 1 else None
+    if not isinstance(function, ir.FunctionDef) or not function.body:
+        return None
+    inner = (n.func for s in function.body for n in ir.walk(s) if isinstance(n, ir.Call))
+    return None if any(isinstance(f, ir.Name) and scope.lookup(f.id) for f in inner) else function
+
+
+def acts(node: ir.Node) -> Iterator[ir.Expr]:
+    """The expressions that a statement runs or hands on, what it raises left out."""
+    match node:
+        case ir.Raise() | ir.Assert() | ir.FunctionDef() | ir.ClassDef():
+            return
+        case ir.Assign(value=value) | ir.AugAssign(value=value) | ir.ExprStmt(value=value):
+            yield from value.elements if isinstance(value, ir.Sequence) else (value,)
+        case ir.AnnAssign(value=given):
+            yield from () if given is None else (given,)
+        case _:
+            for child in ir.children(node):
+                if isinstance(child, ir.Expr):
+                    yield child
+                else:
+                    yield from acts(child)

@@ -1,0 +1,67 @@
+"""What holds around the only call of a function holds in the function."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+from xlamig import ir
+from xlamig.facts import ContextTag, Fact, Span
+from xlamig.flow.detectors.narrowing import Narrowing
+from xlamig.flow.model.site import CodeContext
+from xlamig.flow.model.sole_callers import SoleCallers
+
+_KEPT: frozenset[ContextTag] = frozenset({"no-grad"})
+
+
+class _Site(NamedTuple):
+    node: ir.Stmt
+    place: CodeContext
+
+
+class CallSites:
+    """The statements of a module, each with its surroundings."""
+
+    def __init__(self, narrowing: Narrowing) -> None:
+        self._narrowing = narrowing
+        self._sites: list[_Site] = []
+
+    def note(self, node: ir.Stmt, place: CodeContext) -> None:
+        """Add a statement; all are added before the first question."""
+        self._sites.append(_Site(node, place))
+
+    def narrowed(self, fact: Fact, sole: SoleCallers) -> Fact:
+        """Return a fact narrowed to the only call of its function, and of that one's caller."""
+        for call, _ in sole.calls(fact.scope):
+            fact = self._narrowed_by(fact, call)
+        return fact
+
+    def _narrowed_by(self, fact: Fact, call: Span) -> Fact:
+        site = self._around(call)
+        if site is None:
+            return fact
+        place = site.place
+        guards = (*place.guards, *self._narrowing.before(site.node, call, place))
+        new = tuple(guard for guard in guards if guard not in fact.guards)
+        tags = (place.context & _KEPT) - fact.context
+        seldom = place.frequency == "interval" and fact.frequency == "step"
+        if not new and not tags and not seldom:
+            return fact
+        return replace(
+            fact,
+            guards=(*new, *fact.guards),
+            context=fact.context | tags,
+            frequency="interval" if seldom else fact.frequency,
+        )
+
+    @cached_property
+    def _sorted(self) -> list[_Site]:
+        return sorted(self._sites, key=lambda site: site.node.start)
+
+    def _around(self, span: Span) -> _Site | None:
+        """Return the innermost statement around a span."""
+        i = bisect_right(self._sorted, span[0], key=lambda site: site.node.start)
+        before = (self._sorted[j] for j in range(i - 1, -1, -1))
+        return next((site for site in before if span[1] <= site.node.end), None)

@@ -28,13 +28,17 @@ def started_elsewhere(program: Program) -> Iterator[Rewritten]:
 
 
 def split_files(program: Program) -> Iterator[Rewritten]:
-    """The functions and classes that need nothing but imports and each other move to another file."""
+    """The functions and classes that need nothing but imports and each other move to another file, which
+    gives those that are used: an import is a use."""
     moved = _movable(program.tree)
     imports = [n for n in program.tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
     rest = [n for n in program.tree.body if n not in moved and n not in imports]
     if not moved or not rest or any(isinstance(n, ast.ImportFrom) and n.level for n in imports):
         return
-    names = [getattr(node, "name", "") for node in moved]
+    used = {n.id for node in rest for n in ast.walk(node) if isinstance(n, ast.Name)}
+    names = [name for node in moved if (name := getattr(node, "name", "")) in used]
+    if not names:
+        return  # the file would be a program of its own
     away = {row for node in moved for row in span(node)}
     first = _after_docstring(program.tree, imports)
     helpers = [program.lines[row - 1] for node in (*imports, *moved) for row in span(node)]

@@ -206,7 +206,7 @@ def test_branches_change_places() -> None:
 
 def test_functions_move_and_are_imported() -> None:
     (made,) = _of_kind(PROGRAM, "split")
-    assert made.files[MAIN].startswith("from moved_helpers import read, train\n")
+    assert made.files[MAIN].startswith("from moved_helpers import train\n")
     assert "def train" in made.files[HELPERS] and "def train" not in made.files[MAIN]
 
 

@@ -62,6 +62,19 @@ def test_a_function_runs_without_gradients_where_its_only_call_does(text: str, e
     assert ("no-grad" in use(text).context) is expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def f(): HERE\nif dist.get_rank() == 0: f()", True),
+        ("def f(): HERE\nif dist.get_rank() == 0: f()\nf()", False),
+        ("def f(): HERE\nif dist.get_rank() == 1: f()", False),
+    ],
+)
+def test_a_function_that_one_rank_calls_is_told_apart(text: str, expected: bool) -> None:
+    context = use(f"import torch.distributed as dist\n{text}").context
+    assert "rank-guarded" not in context and ("rank-called" in context) is expected
+
+
 def test_a_function_that_another_module_calls_is_not_run_by_the_only_call_of_its_own() -> None:
     calls = {"a": {"": ("b.f", ".g")}, "b": {"h": (".k",)}}
 

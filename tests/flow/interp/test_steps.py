@@ -95,6 +95,32 @@ for i, batch in enumerate(loader):
     assert (IMPORTS + text)[slice(*found.span)] == place
 
 
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ("optimizer.step()", "update(i)"),
+        ("if i % 4 == 0: optimizer.step()", "update(i)"),
+        ("xm.optimizer_step(optimizer)", "update(i)"),
+        ("print(i)\noptimizer.zero_grad()", "optimizer.step()"),
+    ],
+)
+def test_the_place_may_be_a_call_of_what_updates(body: str, place: str) -> None:
+    body = body.replace("\n", "\n    ")
+    more = "" if place == "update(i)" else "optimizer.step()"
+    text = f"""
+import torch_xla.core.xla_model as xm
+model = nn.Linear(8, 8).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def update(i):
+    {body}
+for i, batch in enumerate(loader):
+    model(batch.cuda()).sum().backward()
+    {more}
+    update(i)
+"""
+    assert said(text, "step-boundary") == [f"step-boundary none: {place}"]
+
+
 def test_what_repeats_a_training_loop_is_no_step() -> None:
     text = """
     def warm(model):

@@ -13,7 +13,8 @@ from xlamig.flow.detectors.narrowing import Narrowing
 from xlamig.flow.model.site import CodeContext
 from xlamig.flow.model.sole_callers import SoleCallers
 
-_KEPT: frozenset[ContextTag] = frozenset({"no-grad"})
+_INSIDE: dict[ContextTag, ContextTag] = {"no-grad": "no-grad", "rank-guarded": "rank-called"}
+"""Tags of a call, and those of what it calls."""
 
 
 class _Site(NamedTuple):
@@ -45,7 +46,7 @@ class CallSites:
         place = site.place
         guards = (*place.guards, *self._narrowing.before(site.node, call, place))
         new = tuple(guard for guard in guards if guard not in fact.guards)
-        tags = (place.context & _KEPT) - fact.context
+        tags = {inside for tag, inside in _INSIDE.items() if tag in place.context} - fact.context
         seldom = place.frequency == "interval" and fact.frequency == "step"
         if not new and not tags and not seldom:
             return fact

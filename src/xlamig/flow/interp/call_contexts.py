@@ -135,8 +135,11 @@ class CallContexts:
 
     def _happens(self, effects: Effects, node: ir.Call | None) -> None:
         m = self.m
+        for effect in (Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP):
+            if effects.happens(effect) and node is not None:
+                m.note_update(node, effect, at_times=effect not in effects.must)
         if Effect.OPTIMIZER_STEP in effects.must and node is not None:
-            m.updated(node)
+            m.effects.repeat(Effect.OPTIMIZER_STEP)
         m.effects.update(effects)
         if Effect.READ in effects.must:
             m.effects.add(Effect.CALLED_READ)

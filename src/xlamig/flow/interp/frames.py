@@ -210,6 +210,11 @@ class Loop:
         """Return a number that no other loop of the project has."""
         return self.base + self.node.start + 1
 
+    def note_update(self, node: ir.Call, on_xla: bool, often: int) -> None:
+        """Remember the call that a boundary belongs after: the most frequent one, the last of several."""
+        if (on_xla, often) >= (self.update_on_xla, self.update_often):
+            self.update, self.update_on_xla, self.update_often = node, on_xla, often
+
 
 def copy_env(env: Env) -> Env:
     """Return a copy of the environment that a branch may change. Of a function with thousands of names,

@@ -197,19 +197,9 @@ class State:
         if self.iteration_sources and self.iteration_sources[-1] == "batch":
             group = -group  # several tensors at one place
         event = Event(
-            fact,
-            at or self.statement,
-            node,
-            fields,
-            sure,
-            frequency,
-            (*self.caller, *why[-4:]),
-            related,
-            parts or {},
-            frozenset(tags),
-            group,
-            self.taken_branches,
-        )
+            fact, at or self.statement, node, fields, sure, frequency, (*self.caller, *why[-4:]), related,
+            parts or {}, frozenset(tags), group, self.taken_branches,
+        )  # fmt: skip
         assert sure in CONFIDENCES
         home = self.program.home_of(at) if at is not None else None
         if home is None or home.recorder is self.recorder:
@@ -240,13 +230,16 @@ class State:
             self.effects.add(Effect.STEP_READ)
 
     def updated(self, node: ir.Call, effect: Effect = Effect.OPTIMIZER_STEP) -> None:
-        """Record an optimizer step: a boundary belongs after the most frequent of a loop, the last one."""
+        """Record an optimizer step."""
         self.effects.repeat(effect)
-        on_xla = effect is Effect.XLA_OPTIMIZER_STEP
-        often = FREQUENCIES.index(self.frequency)
+        self.note_update(node, effect)
+
+    def note_update(self, node: ir.Call, effect: Effect, at_times: bool = False) -> None:
+        """Let the loops around a call know that it steps an optimizer."""
+        seldom = at_times and self.frequency == "step"
+        often = FREQUENCIES.index("interval" if seldom else self.frequency)
         for loop in self.loops_around(node):
-            if (on_xla, often) >= (loop.update_on_xla, loop.update_often):
-                loop.update, loop.update_on_xla, loop.update_often = node, on_xla, often
+            loop.note_update(node, effect is Effect.XLA_OPTIMIZER_STEP, often)
 
     def loops_around(self, node: ir.Node) -> list[Loop]:
         """Return the loops of the running module that `node` stands in, the outermost first."""

@@ -715,3 +715,30 @@ def translate_once(x):
 
 def test_a_loop_over_a_list_is_a_part_of_the_step_around_it() -> None:
     assert boundaries(STYLES.replace("LOADER", "loader")) == ["evaluation read", "evaluation none"]
+
+
+@pytest.mark.parametrize(
+    ("keep", "found"),
+    [
+        ("kept.append(loss)", ["evaluation read"]),
+        ("kept.append(loss)\n    report(kept)", ["evaluation read"]),
+        ("keep(kept, loss.cpu())", ["evaluation read"]),
+        ("kept.append(x)", ["evaluation part"]),
+        ("keep(kept, x)", ["evaluation part"]),
+    ],
+)
+def test_what_a_function_keeps_of_an_iteration_is_left_to_compute(keep: str, found: list[str]) -> None:
+    text = f"""
+    model = nn.Linear(8, 8).cuda()
+    def keep(kept, value):
+        kept.append(value)
+    def report(kept):
+        print(len(kept))
+    kept, total = [], 0
+    for batch in loader:
+        x = model(batch.cuda())
+        loss = x.sum()
+        total += loss.item()
+        {keep.replace(chr(10), chr(10) + "    ")}
+    """
+    assert boundaries(text) == found

@@ -80,17 +80,29 @@ def _kept(m: State, loop: Loop) -> bool:
 
 
 def _appended(m: State, loop: Loop) -> Iterator[ir.Expr]:
-    """Yield what the iterations append to lists of tensors of the device."""
+    """Yield what the iterations append to lists of tensors of the device, and the lists that they give to
+    functions which append to them."""
     fresh = replaced(loop.node)
-    for node in (node for statement in loop.node.body for node in ir.walk(statement)):
-        match node:
-            case ir.Call(func=ir.Attribute(value=owner, attr="append"), args=(arg,)):
-                kept = m.env.get(path_of(owner)) if path_of(owner) not in fresh else None
-                if kept is None or kept.kind != "sequence" or kept.trait not in (Mark.APPENDED, Mark.GROWS):
-                    continue
-                tensor = element_of(kept)
-                if tensor.kind == "tensor" and sureness(tensor) >= LIKELY:
-                    yield arg.value
+
+    def is_kept(owner: ir.Expr) -> bool:
+        path = path_of(owner)
+        kept = m.env.get(path) if path and path not in fresh else None
+        if kept is None or kept.kind != "sequence" or kept.trait not in (Mark.APPENDED, Mark.GROWS):
+            return False
+        tensor = element_of(kept)
+        return tensor.kind == "tensor" and sureness(tensor) >= LIKELY
+
+    calls = [n for statement in loop.node.body for n in ir.walk(statement) if isinstance(n, ir.Call)]
+    here: set[str] = set()
+    for call in calls:
+        match call:
+            case ir.Call(func=ir.Attribute(value=owner, attr="append"), args=(arg,)) if is_kept(owner):
+                here.add(path_of(owner))
+                yield arg.value
+    for call in calls:
+        if isinstance(call.func, ir.Name) and m.frame.scope.lookup(call.func.id):
+            given = (arg.value for arg in call.args)
+            yield from (value for value in given if path_of(value) not in here and is_kept(value))
 
 
 def _attached(value: ir.Expr) -> ir.Expr:

@@ -13,6 +13,7 @@ from benchmarks.metamorphic.program import (
     Program,
     Rewritten,
     loaded,
+    names_of,
     rewritten,
     span,
     stored,
@@ -28,17 +29,17 @@ def started_elsewhere(program: Program) -> Iterator[Rewritten]:
 
 
 def split_files(program: Program) -> Iterator[Rewritten]:
-    """The functions and classes that need nothing but imports and each other move to another file, which
-    gives those that are used: an import is a use."""
+    """The functions and classes that need nothing but imports and each other, and that the rest needs, move
+    to another file: what nothing uses is dead in a script, and not in a file that others import."""
     moved = _movable(program.tree)
     imports = [n for n in program.tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
     rest = [n for n in program.tree.body if n not in moved and n not in imports]
     if not moved or not rest or any(isinstance(n, ast.ImportFrom) and n.level for n in imports):
         return
-    used = {n.id for node in rest for n in ast.walk(node) if isinstance(n, ast.Name)}
-    names = [name for node in moved if (name := getattr(node, "name", "")) in used]
+    names = [getattr(node, "name", "") for node in moved if getattr(node, "name", "") in names_of(rest)]
     if not names:
         return  # the file would be a program of its own
+    moved = [node for node in moved if getattr(node, "name", "") in _needed(names, moved)]
     away = {row for node in moved for row in span(node)}
     first = _after_docstring(program.tree, imports)
     helpers = [program.lines[row - 1] for node in (*imports, *moved) for row in span(node)]
@@ -54,6 +55,17 @@ def split_files(program: Program) -> Iterator[Rewritten]:
     if places is not None:
         lines = program.replaced(places, {name: f"{_MODULE}.{name}" for name in names})
         yield rewritten("module", what, files(lines, f"import {_MODULE}"))
+
+
+def _needed(names: list[str], moved: list[ast.stmt]) -> set[str]:
+    """The names of what is moved that these need, with themselves."""
+    found, waiting = set(names), list(names)
+    while waiting:
+        name = waiting.pop()
+        inner = names_of(node for node in moved if getattr(node, "name", "") == name)
+        waiting += inner - found
+        found |= inner
+    return found
 
 
 def _uses(program: Program, names: set[str]) -> set[Place] | None:

@@ -30,6 +30,7 @@ def codes(body: str) -> list[str]:
         "if torch.cuda.is_available():\n        return 'cuda'\n    raise RuntimeError\n",
         "if torch.cuda.device_count() == 0:\n        sys.exit('no GPU')\n",
         "if not torch.cuda.is_available():\n        print('no GPU')\n        return\n    loss.backward()\n",
+        "if not torch.cuda.is_available():\n        die()\n\n\ndef die():\n    print(1)\n    sys.exit(1)\n",
     ],
 )
 def test_reports_an_exit_without_cuda(body: str) -> None:
@@ -39,6 +40,9 @@ def test_reports_an_exit_without_cuda(body: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
+        "if not torch.cuda.is_available():\n        warn()\n\n\ndef warn():\n    print('no GPU')\n",
+        "if not torch.cuda.is_available():\n        check(rank)\n\n\ndef check(rank):\n    if rank:\n"
+        "        return\n    sys.exit(1)\n",
         "if torch.cuda.is_available():\n        x = 1\n    else:\n        print('no GPU')\n",
         "if torch.cuda.is_available():\n        sys.exit(1)\n    else:\n        x = 1\n",
         "if torch.cuda.is_available():\n        x = 1\n    elif rank:\n        x = 2\n"

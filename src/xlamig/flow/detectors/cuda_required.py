@@ -72,7 +72,7 @@ class CudaRequired:
 
     def _ends(self, block: ir.Block, place: CodeContext) -> bool:
         names = self.analysis.names
-        return ends_program(block, lambda func: names.dotted(func, place.scope) or path_of(func))
+        return ends_program(block, lambda func: names.dotted(func, place.scope) or path_of(func), place.scope)
 
     def _fact(self, test: ir.Expr, form: str, place: CodeContext) -> DeviceChoice:
         fields = place.fields(test)

@@ -127,7 +127,7 @@ class Statements:
         for body, taken in ((node.body, True), (node.orelse, False)):
             self.m.frame.env = copy_env(before)
             self.evaluator.tests.narrow(node.test, taken)
-            often = self.m.once() if ends_program(body) else self.m.lowers_frequency(node.test, taken)
+            often = self.m.once() if self._ends(body) else self.m.lowers_frequency(node.test, taken)
             if (taken and tested.kind == "tensor" and _warns(node)) or is_seldom(
                 node, body, self.m.frame.scope
             ):
@@ -182,12 +182,15 @@ class Statements:
 
     def _join_ways(self, node: ir.If, ways: list[Effects]) -> None:
         """Add the effects of both branches; what happens where the program does not end happens always."""
-        ends = [ends_program(body) for body in (node.body, node.orelse)]
+        ends = [self._ends(body) for body in (node.body, node.orelse)]
         lives = [way for way, over in zip(ways, ends, strict=True) if not over]
         self.m.join_effects(*(lives or ways))
         for way, over in zip(ways, ends, strict=True):
             if over and lives:
                 self.m.join_effects(way, Effects())
+
+    def _ends(self, block: ir.Block) -> bool:
+        return ends_program(block, scope=self.m.frame.scope)
 
     def _asks_for_xla(self, test: ir.Expr) -> bool:
         known = self._for_xla.get(id(test))

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xlamig import ir
-from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import values as table
 
 
-def ends_program(block: ir.Block, name_of: Callable[[ir.Expr], str] = path_of) -> bool:
-    """Return whether a block ends with `raise`, `sys.exit()` or the like; `name_of` resolves callees."""
+def ends_program(
+    block: ir.Block, name_of: Callable[[ir.Expr], str] = path_of, scope: Scope | None = None
+) -> bool:
+    """Return whether a block ends with `raise`, `sys.exit()` or the like, or with a call of a function of the
+    module that does, if its `scope` is given; `name_of` resolves callees."""
     last = block[-1] if block else None
     if isinstance(last, ir.ExprStmt) and isinstance(last.value, ir.Call):
-        return name_of(last.value.func) in table.names("program", "exits")
+        func = last.value.func
+        bound = scope.lookup(func.id) if scope is not None and isinstance(func, ir.Name) else []
+        function = bound[0].node if len(bound) == 1 else None
+        if isinstance(function, ir.FunctionDef):
+            returns = any(isinstance(node, ir.Return) for node in ir.walk(function))
+            return not returns and ends_program(function.body, name_of)
+        return name_of(func) in table.names("program", "exits")
     return isinstance(last, ir.Raise)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import libcst as cst
 
 from xlamig import ir
-from xlamig.syntax.operators import AUGMENTED
+from xlamig.syntax.operators import AUGMENTED, chosen_first
 from xlamig.syntax.parse import parse
 from xlamig.syntax.patterns import PatternBuilder
 from xlamig.syntax.spans import Spans, record_spans
@@ -161,9 +161,10 @@ class _StatementBuilder(PatternBuilder):
 
     def _if(self, node: cst.If, start: int, end: int) -> ir.Stmt:
         """With `else`, the branch that the test chooses comes first, as if `if not x` had been `if x`."""
-        test, body, orelse = self.expr(node.test), self.suite(node.body), self._orelse(node.orelse)
-        while isinstance(node.orelse, cst.Else) and isinstance(test, ir.Unary) and test.op == "not":
-            test, body, orelse = test.operand, orelse, _without_pass(body)
+        body, test, orelse = self.suite(node.body), self.expr(node.test), self._orelse(node.orelse)
+        if isinstance(node.orelse, cst.Else) and isinstance(test, ir.Unary):
+            body, test, orelse = chosen_first(body, test, orelse)
+            orelse = _without_pass(orelse)
         return ir.If(start, end, test, body, orelse)
 
     def _for(self, node: cst.For, start: int, end: int) -> ir.Stmt:

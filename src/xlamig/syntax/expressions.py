@@ -9,7 +9,7 @@ import libcst as cst
 
 from xlamig import ir
 from xlamig.syntax.literals import is_big_display, number, string, string_leaves
-from xlamig.syntax.operators import BINARY, COMPARISON, UNARY
+from xlamig.syntax.operators import BINARY, COMPARISON, KEYWORD_CONSTANTS, UNARY, chosen_first
 from xlamig.syntax.spans import Spans
 
 
@@ -42,8 +42,8 @@ class ExpressionBuilder:
 
     def _name(self, node: cst.Name, start: int, end: int) -> ir.Expr:
         value = node.value
-        if value in _KEYWORD_CONSTANTS:
-            return ir.Const(start, end, _KEYWORD_CONSTANTS[value])
+        if value in KEYWORD_CONSTANTS:
+            return ir.Const(start, end, KEYWORD_CONSTANTS[value])
         return ir.Name(start, end, value)
 
     def _attribute(self, node: cst.Attribute, start: int, end: int) -> ir.Expr:
@@ -172,11 +172,8 @@ class ExpressionBuilder:
         )
 
     def _ifexp(self, node: cst.IfExp, start: int, end: int) -> ir.Expr:
-        """The branch that the test chooses comes first: `a if not x else b` becomes `b if x else a`."""
-        body, test, orelse = self.expr(node.body), self.expr(node.test), self.expr(node.orelse)
-        while isinstance(test, ir.Unary) and test.op == "not":
-            body, test, orelse = orelse, test.operand, body
-        return ir.IfExp(start, end, body, test, orelse)
+        parts = map(self.expr, (node.body, node.test, node.orelse))
+        return ir.IfExp(start, end, *chosen_first(*parts))
 
     # ------------------------------------------------------------------ containers
 
@@ -299,6 +296,3 @@ class ExpressionBuilder:
         cst.Yield: _yield,
         cst.NamedExpr: _walrus,
     }
-
-
-_KEYWORD_CONSTANTS = {"True": True, "False": False, "None": None}

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import libcst as cst
 
+from xlamig import ir
+
 UNARY: dict[type, str] = {cst.Plus: "+", cst.Minus: "-", cst.BitInvert: "~", cst.Not: "not"}
+
+KEYWORD_CONSTANTS = {"True": True, "False": False, "None": None}
 
 BINARY: dict[type, str] = {
     cst.Add: "+",
@@ -50,3 +56,12 @@ COMPARISON: dict[type, str] = {
     cst.Is: "is",
     cst.IsNot: "is not",
 }
+
+Branch = TypeVar("Branch")
+
+
+def chosen_first(body: Branch, test: ir.Expr, orelse: Branch) -> tuple[Branch, ir.Expr, Branch]:
+    """Return a choice with the branch first that its test chooses: `b`, `x`, `a` of `a if not x else b`."""
+    while isinstance(test, ir.Unary) and test.op == "not":
+        body, test, orelse = orelse, test.operand, body
+    return body, test, orelse

@@ -135,6 +135,16 @@ def test_join_is_monotone(one: AbstractValue, other: AbstractValue, third: Abstr
     assert key(join(join(one, third), join(upper, third))) == key(join(upper, third))
 
 
+@given(st.lists(VALUES, min_size=1, max_size=40))
+def test_what_grows_by_joins_stops_growing(values: list[AbstractValue]) -> None:
+    whole, steps = BOTTOM, 0
+    for value in values:
+        before, whole = whole, join(whole, value)
+        steps += key(before) != key(whole)
+    assert steps <= 24
+    assert all(key(join(whole, value)) == key(whole) for value in values)
+
+
 def test_nothing_joined_is_unknown_unless_told() -> None:
     assert join_all([]) is TOP
     assert join_all([], empty=BOTTOM) is BOTTOM

@@ -42,6 +42,7 @@ def severities(folder: Path, lines: str, **files: str) -> list[str]:
         "if device.type == 'cuda' or mode:\n    fast(x)\nelse:\n    print(x)",
         "if device.type == 'cuda':\n    fast(x)\nelse:\n    print(x)\nfast(x)",
         "if device.type == 'cpu':\n    fast(x)\nelse:\n    print(x)",
+        "flag = torch.cuda.is_available()\nflag = mode\nif flag:\n    fast(x)\nelse:\n    print(x)",
     ],
 )
 def test_lists_what_may_run_elsewhere(tmp_path: Path, lines: str) -> None:
@@ -53,6 +54,7 @@ def test_lists_what_may_run_elsewhere(tmp_path: Path, lines: str) -> None:
     [
         "if torch.cuda.is_available():\n    fast(x)\nelse:\n    print(x)",
         "y = fast(x) if x.is_cuda else x",
+        "flag = torch.cuda.is_available()\nif flag:\n    fast(x)\nelse:\n    print(x)",
         "if device.type == 'cuda' and torch.cuda.device_count() > 1:\n    fast(x)\nelse:\n    print(x)",
         "if mode == 'cpu':\n    print(x)\nelif mode == 'cuda':\n    fast(x)\nelse:\n    raise KeyError",
         "if mode == 'cpu':\n    print(x)\nelif mode == 'cuda':\n    Fast().run(x)",

@@ -39,6 +39,7 @@ CASES = {
     "torch.save(z.cpu(), 'a')": "before the copy, so that nothing is computed twice",
     "envs.step(z.cpu().numpy())": "everything that the host needs in this step at once",
     "tokenizer.batch_decode(z.cpu())": "everything that the host needs in this step at once",
+    "y = z if torch.equal(z, x) else x": "choose on the device by `torch.where`",
     "z = z.cpu()": "use the CPU's copy of values",
     "if z.max() > 3: raise ValueError": "Drop the check",
     "if z.max() > 3: print('large')": "Test and log every few steps",
@@ -75,7 +76,7 @@ def test_help_fits_what_takes_the_value(line: str) -> None:
         if ": " in line
         else HEAD + "".join(f"        {p}\n" for p in line.split("; "))
     )
-    helps = [f.help for f in found(text, select=["XLA101", "XLA102", "XLA106"])]
+    helps = [f.help for f in found(text, select=["XLA101", "XLA102", "XLA106", "XLA108"])]
     assert len(helps) == 1 and CASES[line] in helps[0]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from .said import in_step, said
+from xlamig.facts import HostRead
+
+from .said import facts, in_step, said
 
 ACCELERATE = "from accelerate import Accelerator\n"
 CACHE = "from transformers import DynamicCache\n"
@@ -196,3 +198,33 @@ def main(fabric: L.Fabric, tokenizer):
 
 def test_what_another_library_returns_is_what_an_annotation_promises() -> None:
     assert said(FOREIGN, "dynamic-shape") == ["dynamic-shape mask-read: net(x)[x > 0]"]
+
+
+DECODED = """
+from transformers import AutoTokenizer
+def answer(model, loader):
+    tokenizer = AutoTokenizer.from_pretrained("a")
+    model = model.to("xla")
+    for ids in loader:
+        out = model.CALL(ids.to("xla"), max_new_tokens=8)
+        LINE
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "line", "boundary"),
+    [
+        ("generate", "text = tokenizer.batch_decode(out)", "before"),
+        ("forward", "text = tokenizer.batch_decode(out)[0]", "before"),
+        ("generate", "text = tokenizer.batch_decode(out)[0]", "after"),
+        (
+            "generate",
+            "text = tokenizer.batch_decode(out[:, 3:], skip_special_tokens=True)[0].strip()",
+            "after",
+        ),
+    ],
+)
+def test_generate_leaves_nothing_to_compute_for_one_text(call: str, line: str, boundary: str) -> None:
+    text = DECODED.replace("CALL", call).replace("LINE", line)
+    found = [fact for fact in facts(text) if isinstance(fact, HostRead)]
+    assert [fact.boundary for fact in found] == [boundary]

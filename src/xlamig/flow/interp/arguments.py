@@ -100,3 +100,17 @@ def dtype_of(args: Args) -> str:
     if name == "bool":
         return "bool"
     return "int" if name.startswith(("int", "uint", "long", "short")) else "float"
+
+
+def computes_number(node: ir.Expr | None) -> bool:
+    """Return whether an expression is a number, whatever it is computed from, and never None."""
+    match node:
+        case ir.Const(value=bool() | int() | float()) | ir.Binary():
+            return True
+        case ir.Call(func=ir.Name(id="len" | "int" | "float" | "max" | "min" | "round")):
+            return True
+        case ir.Call(func=ir.Attribute(attr="size" | "numel" | "item" | "dim")):
+            return True
+        case ir.Subscript(value=ir.Attribute(attr="shape")):
+            return True
+    return False

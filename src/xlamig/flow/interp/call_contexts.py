@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from xlamig import ir
 from xlamig.facts import Why
-from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.arguments import Args, computes_number
 from xlamig.flow.interp.crossing import call_tells
 from xlamig.flow.interp.domain import BOTTOM, NONE, TOP, AbstractValue, join, join_all
 from xlamig.flow.interp.filled import filled, hand_back
@@ -94,10 +94,11 @@ class CallContexts:
         if isinstance(function.node, ir.Lambda):
             return self._lambda(function, args)
         given = self._bound(function, args)
+        numbers = _numbers(function, args)
         ran = self.ran.setdefault(id(function.node), Ran(function.node.start))
         version = function.owner.version if function.owner is not None else 0
         state = (m.frequency, m.first_pass, m.synced, m.repeating, m.batching, m.collating, version)
-        key = (*state, tuple(thing.key() for thing in given.values()))
+        key = (*state, numbers, tuple(thing.key() for thing in given.values()))
         known = ran.results.get(key)
         if known is None:
             if (
@@ -113,7 +114,7 @@ class CallContexts:
                 known = self._any(ran)
             else:
                 self._keys.append((id(function.node), key))
-                known = ran.results[key] = self.run(function, given)
+                known = ran.results[key] = self.run(function, given, numbers)
                 self._keys.pop()
                 ran.frequencies.add(m.frequency)
                 ran.given = given
@@ -149,14 +150,17 @@ class CallContexts:
         if Effect.SYNC in effects.must:
             m.synced = True
 
-    def run(self, function: Function, given: dict[str, AbstractValue]) -> Result:
-        """Run the body of a function with these parameters."""
+    def run(
+        self, function: Function, given: dict[str, AbstractValue], numbers: frozenset[str] = frozenset()
+    ) -> Result:
+        """Run the body of a function with these parameters, of which a call computes `numbers`."""
         m = self.m
         assert isinstance(function.node, ir.FunctionDef)
         m.allow(function.node.body)
         outer, statement, synced = m.frame, m.statement, m.synced
         frame = m.enter(function.scope, function.frame, function.owner)
         frame.env.update(given)
+        frame.numbers = numbers
         frame.yields = "yield" in m.source(function.node)
         self._running.append(id(function.node))
         one_rank, m.one_rank = m.one_rank, self._on_one_rank(function.node)
@@ -229,3 +233,13 @@ class CallContexts:
             if param.kind == "":
                 given[param.name] = self.parameters.received(param, given[param.name], function)
         return given
+
+
+def _numbers(function: Function, args: Args) -> frozenset[str]:
+    """Return the parameters that a call computes a number for: `f(x, n=x.size(1))`."""
+    assert isinstance(function.node, ir.FunctionDef)
+    if args.starred or sum(arg.keyword is None for arg, _ in args.pairs) != len(args.positional):
+        return frozenset()  # of `*args`, or of functools.partial
+    plain = [p for p in function.node.params if p.kind not in ("*", "**")][function.bound is not None :]
+    places = ((p.name, -1 if p.kind == "keyword-only" else i) for i, p in enumerate(plain))
+    return frozenset(name for name, place in places if computes_number(args.node(place, name)))

@@ -97,6 +97,8 @@ class Decisions:
                 left=ir.Name() as left, ops=("is" | "is not" as op,), comparators=(ir.Const(value=None),)
             ):
                 thing = self._known(left)
+                if thing is not None and thing.kind == "number" and left.id in self.m.frame.numbers:
+                    return op == "is not"
                 return (op == "is") if thing is not None and thing.kind == "none" else None
             case ir.Name() | ir.Compare(left=ir.Name()) if (given := self._by_argument(test)) is not None:
                 return given

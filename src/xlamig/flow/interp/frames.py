@@ -173,6 +173,7 @@ class Frame:
     paths: set[str] = field(default_factory=set)  # the dotted ones among the names so far
     name: str = ""  # of a module
     choices: dict[int, Choice] = field(default_factory=dict)  # the `if` statements so far, by their offset
+    numbers: frozenset[str] = frozenset()  # parameters that the call computes a number for
 
     @property
     def home(self) -> str:

@@ -20,10 +20,12 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.lengths import encoded
 from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 
@@ -109,10 +111,21 @@ class Libraries:
         return FOREIGN
 
     def decoded(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
-        """`tokenizer.batch_decode(ids)` makes lists of the numbers first."""
+        """`tokenizer.batch_decode(ids)` makes lists of the numbers first. Of ids that `generate` returned,
+        which reads each token itself, nothing but the last one is left to be computed."""
         for i, thing in enumerate(args.positional[:1]):
-            self.reads.host(node, thing, "copy", name, args.node(i))
+            done = _takes_first(self.m.statement, node) and self._is_generated(args.node(i))
+            with Setting(self.m, "synced", self.m.synced or done):
+                self.reads.host(node, thing, "copy", name, args.node(i))
         return TEXT if name == "decode" else AbstractValue("sequence", element=TEXT)
+
+    def _is_generated(self, node: ir.Expr | None) -> bool:
+        """Return whether a name stands for what a method `generate` returned, or for a part of it."""
+        while isinstance(node, ir.Subscript):
+            node = node.value
+        bound = self.m.frame.scope.lookup(node.id) if isinstance(node, ir.Name) else []
+        calls = [binding.value for binding in bound if isinstance(binding.value, ir.Call)]
+        return any(path_of(call.func).endswith(".generate") for call in calls)
 
     def logged(self, name: str, args: Args, node: ir.Call) -> None:
         """`self.log("loss", loss, prog_bar=True)` of a LightningModule: its progress bar shows every step."""
@@ -196,3 +209,9 @@ def is_array(name: str, args: Args) -> bool:
     if size is not None:
         return size.kind != "none"
     return args.starred or given > table.single_draw(name.rpartition(".")[2])
+
+
+def _takes_first(statement: ir.Stmt, node: ir.Call) -> bool:
+    """Return whether a statement takes the first element of what a call returns, as of a batch of one."""
+    parts = (part for part in ir.walk(statement) if isinstance(part, ir.Subscript) and part.value is node)
+    return any(isinstance(i, ir.Const) and i.value == 0 for part in parts for i in part.index)

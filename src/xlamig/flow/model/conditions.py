@@ -37,11 +37,14 @@ def condition_of(test: ir.Expr, scope: Scope, text: str) -> Condition:
     return _condition(test, scope)._replace(text=short(text[test.start : test.end]))
 
 
-def asks_for_cuda(test: ir.Expr) -> bool:
+def asks_for_cuda(test: ir.Expr, scope: Scope) -> bool:
     """Return whether a test holds only where CUDA is there, or something is asked to use it."""
     match test:
         case ir.Bool(op=op, values=values):
-            return (any if op == "and" else all)(map(asks_for_cuda, values))
+            return (any if op == "and" else all)(asks_for_cuda(value, scope) for value in values)
+        case ir.Name(id=name):
+            found = [binding.value for binding in scope.lookup(name)]
+            return len(found) == 1 and isinstance(found[0], ir.Call) and asks_for_cuda(found[0], scope)
         case ir.Compare(left=left, ops=(">" | ">=",), comparators=(ir.Const(),)):
             return isinstance(left, ir.Call) and path_of(left.func).endswith("cuda.device_count")
         case ir.Compare(left=left, ops=("==" | "in",), comparators=(right,)):

@@ -157,7 +157,7 @@ def _branches(
     yield node.test, around
     condition = condition_of(node.test, around.scope, text)
     body, orelse = _block(node.body), _block(node.orelse)
-    if asks_for_cuda(node.test) and (other or _does_work(orelse)):
+    if asks_for_cuda(node.test, around.scope) and (other or _does_work(orelse)):
         condition = Condition("cuda", text=condition.text)
     for part, holds in ((body, True), (orelse, False)):
         inner = around

@@ -1,4 +1,4 @@
-"""What holds around the only call of a function holds in it."""
+"""A function is looked at under what holds around its only call."""
 
 from __future__ import annotations
 

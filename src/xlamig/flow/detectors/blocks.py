@@ -1,4 +1,4 @@
-"""What the blocks of a branch do, as far as their statements alone tell."""
+"""Read what the blocks of a branch do, as far as their statements alone tell."""
 
 from __future__ import annotations
 

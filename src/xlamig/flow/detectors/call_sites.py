@@ -1,4 +1,4 @@
-"""What holds around the only call of a function holds in the function."""
+"""Find what holds around the only call of a function: it holds in the function too."""
 
 from __future__ import annotations
 

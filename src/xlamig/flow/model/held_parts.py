@@ -1,4 +1,4 @@
-"""What says that the objects of a class may hold parameters or other modules."""
+"""Find signs that the objects of a class may hold parameters or other modules."""
 
 from __future__ import annotations
 

@@ -66,6 +66,9 @@ CASES = {
     "if x.shape[0]: n = z.max().item()": "Read `z.max()` after `torch_xla.sync()`",
     "n = int(z.max().item()); due = not (n % 100)": "count them in a Python number",
     "n = 'loss %s' % z.max().item()": "Read `z.max()` after",
+    "n = int(z.max()) + 1; y = scatter_add(y, x, dim_size=n); table[0] = y": "Use the largest size",
+    "n = int(z.max()) + 1; y = scatter_add(y, x, weight=n); table[0] = y": "Read `z.max()` after",
+    "n = float(z.max()) + 1; m = round(n); kept.append(m)": "Read after `torch_xla.sync()`, all values",
 }
 
 

@@ -108,12 +108,28 @@ def test_a_dictionary_has_an_update_too() -> None:
         ('self.log("loss", loss)', []),
         ('self.log("loss", loss, prog_bar=False)', []),
         ('self.log("n", batch_idx, prog_bar=True)', []),
+        ('self.log("loss", loss, prog_bar=True, on_step=False, on_epoch=True)', []),
+        ('self.log("loss", loss, prog_bar=True, on_step=True)', ["host-read format: loss"]),
         ('self.log("loss", loss, prog_bar=True)', ["host-read format: loss"]),
         ('self.log_dict({"loss": loss}, prog_bar=True)', ['host-read format: {"loss": loss}']),
     ],
 )
 def test_a_progress_bar_reads_what_it_shows(line: str, found: list[str]) -> None:
     assert said(LIGHTNING.replace("LOG", line), "host-read") == found
+
+
+@pytest.mark.parametrize(
+    ("method", "line", "reads"),
+    [
+        ("validation_step", 'self.log("loss", loss, prog_bar=True)', False),
+        ("test_step", 'self.log_dict({"loss": loss}, prog_bar=True)', False),
+        ("validation_step", 'self.log("loss", loss, prog_bar=True, on_step=True)', True),
+        ("shared_step", 'self.log("loss", loss, prog_bar=True)', True),
+    ],
+)
+def test_a_progress_bar_shows_an_evaluation_at_its_end(method: str, line: str, reads: bool) -> None:
+    text = LIGHTNING.replace("LOG", line).replace("training_step", method)
+    assert bool(said(text, "host-read")) == reads
 
 
 GENERATE = """

@@ -163,3 +163,34 @@ def test_reports_nothing_of_a_model_that_leaves_after_the_training() -> None:
 def test_reports_what_one_rank_saves_of_the_device(state: str, saves: bool) -> None:
     epoch = f"state = {state}\nif rank != 0: continue\ntorch.save(state, 'a')"
     assert ("save" in effects(epoch)) == saves
+
+
+HOOKS = """
+import lightning.pytorch as pl
+from lightning.pytorch.utilities import rank_zero_only
+
+class Show(pl.Callback):
+    @rank_zero_only
+    def HOOK(self, trainer, module: pl.LightningModule, outputs, batch):
+        for noise in batch:
+            show(module.net, noise.to(module.device))
+
+def show(net: nn.Module, noise: torch.Tensor):
+    print(net(noise).cpu())
+"""
+
+
+@pytest.mark.parametrize(
+    ("hook", "base", "found"),
+    [
+        ("on_train_batch_end", "pl.Callback", []),
+        ("on_validation_epoch_end", "pl.Callback", []),
+        ("on_before_optimizer_step", "pl.Callback", ["model"]),
+        ("on_train_batch_end", "Callback", ["model"]),
+        ("show_batch", "pl.Callback", ["model"]),
+    ],
+)
+def test_lightning_ends_the_step_before_most_hooks(hook: str, base: str, found: list[str]) -> None:
+    text = IMPORTS + HOOKS.replace("HOOK", hook).replace("pl.Callback", base)
+    every = facts_of(module_from_text(text), text, "hooks", False, Interest(), {}).facts
+    assert [fact.effect for fact in every if isinstance(fact, RankCall)] == found

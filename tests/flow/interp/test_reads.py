@@ -467,3 +467,29 @@ def test_what_a_forward_pass_is_given_may_be_no_tensor(test: str) -> None:
 @pytest.mark.parametrize("test", ["if isinstance(extra, torch.Tensor)", "if torch.is_tensor(extra)"])
 def test_it_is_one_where_it_was_asked_for(test: str) -> None:
     assert "host-read item: float(extra)" in said(ASKED.replace("TEST", test))
+
+
+@pytest.mark.parametrize(
+    ("rounds", "sure"),
+    [
+        ("ctx.queue.maxsize", False),
+        ("ctx.queue.size_of", False),
+        ("ctx.queue.argmax()", True),
+        ("x.argmax()", True),
+    ],
+)
+def test_what_may_be_a_number_of_a_container_is_one_in_a_range(rounds: str, sure: bool) -> None:
+    text = f"""
+    class Layer(torch.autograd.Function):
+        @classmethod
+        def forward(cls, ctx, x, extra):
+            cls.parse(ctx, extra)
+            for _ in range({rounds}):
+                x = torch.relu(x)
+            return x
+
+        @staticmethod
+        def parse(ctx, extra):
+            ctx.queue = extra["queue"]
+    """
+    assert any(line.startswith("host-read builtin") for line in said(text)) == sure

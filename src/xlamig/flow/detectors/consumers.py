@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -31,7 +32,9 @@ _OF_SIZES = re.compile(
     r"(?:^|\.)(?:arange|(?:new_)?(?:zeros|ones|empty|full)|rand|randn|randperm|eye|linspace"
     r"|view|reshape|expand|repeat|tile|topk|pad|split|unflatten)$"
 )
+_PASSES_ON = re.compile(rf"^(?:{'|'.join(dir(builtins))})$|^(?:torch|numpy|np|math)\.")
 _NO_SIZES = ("value", "fill_value", "dtype", "device")
+_SIZE = re.compile(r"(?:^|_)(?:size|len|length)$")  # of a parameter
 _COUNTS = re.compile(r"^(?:n|num|cnt|count)_|(?:^|_)(?:num|cnt|count)s?$")
 _ANY = frozenset({"any", "all", "sum", "numel", "count_nonzero"})
 _UPDATES = frozenset({"backward", "step"})
@@ -69,7 +72,7 @@ def use_of(
     if found.consumer:
         called = target is not None and found.consumer == "index" and _calls(rest, target)
         return Use("module", found.indexed) if called else found
-    if target is None:
+    if target is None or _is_consumed(node, statement, name_of):
         return _kept(statement)
     check = Use()
     for i, later in enumerate(rest):
@@ -127,6 +130,13 @@ def _variable(statement: ir.Stmt) -> str | None:
         case ir.Assign(targets=(ir.Name(id=name),)) | ir.AnnAssign(target=ir.Name(id=name)):
             return name
     return None
+
+
+def _is_consumed(node: ir.Node, statement: ir.Stmt, name_of: _NameOf) -> bool:
+    """Return whether a function makes something else of the value of `node`: `f(x, n)`, not `round(n)`."""
+    calls = (above for above in _path(statement, node) if isinstance(above, ir.Call))
+    takers = (call.func for call in calls if not ir.encloses(call.func, node))
+    return any(not _PASSES_ON.search(name_of(func) or path_of(func)) for func in takers)
 
 
 def _is_assigned(name: ir.Name, statement: ir.Stmt) -> bool:
@@ -193,7 +203,7 @@ def _in_call(call: ir.Call, node: ir.Node, name_of: _NameOf) -> Use:
             return Use(consumer)
     if path == "range":
         return Use("iterations")
-    return Use("size") if _OF_SIZES.search(path) and _is_size(call, node) else Use()
+    return Use("size") if _is_size(call, path, node) else Use()
 
 
 def _in_comprehension(made: ir.Comprehension, node: ir.Node, name_of: _NameOf) -> Use:
@@ -214,9 +224,11 @@ def _in_comprehension(made: ir.Comprehension, node: ir.Node, name_of: _NameOf) -
     return Use()
 
 
-def _is_size(call: ir.Call, node: ir.Node) -> bool:
-    """Return whether the argument that holds the node is a size: all are, but for a few keywords."""
-    return any(ir.encloses(arg, node) and arg.keyword not in _NO_SIZES for arg in call.args)
+def _is_size(call: ir.Call, path: str, node: ir.Node) -> bool:
+    """Return whether the argument that holds the node is a size, by its keyword or by what is called."""
+    keyword = next(arg.keyword or "" for arg in call.args if ir.encloses(arg, node))
+    sizes = _OF_SIZES.search(path) is not None and keyword not in _NO_SIZES
+    return sizes or _SIZE.search(keyword) is not None
 
 
 def _branch(body: ir.Block, test: ir.Expr) -> Consumer:

@@ -21,10 +21,11 @@ from xlamig.flow.detectors.parts import owner_of
 from xlamig.flow.detectors.selection import Selections
 from xlamig.flow.detectors.surroundings import Backends, Packages, Variables
 from xlamig.flow.model.inner import scope_inside
-from xlamig.flow.model.regions import WORKER, handed_to_workers
+from xlamig.flow.model.regions import WORKER
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.flow.model.tensor_methods import is_text
+from xlamig.flow.model.worker_arguments import handed_to_workers
 from xlamig.knowledge import values as table
 
 

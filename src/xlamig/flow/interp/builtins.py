@@ -11,6 +11,7 @@ from xlamig.flow.interp.domain import (
     LIKELY,
     NONE,
     NUMBER,
+    POSSIBLE,
     TEXT,
     TOP,
     AbstractValue,
@@ -135,6 +136,8 @@ class Builtins:
     def _range(self, args: Args, node: ir.Call) -> AbstractValue:
         for i, thing in enumerate(args.positional):
             if thing.kind == "tensor":
+                if thing.loose and isinstance(args.node(i), ir.Attribute):  # more likely a container's number
+                    thing = thing.replace(sure=POSSIBLE)
                 self.reads.host(node, thing, "builtin", "range", args.node(i))
         cause = next((t for t in args.positional if t.cause), None)
         counter = AbstractValue("number", trait=Mark.COUNTER)

@@ -97,7 +97,8 @@ class CallContexts:
         numbers = _numbers(function, args)
         ran = self.ran.setdefault(id(function.node), Ran(function.node.start))
         version = function.owner.version if function.owner is not None else 0
-        state = (m.frequency, m.first_pass, m.synced, m.repeating, m.batching, m.collating, version)
+        ended = m.synced, m.settled
+        state = (m.frequency, m.first_pass, ended, m.repeating, m.batching, m.collating, version)
         key = (*state, numbers, tuple(thing.key() for thing in given.values()))
         known = ran.results.get(key)
         if known is None:

@@ -14,6 +14,7 @@ from xlamig.flow.interp.domain import (
     TEXT,
     AbstractValue,
     LibraryObject,
+    constant,
     inside,
     sequence,
 )
@@ -128,9 +129,13 @@ class Libraries:
         return any(path_of(call.func).endswith(".generate") for call in calls)
 
     def logged(self, name: str, args: Args, node: ir.Call) -> None:
-        """`self.log("loss", loss, prog_bar=True)` of a LightningModule: its progress bar shows every step."""
-        shown = args.keywords.get("prog_bar")
-        if shown is not None and shown.const is True:
+        """`self.log("loss", loss, prog_bar=True)` of a LightningModule: its progress bar shows every step, or
+        only the epoch's mean."""
+        method = self.m.frame.scope.name.rpartition(".")[2]
+        evaluates = table.name_like("evaluation-hook").search(method) is not None
+        shown = args.keywords.get("prog_bar", NONE).const is True
+        each_step = args.keywords.get("on_step", constant(not evaluates)).const is not False
+        if shown and each_step:
             for arg, thing in args.pairs:
                 held = inside(thing)
                 if held.kind == "tensor" and held.place == "device":

@@ -35,7 +35,7 @@ class OneRank:
         if path_of(node.func) in self.m.on_all_ranks:
             with Setting(self.m, "one_rank", ()):
                 return run(node)
-        m, reported, synced = self.m, self._reported, self.m.synced
+        m, reported, synced = self.m, self._reported, self.m.synced or self.m.settled
         with m.branch() as effects:
             result = run(node)
         m.effects.update(effects)
@@ -67,7 +67,7 @@ class OneRank:
             saved = args.positional[0]
             if _is_on_device(saved):
                 self.m.effects.add(Effect.SAVE)
-            synced = self.m.synced and not self.m.synced_alone
+            synced = self.m.settled or (self.m.synced and not self.m.synced_alone)
             if saved.kind == "unknown" and not saved.place and not synced:
                 return  # a caller of which nothing is known neither proves nor refutes
             held = inside(saved)

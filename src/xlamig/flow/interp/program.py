@@ -39,9 +39,9 @@ from xlamig.flow.model.site import Analysis
 from xlamig.flow.model.values import Values
 
 _PASSED = (
-    "frequency", "first_pass", "synced", "forwards", "device_op_count", "waiting", "message", "logging",
-    "caller", "callers_known", "comprehension_depth", "collating", "batches", "iteration_sources", "loops",
-    "default_place", "left",
+    "frequency", "first_pass", "synced", "settled", "forwards", "device_op_count", "waiting", "message",
+    "logging", "caller", "callers_known", "comprehension_depth", "collating", "batches", "iteration_sources",
+    "loops", "default_place", "left",
 )  # fmt: skip
 _RETURNED = ("device_op_count", "waiting", "default_place", "left")
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field
 
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.findings import Frequency
 from xlamig.flow.interp.call_contexts import CallContexts, Ran, Result
 from xlamig.flow.interp.distributions import makes_distribution
-from xlamig.flow.interp.domain import LIKELY, AbstractValue
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, inside
 from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function, object_of
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.skipped import with_any_constant
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.by_kind import calls_in
+from xlamig.flow.model.host_inputs import host_parameters
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 
+_OF_LIGHTNING = re.compile(r"^(?:pytorch_)?lightning\.(?:.*\.)?(?:Callback|LightningModule)$")
 _OF_SAMPLES = re.compile(r"^__(?!call)|init")  # what workers run that makes no batches
 
 
@@ -30,6 +33,7 @@ class Roots:
     m: State
     contexts: CallContexts
     moves: Moves
+    _hosts: dict[int, frozenset[str]] = field(default_factory=dict)  # by the identity of a class's definition
 
     def construct(self, info: ClassInfo) -> None:
         """Run a constructor that has not run: it assigns attributes."""
@@ -75,6 +79,14 @@ class Roots:
         m.frequency, m.frame, m.loops = before
         return result
 
+    def _from_host(self, owner: ClassInfo | None, given: Set[str]) -> Set[str]:
+        """Return the arguments that a method of a class is given on the CPU."""
+        if owner is None or self.m.regions.is_for_samples(owner.scope):
+            return given if owner else frozenset()
+        if id(owner.node) not in self._hosts:
+            self._hosts[id(owner.node)] = host_parameters(owner.methods.values())
+        return self._hosts[id(owner.node)] & given
+
     def _is_per_step(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None) -> bool:
         return "per-step" in self.m.regions.of_function(node, owner.scope if owner else frame.scope)
 
@@ -92,10 +104,12 @@ class Roots:
         given = given or {
             p.name: self.contexts.parameters.guessed(p, function, per_step=per_step) for p in node.params
         }
+        hosts = self._from_host(owner, given.keys())
+        given |= {name: _of_host(given[name]) for name in hosts}
         if m.collating:
             given = self.contexts.parameters.of_collate(given, function)
         if known is None and owner is not None and node.params and function.kind != "static":
-            own = object_of(owner, "host" if node.name == "__init__" else "device")
+            own = object_of(owner, "host" if hosts or node.name == "__init__" else "device")
             given[node.params[0].name] = (
                 AbstractValue("class", ref=owner) if function.kind == "class" else own
             )
@@ -107,12 +121,29 @@ class Roots:
         ran = self.contexts.ran.setdefault(id(node), Ran(node.start))
         m.callers_known = owner is None or not owner.may_be_module
         often: Frequency = "step" if per_step else "unknown"
+        m.settled = owner is not None and _runs_settled(node.name, owner)
         ran.results[("root", per_step)] = self._run_apart(function, given, often)
+        m.settled = False
         m.callers_known = True
         ran.frequencies.add(often)
         m.batches -= m.collating
         m.collating = False
         m.caller = ()
+
+
+def _runs_settled(name: str, owner: ClassInfo) -> bool:
+    """Return whether Lightning calls a method after it has ended the step."""
+    hooks = any(_OF_LIGHTNING.search(base) for cls in owner.lineage() for base in cls.outside)
+    return hooks and table.name_like("settled-hook").search(name) is not None
+
+
+def _of_host(thing: AbstractValue) -> AbstractValue:
+    """Return an argument as a dataset gives it: its tensors are on the CPU."""
+    held = inside(thing)
+    if held.kind != "tensor":
+        return thing
+    held = held.replace(place="host")
+    return held if thing.kind == "tensor" else thing.replace(element=held)
 
 
 def _elsewhere(thing: AbstractValue) -> AbstractValue:

@@ -52,7 +52,7 @@ class State:
         self.effects = Effects()
         self.loops: list[Loop] = []
         self.first_pass = False  # each loop is run once
-        self.synced = False
+        self.synced = self.settled = False  # settled: Lightning has ended the step before it calls a hook
         self.forwards = 0  # forward passes that run
         self.callers_known = True  # False in a method of what may be a module, if nothing here calls it
         self.device_op_count = 0  # device operations met so far

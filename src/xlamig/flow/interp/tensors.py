@@ -114,7 +114,7 @@ class Tensors:
             inner = node.func.value
             self.reads.host(node, owner, via, f"Tensor.{name}", inner)
         if name == "cpu":
-            return owner.replace(place="host", trait=None, why=())
+            return owner.replace(place="host", sure=CERTAIN, trait=None, why=())
         if name == "numpy":
             return FOREIGN
         if via in ("truth", "builtin"):

@@ -44,7 +44,7 @@ class Transfers:
             if sureness(owner):
                 assert isinstance(node.func, ir.Attribute)
                 self.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)
-            return owner.replace(place="host", trait=None, why=())
+            return owner.replace(place="host", sure=max(owner.sure, target.sure), trait=None, why=())
         sure = min(CERTAIN if owner.place else LIKELY, target.sure)
         if owner.place == "host":
             self.m.effects.add(Effect.TRANSFER)

@@ -1,4 +1,5 @@
-"""Find the functions that steps call, and those that only the workers of a loader run, in all modules."""
+"""Find the functions that steps call, and those that only datasets or the workers of a loader run, in all
+modules."""
 
 from __future__ import annotations
 
@@ -9,6 +10,10 @@ STEP = ""
 """The caller, in the calls of a module, of what a step calls."""
 WORKERS = "<workers>"
 """The caller of what the workers of a loader call."""
+DATASETS = "<datasets>"
+"""The caller of the methods of datasets and loaders."""
+SAMPLES = "<samples>"
+"""The caller of what is given to a dataset to transform its samples."""
 BODY = "<module>"
 """The caller of what the top-level statements of a module call."""
 
@@ -23,12 +28,13 @@ class Callers(NamedTuple):
     `steps` are the functions that a step of any module calls, and a module that calls them, another than
     their own where there is one; `workers` are
     those that the workers of a loader call and nothing else does; `elsewhere` are those that other modules
-    call, also outside of steps.
+    call, also outside of steps; `samples` are the classes that only datasets make.
     """
 
     steps: Mapping[str, str]
     workers: frozenset[str]
     elsewhere: frozenset[str] = frozenset()
+    samples: frozenset[str] = frozenset()
 
 
 NO_CALLERS = Callers({}, frozenset())
@@ -37,12 +43,10 @@ NO_CALLERS = Callers({}, frozenset())
 def callers_of(calls: _Calls, locate: _Locate) -> Mapping[str, Callers]:
     """Return the callers by module; `calls` maps each function of each module to its callees."""
     graph = _Graph(calls, locate)
-    steps, workers, elsewhere = graph.steps(), graph.workers(), graph.elsewhere()
+    steps, groups = graph.steps(), (graph.workers(), graph.elsewhere(), graph.samples())
     return {
-        module: Callers(
-            steps.get(module, {}), frozenset(workers.get(module, ())), frozenset(elsewhere.get(module, ()))
-        )
-        for module in steps.keys() | workers.keys() | elsewhere.keys()
+        module: Callers(steps.get(module, {}), *(frozenset(group.get(module, ())) for group in groups))
+        for module in steps.keys() | {module for group in groups for module in group}
     }
 
 
@@ -98,6 +102,29 @@ class _Graph:
                     waiting.append(place)
         return found
 
+    def samples(self) -> dict[str, set[str]]:
+        """Return the classes by module that only datasets make, and classes that only these make."""
+        found: dict[str, set[str]] = {}
+        for module in self.calls:
+            served = found.setdefault(module, {SAMPLES})
+            served.update(name for _, name in self._callees(module, DATASETS))
+        classes: dict[str, set[str]] = {}
+        waiting = [(module, name) for module, names in found.items() for name in names]
+        callers = self._callers() if len(waiting) > len(found) else {}
+        while waiting:
+            for module, name in self._callees(*waiting.pop()):
+                known = found.setdefault(module, set())
+                others = callers.get(_last(name), ())
+                if name in known or not name.endswith(".__init__"):
+                    continue
+                if all(self._is_worker(caller, called, (module, name), found) for caller, called in others):
+                    owner = name.removesuffix("__init__")
+                    classes.setdefault(module, set()).add(owner[:-1])
+                    methods = {name, *(one for one in self.calls[module] if one.startswith(owner))}
+                    waiting.extend((module, one) for one in methods - known)
+                    known |= methods
+        return classes
+
     def _is_worker(
         self, caller: _Function, called: str, place: _Function, found: Mapping[str, set[str]]
     ) -> bool:
@@ -108,8 +135,10 @@ class _Graph:
         """Return by last name the functions that call it, each with the name that it calls."""
         found: dict[str, list[tuple[_Function, str]]] = {}
         for module, functions in self.calls.items():
+            if any(part.startswith("test") for part in module.split(".")):
+                continue
             for name, called in functions.items():
-                if name not in (STEP, WORKERS):
+                if name not in (STEP, WORKERS, DATASETS):
                     for one in called:
                         found.setdefault(_last(one), []).append(((module, name), one))
         return found

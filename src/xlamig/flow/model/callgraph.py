@@ -6,11 +6,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from xlamig import ir
-from xlamig.flow.model.callers import BODY, STEP, WORKERS
+from xlamig.flow.model.callers import BODY, DATASETS, SAMPLES, STEP, WORKERS
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import TRAINING, Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.site import Analysis
+from xlamig.flow.model.worker_arguments import transforms_samples
 
 _OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "numpy", "builtins"}
 
@@ -18,7 +19,7 @@ _OUTSIDE = sys.stdlib_module_names | {"torch", "torchvision", "torch_xla", "nump
 def calls_of(scopes: ScopeTable, analysis: Analysis, regions: Regions) -> Mapping[str, tuple[str, ...]]:
     """Return the callees of each function ("f") and method ("C.f"), as dotted names of imports and ".f" of
     the module's own functions; STEP lists what steps of training and forward passes are or call, WORKERS what
-    the workers of a loader call.
+    the workers of a loader call, DATASETS the methods of datasets, and SAMPLES what transforms their samples.
 
     A call that runs in some iterations or on one rank only is left out."""
     graph = _Graph(scopes, analysis, regions)
@@ -34,7 +35,9 @@ class _Graph:
         self.names = analysis.names
         self.regions = regions
         self.frequency_guards = FrequencyGuards(analysis.text)
-        self.found: dict[str, set[str]] = {STEP: set(), WORKERS: set(), BODY: set()}
+        self.found: dict[str, set[str]] = {
+            caller: set() for caller in (STEP, WORKERS, DATASETS, SAMPLES, BODY)
+        }
 
     def read(self, body: ir.Block, scope: Scope, owner: ir.ClassDef | None = None) -> None:
         """The functions of a module or class."""
@@ -45,6 +48,8 @@ class _Graph:
                 words = self.regions.of_function(node, scope)
                 if "per-step" in words:
                     self.found[STEP].add(f".{name}")
+                if owner is not None and self.regions.serves_data(scope):
+                    self.found[DATASETS].add(f".{name}")
                 if "worker" in words:
                     self.found[WORKERS].add(f".{name}")
                 self._loops(node.body, self.scopes.of(node), owner)
@@ -73,7 +78,10 @@ class _Graph:
                     continue
                 case ir.Call(func=func):
                     yield from self.called_name(func, scope, owner)
-                    yield from self._called(ir.children(node), scope, owner)
+                    transforms = [arg for arg in node.args if transforms_samples(node, arg)]
+                    self.found[SAMPLES].update(self._called(transforms, scope, owner))
+                    others = (part for part in ir.children(node) if part not in transforms)
+                    yield from self._called(others, scope, owner)
                 case _:
                     yield from self._called(ir.children(node), scope, owner)
 
@@ -92,8 +100,11 @@ class _Graph:
                 yield from self._method(rest, owner, scope)
             return
         bindings = scope.lookup(first) if first else []
-        if any(isinstance(b.node, ir.FunctionDef) and b.scope is self.scopes.module for b in bindings):
+        own = [b.node for b in bindings if b.scope is self.scopes.module]
+        if any(isinstance(node, ir.FunctionDef) for node in own):
             yield f".{first}"
+        elif not rest and any(isinstance(node, ir.ClassDef) for node in own):
+            yield f".{first}.__init__"
         elif bindings or self.scopes.module.stars:
             dotted = self.names.dotted(func, scope)
             if dotted is not None and dotted.partition(".")[0] not in _OUTSIDE:

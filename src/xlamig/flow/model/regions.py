@@ -25,6 +25,7 @@ from xlamig.flow.model.kinds import (
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.flow.model.step_methods import runs_each_step
+from xlamig.flow.model.worker_arguments import ANY_WORKER, IN_WORKERS, given_to_workers, without_partial
 from xlamig.knowledge import values as table
 
 FORWARD: ContextTags = frozenset({"forward", "per-step"})
@@ -36,6 +37,7 @@ NO_CONTEXT: ContextTags = frozenset()
 _NO_MODULE = frozenset({"object", "ABC", "Generic", "Protocol", "NamedTuple", "Enum", "Exception", "type"})
 _FUNCTION = re.compile(r"(?:^|autograd\.)Function$")
 _DATASET = re.compile(r"Data(?:set|Pipe)$")
+_OF_DATA = re.compile(r"Data_?(?:[Ss]et|[Pp]ipe|[Ll]oader|[Mm]odule)$")
 _ITERABLE = re.compile(r"Iter(?:able)?Data(?:set|Pipe)$")
 _EVERY_STEP = re.compile(
     r"^(?:_*forward(?:_\w+)?|__call__|_?(?:training|train|validation|val|eval|test|predict|prediction|shared)_step"
@@ -45,8 +47,6 @@ _OF_TRAINERS = re.compile(r"_step$|loss")
 _OF_FUNCTIONS = frozenset({"forward", "backward", "jvp", "setup_context"})
 _OF_DATASETS = frozenset({"__getitem__", "__getitems__"})
 _OF_ITERABLES = frozenset({"__iter__", "__next__"})
-_IN_WORKERS = frozenset({"collate_fn", "worker_init_fn", "data_collator"})
-_ANY_WORKER = re.compile("|".join(_IN_WORKERS))
 _COLLATOR = re.compile(r"Collat(?:or|e)")
 
 _MAY_TRAIN = re.compile(r"\.\s*(?:backward|step|zero_grad|optimizer_step)\b")
@@ -72,7 +72,17 @@ class Regions:
             if owner not in self._classes:
                 self._classes[owner] = self._methods(owner)
             words |= self._classes[owner].get(node.name, NO_CONTEXT)
-        return words
+        return words & WORKER if self.is_for_samples(owner) else words
+
+    def is_for_samples(self, owner: Scope) -> bool:
+        """Return whether only datasets make objects of a class."""
+        return owner.kind == "class" and owner.name in self.callers.samples
+
+    def serves_data(self, owner: Scope) -> bool:
+        """Return whether a class makes or loads the samples of a data set."""
+        if not isinstance(owner.node, ir.ClassDef) or owner.parent is None:
+            return False
+        return any(map(_OF_DATA.search, (*self._bases(owner.node, owner.parent), owner.node.name)))
 
     def caller(self, node: ir.FunctionDef, owner: Scope) -> str:
         """The module whose steps call a function, "" if none is known."""
@@ -208,14 +218,14 @@ class Regions:
     @cached_property
     def given_to_workers(self) -> tuple[ir.Expr, ...]:
         """The functions and classes that are given to a loader for its workers."""
-        if not _ANY_WORKER.search(self.analysis.text):
+        if not ANY_WORKER.search(self.analysis.text):
             return ()
         nodes = ir.walk(self.analysis.module)
-        return tuple(_partial(given) for node in nodes for given in _given_to_workers(node))
+        return tuple(without_partial(given) for node in nodes for given in given_to_workers(node))
 
     @cached_property
     def _workers(self) -> frozenset[str]:
-        return _IN_WORKERS | {path_of(given).rpartition(".")[2] for given in self.given_to_workers}
+        return IN_WORKERS | {path_of(given).rpartition(".")[2] for given in self.given_to_workers}
 
 
 def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.FunctionDef]) -> ContextTags:
@@ -246,31 +256,6 @@ def _role(name: str, owner: str, bases: frozenset[str], methods: dict[str, ir.Fu
         return NO_CONTEXT
     trains = any(map(is_trainer_class, bases)) and _OF_TRAINERS.search(name)
     return FORWARD if trains or any(map(is_module_class, bases)) else NO_CONTEXT
-
-
-def _given_to_workers(node: ir.Node) -> Iterator[ir.Expr]:
-    """Yield what a call, a dictionary or an assignment to an entry gives to workers."""
-    match node:
-        case ir.Call(args=args):
-            yield from (arg.value for arg in args if handed_to_workers(arg))
-        case ir.Dict(keys=keys, values=values):
-            pairs = zip(keys, values, strict=True)
-            yield from (v for k, v in pairs if isinstance(k, ir.Const) and k.value in _IN_WORKERS)
-        case ir.Assign(targets=(ir.Subscript(index=(ir.Const(value=str(key)),)),), value=value):
-            yield from (value,) if key in _IN_WORKERS else ()
-
-
-def handed_to_workers(arg: ir.Arg) -> bool:
-    """Return whether an argument is what a loader's workers call."""
-    return arg.keyword in _IN_WORKERS
-
-
-def _partial(node: ir.Expr) -> ir.Expr:
-    """The function in `partial(collate, pad=0)`; the class of `Collator(pad=0)`."""
-    if isinstance(node, ir.Call):
-        partial = path_of(node.func).rpartition(".")[2] == "partial" and node.args
-        return node.args[0].value if partial else node.func
-    return node
 
 
 def _name_in_module(node: ir.FunctionDef, owner: Scope) -> str:

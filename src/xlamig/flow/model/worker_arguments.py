@@ -1,0 +1,45 @@
+"""What is given to data sets and to the workers of their loaders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
+
+IN_WORKERS = frozenset({"collate_fn", "worker_init_fn", "data_collator"})
+ANY_WORKER = re.compile("|".join(IN_WORKERS))
+
+
+def given_to_workers(node: ir.Node) -> Iterator[ir.Expr]:
+    """Yield what a call, a dictionary or an assignment to an entry gives to workers."""
+    match node:
+        case ir.Call(args=args):
+            yield from (arg.value for arg in args if handed_to_workers(arg))
+        case ir.Dict(keys=keys, values=values):
+            pairs = zip(keys, values, strict=True)
+            yield from (v for k, v in pairs if isinstance(k, ir.Const) and k.value in IN_WORKERS)
+        case ir.Assign(targets=(ir.Subscript(index=(ir.Const(value=str(key)),)),), value=value):
+            yield from (value,) if key in IN_WORKERS else ()
+
+
+def handed_to_workers(arg: ir.Arg) -> bool:
+    """Return whether an argument is what a loader's workers call."""
+    return arg.keyword in IN_WORKERS
+
+
+def transforms_samples(call: ir.Call, arg: ir.Arg) -> bool:
+    """Return whether an argument of a call transforms the samples of a dataset."""
+    if path_of(call.func).rpartition(".")[2] == "Compose":
+        return True
+    return arg.keyword not in IN_WORKERS and arg.keyword in table.names("placing", "worker-arguments")
+
+
+def without_partial(node: ir.Expr) -> ir.Expr:
+    """The function in `partial(collate, pad=0)`; the class of `Collator(pad=0)`."""
+    if isinstance(node, ir.Call):
+        partial = path_of(node.func).rpartition(".")[2] == "partial" and node.args
+        return node.args[0].value if partial else node.func
+    return node

@@ -66,6 +66,8 @@ def test_counts_what_nothing_mentions(tmp_path: Path) -> None:
         ({"train.py": TRAIN + "    # Net().sample(1)\n"}, [6]),
         ({"table.py": "from net import build\n", "train.py": TRAIN + TABLE}, [8]),
         ({"table.py": "from net import *\n", "train.py": TRAIN + TABLE}, [8]),
+        ({"train.py": TRAIN + "    import net\n    [getattr(net, name) for name in net.__all__]\n"}, [8]),
+        ({"net.py": NET + "NAMES = ['build']\n"}, [8]),
         ({"setup.py": "from setuptools import setup\nsetup()\n"}, [6, 8]),
         ({"setup.cfg": "[metadata]\nname = net\n"}, [6, 8]),
         ({"pyproject.toml": "[build-system]\nrequires = ['hatchling']\n"}, [6, 8]),
@@ -86,6 +88,23 @@ class Task(pl.LightningModule):
 def test_a_command_line_may_load_a_class_derived_from_a_librarys(tmp_path: Path) -> None:
     found = check(tmp_path, {"task.py": LIGHTNING}).findings
     assert "task.py" in {Path(f.filename).name for f in found}
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "__all__ = ['Net', 'build']\n",
+        "__all__ = []\n__all__ += ['build']\n",
+        "class Base:\n    def f(self):\n        build(1)\nclass Wide(Base):\n    pass\n",
+    ],
+)
+def test_a_list_of_exports_and_an_unused_class_use_nothing(tmp_path: Path, rest: str) -> None:
+    assert rows(check(tmp_path, {"net.py": NET + rest})) == []
+
+
+def test_a_class_uses_its_base(tmp_path: Path) -> None:
+    rest = "class Base:\n    def f(self):\n        build(1)\nclass Wide(Base):\n    pass\nWide().f()\n"
+    assert rows(check(tmp_path, {"net.py": NET + rest})) == [8]
 
 
 def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:

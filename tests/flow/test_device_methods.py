@@ -71,3 +71,19 @@ def test_what_need_not_be_a_tensor_on_the_device(body: str) -> None:
 
 def test_a_batch_may_be_a_container() -> None:
     assert methods(FORWARD.replace("BODY", "return x.sort()")) == []
+
+
+MODE = replace(INTEREST, names=frozenset({"Tensor.mode"}), methods=frozenset({"mode"}))
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return self.actor(x).mode()", []),
+        ("policy = self.actor(x); return policy.mode()", []),
+        ("return torch.relu(x).mode()", ["Tensor.mode"]),
+    ],
+)
+def test_what_a_module_returns_may_be_a_distribution(body: str, expected: list[str]) -> None:
+    text = "import torch" + FORWARD.replace("BODY", body)
+    assert [use.name for use in facts_in(text, ApiUse, interest=MODE)] == expected

@@ -7,8 +7,10 @@ from xlamig.flow.interp.domain import LIKELY, AbstractValue
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.knowledge import signatures
+from xlamig.knowledge import values as table
 
 _OF_CONTAINERS = frozenset((*dir(list), *dir(dict)))
+_OF_DISTRIBUTIONS = table.names("distributions", "tensors")
 
 
 def record_receiver(m: State, owner: AbstractValue, name: str, node: ir.Call) -> None:
@@ -23,6 +25,7 @@ def record_receiver(m: State, owner: AbstractValue, name: str, node: ir.Call) ->
 
 
 def _is_shared(method: str, owner: AbstractValue) -> bool:
-    """Return whether modules have such a method as well, or containers where the tensor may be one."""
+    """Return whether modules have such a method as well, or where the tensor may be one of them containers or
+    distributions."""
     of_module = signatures.signature(f"Module.{method}") is not None
-    return of_module or (owner.loose and method in _OF_CONTAINERS)
+    return of_module or (owner.loose and (method in _OF_CONTAINERS or method in _OF_DISTRIBUTIONS))

@@ -53,9 +53,10 @@ class Block(NamedTuple):
 
 class Mentions(NamedTuple):
     """The names that a module defines, those that blocks mention, those in texts that something is compared
-    with, and those that it imports, which alone does not mention a name. `bases` are the last names of each
-    class's bases. The module looks up names that begin or end with one of `parts`, and any names of the
-    modules `searched`, HERE for its own; a name that it looks up in other objects stands in some text."""
+    with, and those that it imports or exports, which alone does not mention a name. `bases` are the last
+    names of each class's bases. The module looks up names that begin or end with one of `parts`, and any
+    names of the modules `searched`, HERE for its own; a name that it looks up in other objects stands in some
+    text."""
 
     defined: tuple[Defined, ...] = ()
     compared: frozenset[str] = frozenset()
@@ -100,12 +101,13 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
     bases: list[tuple[str, tuple[str, ...]]] = []
     parts: set[str] = set()
     searched: set[str] = set()
+    exports = _is_export_list(statement)
     waiting: list[tuple[ir.Node, _Around]] = [(statement, _Around(frozenset(), "", scopes.module, ()))]
     while waiting:
         node, around = waiting.pop()
         kind = type(node)
         if kind in _NAMING and (mentioned := {name for name in _named(node) if name not in around.names}):
-            if isinstance(node, ir.Alias) and not node.asname:
+            if exports or (isinstance(node, ir.Alias) and not node.asname):
                 imported |= mentioned
             else:
                 blocks.setdefault((around.scope.name, around.conditions), set()).update(mentioned)
@@ -115,9 +117,12 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
                 defined.append(Defined(scope.name, node.name, around.owner))
             if isinstance(node, ir.ClassDef):
                 bases.append((node.name, tuple(path_of(a.value).rpartition(".")[2] for a in node.args)))
-            outside = (*node.decorators, *(node.args if isinstance(node, ir.ClassDef) else node.params))
             owner = node.name if isinstance(node, ir.ClassDef) and _is_plain(node) else ""
-            waiting += [(child, around) for child in outside]
+            waiting += [(child, around) for child in node.decorators]
+            if isinstance(node, ir.ClassDef):  # a class uses its bases
+                waiting += [(child, around._replace(scope=scope)) for child in node.args]
+            else:
+                waiting += [(child, around) for child in node.params]
             inner = _Around(around.names | {node.name}, owner, scope, around.conditions)
             waiting += [(child, inner) for child in node.body]
             continue
@@ -178,6 +183,14 @@ def _does_work(part: tuple[ir.Node, ...]) -> bool:
     """Return whether a branch does something, and is not there to say that it cannot."""
     block = tuple(one for one in part if isinstance(one, ir.Stmt) and not isinstance(one, ir.Jump))
     return bool(part) and (isinstance(part[0], ir.Expr) or (bool(block) and not ends_program(block)))
+
+
+def _is_export_list(statement: ir.Stmt) -> bool:
+    """Return whether a statement says what `from module import *` imports: `__all__ = [...]`."""
+    match statement:
+        case ir.Assign(targets=(target,)) | ir.AugAssign(target=target):
+            return path_of(target) == "__all__"
+    return False
 
 
 def _named(node: ir.Node) -> Iterable[str]:

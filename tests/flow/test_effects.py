@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from xlamig.flow.model.effects import Effect, Effects, effects_of
 
-_KINDS = st.sets(st.sampled_from([Effect.READ, Effect.SYNC, Effect.WORK, Effect.BACKWARD]))
+_KINDS = st.frozensets(st.sampled_from([Effect.READ, Effect.SYNC, Effect.WORK, Effect.BACKWARD]))
 
 
 @st.composite
 def _effects(draw: st.DrawFn) -> Effects:
     must = draw(_KINDS)
-    return Effects(must, draw(_KINDS), must & draw(_KINDS), draw(st.sets(st.sampled_from("ab"))))
+    return Effects(must, draw(_KINDS), must & draw(_KINDS), draw(st.frozensets(st.sampled_from("ab"))))
 
 
 def _join(*branches: Effects) -> Effects:
@@ -43,7 +43,7 @@ def test_a_branch_that_does_nothing_leaves_no_certain_effect(one: Effects, two: 
 
 @given(_effects(), _effects())
 def test_more_effects_of_a_branch_give_more_of_the_join(one: Effects, two: Effects) -> None:
-    grown = Effects(set(one.must), set(one.may), set(one.repeated), set(one.assigned))
+    grown = Effects(one.must, one.may, one.repeated, one.assigned)
     grown.update(two)
     smaller, larger = _join(one, Effects()), _join(grown, Effects())
     assert smaller.may <= larger.may and smaller.assigned <= larger.assigned
@@ -67,6 +67,6 @@ def test_known_effects_survive_the_cache_in_one_order(effects: Effects) -> None:
 
 
 def test_effects_of_other_kinds_do_not_leave_the_module() -> None:
-    effects = Effects({Effect.READ, Effect.TRANSFER}, {Effect.TRANSFER})
+    effects = Effects(frozenset({Effect.READ, Effect.TRANSFER}), frozenset({Effect.TRANSFER}))
     assert effects.known(frozenset({Effect.READ})).must == (Effect.READ,)
     assert not effects.known(frozenset({Effect.READ})).may

@@ -60,7 +60,7 @@ class Assignment:
             thing = thing.replace(trait=Mark.GROWS, loop=0)
         if path:
             m.put(path, thing)
-        m.effects.assigned.add(target.attr)
+        m.effects.assign(target.attr)
         of_project = owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo)
         if of_project and not self._is_replaced(target, path):
             assert isinstance(owner.ref, ClassInfo)

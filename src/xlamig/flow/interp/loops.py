@@ -145,8 +145,7 @@ class Loops:
         else:
             # A sync in every iteration of a loop inside a step is one boundary of the step, by choice.
             if loop.kind != "epoch" and Effect.SYNC in effects.must:
-                effects.must.remove(Effect.SYNC)
-                effects.repeated.discard(Effect.SYNC)
+                effects.remove(Effect.SYNC)
                 effects.add(Effect.SYNC_INSIDE)
             self.m.effects.update(effects)
             if (

@@ -218,7 +218,7 @@ class State:
     def work(self, place: str) -> None:
         """Record that device work is queued."""
         if place != "host":
-            (self.effects.must if place == "device" else self.effects.may).add(Effect.WORK)
+            (self.effects.add if place == "device" else self.effects.add_possible)(Effect.WORK)
             self.synced = False
             self.device_op_count += 1
             self.waiting = True

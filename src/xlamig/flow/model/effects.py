@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
@@ -66,35 +66,53 @@ class Effects:
     """Effects so far. `must` happen on every path, `may` on some; `repeated`, a subset of `must`, happen at
     several places; `assigned` are the attributes that are set on some path."""
 
-    must: set[Effect] = field(default_factory=set)
-    may: set[Effect] = field(default_factory=set)
-    repeated: set[Effect] = field(default_factory=set)
-    assigned: set[str] = field(default_factory=set)
+    # Each branch of the program makes an instance, and most branches do nothing: the sets are shared.
+    must: frozenset[Effect] = frozenset()
+    may: frozenset[Effect] = frozenset()
+    repeated: frozenset[Effect] = frozenset()
+    assigned: frozenset[str] = frozenset()
 
     def add(self, *effects: Effect) -> None:
         """Record what happens here, whichever branch runs."""
-        self.must.update(effects)
+        if not self.must.issuperset(effects):
+            self.must = self.must.union(effects)
+
+    def add_possible(self, effect: Effect) -> None:
+        """Record what may happen here."""
+        self.may |= {effect}
+
+    def assign(self, attribute: str) -> None:
+        """Record that an attribute is set."""
+        self.assigned |= {attribute}
 
     def repeat(self, effect: Effect) -> None:
         """Record what happens here, and that it happened before if it did."""
         if effect in self.must:
-            self.repeated.add(effect)
-        self.must.add(effect)
+            self.repeated |= {effect}
+        self.add(effect)
+
+    def remove(self, effect: Effect) -> None:
+        """Take back what happens on every path."""
+        self.must -= {effect}
+        self.repeated -= {effect}
 
     def update(self, other: Effects) -> None:
         """Add the effects of what runs next."""
-        self.must |= other.must
-        self.may |= other.may
-        self.repeated |= other.repeated
-        self.assigned |= other.assigned
+        if other.must:
+            self.must |= other.must
+            self.repeated |= other.repeated
+        if other.may:
+            self.may |= other.may
+        if other.assigned:
+            self.assigned |= other.assigned
 
     def update_from_branches(self, *branches: Effects) -> None:
         """Add the join of the effects of branches, one of which runs."""
         if not any(branch.must or branch.may or branch.assigned for branch in branches):
             return  # as most branches do
-        must = set.intersection(*(branch.must for branch in branches))
+        must = frozenset.intersection(*(branch.must for branch in branches))
         self.must |= must
-        self.repeated |= set.intersection(*(branch.repeated for branch in branches))
+        self.repeated |= frozenset.intersection(*(branch.repeated for branch in branches))
         for branch in branches:
             self.may |= branch.may | (branch.must - must)
             self.assigned |= branch.assigned
@@ -106,7 +124,7 @@ class Effects:
     def without(self, dropped: Iterable[Effect]) -> Effects:
         """Return the effects without some."""
         kinds = frozenset(dropped)
-        return Effects(self.must - kinds, self.may - kinds, self.repeated - kinds, set(self.assigned))
+        return Effects(self.must - kinds, self.may - kinds, self.repeated - kinds, self.assigned)
 
     def known(self, kinds: frozenset[Effect]) -> KnownEffects:
         """Return those of some kinds as plain data."""
@@ -116,11 +134,11 @@ class Effects:
 
 def effects_of(known: KnownEffects) -> Effects:
     """Return the effects that plain data stands for."""
-    return Effects(set(known.must), set(known.may), set(known.repeated))
+    return Effects(frozenset(known.must), frozenset(known.may), frozenset(known.repeated))
 
 
 _ORDER: Mapping[Effect, int] = {effect: rank for rank, effect in enumerate(Effect)}
 
 
-def _sorted(effects: set[Effect]) -> tuple[Effect, ...]:
+def _sorted(effects: frozenset[Effect]) -> tuple[Effect, ...]:
     return tuple(sorted(effects, key=_ORDER.__getitem__))

@@ -44,9 +44,12 @@ class Reach:
         always = frozenset[str]().union(*(_always_named(mentions) for _, mentions in self._every))
         unused: dict[_Place, str] = {}
         while known:
-            uses = (block.names for places, block in self._blocks if not _around(places, unused))
-            named = always.union(*uses)
-            found = {(key, one.scope): one.name for key, one in known if one.name not in named}
+            found = {
+                (key, one.scope): one.name
+                for key, one in known
+                if one.name not in always
+                and all(_around(self._blocks[i][0], unused) for i in self._users[one.name])
+            }
             if found.keys() <= unused.keys():
                 break
             unused = found

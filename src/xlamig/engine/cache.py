@@ -56,6 +56,8 @@ def _written(value: object) -> str:
 
 
 def _ordered(value: object) -> str:
+    if isinstance(value, str):  # as most values are
+        return repr(value)
     if isinstance(value, frozenset):
         return f"frozenset({sorted(map(_ordered, value))})"
     if isinstance(value, tuple):

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import POSSIBLE, AbstractValue, join_all
+from xlamig.flow.interp.domain import POSSIBLE, AbstractValue, Alternatives, join_all
 from xlamig.flow.interp.frames import ClassInfo, Function, modules_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
@@ -18,6 +18,8 @@ _T = TypeVar("_T")
 def several(value: AbstractValue) -> list[AbstractValue]:
     """Return the values, of one class each, that a class or an object of one of several classes stands for;
     none where the class is one, or not known."""
+    if not isinstance(value.ref, Alternatives):  # as nearly always
+        return []
     refs = modules_of(value.ref) if value.kind in ("class", "instance", "module") else []
     classes = [ref for ref in refs if isinstance(ref, ClassInfo)]
     return [value.replace(ref=info) for info in classes] if 1 < len(classes) == len(refs) else []

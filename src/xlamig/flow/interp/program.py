@@ -226,10 +226,20 @@ class ModulesRun:
     @cached_property
     def trains(self) -> bool:
         """Return whether a module that ran calls `backward()`."""
-        runs = (run.analysis for run in self.machines.values() if ".backward" in run.analysis.text)
-        return any(
-            node.attr == "backward" for analysis in runs for node in of_kind(analysis.module, ir.Attribute)
+        main = self.main
+        others = (module for module, run in self.machines.items() if run is not main)
+        return _calls_backward(main.analysis.module, main.analysis.text) or any(
+            _trains(self.texts[module], module) for module in others
         )
+
+
+@lru_cache(maxsize=_KEPT)
+def _trains(source: ModuleText, module: str) -> bool:
+    return _calls_backward(_read(source, module).tree, source.text)
+
+
+def _calls_backward(tree: ir.Module, text: str) -> bool:
+    return ".backward" in text and any(node.attr == "backward" for node in of_kind(tree, ir.Attribute))
 
 
 @lru_cache(maxsize=_KEPT)

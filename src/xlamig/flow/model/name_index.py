@@ -62,7 +62,9 @@ class NameIndex:
 
     def _find_on_search_path(self, dotted: str, origin: str) -> tuple[str, str] | None:
         interface = self._interfaces.get(origin)
-        folders = folders_named(interface.search_path, self._inside) if interface is not None else ()
+        if interface is None or not interface.search_path:
+            return None
+        folders = folders_named(interface.search_path, self._inside)
         found = (self._longest(f"{folder}.{dotted}", folder) for folder in folders)
         return next((one for one in found if one is not None and self._may_hold(*one)), None)
 

@@ -200,6 +200,12 @@ def _same_constant(one: AbstractValue, other: AbstractValue) -> bool:
 
 def _marked(one: AbstractValue, other: AbstractValue, cause: Cause) -> AbstractValue:
     """Return the one whose trait, `loop` and `ref` the join keeps: with a trait, then with the cause."""
+    if (
+        one.trait is other.trait
+        and one.ref is other.ref
+        and (one.cause, one.loop) == (other.cause, other.loop)
+    ):
+        return one
 
     def rank(value: AbstractValue) -> tuple[object, ...]:
         holds = value.cause == cause and cause != ""

@@ -1,4 +1,4 @@
-"""Names that an iteration may set anew before it uses what an earlier one left."""
+"""Names that an iteration may set again before it uses what an earlier one left."""
 
 from __future__ import annotations
 

@@ -51,11 +51,11 @@ class CallContexts:
 
     def annotated(self, annotation: ir.Expr) -> AbstractValue | None:
         """Return what an annotation says of a value."""
-        return self.parameters.annotated(annotation)
+        return self.parameters.annotations.annotated(annotation)
 
     def promised(self, name: str, annotation: ir.Expr) -> AbstractValue | None:
         """Return what the annotation of a name or attribute says of it."""
-        return self.parameters.promised(name, annotation)
+        return self.parameters.annotations.promised(name, annotation)
 
     def found(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None = None) -> None:
         """A definition that is to be run in the end if nothing calls it."""

@@ -202,7 +202,7 @@ class Libraries:
 
 
 def _cuts_boxes(args: Args) -> bool:
-    """Return whether an object that mixes samples is told to paste boxes."""
+    """Return whether an object that mixes samples pastes boxes of one into the other."""
     given = [value for name, value in args.keywords.items() if name in table.names("mixing", "boxes")]
     return any(value.const is not None and value.const != 0 for value in given)
 

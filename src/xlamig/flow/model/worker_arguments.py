@@ -1,4 +1,4 @@
-"""What is given to data sets and to the workers of their loaders."""
+"""Find the arguments of data sets and of the workers of their loaders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures about judged findings in docs/accuracy.md follow from their data."""
+"""The figures about judged findings in the record of accuracy follow from their data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from benchmarks.scoreboard.history import load
 from benchmarks.scripts.results import RESULTS, Results, totals
 from benchmarks.split import SPLITS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "research" / "accuracy.md").read_text("utf-8")
+SUMMARY = (DOCS / "accuracy.md").read_text("utf-8")
 SETS = load_sets()
 
 
@@ -101,3 +103,27 @@ def test_scripts_are_what_their_results_say() -> None:
     assert cells("migrated") == [
         f"{c['migrated']} of {c['ran']}, {share(c['migrated'], c['ran'])}" for c in counts.values()
     ]
+
+
+def test_the_summary_has_the_scripts_of_the_record() -> None:
+    dev, test = totals(Results(RESULTS, resume=False).by_id.values()).values()
+    assert f"(dev {dev['migrated']} of {dev['ran']}, test {test['migrated']} of {test['ran']})" in SUMMARY
+    assert f"| {test['migrated']} of {test['ran']}, {share(test['migrated'], test['ran'])} |" in SUMMARY
+
+
+@pytest.mark.parametrize(
+    ("reading", "name"),
+    [
+        ("second", "2026-11-23-blind"),
+        ("third", "2026-11-23-blind-2"),
+        ("fourth", "2026-11-23-blind-3"),
+        ("fifth", "2026-11-23-blind-4"),
+        ("sixth", "2026-11-24-blind-5"),
+        ("seventh", "2026-11-24-blind-6"),
+    ],
+)
+def test_the_summary_counts_the_verdicts_of_blind_readings(reading: str, name: str) -> None:
+    verdicts = Counter(f.verdict for f in SETS[name] if f.strong)
+    row = next(line for line in SUMMARY.splitlines() if line.startswith(f"| {reading} "))
+    counts = [int(cell.split(",")[0]) for cell in row.strip("|").split("|")[1:]]
+    assert counts == [verdicts.total(), *(verdicts[verdict] for verdict in VERDICTS)]

@@ -146,7 +146,7 @@ def test_a_line_tells_costs_and_cause() -> None:
 
 
 def test_the_page_states_the_stored_results() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "research" / "accuracy.md").read_text("utf-8")
     found = totals(Results(RESULTS, resume=False).by_id.values())
     cells = (f"**{total['migrated']} of {total['ran']}, " for total in found.values())
     row = next(line for line in page.splitlines() if line.startswith("| **migrated** |"))

@@ -34,7 +34,9 @@ def severity(folder: Path, test: str, run: str) -> str:
     [
         ("self.use_gpu", "Work(use_gpu=True)"),
         ("self.use_gpu", "Work(use_gpu=args.use_gpu)"),
-        ("self.use_gpu", "Work(use_gpu=torch.cuda.is_available())"),  # nothing else says so
+        ("self.use_gpu", "Work(torch.cuda.is_available())"),  # nothing else says so
+        ("self.use_gpu", "Work(use_gpu=torch.cuda.is_available() or args.use_gpu)"),
+        ("self.use_gpu", "use = torch.cuda.is_available(); use = args.use_gpu; Work(use_gpu=use)"),
         ("self.use_gpu", "Work(use_gpu=torch.cuda.device_count() > 0)"),
         ("not self.use_gpu", "Work(use_gpu=torch.cuda.device_count())"),
         ("self.use_gpu", "Work(use_gpu=not torch.cuda.device_count())"),
@@ -54,6 +56,11 @@ def test_lists_what_runs_without_gpus(tmp_path: Path, test: str, run: str) -> No
     [
         ("self.use_gpu", "Work(use_gpu=torch.cuda.device_count())"),
         ("self.use_gpu", "Work(use_gpu=args.use_gpu and torch.cuda.device_count())"),
+        ("self.use_gpu", "Work(use_gpu=torch.cuda.is_available())"),
+        ("self.use_gpu", "Work(use_gpu=torch.cuda.is_available() and args.use_gpu)"),
+        ("self.use_gpu", "use = torch.cuda.is_available() and not args.cpu; Work(use_gpu=use)"),
+        ("self.use_gpu", "Work(use_gpu=True if torch.cuda.is_available() else False)"),
+        ("self.gpus > 1", "Work(gpus=min(torch.cuda.device_count(), args.gpus))"),
         ("self.use_gpu", "n = torch.cuda.device_count(); Work(use_gpu=n > 0)"),
         ("self.use_gpu", "n = torch.cuda.device_count(); Work(use_gpu=n)"),
         ("self.use_gpu > 0", "Work(use_gpu=torch.cuda.device_count())"),

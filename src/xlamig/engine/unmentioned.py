@@ -64,12 +64,13 @@ def unreached_scopes(
 
 
 def _is_off(states: Mapping[str, State]) -> Callable[[Conditions], str]:
-    """Return a function that returns the first of several conditions that never holds, "" for none."""
+    """Return a function that returns the first of several conditions that never holds, "" for none. Where
+    CUDA is missing, the rest of a program goes on only if it has another way."""
 
     def first(conditions: Conditions) -> str:
         for condition, holds in conditions:
             found = outcome(condition, states)
-            if found.holds is (not holds) and not found.of_cuda:
+            if found.holds is (not holds) and (condition.other or not found.of_cuda):
                 return condition.text if holds else f"not ({condition.text})"
         return ""
 

@@ -23,7 +23,7 @@ from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit, relocated
 from xlamig.flow.model.callers import NO_CALLERS
 from xlamig.flow.model.conditions import MAIN
-from xlamig.flow.model.option_codes import OFF
+from xlamig.flow.model.option_codes import CUDA, ENTRY, OFF, name_of
 from xlamig.flow.model.outcomes import NO_STATE, State
 from xlamig.source.text import SourceText
 
@@ -98,11 +98,16 @@ class WholeProgram:
         return replace(self, modules=modules, visits=visits, _digests={})
 
     def _switches(self, source: Source, loaded: Loaded) -> tuple[tuple[str, State], ...]:
-        """Return the options with a known state that a file tests."""
+        """Return the options with a known state that a file tests, and those that it sets where CUDA decides
+        them and placements of other files depend on them."""
         if self.switches is None:
             return ()
-        known = ((option, self.switches.get(option, NO_STATE)) for option in sorted(loaded.given.tested))
-        found = tuple((option, state) for option, state in known if state)
+        known = {option: self.switches.get(option, NO_STATE) for option in loaded.given.tested}
+        for key in loaded.given.values.keys() - known.keys():
+            if (name := name_of(key)) in self.index.placing_flags:
+                states = (self.switches.get(asked, NO_STATE) for asked in (key, ENTRY + name))
+                known[key] = next((state for state in states if CUDA in state), NO_STATE)
+        found = tuple((option, state) for option, state in sorted(known.items()) if state)
         if is_tried_out(source.source.text, source.module in self.index.import_depths):
             found += ((MAIN, (OFF,)),)
         return found

@@ -65,7 +65,7 @@ def interface_of(module: ir.Module, scopes: ScopeTable, text: str, pieces: Piece
         registries,
         search_path(module, text),
         tuple(sorted({*scopes.modules, *(b.dotted for b in _imported(scopes) if not b.block)})),
-        placing_flags(module, text),
+        placing_flags(module),
     )
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice
 from xlamig.flow.detectors.selection import Selections
 from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.cuda_flags import places, targets_in_branches
-from xlamig.flow.model.option_codes import option_of
-from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.option_codes import CUDA, kept_key, option_of
+from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
 _FLAG = re.compile(r"(?:^|_)(?:gpu|cuda)$", re.IGNORECASE)
@@ -29,7 +29,11 @@ class Flags:
         path = path_of(target)
         if not path or not self.selections.tests.asks_for_cuda(value, place):
             return
-        if self._decides_little(path, value) and not self._decides_elsewhere(target, path):
+        guarded = [node for node in ir.walk(self.analysis.module) if self._is_guarded(node, path)]
+        elsewhere = self._decides_elsewhere(target, path) or (
+            not guarded and self._decides_in_other_files(target, place.scope)
+        )
+        if _decide_little(guarded, value) and not elsewhere:
             return
         if call := _asked(value):
             fields = place.fields(call)
@@ -50,17 +54,13 @@ class Flags:
     def in_call(self, node: ir.Call, place: CodeContext) -> Iterator[DeviceChoice]:
         """Yield the fact of an argument that says whether CUDA is available, `use_gpu=...`."""
         for arg in node.args:
-            if arg.keyword is None or not _FLAG.search(arg.keyword) or isinstance(arg.value, ir.Const):
+            name = arg.keyword or ""
+            places = _FLAG.search(name) or name in self.analysis.names.project.placing_flags
+            if not places or isinstance(arg.value, ir.Const):
                 continue
             if self.selections.tests.asks_for_cuda(arg.value, place) and (call := _asked(arg.value)):
                 fields = place.fields(call)
                 yield DeviceChoice(**fields, via="flag", device="cuda", form="argument", fallback="cpu")
-
-    def _decides_little(self, path: str, value: ir.Expr) -> bool:
-        """A single selection is reported where it stands; a statement, if the flag asks only for CUDA."""
-        guarded = [node for node in ir.walk(self.analysis.module) if self._is_guarded(node, path)]
-        statements = isinstance(value, ir.Bool) and any(isinstance(node, ir.If) for node in guarded)
-        return len(guarded) < 2 and not statements
 
     def _decides_elsewhere(self, target: ir.Expr, path: str) -> bool:
         """Return whether the flag is passed on, as an argument or in an object, under a name that placements
@@ -71,11 +71,22 @@ class Flags:
             names.add(target.attr)
         return not names.isdisjoint(self.analysis.names.project.placing_flags)
 
+    def _decides_in_other_files(self, target: ir.Expr, scope: Scope) -> bool:
+        """Return whether the flag is kept in an object or a module under a name that placements of the
+        program depend on, and is false in all of it because CUDA is missing."""
+        return CUDA in self.analysis.values.switches.get(kept_key(target, scope), ())
+
     def _is_guarded(self, node: ir.Node, path: str) -> bool:
         if not isinstance(node, ir.If | ir.IfExp):
             return False
         tested = any(path_of(n) == path for n in ir.walk(node.test) if isinstance(n, ir.Name | ir.Attribute))
-        return tested and places(node, self.analysis.text)
+        return tested and places(node, self.analysis.module)
+
+
+def _decide_little(guarded: Sequence[ir.Node], value: ir.Expr) -> bool:
+    """A single selection is reported where it stands; a statement, if the flag asks only for CUDA."""
+    statements = isinstance(value, ir.Bool) and any(isinstance(node, ir.If) for node in guarded)
+    return len(guarded) < 2 and not statements
 
 
 def _asked(value: ir.Expr) -> ir.Call | None:

@@ -23,7 +23,6 @@ from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import FLAG
-from xlamig.flow.model.cuda_tests import CUDA_AVAILABLE
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
@@ -100,7 +99,7 @@ class SpecialCalls:
             return NONE
         if any(name in table.names("boundaries", kind) for kind in ("sync", "rendezvous")):
             return self._boundary(name, args)
-        if name in CUDA_AVAILABLE:
+        if name in table.names("cuda-tests", "available"):
             return AbstractValue("bool", trait=Mark.CUDA)
         if name in table.names("reads", "log-calls"):
             for arg, thing in args.pairs:

@@ -6,8 +6,9 @@ import re
 from typing import Literal, NamedTuple
 
 from xlamig import ir
+from xlamig.flow.model.cuda_questions import asks_for_cuda
 from xlamig.flow.model.known import short
-from xlamig.flow.model.option_codes import Codes, codes_of, is_constant
+from xlamig.flow.model.option_codes import CUDA, NO_CUDA, Codes, codes_of, is_constant
 from xlamig.flow.model.scopes import Scope, path_of
 
 Kind = Literal["truth", "compare", "contains", "drawn", "main", "cuda", "not", "and", "or", "unknown"]
@@ -21,8 +22,8 @@ _DRAWS = re.compile(r"\brandom\b|\brand\b|uniform")
 
 class Condition(NamedTuple):
     """A test: of the truth of an option with these codes; of how it compares with a constant, or one of
-    several; whether a string is in it; whether a number drawn from [0, 1) is below it; whether CUDA is there,
-    or is asked for."""
+    several; whether a string is in it; whether a number drawn from [0, 1) is below it; whether something is
+    on CUDA. `other` is whether the program does something else where it does not hold."""
 
     kind: Kind
     codes: Codes = frozenset()
@@ -30,6 +31,7 @@ class Condition(NamedTuple):
     value: object = None
     parts: tuple[Condition, ...] = ()
     text: str = ""
+    other: bool = False
 
 
 def condition_of(test: ir.Expr, scope: Scope, text: str) -> Condition:
@@ -37,25 +39,9 @@ def condition_of(test: ir.Expr, scope: Scope, text: str) -> Condition:
     return _condition(test, scope)._replace(text=short(text[test.start : test.end]))
 
 
-def asks_for_cuda(test: ir.Expr, scope: Scope) -> bool:
-    """Return whether a test holds only where CUDA is there, or something is asked to use it."""
-    match test:
-        case ir.Bool(op=op, values=values):
-            return (any if op == "and" else all)(asks_for_cuda(value, scope) for value in values)
-        case ir.Name(id=name):
-            found = [binding.value for binding in scope.lookup(name)]
-            return len(found) == 1 and isinstance(found[0], ir.Call) and asks_for_cuda(found[0], scope)
-        case ir.Compare(left=left, ops=(">" | ">=",), comparators=(ir.Const(),)):
-            return isinstance(left, ir.Call) and path_of(left.func).endswith("cuda.device_count")
-        case ir.Compare(left=left, ops=("==" | "in",), comparators=(right,)):
-            texts = (part.value for part in (left, right) if isinstance(part, ir.Const))
-            return any(isinstance(text, str) and text.startswith("cuda") for text in texts)
-        case ir.Call(func=func):
-            return path_of(func).endswith("cuda.is_available")
-    return isinstance(test, ir.Attribute) and test.attr == "is_cuda"
-
-
 def _condition(test: ir.Expr, scope: Scope) -> Condition:
+    if asks_for_cuda(test, scope):
+        return Condition("cuda")
     match test:
         case ir.Unary(op="not", operand=operand):
             return Condition("not", parts=(_condition(operand, scope),))
@@ -80,7 +66,8 @@ def _condition(test: ir.Expr, scope: Scope) -> Condition:
 
 def _about(condition: Condition) -> Condition:
     """Return the condition if it is about an option, and not about constants alone."""
-    return Condition("unknown") if all(map(is_constant, condition.codes)) else condition
+    known = all(map(is_constant, condition.codes)) and condition.codes.isdisjoint({CUDA, NO_CUDA})
+    return Condition("unknown") if known else condition
 
 
 def _compared(left: ir.Expr, op: str, right: ir.Expr, scope: Scope) -> Condition:

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 from xlamig import ir
 from xlamig.flow.model.by_kind import of_kind
+from xlamig.flow.model.cuda_questions import names_cuda
 from xlamig.flow.model.option_codes import asked_by, option_of
 from xlamig.flow.model.scopes import path_of
+from xlamig.per_file import per_file
 
 _BACKENDS = ("torch.backends.", "cudnn.")
-_PLACES = re.compile(r"\.cuda\b|[\"']cuda")
+_CUDA = "cuda"  # the method, the package, and how the text of a device begins
 
 
-def places(node: ir.If | ir.IfExp, text: str) -> bool:
+def places(node: ir.If | ir.IfExp, module: ir.Module) -> bool:
     """Return whether a choice places something on CUDA, in either branch."""
-    return _PLACES.search(text, node.start, node.end) is not None
+    placements = _placements(module)
+    first = bisect_left(placements, node.start)
+    return first < len(placements) and placements[first] < node.end
 
 
-def placing_flags(module: ir.Module, text: str) -> tuple[str, ...]:
+@per_file
+@cache
+def _placements(module: ir.Module) -> Sequence[int]:
+    """Return where a module calls `.cuda()`, uses `torch.cuda`, or has the text of a CUDA device."""
+    attributes = (node for node in of_kind(module, ir.Attribute) if node.attr == _CUDA)
+    texts = (node for node in of_kind(module, ir.Const) if names_cuda(node))
+    patterns = (f for f in of_kind(module, ir.FString) if f.parts and str(f.parts[0]).startswith(_CUDA))
+    return sorted(node.start for nodes in (attributes, texts, patterns) for node in nodes)
+
+
+def placing_flags(module: ir.Module) -> tuple[str, ...]:
     """Return the names of the flags and options that decide placements on CUDA, `gpu` of `if args.gpu:`."""
-    if _PLACES.search(text) is None:
-        return ()
     choices: list[ir.If | ir.IfExp] = [*of_kind(module, ir.If), *of_kind(module, ir.IfExp)]
-    return tuple(sorted({name for node in choices if places(node, text) for name in _tested(node.test)}))
+    return tuple(sorted({name for node in choices if places(node, module) for name in _tested(node.test)}))
 
 
 def _tested(test: ir.Expr) -> Iterator[str]:

@@ -6,16 +6,11 @@ from dataclasses import dataclass
 
 from xlamig import ir
 from xlamig.facts import Value
+from xlamig.flow.model.cuda_questions import asks_tensor, names_cuda
 from xlamig.flow.model.known import Known
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Scope, path_of
-from xlamig.knowledge.values import name_like
-
-CUDA_AVAILABLE = frozenset(
-    {"torch.cuda.is_available", "torch.backends.cuda.is_built", "torch.cuda.is_initialized"}
-)
-
-_BACKENDS = frozenset({"torch.distributed.get_backend", "torch.distributed.distributed_c10d.get_backend"})
+from xlamig.knowledge import values as table
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +21,16 @@ class CudaTests:
     text: str
 
     def attribute(self, node: ir.Attribute, scope: Scope) -> Known | None:
-        """`tensor.is_cuda`; what the program assigns, or an option of that name, is another thing."""
-        if node.attr != "is_cuda":
-            return None
-        path = path_of(node)
-        is_own = bool(path) and bool(scope.find(path))
-        owner = path.rpartition(".")[0].rpartition(".")[2]
-        return None if is_own or name_like("settings").search(owner) else self._test(node)
+        """`tensor.is_cuda`"""
+        return self._test(node) if asks_tensor(node, scope) else None
 
     def call(self, node: ir.Call, dotted: str | None) -> Known | None:
         """`torch.cuda.is_available()` and `device.startswith("cuda")`; `dotted` is the function's name."""
-        if dotted in CUDA_AVAILABLE:
+        if dotted in table.names("cuda-tests", "available"):
             return self._test(node, availability=True)
         match node:
             case ir.Call(func=ir.Attribute(value=asked, attr="startswith"), args=(prefix, *_)):
-                if _is_cuda(prefix.value) and (path_of(_inside_str(asked)) or self._names_a_device(asked)):
+                if names_cuda(prefix.value) and (path_of(_inside_str(asked)) or self._names_a_device(asked)):
                     return self._test(node)
         return None
 
@@ -50,15 +40,15 @@ class CudaTests:
         if len(node.ops) != 1:
             return None
         left, op, right = node.left, node.ops[0], node.comparators[0]
-        if op == "in" and isinstance(left, ir.Const) and left.value == "cuda":
+        if op == "in" and names_cuda(left):
             return self._test(node)
         if op in ("==", "!="):
             for one, other in ((left, right), (right, left)):
-                if _is_cuda(one) and self._names_a_device(other):
+                if names_cuda(one) and self._names_a_device(other):
                     return self._test(node, negated=op == "!=")
                 if _is_cuda_type(one) and _asks_for_type(other):
                     return self._test(node, negated=op == "!=")
-                if isinstance(one, ir.Const) and one.value == "nccl" and self._is_backend(other, scope):
+                if _is_backend_of_cuda(one) and self._asks_backend(other, scope):
                     return self._test(node, negated=op == "!=")
         if isinstance(right, ir.Const) and self._counts_gpus(left, scope):
             none = (op, right.value) in (("==", 0), ("<", 1), ("<=", 0))
@@ -77,12 +67,13 @@ class CudaTests:
             return made is not None and self._counts_gpus(made, scope)
         if path_of(node.func) == "len" and node.args:
             return self.names.dotted(node.args[0].value, scope) == "torch.cuda.default_generators"
-        return self.names.dotted(node.func, scope) == "torch.cuda.device_count"
+        return self.names.dotted(node.func, scope) in table.names("cuda-tests", "counts")
 
-    def _is_backend(self, node: ir.Expr, scope: Scope) -> bool:
+    def _asks_backend(self, node: ir.Expr, scope: Scope) -> bool:
         """`torch.distributed.get_backend()`, and a name for its result."""
         call = node if isinstance(node, ir.Call) else _made(node, scope)
-        return call is not None and self.names.dotted(call.func, scope) in _BACKENDS
+        asked = call and self.names.dotted(call.func, scope)
+        return asked in table.names("cuda-tests", "backends")
 
     def _names_a_device(self, node: ir.Expr) -> bool:
         """`device.type`, `args.device`, `str(device)`, `device_type`: the text decides."""
@@ -105,9 +96,8 @@ def _inside_str(node: ir.Expr) -> ir.Expr:
     return node
 
 
-def _is_cuda(node: ir.Expr) -> bool:
-    """Return whether the node is a literal such as "cuda" or "cuda:0"."""
-    return isinstance(node, ir.Const) and isinstance(node.value, str) and node.value.startswith("cuda")
+def _is_backend_of_cuda(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Const) and node.value in table.names("cuda-tests", "backend")
 
 
 def _is_cuda_type(node: ir.Expr) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from xlamig import ir
+from xlamig.flow.model.cuda_questions import asks_availability
 from xlamig.flow.model.option_codes import (
     ANY,
     ATTRIBUTE,
@@ -24,7 +25,9 @@ from xlamig.flow.model.option_codes import (
     codes_of,
     function_name,
     is_constant,
+    kept_key,
     keys_in,
+    name_of,
     option_of,
     otherwise,
 )
@@ -168,18 +171,11 @@ class _Collector:
             self._set(target, codes_of(value, scope), scope)
 
     def _set(self, target: ir.Expr, codes: Codes, scope: Scope) -> None:
-        """A local name is no option; one that is the module's or a class's is."""
-        match target:
-            case ir.Name(id=name):
-                home = scope.home(name).kind
-                if home != "function":
-                    self._add((ATTRIBUTE if home == "class" else GLOBAL) + name, codes)
-                if home == "module" and UNKNOWN not in codes and all(map(is_constant, codes)):
-                    self._add(ENTRY + name, codes)  # of settings that are a module
-            case ir.Attribute(attr=name):
-                self._add(ATTRIBUTE + name, codes)
-            case ir.Subscript() if option := option_of(target):
-                self._add(ENTRY + option, codes)
+        key = kept_key(target, scope)
+        if key:
+            self._add(key, codes)
+        if key.startswith(GLOBAL) and UNKNOWN not in codes and all(map(is_constant, codes)):
+            self._add(ENTRY + name_of(key), codes)  # of settings that are a module
 
     def _function(self, node: ir.FunctionDef, scope: Scope) -> None:
         method = scope.kind == "class"
@@ -223,7 +219,8 @@ class _Collector:
             if arg.star == "*" and not name.startswith(INSTANCE):  # an object passes on what it is given
                 positional += [ANY] * _MOST_STARRED
             elif arg.keyword is None and not arg.star:
-                positional.append(codes_of(arg.value, scope))
+                asked = asks_availability(arg.value)  # no finding says so here, as it does of a keyword
+                positional.append(ANY if asked else codes_of(arg.value, scope))
         keywords = {arg.keyword: codes_of(arg.value, scope) for arg in args if arg.keyword is not None}
         if any(arg.star == "**" for arg in args):
             keywords[STARRED] = ANY

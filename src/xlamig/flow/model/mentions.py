@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.model.conditions import Condition, asks_for_cuda, condition_of
+from xlamig.flow.model.conditions import Condition, condition_of
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
@@ -157,17 +157,16 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
 def _branches(
     node: ir.If | ir.IfExp, around: _Around, text: str, other: bool = False
 ) -> Iterator[tuple[ir.Node, _Around]]:
-    """Yield the test and the branches of a test, these under its condition if an option may decide it, or it
-    asks for CUDA where there is an `other` way."""
+    """Yield the test and the branches of a test, these under its condition if an option or CUDA may decide
+    it; a test before may lead to an `other` way."""
     yield node.test, around
     condition = condition_of(node.test, around.scope, text)
     body, orelse = _block(node.body), _block(node.orelse)
-    if asks_for_cuda(node.test, around.scope) and (other or _does_work(orelse)):
-        condition = Condition("cuda", text=condition.text)
-    for part, holds in ((body, True), (orelse, False)):
+    for part, holds, instead in ((body, True, orelse), (orelse, False, body)):
         inner = around
-        if condition.kind != "unknown" and (holds or condition.kind != "cuda"):
-            inner = around._replace(conditions=(*around.conditions, (condition, holds)))
+        if condition.kind != "unknown":
+            this = condition._replace(other=other or _does_work(instead))
+            inner = around._replace(conditions=(*around.conditions, (this, holds)))
         match part:
             case (ir.If() as further,) if not holds:
                 yield from _branches(further, inner, text, other=_does_work(body))

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from xlamig import ir
+from xlamig.flow.model.cuda_questions import is_false_without_cuda
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 
 OFF, ON, FINITE, NONE, UNKNOWN = "-", "+", "#", "~", "?"
@@ -33,7 +34,7 @@ _CONSTANTS = (OFF, ON, FINITE, NONE, CUDA, NO_CUDA, UNKNOWN, TEXT)
 _OPPOSITES = {OFF: ON, NONE: ON, TEXT: ON, ON: OFF, CUDA: NO_CUDA, NO_CUDA: CUDA}
 _FIELDS = frozenset({"field", "Field", "ib", "attrib"})
 _SAME = frozenset({"bool", "int", "float", "str"})
-_OF_CUDA = frozenset({"torch.cuda.device_count"})  # XLA004 reports it wherever it is kept
+_CUDA: Codes = frozenset({CUDA})
 _MAX_DEPTH = 4
 _LONGEST = 60  # characters of a string that is compared
 
@@ -82,6 +83,19 @@ def parameter_key(function: str, name: str) -> str:
     return function + PARAMETER + name
 
 
+def kept_key(target: ir.Expr, scope: Scope) -> str:
+    """Return the key of the option that an assignment sets; "" for a local name, which is none."""
+    match target:
+        case ir.Name(id=name):
+            home = scope.home(name).kind
+            return "" if home == "function" else (ATTRIBUTE if home == "class" else GLOBAL) + name
+        case ir.Attribute(attr=name):
+            return ATTRIBUTE + name
+        case ir.Subscript() if option := option_of(target):
+            return ENTRY + option
+    return ""
+
+
 def function_name(scope: Scope) -> str:
     """Return the name that calls of a function have: that of its class for a constructor."""
     name = scope.name.rpartition(".")[2]
@@ -121,12 +135,17 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
             left=ir.Name() | ir.Attribute() as left, ops=(">",), comparators=(ir.Const(value=0),)
         ):
             return frozenset({_only_if(_limit([codes_of(left, scope, depth + 1)]))})
-        case ir.IfExp(body=body, orelse=orelse):
-            return codes_of(body, scope, depth + 1) | codes_of(orelse, scope, depth + 1)
+        case ir.IfExp(test=test, body=body, orelse=orelse):
+            on_cuda = codes_of(test, scope, depth + 1) == _CUDA
+            first = _CUDA if on_cuda else codes_of(body, scope, depth + 1)
+            return first | codes_of(orelse, scope, depth + 1)
         case ir.Name(id=name):
             return _of_name(name, scope, depth)
-        case ir.Call(func=func) if path_of(func) in _OF_CUDA:
-            return frozenset({CUDA})
+        case ir.Call() if is_false_without_cuda(node):
+            return _CUDA  # XLA003 or XLA004 reports it wherever it is kept
+        case ir.Call(func=ir.Name(id="min"), args=args):
+            given = [codes_of(arg.value, scope, depth + 1) for arg in args]
+            return _CUDA if _CUDA in given else ANY
         case ir.Call(func=func, args=args) if path_of(func).rpartition(".")[2] in _FIELDS:
             default = next((a.value for a in args if a.keyword == "default"), None)
             return codes_of(default, scope, depth + 1) if default is not None else ANY

@@ -96,14 +96,15 @@ class OptionTable:
     def _codes(self, key: str, above: Codes) -> Codes:
         """Return the codes; none if all come from keys `above` that are asked already."""
         seen = {key}
-        waiting, found, weak, read = [key], set[str](), False, False
+        waiting, found, weak, read = [key], set[str](), False, set[str]()
         while waiting:
             one = waiting.pop()
             if not self._read(one):
                 return ANY
             seen.update(self._read(one))
             for code in self._values_of(one):
-                read = read or (code[0] == ENTRY and name_of(code) == name_of(one))
+                if code[0] == ENTRY and (name_of(code) == name_of(one) or seen.issuperset(self._read(code))):
+                    read.add(name_of(code))
                 if code[0] == NOT:
                     found |= self._opposite(code[1:], above | seen)
                     continue
@@ -118,7 +119,8 @@ class OptionTable:
                 return ANY
         if not found:
             return _NOTHING if above else ANY
-        if read and not any(key in self._explicit for key in seen if PARAMETER not in key):
+        set_here = {name_of(key) for key in seen & self._explicit if PARAMETER not in key}
+        if not read <= set_here:
             return ANY  # `f(x=args.x)`: what sets it there is not known
         known = not self._evident.isdisjoint(seen) and not (weak and not found <= _WEAK)
         return frozenset(found) if known else ANY

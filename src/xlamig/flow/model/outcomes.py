@@ -60,7 +60,7 @@ def outcome(condition: Condition, states: States) -> Outcome:
         case "main":
             return Outcome(False) if MAIN in states else UNDECIDED
         case "cuda":
-            return Outcome(False)
+            return Outcome(False, of_cuda=True)
         case "unknown":
             return UNDECIDED
     state = _state(condition, states)

@@ -4,8 +4,8 @@
 
 in an environment with torch 2.9.0. Each operator of torch's own test database is run on the samples that come
 with it. A shape rule (`xlamig.flow.interp.shape_rules`) is that of an operator if it gives the shape of every
-sample; a result type is "bool", "int" or "float" if every sample has it, "same" if it is that of the first
-operand. A line of the table is
+sample; a result type is "bool", "int", "float" or "complex" if every sample has it, "same" if it is that of
+the first operand. A line of the table is
 
     "torch.add": "broadcast same"
 """
@@ -124,6 +124,8 @@ def _dtype(found: list[tuple[Any, Any, torch.dtype]], results: list[Any]) -> str
 
 
 def _kind(dtype: torch.dtype) -> str:
+    if dtype.is_complex:
+        return "complex"
     return "bool" if dtype is torch.bool else "float" if dtype.is_floating_point else "int"
 
 

@@ -53,6 +53,20 @@ def test_a_sum_that_is_used_as_a_number_does_not(line: str) -> None:
     assert not asks_for_any(line)
 
 
+@pytest.mark.parametrize(
+    ("line", "subtracted"),
+    [
+        ("return mask.cumsum(1) * x - 1", False),
+        ("return x.sub_(mask.sum(1), alpha=2) + mask.cumsum(1)", False),
+        ("return mask.cumsum(1) - 1", True),
+        ("return 3 - mask.cumsum(1)[:, -1]", True),
+        ("return x.sub_(torch.cumsum(mask, 1))", True),
+    ],
+)
+def test_a_sum_that_is_an_operand_of_a_subtraction_is_subtracted(line: str, subtracted: bool) -> None:
+    assert ("subtracted" in proofs_of(line)) is subtracted
+
+
 @pytest.mark.parametrize("summed", ["x.exp().logical_not_()", "x.exp().gt_(0)", "x.exp().new_zeros(3)"])
 def test_methods_that_keep_the_type_of_a_number_make_no_boolean(summed: str) -> None:
     assert not proofs_of(f"return ({summed}).cumsum(1)") & {"boolean"}

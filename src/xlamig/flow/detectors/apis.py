@@ -12,11 +12,11 @@ from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.proofs import (
-    asks_for_any,
     moved_later,
     padded_later,
     padding_mask,
     sole_rendezvous,
+    use_of_sum,
 )
 from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.model.known import Known, expression, short
@@ -71,7 +71,7 @@ class Apis:
             **moved_later(name, node, place, self.analysis),
             **sole_rendezvous(name, node, self.analysis),
             **padding_mask(name, node, place, self.analysis),
-            **asks_for_any(name, node, place, self.analysis),
+            **use_of_sum(name, node, place, self.analysis),
             **padded_later(name, node, place, self.analysis),
         }
         fields["parts"] = parts

@@ -82,9 +82,9 @@ def _is(node: ir.Expr | None, value: bool) -> bool:
     return value is False if node is None else isinstance(node, ir.Const) and node.value is value
 
 
-def asks_for_any(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
+def use_of_sum(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proof "asks-for-any": a running sum is only compared with none, `x.cumsum(1) >= 1`, which a running
-    "or" answers alike."""
+    "or" answers alike; and "subtracted": it is an operand of a subtraction, which takes no Booleans."""
     block = _block_with(place.scope.node or analysis.module, place.statement[0]) if _is_sum(name) else ()
     for above in ir.walk(block[0]) if block else ():
         match above:
@@ -93,6 +93,12 @@ def asks_for_any(name: str, node: ir.Call, place: CodeContext, analysis: Analysi
                     return {"asks-for-any": "true"}
             case ir.Call(func=ir.Attribute(value=owner, attr="any" | "bool")) if _indexed(owner) is node:
                 return {"asks-for-any": "true"}
+            case ir.Binary(op="-", left=left, right=right):
+                if _indexed(left) is node or _indexed(right) is node:
+                    return {"subtracted": "true"}
+            case ir.Call(func=ir.Attribute(attr="sub" | "sub_"), args=(ir.Arg(value=other), *_)):
+                if _indexed(other) is node:
+                    return {"subtracted": "true"}
     return {}
 
 

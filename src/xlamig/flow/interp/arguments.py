@@ -92,13 +92,18 @@ def _of_class(given: AbstractValue) -> AbstractValue | None:
 
 
 def dtype_of(args: Args) -> str:
-    """Return the kind of the dtype that a call asks for: "bool", "int", "float"; "" if it names none."""
+    """Return the kind of the dtype that a call asks for: "bool", "int", "float", "complex"; "" for none."""
+    asked = args.keywords.get("return_complex")
+    if asked is not None and asked.const is True:
+        return "complex"
     given = args.keywords.get("dtype") or next((a for a in args.positional if a.kind == "api"), None)
     if given is None or given.kind != "api":
         return ""
     name = str(given.ref).rpartition(".")[2]
     if name == "bool":
         return "bool"
+    if name.startswith(("complex", "cfloat", "cdouble", "chalf")):
+        return "complex"
     return "int" if name.startswith(("int", "uint", "long", "short")) else "float"
 
 

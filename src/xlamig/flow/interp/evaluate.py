@@ -36,7 +36,7 @@ from xlamig.flow.interp.kept import kept_entry
 from xlamig.flow.interp.lengths import LASTING
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import Reads
-from xlamig.flow.interp.results import attribute_shape, sizes_of
+from xlamig.flow.interp.results import attribute_shape, real_dtype, sizes_of
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
@@ -142,7 +142,8 @@ class Evaluator:
 
     def _of_tensor(self, owner: AbstractValue, name: str) -> AbstractValue:
         if name in table.names("attributes", "tensor"):
-            return owner.replace(shape=attribute_shape(name, owner.shape), trait=None, source="")
+            dtype = real_dtype(owner.dtype) if name in table.names("attributes", "real") else owner.dtype
+            return owner.replace(shape=attribute_shape(name, owner.shape), dtype=dtype, trait=None, source="")
         if name in table.names("attributes", "shape"):
             return sizes_of(owner)
         if name == "device":

@@ -19,12 +19,22 @@ def checks(
     return {
         "on_host": bool(held) and all(o.place == "host" and o.sure == CERTAIN for o in held),
         "boolean": bool(held) and held[0].dtype == "bool" and held[0].place != "host",
+        "complex": bool(held) and held[0].dtype == "complex" and held[0].place != "host",
+        "divides_complex": divides_complex(held[0] if held else None, held[1] if len(held) > 1 else None),
         "sorted_index": any(o.trait is Mark.SORTED_INDEX and o.place != "host" for o in held),
         "host_scalar": has_host_scalar(held),
         "unequal_batches": have_unequal_batches(held),
         "behind_first": name == "fill_diagonal_" and begins_behind_first(call, is_number),
         "drops_diagonal": name == "einsum" and first is not None and drops_a_diagonal(first.const),
     }
+
+
+def divides_complex(one: AbstractValue | None, other: AbstractValue | None) -> bool:
+    """Return whether a complex tensor that may be on the device is divided by a number, None or any other
+    value than a tensor, or by a complex tensor."""
+    if one is None or one.dtype != "complex" or one.place == "host":
+        return False
+    return other is None or other.kind in ("number", "bool") or other.dtype == "complex"
 
 
 def has_host_scalar(operands: list[AbstractValue]) -> bool:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 
 from xlamig import ir
-from xlamig.facts import ChangingConstant
+from xlamig.facts import ApiUse, ChangingConstant
 from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
@@ -27,7 +27,9 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.domain.shapes import broadcast
 from xlamig.flow.interp.lengths import LASTING, is_varied_array, joined, rounded, times
 from xlamig.flow.interp.masks import as_mask
+from xlamig.flow.interp.operand_checks import divides_complex
 from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.results import dtype_with_number, joined_dtype
 from xlamig.flow.interp.sizes import VARIED
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
@@ -67,6 +69,9 @@ class Operators:
         left, right = self.m.semantics.evaluate(node.left), self.m.semantics.evaluate(node.right)
         if node.op == "-" and isinstance(left.trait, Clock) and isinstance(right.trait, Clock):
             self.reads.timed(left, right)
+        if node.op == "/" and divides_complex(left, right):
+            text = short(self.m.source(node))
+            self.m.record(ApiUse, node, LIKELY, left.why, via="operator", name="torch.div", spelled=text)
         return self.combined(node.op, left, right, node)
 
     def augmented(self, node: ir.AugAssign) -> None:
@@ -165,7 +170,7 @@ class Operators:
             known = other.kind in ("number", "bool", "none")
             return one.replace(
                 sure=one.sure if known else min(one.sure, LIKELY),
-                dtype="float" if op == "/" else one.dtype if one.dtype != "bool" or op in "&|^" else "",
+                dtype=dtype_with_number(op, one.dtype),
                 trait=one.trait if one.trait is Mark.NAN else None,
                 source="",
                 const=TOP.const,
@@ -180,7 +185,7 @@ class Operators:
             "tensor",
             place,
             sure=min(left.sure, right.sure) if place == "either" else lead.sure,
-            dtype=left.dtype if left.dtype == right.dtype else "",
+            dtype=joined_dtype(left.dtype, right.dtype),
             shape=broadcast((left.shape, right.shape)),
             cause=left.cause or right.cause,
             ref=next((side.ref for side in (left, right) if side.cause == VARIED), None),

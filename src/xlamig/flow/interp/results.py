@@ -23,7 +23,7 @@ def result_shape(name: str, owner: AbstractValue | None, args: Args) -> Shape:
 
 
 def result_dtype(name: str, first: AbstractValue | None, args: Args) -> str:
-    """Return the type of an operator's result: "bool", "int", "float", or "" where it is not known."""
+    """Return the type of an operator's result: "bool", "int", "float", "complex", or "" if it is unknown."""
     given = dtype_of(args)
     if given:
         return given
@@ -33,7 +33,26 @@ def result_dtype(name: str, first: AbstractValue | None, args: Args) -> str:
         return type(data.const).__name__
     if known.dtype == "same" or known == result_of(""):
         return first.dtype if first is not None else ""
+    if known.dtype == "real":
+        return real_dtype(first.dtype) if first is not None else ""
     return known.dtype
+
+
+def real_dtype(dtype: str) -> str:
+    """Return the type of the parts, or of the magnitude, of a tensor."""
+    return "float" if dtype == "complex" else dtype
+
+
+def joined_dtype(one: str, other: str) -> str:
+    """Return the type of what an operator makes of two tensors."""
+    return one if one == other else "complex" if "complex" in (one, other) else ""
+
+
+def dtype_with_number(op: str, dtype: str) -> str:
+    """Return the type of what an operator makes of a tensor and a real number."""
+    if op == "/" and dtype != "complex":
+        return "float"
+    return dtype if dtype != "bool" or op in "&|^" else ""
 
 
 def operands_of(name: str, owner: AbstractValue | None, args: Args) -> Operands:

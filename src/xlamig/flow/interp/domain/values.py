@@ -83,7 +83,7 @@ class AbstractValue:
 
     place    of a tensor, module or device: "device" the accelerator, "host", "either" or "" unknown
     sure     3 certain, 2 likely, 1 possible: that it is what `kind` and `place` say
-    dtype    of a tensor: "bool", "int", "float" or "" unknown
+    dtype    of a tensor: "bool", "int", "float", "complex" or "" unknown
     shape    of a tensor, as far as it is known
     loose    may as well be a container of such things: a batch, a model's output
     ref      api: its dotted name; function, class, instance: what defines it; module, optimizer: an identity

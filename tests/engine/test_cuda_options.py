@@ -83,3 +83,30 @@ def test_says_that_a_tpu_does_not_run_it(tmp_path: Path) -> None:
     options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
     (finding,) = engine.check([tmp_path], options).findings
     assert finding.message.endswith("(under `self.use_gpu`, which is false on a TPU)")
+
+
+FIT = """import torch
+def fit(x, use_gpu=False):
+    if use_gpu:
+        return x.cuda()
+    return x
+def load(fit=True):
+    return torch.utils.data.DataLoader([], {given})
+"""
+FITS = "import torch\nfrom work import fit, load\nuse_gpu = torch.cuda.is_available() and 1\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "calls", "expected"),
+    [
+        ("collate_fn=fit", "fit(x, use_gpu=use_gpu)", "info"),  # its own parameter
+        ("1", "fit(x, use_gpu=use_gpu)\ntorch.utils.data.DataLoader([], collate_fn=fit)", "error"),
+        ("1", "fit(x, use_gpu=use_gpu)\nfit(x, use_gpu=args.gpu)", "error"),
+    ],
+)
+def test_a_function_that_is_handed_on_may_be_called_in_any_way(
+    tmp_path: Path, given: str, calls: str, expected: str
+) -> None:
+    write({"work.py": FIT.format(given=given), "run.py": f"{FITS}{calls}\n"}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [f.severity for f in engine.check([tmp_path], options).findings] == [expected]

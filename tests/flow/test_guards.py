@@ -30,6 +30,30 @@ def test_a_list_of_cuda_devices_is_empty_without_cuda(source: str, expected: str
     assert guards(f"import torch\n{source}") == [expected]
 
 
+NET = """class Net(torch.nn.Module):
+ def where(self{more}):
+  {body}
+ def forward(self, x):
+  if self.where({given}):
+   torch.cuda.synchronize()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "given", "expected"),
+    [
+        ("return next(self.parameters()).is_cpu", "", "", ""),
+        ("return next(self.parameters()).is_cuda or self.force", "", "", ""),
+        ("return device == 'cuda'", ", device", "self.device", ""),
+        ("self.n += 1; return next(self.parameters()).is_cuda", "", "", ""),
+        ("return next(self.parameters()).is_cuda", "", "", "cuda"),
+        ("'Whether it is.'; return torch.cuda.is_available() and self.n > 1", "", "", "cuda"),
+    ],
+)
+def test_a_method_that_says_whether_cuda_is_in_use(body: str, more: str, given: str, expected: str) -> None:
+    assert guards("import torch\n" + NET.format(body=body, more=more, given=given)) == [expected]
+
+
 @pytest.mark.parametrize(
     "test",
     [

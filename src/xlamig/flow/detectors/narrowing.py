@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Guard, Span, Why
+from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
-from xlamig.flow.model.scopes import catches_import_errors, path_of
+from xlamig.flow.model.scopes import Scope, catches_import_errors, path_of
 from xlamig.flow.model.seldom_branches import is_seldom
 from xlamig.flow.model.site import Analysis, CodeContext
 
@@ -60,6 +61,11 @@ class Narrowing:
             for body, holds in ((statement.body, False), (statement.orelse, True)):
                 if _leaves_quietly(body):
                     place = self.where(statement.test, place, holds)
+        if _leaves(statement, place.scope) and (
+            place.block or place.scope.kind == "function"
+        ):  # cells run one by one
+            text = short(self.analysis.source(statement))
+            return guarded(place, (Guard("never", text, (statement.start, statement.end)),))
         if place.scope.kind == "function" and isinstance(statement, ir.Import | ir.Try):
             return guarded(place, _imported(statement))
         return place
@@ -132,6 +138,16 @@ def _imported(node: ir.Import | ir.Try) -> tuple[Guard, ...]:
         for alias in statement.names
         if alias.name.partition(".")[0] in _NVIDIA_ONLY
     )
+
+
+def _leaves(statement: ir.Stmt, scope: Scope) -> bool:
+    """Return whether nothing that follows a statement in its block runs."""
+    match statement:
+        case ir.Return() | ir.Assert(test=ir.Const(value=False)):
+            return True
+        case ir.Jump(kind=kind):
+            return kind != "pass"
+    return ends_program((statement,), scope=scope)
 
 
 def _leaves_quietly(body: ir.Block) -> bool:

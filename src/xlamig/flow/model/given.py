@@ -211,7 +211,7 @@ class _Collector:
         if handed and handed[0]:
             self._called(handed[0], node.args[1:], scope)  # partial(f, ...), checkpoint(f, ...)
         if name not in _CALLS_ONCE:
-            self.handed.update(handed)
+            self.handed.update(one for one in handed if not _is_own(one, scope))
 
     def _called(self, name: str, args: tuple[ir.Arg, ...], scope: Scope) -> None:
         positional: list[Codes] = []
@@ -259,6 +259,12 @@ def join_calls(one: Calls, other: Calls) -> Calls:
         for name in (*one.keywords, *(name for name in other.keywords if name not in one.keywords))
     }
     return Calls(positional, keywords, one.filled | other.filled)
+
+
+def _is_own(name: str, scope: Scope) -> bool:
+    """Return whether a function calls something of its own by a name; who hands a function to it names it."""
+    bound = scope.lookup(name)
+    return bool(bound) and all(b.kind in ("param", "value", "opaque") for b in bound)
 
 
 def _callee(node: ir.Call, name: str, scope: Scope) -> str:

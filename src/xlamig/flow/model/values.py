@@ -11,6 +11,7 @@ from xlamig.facts import Scalar, Span, Value
 from xlamig.flow.model.cuda_tests import CudaTests
 from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.known import Known, expression, join
+from xlamig.flow.model.local_values import bindings_reaching, only_result
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.scopes import Binding, Scope, path_of
@@ -175,7 +176,7 @@ class Values:
         if dotted in _INFINITIES:
             return Known(Value("constant", math.inf))
         path = path_of(node)
-        bindings = _reaching(scope.find(path) if path else [], node, scope)
+        bindings = bindings_reaching(scope.find(path) if path else [], node, scope)
         if dotted is not None and dotted.startswith(("torch.", "torch_xla.")):
             if len(bindings) < 2 or all(b.kind == "import" for b in bindings):
                 return Known(Value("api", dotted))
@@ -267,7 +268,9 @@ class Values:
             if template.kind == "constant" and isinstance(template.value, str):
                 return Known(Value("pattern", _BRACES.sub("*", template.value)))
             return self._unknown(node)
-        return self._called(node, dotted)
+        returned = only_result(node, scope)
+        result = self.of(returned, scope, depth + 1) if returned is not None else None
+        return result if result and result.value.kind == "cuda-test" else self._called(node, dotted)
 
     def _called(self, node: ir.Call, dotted: str | None) -> Known:
         """Return the text of a call; of a function that is imported under another name, with its own."""
@@ -285,15 +288,3 @@ class Values:
             constant = index.value.kind == "constant" and index.sure
             text = f"{text}:{index.value.value if constant else '*'}"
         return Known(Value("device", text), known.sure, known.defaults)
-
-
-def _reaching(bindings: list[Binding], node: ir.Expr, scope: Scope) -> list[Binding]:
-    """Return the bindings of a local name that a use may see: in the body of a function, a statement that
-    gives it a value replaces those above."""
-    before = [
-        i
-        for i, b in enumerate(bindings)
-        if b.scope is scope and b.kind == "value" and not b.block and b.end <= node.start
-    ]
-    own = before and scope.kind == "function" and all(b.scope is scope or b.kind == "param" for b in bindings)
-    return bindings[before[-1] :] if own else bindings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xlamig.findings import Finding, Frequency, Mechanism, Reason, Report
 from xlamig.report.context import Context, headline, one_line, where
@@ -20,6 +20,7 @@ _OFTEN: dict[Frequency, str] = {
 }
 
 _MOST_FILES = 5
+_MOST_HELP = 3  # of places that need something else
 _HARM: dict[Mechanism, str] = {
     "error": "fails",
     "wrong-result": "silently wrong",
@@ -66,26 +67,42 @@ def _notes(finding: Finding, context: Context) -> Iterator[tuple[str, str]]:
     written = fix is not None and fix.applicability != "display"
     if advice := finding.help or (fix.message if fix and not written else ""):
         yield "help", one_line(advice)
+    yield from (("help", text) for text in _other_help(finding, context))
     if fix and written:
         yield "fix", f"{one_line(fix.message)} ({fix.applicability})"
 
 
 def _also(finding: Finding, context: Context) -> str:
     """Return the other places of the job: `3 more places: lines 4, 5 (XLA205), model.py:7`."""
-    rows: dict[str, list[str]] = {}
+    places = _places(finding.also, finding)
+    most = len(places) if context.every else _MOST_FILES
+    left = len(places) - most
+    shown = ", ".join(places[:most])
+    shown += f" and {number(left, 'more file')}, which --all names" if left > 0 else ""
+    return f"{number(len(finding.also), 'more place')}: {shown}"
+
+
+def _other_help(finding: Finding, context: Context) -> Iterator[str]:
+    """Yield what to do at other places of the job that need something else: `line 5 (XLA205): Use ...`."""
+    groups: dict[str, list[Finding]] = {}
     for other in finding.also:
+        if other.severity != "info" and other.help and other.help != finding.help:
+            groups.setdefault(other.help, []).append(other)
+    for advice in list(groups)[: None if context.every else _MOST_HELP]:
+        yield f"{', '.join(_places(groups[advice], finding)[:_MOST_FILES])}: {one_line(advice)}"
+
+
+def _places(others: Sequence[Finding], finding: Finding) -> list[str]:
+    """Return the places of other findings, those in the file of `finding` first."""
+    rows: dict[str, list[str]] = {}
+    for other in others:
         row = str(other.place.location.row)
         place = row if other.code == finding.code else f"{row} ({other.code})"
         found = rows.setdefault(other.filename, [])
         if place not in found:
             found.append(place)
     places = list(_lines(rows.pop(finding.filename, []), str(finding.place.location.row)))
-    places += [f"{one_line(name)}:{','.join(found)}" for name, found in rows.items()]
-    most = len(places) if context.every else _MOST_FILES
-    left = len(places) - most
-    shown = ", ".join(places[:most])
-    shown += f" and {number(left, 'more file')}, which --all names" if left > 0 else ""
-    return f"{number(len(finding.also), 'more place')}: {shown}"
+    return places + [f"{one_line(name)}:{','.join(found)}" for name, found in rows.items()]
 
 
 def _lines(rows: list[str], shown: str) -> Iterator[str]:

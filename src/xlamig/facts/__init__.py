@@ -23,7 +23,7 @@ from xlamig.facts.common import (
     Why,
 )
 from xlamig.facts.interest import Interest
-from xlamig.facts.reads import Consumer, HostRead, Timing, Transfer
+from xlamig.facts.reads import Consumer, Cut, HostRead, Timing, Transfer
 from xlamig.facts.shapes import (
     Cause,
     ChangingConstant,
@@ -31,6 +31,7 @@ from xlamig.facts.shapes import (
     ChangingShape,
     DynamicShape,
     NegativeSlice,
+    Taker,
 )
 from xlamig.facts.steps import ModuleMove, RankCall, StepBoundary
 from xlamig.facts.surroundings import Environment, ToolEvent
@@ -72,6 +73,7 @@ __all__ = [
     "Consumer",
     "ContextTag",
     "ContextTags",
+    "Cut",
     "DeviceChoice",
     "DynamicShape",
     "Environment",
@@ -89,6 +91,7 @@ __all__ = [
     "Scalar",
     "Span",
     "StepBoundary",
+    "Taker",
     "Timing",
     "ToolEvent",
     "Transfer",

@@ -36,6 +36,10 @@ of a tensor, a number of iterations, the lengths of a packed sequence, a library
 remainder (`n % 100`), a test whether a mask selects anything, a number that is counted up, whether the
 parameters are updated, another branch, a loop that ends, the caller."""
 
+Cut = Literal["", "start", "end", "window", "write"]
+"""How a slice uses a number: as its start, its end or as one of two ends that both vary; or the slice is
+written."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostRead(Fact):
@@ -72,6 +76,7 @@ class HostRead(Fact):
     loop: Literal["", "training", "evaluation", "decoding"] = ""  # of steps, that it stands in itself
     consumer: Consumer = ""
     indexed: str = ""  # the name of the tensor, list ... that the value indexes or slices
+    cut: Cut = ""  # of a "number"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

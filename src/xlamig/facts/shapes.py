@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from xlamig.facts.common import Fact
+from xlamig.facts.reads import Cut
+
+Taker = Literal["", "host", "written-back", "count", "loss", "rows"]
+"""The use of the elements that a mask selects: they are only copied to the host, written at the same mask,
+counted, given to a loss, or written as rows at other indices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +39,8 @@ class DynamicShape(Fact):
     mask: str = ""
     source: str = ""  # the tensor whose elements a loop takes sizes from, see HostRead
     read: Literal["", "here"] = ""  # the size is a tensor, which the host reads at this place
-    consumer: Literal["", "host"] = ""  # the result is only copied to the host
+    consumer: Taker = ""
+    cut: Cut = ""  # of a "size"
     value: Literal["", "scalar", "tensor", "masked"] = ""  # of a mask-write
     same_shape: bool = False
     mixed: Literal["", "mask", "tensor"] = ""

@@ -28,6 +28,8 @@ class StepBoundary(Fact):
     boundary: Literal["none", "read", "some", "part", "sync", "several", "loader", "framework"]
     optimizer: Literal["plain", "xm", "none", "several"] = "none"
     accumulates: bool = False  # the optimizer's step stands under a condition
+    branched: bool = False  # it stands in one of several branches that update
+    update: str = ""  # the source text of the optimizer's step, where it stands in the loop itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

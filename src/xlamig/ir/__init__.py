@@ -63,7 +63,16 @@ from xlamig.ir.stmt import (
     With,
     WithItem,
 )
-from xlamig.ir.traversal import blocks_of, children, docstring, encloses, own_statements, statements, walk
+from xlamig.ir.traversal import (
+    blocks_of,
+    children,
+    docstring,
+    encloses,
+    own_statements,
+    path_down,
+    statements,
+    walk,
+)
 
 __all__ = [
     "Alias",
@@ -125,6 +134,7 @@ __all__ = [
     "encloses",
     "move",
     "own_statements",
+    "path_down",
     "place",
     "statements",
     "walk",

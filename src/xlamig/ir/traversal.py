@@ -102,6 +102,14 @@ def encloses(outer: Node, inner: Node) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
 
 
+def path_down(top: Node, node: Node) -> Iterator[Node]:
+    """Yield the nodes from `top` down to the parent of `node`."""
+    current: Node | None = top
+    while current is not None and current is not node:
+        yield current
+        current = next((child for child in children(current) if encloses(child, node)), None)
+
+
 def docstring(function: FunctionDef) -> object:
     """The constant that is the function's first statement; None without one."""
     match function.body:

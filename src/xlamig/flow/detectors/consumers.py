@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, cast
 
@@ -100,7 +100,7 @@ def goes_to_host(
     the host: `mask.nonzero().cpu()`."""
     copied = any(
         isinstance(above, ir.Call) and ir.encloses(above.func, node) and _copies(above)
-        for above in _path(statement, node)
+        for above in ir.path_down(statement, node)
     )
     target = _variable(statement)
     if copied or target is None or not followed:
@@ -134,7 +134,7 @@ def _variable(statement: ir.Stmt) -> str | None:
 
 def _is_consumed(node: ir.Node, statement: ir.Stmt, name_of: _NameOf) -> bool:
     """Return whether a function makes something else of the value of `node`: `f(x, n)`, not `round(n)`."""
-    calls = (above for above in _path(statement, node) if isinstance(above, ir.Call))
+    calls = (above for above in ir.path_down(statement, node) if isinstance(above, ir.Call))
     takers = (call.func for call in calls if not ir.encloses(call.func, node))
     return any(not _PASSES_ON.search(name_of(func) or path_of(func)) for func in takers)
 
@@ -160,7 +160,7 @@ def _calls(rest: Sequence[ir.Stmt], name: str) -> bool:
 def _in_node(node: ir.Node, top: ir.Node, name_of: _NameOf) -> Use:
     """Return what takes the value of `node` below `top`."""
     bound = False
-    path = list(_path(top, node))
+    path = list(ir.path_down(top, node))
     for place in range(len(path) - 1, -1, -1):
         above = path[place]
         match above:
@@ -289,12 +289,4 @@ def _names_in(statement: ir.Stmt) -> frozenset[str]:
 
 def _statement_of(node: ir.Node, top: ir.Stmt) -> ir.Stmt:
     """Return the innermost statement of `top` that `node` stands in."""
-    return [part for part in _path(top, node) if isinstance(part, ir.Stmt)][-1]
-
-
-def _path(top: ir.Node, node: ir.Node) -> Iterator[ir.Node]:
-    """Yield the nodes from `top` down to the parent of `node`."""
-    current: ir.Node | None = top
-    while current is not None and current is not node:
-        yield current
-        current = next((child for child in ir.children(current) if ir.encloses(child, node)), None)
+    return [part for part in ir.path_down(top, node) if isinstance(part, ir.Stmt)][-1]

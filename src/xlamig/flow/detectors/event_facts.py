@@ -8,8 +8,9 @@ from typing import Any
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, Fact, HostRead
-from xlamig.flow.detectors.consumers import goes_to_host, use_of
+from xlamig.flow.detectors.consumers import use_of
 from xlamig.flow.detectors.in_scope import device_in_scope
+from xlamig.flow.detectors.selected import cut_of, taker_of
 from xlamig.flow.interp.events import CONFIDENCES, Event, Recorder
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.site import CodeContext
@@ -51,7 +52,8 @@ def _use(
         return {}
     later = (block[i] for block, at in reversed(following) for i in range(at, len(block)))
     rest = tuple(islice(later, _FOLLOWING))
+    cut = {"cut": cut_of(event.node, statement)} if event.fields["via"] in ("number", "size") else {}
     if event.fact is DynamicShape:
-        return {"consumer": "host"} if goes_to_host(event.node, statement, rest) else {}
+        return {"consumer": taker_of(event.node, statement, rest), **cut}
     use = use_of(event.node, statement, rest, lambda node: names.dotted(node, place.scope) or "")
-    return use._asdict()
+    return {**use._asdict(), **cut}

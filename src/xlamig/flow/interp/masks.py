@@ -47,7 +47,7 @@ def record_mask(
         via=f"mask-{access}",
         operation=operator or "[]",
         tensor=short(tensor),
-        mask=short(m.source(part)),
+        mask=short(", ".join(map(m.source, node.index)) if access == "read" else m.source(part)),
         value=written,
         same_shape=mask.source == tensor and bool(tensor),
         mixed=mixed,

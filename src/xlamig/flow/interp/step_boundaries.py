@@ -49,6 +49,8 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         m.prove(header, inference=True)
     ends = loop.kind == "training" and boundary in ("none", "read")
     at = loop.update if ends and loop.update is not None else header
+    above = [] if loop.update is None else [*ir.path_down(loop.node, loop.update)]
+    inside = bool(above) and any(child is loop.update for child in ir.children(above[-1]))
     in_loop = Why("each iteration of this loop is a step", (header.start, header.end))
     m.record(
         StepBoundary,
@@ -59,6 +61,8 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         boundary=boundary,
         optimizer=optimizer,
         accumulates=at_times,
+        branched=inside and not at_times and any(isinstance(part, ir.If) for part in above),
+        update=short(m.source(loop.update)) if inside and loop.update is not None else "",
         parts={"body": (node.body[0].start, node.body[-1].end)},
     )
 

@@ -1,0 +1,93 @@
+"""Find what a tensor cuts, and what takes the elements that a mask selects: advice depends on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from xlamig import ir
+from xlamig.facts import Cut, Taker
+from xlamig.flow.detectors.consumers import goes_to_host
+from xlamig.flow.model.scopes import path_of
+
+_SCATTERS = re.compile(r"^(?:index_(?:copy|put|add|fill)|scatter(?:_add|_reduce)?)_?$")
+_LOSSES = re.compile(r"loss|criterion|cross_entropy|(?:^|_)(?:bce|nll|mse)(?:_|$)", re.IGNORECASE)
+_COUNTS = frozenset({"numel", "nelement", "size", "shape"})
+
+
+def cut_of(node: ir.Node, statement: ir.Stmt) -> Cut:
+    """Return which end of a slice `node` is, or that the slice is written; "" outside of slices. `node` is
+    the bound, or the subscript."""
+    path = [*ir.path_down(statement, node), node]
+    subscript = next((part for part in reversed(path) if isinstance(part, ir.Subscript)), None)
+    slices = [part for part in (subscript.index if subscript else ()) if isinstance(part, ir.Slice)]
+    cut = next((part for part in slices if node is subscript or ir.encloses(part, node)), None)
+    if subscript is None or cut is None:
+        return ""
+    if _is_target(subscript, statement):
+        return "write"
+    lower, upper = (isinstance(end, ir.Const | None) for end in (cut.lower, cut.upper))
+    return "end" if lower else "start" if upper else "window"
+
+
+def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Taker:
+    """Return what takes the elements that `node`, an index with a mask, selects in a statement, or that a
+    variable holds which one later call takes."""
+    if goes_to_host(node, statement, rest):
+        return "host"
+    if not isinstance(node, ir.Subscript):
+        return ""
+    if _writes_back(node, statement):
+        return "written-back"
+    above = [*ir.path_down(statement, node)][-1]
+    if isinstance(above, ir.Attribute) and above.attr in _COUNTS:
+        return "count"
+    if taken := _in_call(node, statement):
+        return taken
+    name = _variable(statement)
+    uses = [] if name is None else [(use, later) for later in rest for use in _uses(later, name)]
+    return _in_call(*uses[0]) if len(uses) == 1 else ""
+
+
+def _in_call(node: ir.Node, statement: ir.Stmt) -> Taker:
+    """Return what the innermost call that gets `node` as an argument does with it."""
+    call = next(
+        (part for part in reversed([*ir.path_down(statement, node)]) if isinstance(part, ir.Call)), None
+    )
+    if call is None or ir.encloses(call.func, node):
+        return ""
+    name = call.func.attr if isinstance(call.func, ir.Attribute) else path_of(call.func)
+    if name == "len":
+        return "count"
+    return "rows" if _SCATTERS.search(name) else "loss" if _LOSSES.search(name) else ""
+
+
+def _variable(statement: ir.Stmt) -> str | None:
+    match statement:
+        case ir.Assign(targets=(ir.Name(id=name),)):
+            return name
+    return None
+
+
+def _uses(statement: ir.Stmt, name: str) -> list[ir.Name]:
+    return [use for use in ir.walk(statement) if isinstance(use, ir.Name) and use.id == name]
+
+
+def _writes_back(node: ir.Subscript, statement: ir.Stmt) -> bool:
+    """Return whether a statement writes at the very mask that it reads at: `x[m] = -x[m]`."""
+    targets = statement.targets if isinstance(statement, ir.Assign) else ()
+    return any(isinstance(target, ir.Subscript) and _alike(target.index, node.index) for target in targets)
+
+
+def _alike(one: Sequence[ir.Expr], other: Sequence[ir.Expr]) -> bool:
+    same = (path_of(a) and path_of(a) == path_of(b) for a, b in zip(one, other, strict=False))
+    return len(one) == len(other) and all(same)
+
+
+def _is_target(subscript: ir.Subscript, statement: ir.Stmt) -> bool:
+    match statement:
+        case ir.Assign(targets=targets):
+            return any(ir.encloses(target, subscript) for target in targets)
+        case ir.AugAssign(target=target):
+            return ir.encloses(target, subscript)
+    return False

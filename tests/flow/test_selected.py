@@ -1,0 +1,68 @@
+"""Advice about masks and slices follows from what takes the elements, and from which end varies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlamig import engine
+from xlamig.findings import Finding
+
+HEAD = """import torch
+def train(model, loader, optimizer, table, criterion, positions, kept):
+    for x, lengths in loader:
+        x, lengths = x.to("xla"), lengths.to("xla")
+        z = model(x)
+        m = z > 0
+        n = lengths.max()
+"""
+TAIL = """        z.sum().backward()
+        optimizer.step()
+        torch_xla.sync()
+"""
+
+
+def found(text: str, **settings: Any) -> list[Finding]:
+    options = engine.Options(settings, isolated=True, stdin=("train.py", text.encode()))
+    return list(engine.check([Path("train.py")], options).findings)
+
+
+CASES = {
+    "y = z[m]": "Compute on all elements and mask the result",
+    "y = model(z[m])": "Compute on all elements and mask the result",
+    "z[m] = model(z[m])": "Compute the new values for all elements",
+    "y = z[m].mean()": "Compute on all elements and mask the result",
+    "y = z[m].cpu()": "Copy tensor and mask to the host first",
+    "y = z[m].numel() == 3": "Take the number from the mask itself",
+    "y = z[m].shape[0]": "Take the number from the mask itself",
+    "y = len(z[m])": "Take the number from the mask itself",
+    "y = z[m].sum().numel()": "Compute on all elements and mask the result",
+    "y = criterion(z[m], x)": "Give the loss all elements",
+    "y = z[m]; w = torch.nn.functional.cross_entropy(y, x)": "Give the loss all elements",
+    "y = z[m]; kept.append(y); w = criterion(y)": "Compute on all elements and mask the result",
+    "table.index_copy_(0, positions, z[m])": "Write all rows",
+    "table.index_copy_(0, positions, model(z[m]))": "Compute on all elements and mask the result",
+    "y = z[0, m[0]]": "`y = torch.where(mask, new, y)`",
+    "y = z[:n]": "Keep the whole tensor, and mask the surplus",
+    "y = z[1:n]": "Keep the whole tensor, and mask the surplus",
+    "y = z[n:]": "mask what comes before: `torch.arange(length) >= n`",
+    "y = z[n:n + 4]": "Read a window of fixed length",
+    "z[:, n:] = 0": "Write by a mask of positions",
+    "z[:, n:] += 1": "Write by a mask of positions",
+    "y[0] = z[n:]": "mask what comes before",
+}
+
+
+@pytest.mark.parametrize("line", CASES)
+def test_help_fits_what_takes_the_elements_and_which_end_varies(line: str) -> None:
+    text = HEAD + "".join(f"        {part}\n" for part in line.split("; ")) + TAIL
+    helps = {f.help or "" for f in found(text, select=["XLA202", "XLA109"])}
+    assert len(helps) == 1
+    assert CASES[line] in helps.pop()
+
+
+def test_a_mask_beside_other_indices_is_shown_with_them() -> None:
+    (finding,) = found(HEAD + "        y = z[0, m[0]]\n" + TAIL, select=["XLA202"])
+    assert finding.message.startswith("`z[0, m[0]]` has a different length")

@@ -10,6 +10,7 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact, Why
 from xlamig.findings import Confidence
+from xlamig.flow.detectors.device_maps import is_gpu_number, whole_model_devices
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.ranks import is_rank
 from xlamig.flow.detectors.receivers import receiver_of
@@ -75,7 +76,7 @@ class Devices:
             position = "to"
         for arg in node.args[1:] if method == "to" else node.args:
             if arg.keyword == "device_map":
-                yield from self.literal(arg.value, "device-map", place)
+                yield from self._device_map(arg.value, place)
             if arg.keyword != "device":
                 continue
             made = position == "factory" and dotted not in _INDEXED
@@ -84,6 +85,14 @@ class Devices:
                     arg.value, "cuda:*", position, "rank", place, "device", "certain", (), "index"
                 )
             yield from self.literal(arg.value, position, place)
+
+    def _device_map(self, node: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
+        yield from self.literal(node, "device-map", place)
+        devices = list(whole_model_devices(node, place.scope))
+        for device in devices:
+            yield from self.literal(device, "device-map", place)
+        if any(is_gpu_number(device, place.scope, self.analysis) for device in devices):
+            yield self._fact(node, "cuda:*", "device-map", "rank", place, "device", "certain", (), "index")
 
     def in_defaults(self, params: tuple[ir.Param, ...], place: CodeContext) -> Iterator[DeviceChoice]:
         """Yield the devices that are defaults of parameters."""

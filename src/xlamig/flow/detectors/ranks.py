@@ -8,7 +8,8 @@ from xlamig import ir
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 
-_NAME = re.compile(r"(?:^|_)rank_*$|^gpu_*$|(?:^|_)gpu_?id_*$|local_process_index_*$", re.IGNORECASE)
+_NAME = re.compile(r"(?:^|_)rank_*$|^gpu_*$|(?:^|_)gpu_?id_*$|(?:local_)?process_index_*$", re.IGNORECASE)
+_PROCESS = re.compile(r"process_index_*$")
 _CALL = re.compile(r"get_(?:\w+_)?rank$|^rank$")
 _VARIABLE = re.compile(r"environ|getenv")
 _MAX_NAMES = 3  # followed from one to the next
@@ -32,8 +33,8 @@ def is_rank(node: ir.Expr, scope: Scope, analysis: Analysis, depth: int = 0) -> 
 
 def _is_named(node: ir.Name | ir.Attribute, scope: Scope, analysis: Analysis, depth: int) -> bool:
     path = path_of(node)
-    if not path:
-        return False
+    if not path:  # `Accelerator().local_process_index`
+        return isinstance(node, ir.Attribute) and _PROCESS.search(node.attr) is not None
     if _NAME.search(path.rpartition(".")[2]):
         known = analysis.values.of(node, scope).value
         return known.kind == "expression" or type(known.value) is int or known.value is None

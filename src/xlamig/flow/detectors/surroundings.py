@@ -10,6 +10,7 @@ from xlamig import ir
 from xlamig.facts import Environment, Launch, Package, Why
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
+from xlamig.knowledge import values as table
 
 _BACKEND_NAME = re.compile(r"(?:^|[_-])backend$", re.IGNORECASE)
 _GPU_BACKENDS = frozenset({"nccl"})
@@ -47,6 +48,8 @@ class Backends:
             return
         if dotted is not None and self.analysis.names.interest.wants(dotted):
             return  # the call itself is a fact with its arguments
+        if dotted in table.names("backends", "replaced"):
+            return
         for arg in node.args:
             if arg.keyword and _BACKEND_NAME.search(arg.keyword) and _is_gpu_backend(arg.value):
                 yield self._fact(arg.value, "setting", place)

@@ -66,6 +66,8 @@ def severity(folder: Path, files: dict[str, str], *paths: str) -> str:
         {"train.py": PARSED.replace("action='store_true'", "default=None")},
         {"train.py": CONFIGURED, "a.yaml": "use_ckpt: False\n", "b.yaml": "use_ckpt: True\n"},
         {"train.py": CONFIGURED, "a.yaml": "use_ckpt: ${ckpt}\n"},
+        {"train.py": CONFIGURED, "a.yaml": "use_ckpt: null\n"},  # and what is it else?
+        {"train.py": CONFIGURED, "a.yaml": "use_ckpt: ~\n", "b.yaml": "use_ckpt: true\n"},
         {"train.py": CONFIGURED, "a.yaml": "use_ckpt: false\n", "configs/b.json": '{"use_ckpt": true}'},
         {"train.py": CONFIGURED, "a.yaml": "use_ckpt: false\n", "big.py": "use_ckpt = True\n"},
         {"train.py": CONFIGURED},  # its settings are nowhere
@@ -90,6 +92,7 @@ def test_lists_what_something_may_turn_on(tmp_path: Path, files: dict[str, str])
         {"train.py": PARSED, "run.sh": "# python train.py --use-ckpt\npython train.py\n"},
         {"train.py": PARSED, "README.md": "The option `use_ckpt` saves memory\n"},
         {"train.py": CONFIGURED, "a.yaml": "use_ckpt: False  # needs time\n"},
+        {"train.py": CONFIGURED, "a.yaml": "use_ckpt: ~\n", "b.yaml": "use_ckpt: false\n"},
         {"train.py": TRAIN + "from config import Config\nnet = Net(use_ckpt=Config().use_ckpt)\n",
          "config.py": DATACLASS},
         {"train.py": TRAIN + "net = Net()\n", "tests/test_net.py": "import net\nnet.Net(use_ckpt=True)\n"},
@@ -213,6 +216,8 @@ IMPORTS = {"train.py": "import torch\nfrom net import Net\nNet()\n"}
         ("    print(Net()(x).shape)\n", IMPORTS, "info"),
         ("    print(Net()(x).shape)\n", {}, "error"),
         ("    train(Net(), x)\n", IMPORTS, "error"),
+        ("    for b in DataLoader(Data()):\n        print(b)\n", IMPORTS, "info"),
+        ("    for b in DataLoader(Data()):\n        Net().eval()(b)\n", IMPORTS, "error"),
         ("    main()\n", IMPORTS, "error"),
         ("    args = parser.parse_args()\n", IMPORTS, "error"),
     ],
@@ -222,6 +227,20 @@ def test_a_block_that_tries_out_a_module_is_no_program(
 ) -> None:
     write({"net.py": BLOCK + block, **files}, tmp_path)
     options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]
+
+
+DRAWS = "import torch\nx = torch.rand(2, device=device)\n"
+SEEDS = "import torch\nif __name__ == '__main__':\n    torch.manual_seed(0)\n"
+
+
+@pytest.mark.parametrize(("imports", "expected"), [("", "warning"), ("import net\n", "info")])
+def test_a_seed_that_tries_out_a_module_is_no_seed_of_the_program(
+    tmp_path: Path, imports: str, expected: str
+) -> None:
+    net = SEEDS + "    y = torch.rand(2, device=device)\n"
+    write({"net.py": net, "train.py": imports + DRAWS}, tmp_path)
+    options = engine.Options({"select": ["XLA408"]}, isolated=True, jobs=1, cache=False)
     assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]
 
 

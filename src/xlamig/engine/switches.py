@@ -13,7 +13,7 @@ from xlamig.engine.remembered import Remembered
 from xlamig.engine.source import Source
 from xlamig.findings import Aside
 from xlamig.flow.model.given import Given
-from xlamig.flow.model.option_codes import FINITE, OFF, ON, TEXT, UNKNOWN
+from xlamig.flow.model.option_codes import FINITE, NONE, OFF, ON, TEXT, UNKNOWN
 from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.switches import Switches
 
@@ -24,12 +24,14 @@ _WORDS = {
     **dict.fromkeys(("false", "0", "0.0", "no", "off"), OFF),
     **dict.fromkeys(("true", "1", "yes", "on"), ON),
 }
+_NOTHING = frozenset({"~", "null", "none"})
 _VALUE = re.compile(r"""["']?[ \t]*(?:[:=][ \t]*|[ \t]+)["']?([^\s"'`,;})\]\\]+)""")
 _PLAIN = re.compile(r"[\w.+-]+")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?")
+# A loader without a model tries out the data.
 _RUNS = re.compile(
-    r"\b(?:main|train|run|evaluate|test|launch|spawn|demo|fit)\w*\(|argparse|parse_args|Parser|argv|DataLoader|optim"
-    r"|backward|\bfire\b"
+    r"\b(?:main|train|run|evaluate|test|launch|spawn|demo|fit)\w*\(|argparse|parse_args|Parser|argv|optim|backward"
+    r"|\bfire\b|DataLoader(?=(?s:.*)(?:load_state_dict|\.eval\(|\.train\())"
 )
 _MAIN = "\nif __name__ == "
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
@@ -98,7 +100,9 @@ def _given_elsewhere(
 
 def _code_of(word: str) -> str:
     """Return the code of a value that is written in a file."""
-    if not _PLAIN.fullmatch(word) or word.lower() in ("null", "none"):
+    if word.lower() in _NOTHING:
+        return NONE
+    if not _PLAIN.fullmatch(word):
         return UNKNOWN
     return _WORDS.get(word.lower(), FINITE if _NUMBER.fullmatch(word) else TEXT + word)
 

@@ -25,6 +25,7 @@ GuardKind = Literal[
     "unset",  # a flag that its class's constructor sets to False or None, and nothing in the file to more
     "half",  # only for tensors of float16, which a port to bfloat16 no longer has
     "off",  # a test of an option that everything in the project leaves off, or on
+    "self-test",  # `if __name__ == "__main__":` of a module that others import
     "type-checking",
 ]
 

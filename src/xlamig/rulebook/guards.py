@@ -14,7 +14,7 @@ Policy = Literal["plain", "lower", "silent"]
 
 _DEAD: frozenset[GuardKind] = frozenset({"never", "type-checking"})
 _OPTIONAL: frozenset[GuardKind] = frozenset(
-    {"optional-import", "package", "hasattr", "version", "unset", "off", "half"}
+    {"optional-import", "package", "hasattr", "version", "unset", "off", "half", "self-test"}
 )
 _CLOSED: Mapping[Target, frozenset[GuardKind]] = {
     "torch_xla": _OPTIONAL | {"cuda", "other-device", "no-xla"},
@@ -47,9 +47,10 @@ def _never_entered(guard: Guard, target: Target) -> bool:
 def policy(fact: Fact, guarded: Guarded, target: Target) -> Policy:
     if any(guard.kind in _DEAD for guard in fact.guards):
         return "silent"
-    if guarded == "ignore" or not closed_guards(fact, target):
-        return "plain"
-    return guarded
+    closed = closed_guards(fact, target)
+    if guarded == "ignore":  # but what tries out one module is not the program that a rule is about
+        return "lower" if any(guard.kind == "self-test" for guard in closed) else "plain"
+    return guarded if closed else "plain"
 
 
 def condition(message: str, guard: Guard) -> str:
@@ -90,7 +91,7 @@ def explain(guard: Guard, row: int) -> str:
         return f"a TPU does not run this: `{guard.text}` is false there (line {row})"
     if guard.kind == "unset":
         return f"this runs only if `{guard.text}` is set from outside, the class leaves it off (line {row})"
-    if guard.kind == "off" and "__name__" in guard.text:
+    if guard.kind == "self-test":
         return f"this tries out a module that others import, and runs only if it is run itself (line {row})"
     if guard.kind == "off":
         return f"this runs only if `{guard.text}` holds, which nothing in the project makes true (line {row})"

@@ -118,9 +118,12 @@ class Guards:
         """Return the kind of a test that has the other outcome in the whole project, or wherever CUDA is
         missing, because of the values of an option."""
         switches = self.values.switches
-        found = outcome(condition_of(test, scope, ""), switches) if switches else UNDECIDED
+        condition = condition_of(test, scope, "")
+        found = outcome(condition, switches) if switches else UNDECIDED
         if found.holds is not (not holds):
             return None
+        if condition.kind == "main":
+            return "self-test"
         return "cuda" if found.of_cuda else "off"
 
     def _is_left_off(self, test: ir.Expr, scope: Scope) -> bool:

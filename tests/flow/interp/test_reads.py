@@ -31,6 +31,8 @@ SILENT = {
     "a dictionary's get": "{}.get(loss)",
     "a class of tensors on the device": "z = x.type(torch.cuda.FloatTensor)",
     "a dtype": "z = x.type(torch.float32).type(x.type())",
+    "the dtype of an unknown object": "z = torch.ones(3).to(extra.model.dtype); float(z.sum())",
+    "a dtype by its name": "weight_dtype = extra; z = torch.ones(3).to(weight_dtype); float(z.sum())",
     "a layer at a Python number": "layers = nn.ModuleList([model]); z = layers[0]",
     "a variable on the host": "from torch.autograd import Variable\nfloat(Variable(torch.ones(3).sum()))",
     "arithmetic": "z = sum([loss, loss]) + abs(loss) + loss ** 2 + max(1, 2)",

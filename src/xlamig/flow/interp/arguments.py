@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from xlamig import ir
 from xlamig.flow.interp.domain import CERTAIN, DEVICE, LIKELY, AbstractValue, as_tensor, inside
+from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 _HOST = AbstractValue("device", "host")
@@ -79,9 +80,15 @@ def destination(name: str, args: Args) -> AbstractValue | None:
         if isinstance(given.const, str) and not given.place:
             return None  # the name of no device: a unit, a format
         return AbstractValue("device", given.place or "device", sure=CERTAIN if given.place else LIKELY)
-    if given.kind == "none":
+    if given.kind == "none" or (given.kind == "unknown" and _is_called_dtype(args)):
         return None
     return AbstractValue("device", "device", sure=LIKELY)
+
+
+def _is_called_dtype(args: Args) -> bool:
+    """Return whether the name of the first argument says that it is a dtype."""
+    node = args.node(0)
+    return node is not None and table.name_like("dtype").search(path_of(node).rpartition(".")[2]) is not None
 
 
 def _of_class(given: AbstractValue) -> AbstractValue | None:

@@ -13,7 +13,7 @@ def by_convention(name: str) -> AbstractValue:
     """Return what an attribute of an unknown object may be, by its name."""
     if table.name_like("device").search(name):
         return AbstractValue("device", "device", sure=LIKELY)
-    return TOP
+    return AbstractValue("dtype") if table.name_like("dtype").search(name) else TOP
 
 
 def is_move(node: ir.Expr | None) -> bool:

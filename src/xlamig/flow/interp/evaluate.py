@@ -171,7 +171,7 @@ class Evaluator:
         return AbstractValue("tensor", owner.place or "either", sure=LIKELY, why=owner.why)
 
     def _of_unseen(self, owner: AbstractValue, name: str) -> AbstractValue:
-        known = name in table.names("attributes", "shape") or name == "device"
+        known = name in table.names("attributes", "shape") or name in ("device", "dtype")
         return self._of_tensor(as_tensor(owner), name) if known else owner
 
     def _const(self, node: ir.Const) -> AbstractValue:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.checkpointed import run_checkpointed
 from xlamig.flow.interp.domain import (
     LIKELY,
     NONE,
@@ -30,6 +31,8 @@ class ModuleMethods:
         """Return what a method of every module gives; None for another method."""
         if name in table.names("modules", "same"):
             return module
+        if name in table.names("modules", "checkpointing"):
+            return run_checkpointed(self.m, args, node)
         if name == "save_pretrained":
             if module.place == "device":
                 self.m.effects.add(Effect.SAVE)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.checkpointed import run_checkpointed
 from xlamig.flow.interp.collating import batch_by
 from xlamig.flow.interp.distributions import checking
 from xlamig.flow.interp.domain import (
@@ -150,8 +151,8 @@ class TorchCalls:
             case "tensors":
                 result = self.tensors.operation(name, name.rpartition(".")[2], None, args, node)
                 return AbstractValue("sequence", element=result)
-            case "output":
-                return self.modules.output(args, node, LIKELY)
+            case "checkpointed":
+                return run_checkpointed(self.m, args, node) or self.modules.output(args, node, LIKELY)
             case "first" | "copy" | "with-weight":
                 first = self.moves.copied(first) if word == "copy" else first
                 return with_weight_by(name, first, args) if word == "with-weight" else first

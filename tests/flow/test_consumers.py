@@ -68,6 +68,11 @@ CASES = {
     "n = 'loss %s' % z.max().item()": "Read `z.max()` after",
     "n = int(z.max()) + 1; y = scatter_add(y, x, dim_size=n); table[0] = y": "Use the largest size",
     "n = int(z.max()) + 1; y = scatter_add(y, x, weight=n); table[0] = y": "Read `z.max()` after",
+    "n = lengths.max().item(); table[0] = n": "Take `lengths.max()` from the CPU's copy",
+    "table = lengths.cpu()": "Take `lengths` from the CPU's copy",
+    "if lengths[0] > 3: z = z / 2": "Test the CPU's copy",
+    "if lengths[0] > 3: raise ValueError": "Test the CPU's copy",
+    "n = max(lengths); table[0] = n": "from the CPU's copy of `lengths`",
     "n = float(z.max()) + 1; m = round(n); kept.append(m)": "Read after `torch_xla.sync()`, all values",
 }
 
@@ -86,7 +91,7 @@ def test_help_fits_what_takes_the_value(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
-        ("y = max(lengths) + 1", "`lengths.max()` for the elements of one tensor"),
+        ("w = z.abs(); y = max(w) + 1", "`w.max()` for the elements of one tensor"),
         ("y = torch.zeros(3, max(lengths))", "Use the padded length"),
         ("n = max(lengths); y = torch.arange(n)", "Use the padded length"),
         ("w = x.abs(); n = min(w); y = torch.arange(n)", "`torch.arange(largest) < w.min()`"),

@@ -50,6 +50,7 @@ class HostRead(Fact):
     counts the reads of one iteration of a step loop. `over` says that a loop reads one tensor after another;
     "rows" is of the loop itself, whose iterations read numbers out of the rows of a tensor; "elements" is a
     read of a different element of the tensor `source` every iteration, which leaves that tensor as it is.
+    `origin` is "host" where the tensor is computed from nothing but data that were moved to the device.
     """
 
     kind: ClassVar[str] = "host-read"
@@ -73,6 +74,7 @@ class HostRead(Fact):
     nth: Literal["only", "first", "later"] = "only"
     over: Literal["", "parameters", "state-dict", "list", "rows", "elements"] = ""
     source: str = ""
+    origin: Literal["", "host"] = ""
     loop: Literal["", "training", "evaluation", "decoding"] = ""  # of steps, that it stands in itself
     consumer: Consumer = ""
     indexed: str = ""  # the name of the tensor, list ... that the value indexes or slices

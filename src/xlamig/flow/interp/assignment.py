@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.conventions import is_moved_model
-from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of, join
+from xlamig.flow.interp.domain import LIKELY, MISSING, ON_HOST, AbstractValue, Mark, element_of, join
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.moves import Moves
@@ -56,6 +56,8 @@ class Assignment:
         record_growth_of(m, thing, f".{target.attr}")
         if thing.cause in ("dynamic", *VALUE_SIZES) and m.frame.scope.name.endswith(".__init__"):
             thing = thing.replace(cause="")  # read once, and the same every step
+        if thing.const is ON_HOST:  # methods may change it, and the data of another step
+            thing = thing.replace(const=MISSING)
         if thing.trait is Mark.APPENDED and m.frequency == "step":
             thing = thing.replace(trait=Mark.GROWS, loop=0)
         if path:

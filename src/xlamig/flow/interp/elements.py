@@ -1,10 +1,12 @@
-"""Elements of tensors of integers."""
+"""Elements of tensors of integers, and tensors of integers as positions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xlamig import ir
 from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.state import State
 from xlamig.knowledge import values as table
 
 
@@ -17,3 +19,13 @@ def takes_element(base: AbstractValue, index: Sequence[AbstractValue], path: str
         return False
     rows = index[0].const in (0, 1) and f"{path}[0]" in text and f"{path}[1]" in text
     return not rows and not table.name_like("index-pairs").search(path.rpartition(".")[2])
+
+
+def prove_positions(
+    state: State, node: ir.Subscript, base: AbstractValue, index: Sequence[AbstractValue]
+) -> None:
+    """Record the parts of an index of a tensor that are tensors of integers."""
+    for part, found in zip(node.index, index, strict=True):
+        if isinstance(part, ir.Name | ir.Attribute | ir.Call | ir.Binary):
+            integers = found.kind == "tensor" and found.dtype == "int"
+            state.prove(part, position=integers and base.kind == "tensor")

@@ -143,7 +143,8 @@ class Evaluator:
     def _of_tensor(self, owner: AbstractValue, name: str) -> AbstractValue:
         if name in table.names("attributes", "tensor"):
             dtype = real_dtype(owner.dtype) if name in table.names("attributes", "real") else owner.dtype
-            return owner.replace(shape=attribute_shape(name, owner.shape), dtype=dtype, trait=None, source="")
+            const, shape = owner.const if name != "grad" else TOP.const, attribute_shape(name, owner.shape)
+            return owner.replace(shape=shape, dtype=dtype, trait=None, source="", const=const)
         if name in table.names("attributes", "shape"):
             return sizes_of(owner)
         if name == "device":

@@ -143,8 +143,12 @@ class _Weighed(Protocol):
     def frequency(self) -> Frequency: ...
     @property
     def sure(self) -> int: ...
+    @property
+    def fields(self) -> Iterable[Any]: ...  # a mapping or its pairs
 
 
-def weight(event: _Weighed) -> tuple[int, int]:
-    """Return how often an event happens, then how sure it is: the order in which one replaces another."""
-    return FREQUENCIES.index(event.frequency), event.sure
+def weight(event: _Weighed) -> tuple[int, int, bool]:
+    """Return how often an event happens, then how sure it is, then whether it is of more than data from the
+    host: the order in which one replaces another."""
+    more = ("origin", "host") not in dict(event.fields).items()
+    return FREQUENCIES.index(event.frequency), event.sure, more

@@ -9,6 +9,7 @@ from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
     NUMBER,
+    ON_HOST,
     POSSIBLE,
     TOP,
     AbstractValue,
@@ -19,11 +20,12 @@ from xlamig.flow.interp.domain import (
     placed,
     sequence,
 )
-from xlamig.flow.interp.elements import takes_element
+from xlamig.flow.interp.elements import prove_positions, takes_element
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
 from xlamig.flow.interp.masks import as_mask, has_mask, is_own_mask, masked_base, record_mask
+from xlamig.flow.interp.on_host import is_known
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
@@ -76,7 +78,7 @@ class Indexing:
         index = [self.m.semantics.evaluate(part) for part in node.index]
         if is_own_mask(self.m, node, base):
             index = [AbstractValue("tensor", base.place, sure=base.sure, dtype="bool", why=base.why)]
-        self._prove(node, base, index)
+        prove_positions(self.m, node, base, index)
         if base.kind == "unknown" and has_mask(index):
             base = masked_base(base)
         return base, index
@@ -159,6 +161,7 @@ class Indexing:
             trait=None if masked or shape == () else carried_by_rows(base, index),
             source="",
             ref=None,
+            const=base.const if all(is_known(part) for part in index) else TOP.const,
         )
         return self.sizes.picked(base, result, index, node)
 
@@ -180,10 +183,10 @@ class Indexing:
             if base.loose and isinstance(base.trait, Carried):  # a container of tensors
                 record_growth_of(self.m, thing, entry_name(target.value, base, index[0].const))
             self._costs(target, base, index, "write", thing, value, operator)
-            if thing.kind == "tensor" and base.place != thing.place and thing.place == "device":
-                name = path_of(target.value)
-                if name and base.place == "":
-                    self.m.put(name, base.replace(place="device"))
+            name = path_of(target.value)
+            moves = thing.kind == "tensor" and thing.place == "device" and base.place == ""
+            if name and (moves or base.const is ON_HOST):
+                self.m.put(name, base.replace(place="device", const=TOP.const))
             return
         name = path_of(target.value)
         if not name:
@@ -211,13 +214,6 @@ class Indexing:
             elif thing.kind == "instance" or (thing.kind == "number" and thing.cause):
                 held = join(element_of(base), thing)
                 self.m.put(name, base.replace(items=None, element=held, const=TOP.const))
-
-    def _prove(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> None:
-        """Return whether a position in a tensor is a tensor of integers."""
-        for part, found in zip(node.index, index, strict=True):
-            if isinstance(part, ir.Name | ir.Attribute | ir.Call | ir.Binary):
-                integers = found.kind == "tensor" and found.dtype == "int"
-                self.m.prove(part, position=integers and base.kind == "tensor")
 
     # ------------------------------------------------------------------ costs
 

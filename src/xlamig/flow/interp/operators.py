@@ -173,7 +173,7 @@ class Operators:
                 dtype=dtype_with_number(op, one.dtype),
                 trait=one.trait if one.trait is Mark.NAN else None,
                 source="",
-                const=TOP.const,
+                const=one.const if known else TOP.const,
                 ref=one.ref if one.cause == VARIED else None,
             )
         place = joined_place(left.place, right.place)
@@ -191,6 +191,7 @@ class Operators:
             ref=next((side.ref for side in (left, right) if side.cause == VARIED), None),
             trait=Mark.NAN if Mark.NAN in (left.trait, right.trait) and op in "&|" else None,
             source=left.source if left.source == right.source else "",
+            const=left.const if left.const is right.const else TOP.const,
             why=lead.why,
         )
 
@@ -225,7 +226,7 @@ class Operators:
             return BOOL
         tensor = self._of_tensors(op, left, right, node)
         source = self.m.source(node.left) if left.kind == "tensor" else ""
-        return tensor.replace(dtype="bool", source=source, trait=None, const=TOP.const)
+        return tensor.replace(dtype="bool", source=source, trait=None)
 
     def _read_elements(self, node: ir.Compare, op: str, left: AbstractValue, right: AbstractValue) -> None:
         """`x.shape == (n, 8)`: Python compares the elements in turn, and reads each answer."""

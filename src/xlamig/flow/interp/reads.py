@@ -11,6 +11,7 @@ from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Tra
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
     LIKELY,
+    ON_HOST,
     POSSIBLE,
     AbstractValue,
     Carried,
@@ -127,6 +128,7 @@ class Reads:
             boundary="after" if self.m.synced else "before",
             over=over,
             source=source,
+            origin="host" if thing.const is ON_HOST else "",
             loop=self._loop_around(node),
         )
 

@@ -15,6 +15,7 @@ from xlamig.flow.interp.domain import (
     MISSING,
     NONE,
     NUMBER,
+    ON_HOST,
     POSSIBLE,
     TEXT,
     TOP,
@@ -30,6 +31,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.domain.shapes import UNKNOWN
 from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.on_host import computed_const
 from xlamig.flow.interp.operand_checks import checks
 from xlamig.flow.interp.reads import SIZES, Reads, keeps, sureness
 from xlamig.flow.interp.receivers import record_receiver
@@ -80,8 +82,7 @@ class Tensors:
             self.moves.marked(owner, "hook", node)
             return TOP
         if name == "copy_":
-            self.transfers.record_copy(owner, args, node)
-            return owner
+            return self.transfers.record_copy(owner, args, node)
         if name in ("size", "dim", "numel", "nelement"):
             return self._size(owner, name, args)
         if owner.loose and name in ("items", "keys", "values"):
@@ -103,7 +104,7 @@ class Tensors:
             path = path_of(node.func.value)
             resized = name in table.names("torch", "resizing")
             result = result.replace(shape=result.shape if resized else owner.shape)
-            if path and (result.place != owner.place or result.shape != owner.shape):
+            if path and (result.place, result.shape, result.const) != (owner.place, owner.shape, owner.const):
                 self.m.put(path, result)
             return result.replace(source=owner.source)
         return result
@@ -192,7 +193,11 @@ class Tensors:
         if last in table.names("torch", "constants") and result.place == "host":
             return result.replace(trait=Mark.CONSTANT)
         data = args.get(0, "data")
-        if last not in ("tensor", "as_tensor") or data is None or data.kind != "sequence" or not data.items:
+        if last not in ("tensor", "as_tensor") or data is None:
+            return result
+        if result.place == "device":
+            result = result.replace(const=ON_HOST)
+        if data.kind != "sequence" or not data.items:
             return result
         numbers = [item for part in data.items for item in (part.items or (part,))]
         if any(
@@ -243,6 +248,7 @@ class Tensors:
             loop=first.loop if first is not None and carried is not None else 0,
             ref=first.ref if first is not None and isinstance(carried, Grown) else None,
             source=source,
+            const=computed_const(plain, operands),
             why=lead.why if lead is not None else (),
         )
         pair = plain in table.names("torch", "sorted-pairs") or not (whole or binary)

@@ -8,6 +8,8 @@ from xlamig.flow.interp.arguments import Args, destination, dtype_of
 from xlamig.flow.interp.domain import (
     CERTAIN,
     LIKELY,
+    MISSING,
+    ON_HOST,
     POSSIBLE,
     AbstractValue,
     Mark,
@@ -18,6 +20,7 @@ from xlamig.flow.interp.sizes import VARIED, Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
 
 TYPE_NAME = "type-name"
 """The `ref` of the text that `x.type()` returns."""
@@ -60,6 +63,7 @@ class Transfers:
             sure=sure if not owner.loose else min(sure, owner.sure + 1),
             dtype=dtype or owner.dtype,
             trait=None,
+            const=ON_HOST if owner.place in ("host", "") else owner.const,
             why=(*owner.why[-3:], why),
         )
 
@@ -83,8 +87,9 @@ class Transfers:
                 tensor=short(self.m.source(node.func.value)),
             )
 
-    def record_copy(self, owner: AbstractValue, args: Args, node: ir.Call) -> None:
-        """Record `x.copy_(source)` of a host tensor to the device."""
+    def record_copy(self, owner: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
+        """Record `x.copy_(source)` of a host tensor to the device; return `x` with other values."""
+        assert isinstance(node.func, ir.Attribute)
         source = args.get(0, "src")
         if (
             source is not None
@@ -101,3 +106,8 @@ class Transfers:
                 operation="Tensor.copy_",
                 tensor=short(self.m.source(args.pairs[0][0].value)) if args.pairs else "",
             )
+        if owner.const is ON_HOST:
+            owner = owner.replace(const=MISSING)
+            if path := path_of(node.func.value):
+                self.m.put(path, owner)
+        return owner

@@ -12,8 +12,10 @@ from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
     LIKELY,
+    MISSING,
     NONE,
     NUMBER,
+    ON_HOST,
     POSSIBLE,
     TEXT,
     TOP,
@@ -174,7 +176,8 @@ class UnknownObjects:
         why = (Why("moved to the device here", span),)
         if table.name_like("module").search(last):
             return self._a_module(node, AbstractValue("module", "device", sure=LIKELY, why=why))
-        return AbstractValue("tensor", "device", sure=LIKELY, loose=True, why=why)
+        const = ON_HOST if owner.place in ("host", "") else MISSING
+        return AbstractValue("tensor", "device", sure=LIKELY, loose=True, const=const, why=why)
 
     def record_formatted(self, args: Args, node: ir.Call, operation: str) -> None:
         """Record the reads of tensors that a call makes text of."""

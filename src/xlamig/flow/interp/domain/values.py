@@ -36,6 +36,15 @@ class _Missing:
 MISSING = _Missing()
 
 
+class _OnHost:
+    def __repr__(self) -> str:
+        return "ON_HOST"
+
+
+ON_HOST = _OnHost()
+"""The constant of a tensor on the device that is computed from nothing but data which the host had before."""
+
+
 class Definition:
     """A class or function of the module that defines a value."""
 

@@ -1,0 +1,72 @@
+"""A read is of data that the host had where nothing else is computed with."""
+
+from __future__ import annotations
+
+import pytest
+
+from xlamig.facts import HostRead
+
+from .said import facts
+
+TOTAL = """
+def total(t):
+    return t.flatten().sum().item()
+"""
+TEXT = """
+def train(model, loader, optimizer, table, extra):
+    model = model.to("cuda")
+    for x, y, lengths in loader:
+        x, y, lengths = x.to("cuda"), y.cuda(), lengths.to("cuda")
+        out = model(x)
+        BODY
+        out.sum().backward()
+        optimizer.step()
+
+train(nn.Linear(8, 8), torch.utils.data.DataLoader([1]), torch.optim.SGD([], lr=0.1), [], find())
+"""
+ON_HOST = {
+    "y.item()": "item",
+    "y.view(-1)[0].cpu()": "copy",
+    "z = lengths.max(); z.item()": "item",
+    "z = (y == 3).sum() + lengths.sum() * 2; int(z)": "item",
+    "if (y == 3).any(): out = out * 2": "truth",
+    "y = y.long(); y.data.tolist()": "item",
+    "total(y)": "item",
+    "z = torch.tensor([len(table)], device='cuda'); z.item()": "item",
+    "z = extra.to('cuda'); z[0].cpu()": "copy",
+    "for row in y: row.item()": "item",
+    "z = y[lengths]; z.cpu()": "copy",
+}
+COMPUTED = {
+    "out.sum().item()": "item",
+    "(y + out).sum().item()": "item",
+    "y[out > 0] = 0; y.cpu()": "copy",
+    "y.add_(out); y.cpu()": "copy",
+    "y += out; y.cpu()": "copy",
+    "y.copy_(out); y.cpu()": "copy",
+    "torch.randn_like(x).cpu()": "copy",
+    "y[out.argmax(1)].cpu()": "copy",
+    "y = out if table else y; y.cpu()": "copy",
+    "total(y); total(out)": "item",
+    "z = out.to('cuda:0'); z.cpu()": "copy",
+}
+
+
+def origins(body: str, via: str) -> set[str]:
+    """Return the origins of what a line of a training step reads."""
+    found = facts((TOTAL if "total(" in body else "") + TEXT.replace("BODY", body))
+    return {fact.origin for fact in found if isinstance(fact, HostRead) and fact.via == via}
+
+
+@pytest.mark.parametrize("body", COMPUTED)
+def test_what_the_device_computes_is_not_on_the_host(body: str) -> None:
+    assert origins(body, COMPUTED[body]) == {""}
+
+
+@pytest.mark.parametrize("body", ON_HOST)
+def test_what_is_made_of_the_batch_alone_is_on_the_host(body: str) -> None:
+    assert origins(body, ON_HOST[body]) == {"host"}
+
+
+def test_an_attribute_may_be_changed_elsewhere() -> None:
+    assert origins("model.kept = y; model.kept.cpu()", "copy") == {""}

@@ -33,6 +33,9 @@ def is_sure(body: str) -> bool:
         "model = unwrap(model)",
         "x = model(x).cuda()",
         "output = load(path)",
+        "model, tokenizer = prepare(model, tokenizer)",
+        "output, state = model(x)",
+        "models[0] = model(x)",
     ],
 )
 def test_the_model_is_made_outside(body: str) -> None:
@@ -43,6 +46,7 @@ def test_the_model_is_made_outside(body: str) -> None:
     "body",
     [
         "model = load(path)",
+        "model, tokenizer = load(path)",
         "model = Net().to(device).eval()",
         "model = model.cuda()",
         "self.model.to(device)",

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Guard, Span, Why
+from xlamig.flow.detectors.mirrored import only_logs
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.guards import Guards
@@ -32,6 +33,11 @@ class Narrowing:
             place = replace(place, frequency="interval")
         first = self.frequency_guards.first_rank(test, place.scope, holds)
         return on_first_rank(place, first)
+
+    def test(self, node: ir.If, place: CodeContext) -> CodeContext:
+        """The place of the test of a statement, which may decide no more than what is logged."""
+        logs = all(map(only_logs, (*node.body, *node.orelse)))
+        return place.within("condition", "log") if logs else place.within("condition")
 
     def branch(self, node: ir.If, place: CodeContext, holds: bool) -> CodeContext:
         """The place narrowed to a branch of a statement."""

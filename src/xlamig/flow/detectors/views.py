@@ -28,8 +28,9 @@ def makes_model(body: Iterable[ir.Node]) -> bool:
 
 def _makes_model(node: ir.Node) -> bool:
     match node:
-        case ir.Assign(targets=(ir.Name() | ir.Attribute() as target,), value=ir.Call() as value):
-            if not _names_model(target):
+        case ir.Assign(targets=(target,), value=ir.Call() as value):
+            targets = target.elements if isinstance(target, ir.Sequence) else (target,)
+            if not any(map(_names_model, targets)):
                 return False
             while isinstance(value.func, ir.Attribute) and isinstance(value.func.value, ir.Call):
                 if value.func.attr in _MOVES:

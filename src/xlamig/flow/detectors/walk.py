@@ -261,7 +261,7 @@ class Walk:
         self.detectors.add(self.detectors.branches.choice(node, place))
         self.detectors.add(self.detectors.half.statement(node, place))
         self.detectors.add(self.detectors.cuda_required.statement(node, after, place))
-        self.detectors.visit(node.test, place.within("condition"))
+        self.detectors.visit(node.test, self.narrowing.test(node, place))
         for body, holds in ((node.body, True), (node.orelse, False)):
             inside = self.narrowing.branch(node, place, holds)
             self.off_imports.note(inside.guards, body)

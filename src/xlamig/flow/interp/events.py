@@ -42,6 +42,26 @@ class Event:
         return self.fact, self.node.start, self.node.end, fields.get("via"), fields.get("name")
 
 
+HAZARDS = frozenset(
+    {
+        "boolean",
+        "complex",
+        "divides-complex",
+        "sorted-index",
+        "host-scalar",
+        "unequal-batches",
+        "zero-repeats",
+    }
+)
+"""Proofs of what goes wrong with some arguments: one run of a function is enough for them."""
+
+
+def agreed(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:
+    """Return what two runs prove of one node."""
+    both = {**one, **other}
+    return {k: v for k, v in both.items() if k in HAZARDS or one.get(k) == other.get(k) == v}
+
+
 ALWAYS_PASSED = ("always-passed", "yes")
 """The proof of a default that every call gives another value than it."""
 
@@ -61,10 +81,8 @@ class Recorder:
         self.prove_span((node.start, node.end), told)
 
     def prove_span(self, span: Span, told: Mapping[str, str]) -> None:
-        """Record a proof about the node at a span; those of several runs have to agree."""
-        known = self.proofs.get(span)
-        same = told if known is None else {k: v for k, v in known.items() if told.get(k) == v}
-        self.proofs[span] = dict(same)
+        """Record a proof about the node at a span; those of several runs have to agree, but for hazards."""
+        self.proofs[span] = agreed(self.proofs.get(span, told), told)
 
     def add(self, event: Event) -> None:
         """Add an event; of two with one key the weightier one stays."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from xlamig import ir
 from xlamig.facts import ContextTag, Fact, ModuleMove, Span, StepBoundary, Why
 from xlamig.findings import Frequency
-from xlamig.flow.interp.events import ALWAYS_PASSED, Event, Recorder, weight
+from xlamig.flow.interp.events import ALWAYS_PASSED, HAZARDS, Event, Recorder, agreed, weight
 from xlamig.flow.interp.swapping import KEPT, swapping_spans
 from xlamig.flow.model.summaries import Portable
 from xlamig.knowledge import helpers
@@ -134,6 +134,12 @@ def _is_kept(event: SentEvent, swapping: Iterable[Span]) -> bool:
     return moves and any(start < event.node[1] < end for start, end in swapping)
 
 
+def _refutes(told: Iterable[tuple[str, str]], proved: set[tuple[str, str]]) -> bool:
+    """Return whether what a visit proves of a node lacks what was proved of it, or adds a hazard."""
+    different = proved.symmetric_difference(told)
+    return any((proof in proved) is (proof[0] not in HAZARDS) for proof in different)
+
+
 def news(visit: Visit, own: Visit) -> Visit:
     """Return what a visit adds to what a module's own analysis found out; all of it where that will not run
     all functions again."""
@@ -146,7 +152,7 @@ def news(visit: Visit, own: Visit) -> Visit:
         tuple(
             (span, told)
             for span, told in visit.proofs
-            if not proved.get(span, set()).issubset(told) or (span not in proved and ALWAYS_PASSED in told)
+            if _refutes(told, proved.get(span, set())) or (span not in proved and ALWAYS_PASSED in told)
         ),
         tuple(start for start in visit.per_step if start not in own.per_step),
         visit.reached,
@@ -242,9 +248,8 @@ def joined(visits: Iterable[Visit]) -> Visit:
             if old is None or _preference(event) > _preference(old):
                 events[event.key] = event
         for span, told in visit.proofs:
-            known = proofs.get(span)
             new = dict(told)
-            proofs[span] = new if known is None else {k: v for k, v in known.items() if new.get(k) == v}
+            proofs[span] = agreed(proofs.get(span, new), new)
         per_step.update(visit.per_step)
         device_methods.update(visit.device_methods)
         for start, frequencies in visit.reached:

@@ -145,6 +145,7 @@ def mirror(tmp_path: Path) -> Path:
     return tmp_path / "mirror"
 
 
+@pytest.mark.slow
 def test_sample_store_and_check(mirror: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sheet, sets, cache = tmp_path / "sheet.jsonl", tmp_path / "sets", tmp_path / "cache"
     kept = ["--mirror", str(mirror), "--cache", str(cache)]

@@ -41,6 +41,7 @@ def test_a_scaffold_does_what_its_marks_say(invoke: Invoke, name: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "old", "new", "line"),
     [

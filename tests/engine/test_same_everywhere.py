@@ -28,11 +28,12 @@ def output(*args: str, seed: str = "0", fix: bool = False) -> bytes:
 
 @pytest.fixture(scope="module")
 def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Enough files for the worker processes to be used."""
+    """One program of each rule: enough files for the worker processes to be used."""
     folder = tmp_path_factory.mktemp("code")
     shutil.copytree(FIXTURES / "repos", folder / "repos")
-    for path in sorted(FIXTURES.glob("XLA*/*/bad.py")):
-        shutil.copyfile(path, folder / f"{path.parts[-3]}_{path.parts[-2]}.py")
+    for rule in FIXTURES.glob("XLA*"):
+        for path in sorted(rule.glob("*/bad.py"))[:1]:
+            shutil.copyfile(path, folder / f"{rule.name}.py")
     (folder / "broken.py").write_text("x = (\n")
     (folder / "deep.py").write_text(f"x = {'-' * 5000}1\n")
     return folder

@@ -123,15 +123,19 @@ def test_options_have_reports_of_their_own(project: Path) -> None:
     assert check() == every
 
 
-def test_folders_above_the_project_may_hold_anything(project: Path, runs: list[Run]) -> None:
+def test_folders_above_the_project_may_hold_anything(
+    project: Path, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A temporary folder changes all the time."""
+    monkeypatch.chdir("app")
     check()
     write("../unrelated.txt", "")()
     check()
     assert len(runs) == 1
 
 
-def test_a_project_may_begin_above(project: Path, runs: list[Run]) -> None:
+def test_a_project_may_begin_above(project: Path, runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("app")
     check()
     write("../pyproject.toml", "[build-system]\n")()
     assert check() == uncached()
@@ -148,9 +152,9 @@ def test_a_file_that_is_edited_during_a_run_is_checked_again(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = Run.report
-    monkeypatch.setattr(
-        Run, "report", lambda run: (report(run), Path("tools.py").write_text("import torch\n"))[0]
-    )
-    assert codes(check(), "tools.py")
-    monkeypatch.undo()
+    with monkeypatch.context() as during:
+        during.setattr(
+            Run, "report", lambda run: (report(run), Path("tools.py").write_text("import torch\n"))[0]
+        )
+        assert codes(check(), "tools.py")
     assert not codes(check(), "tools.py")

@@ -41,7 +41,7 @@ def fix(folder: Path, rule: str) -> engine.FixOutcome:
 
 CHANGES = [
     pytest.param(windows, id="windows"),
-    pytest.param(tabs, id="tabs"),
+    pytest.param(tabs, id="tabs", marks=pytest.mark.slow),
     pytest.param(marked, id="marked", marks=pytest.mark.slow),
     pytest.param(no_last_newline, id="no_last_newline", marks=pytest.mark.slow),
 ]

@@ -159,6 +159,7 @@ def test_the_second_scan_has_everything_again(scanned: Path) -> None:
     assert not any("docs" in path and "2026-02-01" in path for path in files)
 
 
+@pytest.mark.slow
 def test_rows_depend_on_no_engine_folder_or_number_of_workers(
     mirrors: Path, scanned: Path, tmp_path: Path
 ) -> None:
@@ -170,6 +171,7 @@ def test_rows_depend_on_no_engine_folder_or_number_of_workers(
     assert before
 
 
+@pytest.mark.slow
 def test_paths_are_those_of_the_caller_and_nothing_is_written_to_a_scanned_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,7 @@ def test_a_process_that_only_fails_is_a_row_with_its_last_line(
     assert the_row(job)["error"] == "its process ended: last words"
 
 
+@pytest.mark.slow
 def test_a_process_killed_once_costs_nothing(
     tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +98,7 @@ def test_a_process_killed_once_costs_nothing(
     assert len(pickle.dumps(outcome)) < 500  # all that the driver gets, whatever is found
 
 
+@pytest.mark.slow
 def test_files_that_need_processes_of_their_own_are_scanned(tmp_path: Path) -> None:
     nested = "x = " + "[" * 95 + "]" * 95 + "\n"
     (tmp_path / "it").mkdir()

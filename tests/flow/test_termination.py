@@ -55,6 +55,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_twice_the_lines_are_about_twice_the_work(form: str) -> None:
     head, line = FORMS[form]
@@ -104,6 +105,7 @@ def test_a_long_chain_of_elifs() -> None:
     assert steps(chain(80)) < 5 * steps(chain(40))
 
 
+@pytest.mark.slow
 def test_a_long_function() -> None:
     line = " x{0} = torch.zeros({0}, device='cuda').view(x{1}).cuda()\n"
 

@@ -90,6 +90,7 @@ class Runner:
         return dict(line.split("=", 1) for line in lines)
 
 
+@pytest.mark.slow
 def test_annotates_the_findings_and_fails_at_the_end(runner: Runner) -> None:
     code, printed = runner.step("Check")
     assert code == 0

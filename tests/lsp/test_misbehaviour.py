@@ -42,6 +42,7 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio
 async def test_messages_that_make_no_sense_leave_the_server_working(root: Path) -> None:
     async with session(root) as editor:
@@ -133,6 +134,7 @@ def test_ends_when_the_client_has_gone_whatever_it_said(said: bytes, tmp_path: P
     assert b"Traceback" not in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.asyncio
 async def test_ends_when_the_client_dies_in_the_middle_of_a_check(root: Path) -> None:
     server = await asyncio.create_subprocess_exec(

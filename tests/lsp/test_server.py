@@ -105,6 +105,7 @@ async def test_a_long_check_shows_its_progress(root: Path) -> None:
         assert "report" in kinds
 
 
+@pytest.mark.slow
 async def test_an_edit_changes_what_is_known_of_files_that_import_it(root: Path) -> None:
     (root / "compat.py").write_text("from torch.cuda import synchronize as wait\n")
     (root / "user.py").write_text("from compat import wait\n\nwait()\n")
@@ -116,6 +117,7 @@ async def test_an_edit_changes_what_is_known_of_files_that_import_it(root: Path)
         assert await editor.codes("user.py") == []
 
 
+@pytest.mark.slow
 async def test_what_an_edit_changes_in_other_files_follows_it(root: Path) -> None:
     (root / "compat.py").write_text("import torch\n\ndef wait():\n    torch.cuda.synchronize()\n")
     text = "import torch\nfrom compat import wait\n\nif __name__ == '__main__':\n    torch.ones(wait())\n"
@@ -129,6 +131,7 @@ async def test_what_an_edit_changes_in_other_files_follows_it(root: Path) -> Non
         assert editor.shown("compat.py") == []
 
 
+@pytest.mark.slow
 async def test_hover_shows_the_reasons_and_the_page_of_the_rule(root: Path) -> None:
     async with session(root) as editor:
         await editor.open("sync.py")
@@ -139,6 +142,7 @@ async def test_hover_shows_the_reasons_and_the_page_of_the_rule(root: Path) -> N
         assert await editor.hover("sync.py", 0, 0) == ""
 
 
+@pytest.mark.slow
 async def test_offers_a_fix_and_a_comment_for_a_finding(root: Path) -> None:
     async with session(root, ignoreReason="CUDA only") as editor:
         await editor.open("sync.py")
@@ -151,6 +155,7 @@ async def test_offers_a_fix_and_a_comment_for_a_finding(root: Path) -> None:
         assert await editor.actions("sync.py", 0, ["quickfix"]) == []
 
 
+@pytest.mark.slow
 async def test_fixes_all_that_is_safe_when_the_action_is_resolved(root: Path) -> None:
     async with session(root) as editor:
         await editor.open("train.py")

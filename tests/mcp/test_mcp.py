@@ -70,6 +70,7 @@ async def test_lists_what_it_can_do(root: Path) -> None:
         assert all(tool.description for tool in tools.values())
 
 
+@pytest.mark.slow
 async def test_pages_findings_to_the_end(root: Path) -> None:
     async with agent(root) as client:
         first = await ask(client, "check", path="pointers.py", limit=20)
@@ -130,6 +131,7 @@ async def test_shows_a_diff_and_writes_nothing_without_leave(root: Path) -> None
     assert "torch.cuda.synchronize()" in (root / "sync.py").read_text()
 
 
+@pytest.mark.slow
 async def test_writes_fixes_with_leave(root: Path) -> None:
     async with agent(root, "--allow-write") as client:
         assert (await ask(client, "fix", path="sync.py", apply=True))["written"]

@@ -118,6 +118,7 @@ def test_check_reports_and_leaves_the_file(repository: Repository) -> None:
     assert file.read_text(encoding="utf-8") == FINDING
 
 
+@pytest.mark.slow
 def test_only_what_fails_the_check_is_reported(repository: Repository) -> None:
     repository.write("train.py", FINDING + INFO)
     code, printed = repository.run("xlamig-check")
@@ -130,6 +131,7 @@ def test_only_what_fails_the_check_is_reported(repository: Repository) -> None:
     assert code == 1 and "info" in printed
 
 
+@pytest.mark.slow
 def test_files_that_are_not_python_are_checked_too(repository: Repository) -> None:
     expected = {
         repository.write(name, text).name: code
@@ -157,6 +159,7 @@ def test_files_that_say_nothing_about_gpus_pass(repository: Repository) -> None:
     assert code == 0 and "XLA" not in printed
 
 
+@pytest.mark.slow
 def test_fix_changes_the_file_and_then_has_nothing_left(repository: Repository) -> None:
     file = repository.write("train.py", 'import torch\n\nx = torch.zeros(2, device="cuda")\n')
     code, _ = repository.run("xlamig-fix")

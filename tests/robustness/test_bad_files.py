@@ -201,9 +201,7 @@ def test_an_unparsable_file_fails_the_command(tmp_path: Path, monkeypatch: pytes
     ],
 )
 def test_a_template_of_a_module_is_no_broken_module(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, severity: str
+    check: Check, name: str, text: str, severity: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / name).write_text(text)
-    (finding,) = json.loads(command("check", "--output-format", "json").stdout)["findings"]
-    assert (finding["code"], finding["severity"]) == ("XLA000", severity)
+    (finding,) = check({name: text.encode()}).findings
+    assert (finding.code, finding.severity) == ("XLA000", severity)

@@ -25,6 +25,7 @@ def codes(report: Report, name: str) -> set[str]:
     return {place.code for place in places if place.filename.endswith(name)}
 
 
+@pytest.mark.slow
 def test_a_huge_function_is_analysed(tmp_path: Path) -> None:
     body = "".join(f"    y{i} = x * {i} if x.sum() > {i} else x\n" for i in range(1000))
     report = checked(tmp_path, {"train.py": f"import torch\ndef f(x):\n{body}f(torch.ones(2).cuda())\n"})

@@ -64,6 +64,7 @@ def test_what_is_only_deep_is_read(check: Check, name: str) -> None:
     assert [f.code for f in report.findings] == ["XLA005"] and not report.skipped
 
 
+@pytest.mark.slow
 def test_in_worker_processes_too(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isolation, "_SMALL", 1)
     files = {f"{i}.py": f"{TAIL}{text}\n".encode() for i, text in enumerate(REFUSED.values())}

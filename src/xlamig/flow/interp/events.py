@@ -53,7 +53,7 @@ HAZARDS = frozenset(
         "zero-repeats",
     }
 )
-"""Proofs of what goes wrong with some arguments: one run of a function is enough for them."""
+"""Proofs of failures with some arguments: one run of a function is enough for them."""
 
 
 def agreed(one: Mapping[str, str], other: Mapping[str, str]) -> dict[str, str]:

@@ -20,6 +20,7 @@ def branches(source: str) -> list[str]:
         "if x.is_cuda: pass",
         "if x.is_cuda: torch.cuda.synchronize()",
         "if x.is_cuda:\n torch.cuda.synchronize()\n print(torch.cuda.max_memory_allocated() / 2**20)",
+        "if x.is_cuda: d.setdefault('a', []).append(torch.cuda.max_memory_allocated() / 2**20)",
         "if x.is_cuda: logger.info('on %s', str(x.device))",
         "if x.is_cuda: x = x.pin_memory()",
         "if x.is_cuda: pin_memory = True",
@@ -115,6 +116,8 @@ def test_no_branch(source: str) -> None:
         ("y = f(x) if x.is_cuda else None", "ternary is-cuda cuda none"),
         ("y = f(x) if x.is_cuda else g(x)", "ternary is-cuda cuda other"),
         ("y = torch.float16 if x.is_cuda else torch.float32", "ternary is-cuda cuda other"),
+        ("if x.is_cuda: d.setdefault('a', []).append(f(x))", "if is-cuda cuda none"),
+        ("if x.is_cuda: d.append(f(torch.cuda.max_memory_allocated()))", "if is-cuda cuda none"),
         ("assert x.is_cuda, 'on CUDA only'", "assert is-cuda cuda raise"),
         ("assert x.is_cuda and y.is_cuda", "assert is-cuda cuda raise"),
         ("assert device.type == 'cuda'", "assert type cuda raise"),
@@ -138,3 +141,19 @@ def test_a_branch_underlines_its_test() -> None:
 def test_texts_are_a_string() -> None:
     (choice,) = facts_in("t = 'cuda' if 'cuda' in device else 'cpu'", DeviceChoice)
     assert (choice.result, choice.spelled) == ("string", "'cuda' in device")
+
+
+@pytest.mark.parametrize(
+    ("body", "result", "owner"),
+    [
+        ("if x.is_cuda: y = y.cuda() * 2", "unknown", "x"),
+        ("if x.is_cuda:\n y = y.cuda()\n f(y)", "unknown", "x"),
+        ("if x.is_cuda: y = y.to(torch.float16)", "unknown", "x"),
+        ("if x.is_cuda: y = y.cuda()", "move", "x"),
+        ("if x.device.type == 'cuda': y, z = y.to(x.device), z.to('cuda')", "move", "x"),
+        ("if args.device == 'cuda': model.cuda()", "move", ""),
+    ],
+)
+def test_a_branch_that_only_moves_says_so(body: str, result: str, owner: str) -> None:
+    (choice,) = (c for c in facts_in(f"import torch\n{body}", DeviceChoice) if c.via == "test")
+    assert (choice.result, choice.proofs.get("owner", "")) == (result, owner)

@@ -18,6 +18,7 @@ _XLA = re.compile(rf"{NAMES_XLA.pattern}|(?<![\w.])x[mr]\.", NAMES_XLA.flags)
 _ASKS = re.compile(r"cuda|[\"'](?:cpu|nccl)[\"']", re.IGNORECASE)
 _ASKS_TYPE = re.compile(r"(?:\.|_)type\b")
 _NAMES_DEVICE = re.compile(r"device|\.type$", re.IGNORECASE)
+_DEVICE = re.compile(r"cuda|device")
 _NAMES_CUDA = re.compile(r"cuda|nccl", re.IGNORECASE)
 _NAMES_CPU = re.compile(r"[\"']cpu[\"']|\.cpu\(|(?:\b|_)cpu_|_cpu\b")
 # What makes no difference to what is computed: waiting, telling, measuring, pinning, laying out, and filling
@@ -29,6 +30,10 @@ _QUIET = re.compile(
 _HOUSEKEEPING = ("torch.cuda.", "torch.backends.")
 _NOT_HOUSEKEEPING = ("torch.cuda.amp.", "torch.cuda.stream", "torch.cuda.graph")
 
+# A test that asks for the device of one tensor or module.
+_OWNER = re.compile(r"([\w.]+)\.(?:is_cuda|device\.type *== *[\"']cuda[\"'])$")
+
+Result = Literal["move", "string", "unknown"]
 Fallback = Literal["none", "raise", "cpu", "other"]
 Form = Literal["is-cuda", "type", "text", "backend", "set"]
 Asked = tuple[Form, str, bool]
@@ -62,7 +67,8 @@ class Branches:
         if _replaces(node.test, on_cuda):
             return
         head = ir.Name(node.start, node.test.end, "if")
-        yield self._fact(head, node.test, asked, "if", self._does(other, place.scope), place)
+        result: Result = "move" if all(map(self._moves, on_cuda)) else "unknown"
+        yield self._fact(head, node.test, asked, "if", self._does(other, place.scope), place, result)
 
     def ternary(self, node: ir.IfExp, place: CodeContext) -> Iterator[DeviceChoice]:
         """`"cuda" if "cuda" in device else "cpu"`"""
@@ -164,7 +170,9 @@ class Branches:
             return isinstance(node.value, str) and node.value.startswith("cuda")
         if isinstance(node, ir.Attribute) and path_of(node):
             return (self.analysis.names.dotted(node, scope) or "").startswith("torch.")
-        return any(isinstance(n, ir.Call) and not self._is_quiet(n, scope) for n in ir.walk(node))
+        calls = [n for n in ir.walk(node) if isinstance(n, ir.Call)]
+        keeps = any(self._is_housekeeping(n, scope) for n in calls)  # what it asks of CUDA
+        return any(not self._is_quiet(n, scope) and not (keeps and _adds(n)) for n in calls)
 
     def _is_quiet(self, node: ir.Call, scope: Scope) -> bool:
         name = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
@@ -172,10 +180,26 @@ class Branches:
             return True
         if function := function_called(node, scope):
             return not self._works(function.body, scope)
-        dotted = self.analysis.names.dotted(node.func, scope) or ""
-        if dotted == "torch.device":
+        if self.analysis.names.dotted(node.func, scope) == "torch.device":
             return not any(_NAMES_CUDA.search(self.analysis.source(arg)) for arg in node.args)
+        return self._is_housekeeping(node, scope)
+
+    def _is_housekeeping(self, node: ir.Call, scope: Scope) -> bool:
+        dotted = self.analysis.names.dotted(node.func, scope) or ""
         return dotted.startswith(_HOUSEKEEPING) and not dotted.startswith(_NOT_HOUSEKEEPING)
+
+    def _moves(self, statement: ir.Stmt) -> bool:
+        """Return whether a statement only moves values to a device: `x, y = x.cuda(), y.cuda()`."""
+        done = [*acts(statement)] if isinstance(statement, ir.Assign | ir.ExprStmt) else []
+        return bool(done) and all(map(self._is_move, done))
+
+    def _is_move(self, node: ir.Expr) -> bool:
+        match node:
+            case ir.Call(func=ir.Attribute(attr="cuda")):
+                return True
+            case ir.Call(func=ir.Attribute(attr="to"), args=(first, *_)):
+                return _DEVICE.search(self.analysis.source(first)) is not None
+        return False
 
     def _called(self, block: ir.Block, scope: Scope) -> Iterator[ir.Stmt]:
         """Yield what the functions of the module do that a block calls."""
@@ -213,9 +237,11 @@ class Branches:
         position: str,
         fallback: Fallback,
         place: CodeContext,
-        result: Literal["string", "unknown"] = "unknown",
+        result: Result = "unknown",
     ) -> DeviceChoice:
         fields = place.fields(shown)
+        if owner := _OWNER.match(self.analysis.source(test)):
+            fields["proofs"] = {"owner": owner[1]}
         parts: dict[str, Span] = {"test": (test.start, test.end)}
         fields["parts"] = parts
         form, device, on_cuda = asked
@@ -230,6 +256,11 @@ class Branches:
             spelled=self.analysis.source(test),
             answer="False" if on_cuda else "True",
         )
+
+
+def _adds(call: ir.Call) -> bool:
+    """Return whether a call adds to a container."""
+    return isinstance(call.func, ir.Attribute) and call.func.attr in ("add", "append", "setdefault", "update")
 
 
 def _form_of(test: str) -> Form:

@@ -154,6 +154,8 @@ def test_nothing_guards_here(source: str) -> None:
         (f"(a := {CUDA})", "cuda"),
         ("x.is_cuda", "cuda"),
         ("device.type == 'cuda'", "cuda"),
+        ("device == torch.device('cuda')", "cuda"),
+        ("not x.device != torch.device('cuda:0')", "cuda"),
         ("not device.type != 'cuda'", "cuda"),
         ("str(device).startswith('cuda')", "cuda"),
         ("'cuda' in str(device)", "cuda"),

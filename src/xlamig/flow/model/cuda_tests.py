@@ -36,7 +36,7 @@ class CudaTests:
 
     def comparison(self, node: ir.Compare, scope: Scope) -> Known | None:
         """`device.type == "cuda"`, `"cuda" in name`, `torch.cuda.device_count() > 0`,
-        `get_backend() == "nccl"` and `x.type() == "torch.cuda.HalfTensor"`."""
+        `device == torch.device("cuda")`, `get_backend() == "nccl"`, `x.type() == "torch.cuda.HalfTensor"`."""
         if len(node.ops) != 1:
             return None
         left, op, right = node.left, node.ops[0], node.comparators[0]
@@ -44,7 +44,7 @@ class CudaTests:
             return self._test(node)
         if op in ("==", "!="):
             for one, other in ((left, right), (right, left)):
-                if names_cuda(one) and self._names_a_device(other):
+                if (names_cuda(one) or self._makes_cuda(one, scope)) and self._names_a_device(other):
                     return self._test(node, negated=op == "!=")
                 if _is_cuda_type(one) and _asks_for_type(other):
                     return self._test(node, negated=op == "!=")
@@ -59,6 +59,12 @@ class CudaTests:
     def _test(self, node: ir.Expr, availability: bool = False, negated: bool = False) -> Known:
         value = Value("cuda-test", self.text[node.start : node.end])
         return Known(value, availability=availability, negated=negated)
+
+    def _makes_cuda(self, node: ir.Expr, scope: Scope) -> bool:
+        """`torch.device("cuda")`"""
+        if not isinstance(node, ir.Call) or self.names.dotted(node.func, scope) != "torch.device":
+            return False
+        return bool(node.args) and names_cuda(node.args[0].value)
 
     def _counts_gpus(self, node: ir.Expr, scope: Scope) -> bool:
         """`torch.cuda.device_count()`, `len(torch.cuda.default_generators)`, and names for such numbers."""

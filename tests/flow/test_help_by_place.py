@@ -41,3 +41,42 @@ def test_a_comparison_with_a_cuda_device_is_a_test(text: str, code: str) -> None
 def test_an_argument_that_decides_is_kept(text: str, code: str, help_: str) -> None:
     (finding,) = found(text, select=[code])
     assert help_ in (finding.help or "")
+
+
+GROWS = """def run(model, loader):
+    model.to("xla")
+    kept = torch.zeros(0, 4, device="xla")
+    with torch.no_grad():
+        for x in loader:
+            y = model(x.to("xla"))
+"""
+READS = "            print(y.sum().item())\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "help_"),
+    [
+        ("kept = torch.cat([kept, y])\n            y = model(kept)", "Create one tensor of the final size"),
+        ("kept = torch.cat([kept, y])\n            y = kept[-1]", "Create one tensor of the final size"),
+        ("kept = torch.cat([kept, y])", "Keep the parts in a list, and call `torch.cat` once"),
+        ("kept = torch.cat([kept, y])\n            n = kept.shape[0]", "Keep the parts in a list"),
+        ("kept = y if kept is None else torch.cat([kept, y])", "Keep the parts in a list"),
+    ],
+)
+def test_what_a_loop_only_collects_belongs_into_a_list(lines: str, help_: str) -> None:
+    (finding,) = found(f"{GROWS}            {lines}\n{READS}    return kept\n", select=["XLA302"])
+    assert (finding.help or "").startswith(help_)
+
+
+def test_growth_in_a_loop_without_boundary_asks_for_both() -> None:
+    text = """def generate(model, ids, n):
+    model.to("xla")
+    ids = ids.to("xla")
+    for _ in range(n):
+        logits = model(ids)
+        ids = torch.cat([ids, logits.argmax(-1)], dim=1)
+    return ids
+"""
+    (finding,) = found(text, select=["XLA302"])
+    assert "in a loop without step boundary" in finding.message
+    assert "end each iteration with `torch_xla.sync()`" in (finding.help or "")

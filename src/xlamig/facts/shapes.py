@@ -75,7 +75,8 @@ class ChangingShape(Fact):
 
     via "cache": a library's object that grows; "generate": a library's decoding loop with such a cache;
     "batch": what is put on the device every step; "last-batch": the last batch of an epoch, smaller than
-    the others.
+    the others. `use` of one that grows in a loop: the loop only collects it, or the loop is one graph,
+    because nothing ends its steps.
     """
 
     kind: ClassVar[str] = "changing-shape"
@@ -84,6 +85,7 @@ class ChangingShape(Fact):
     operation: str
     tensor: str = ""
     cause: Cause
+    use: Literal["", "collected", "open"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,7 +118,8 @@ class LoopValues:
         cut = loop.kind == "decoding" or self.runs_graph(loop)
         sure = thing.sure if cut else POSSIBLE
         span = (loop.node.start, header_of(loop).end)
-        record_growth(self.m, thing, sure, (Why("in every iteration of this loop", span),), "")
+        why = (Why("in every iteration of this loop", span),)
+        record_growth(self.m, thing, sure, why, "", (loop.node, self.runs_graph(loop)))
         return True
 
 

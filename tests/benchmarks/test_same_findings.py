@@ -239,6 +239,127 @@ def evaluate(loader):
 evaluate([torch.ones(2, 3)])
 """,
     ),
+    "the current GPU or the CPU": (
+        {"XLA003"},
+        """
+import torch
+
+def norm(grads):
+    device = torch.device("cpu")
+    if torch.cuda.is_available():
+        device = torch.cuda.current_device()
+    return torch.stack([g.norm().to(device) for g in grads])
+""",
+    ),
+    "each process reads a part": (
+        {"XLA708"},
+        """
+import torch
+import torch_xla
+from torch.utils.data import DataLoader, Dataset
+
+class Numbers(Dataset):
+    def __init__(self, count, shard=0, num_shards=1):
+        self.numbers = torch.arange(float(count))[shard::num_shards]
+
+    def __len__(self):
+        return len(self.numbers)
+
+    def __getitem__(self, index):
+        return self.numbers[index]
+
+def part(rank, world_size):
+    data = Numbers(8, shard=rank, num_shards=world_size)
+    return DataLoader(data, batch_size=4, shuffle=True, drop_last=True)
+
+def whole():
+    return DataLoader(Numbers(8), batch_size=4, shuffle=True, drop_last=True)
+
+def train(index):
+    print(len(part(index, 4)), len(whole()))
+
+torch_xla.launch(train)
+""",
+    ),
+    "a state that somebody saves": (
+        {"XLA906"},
+        """
+import torch
+
+def save(state, filename="last.pt"):
+    torch.save(state, filename)
+
+def main(model, optimizer, args):
+    if args.rank == 0:
+        save({"state_dict": model.state_dict(), "optimizer": optimizer.state_dict()})
+    return model(torch.ones(2))
+""",
+    ),
+    "types under other names": (
+        {"XLA203"},
+        """
+import torch
+from torch import nn, Tensor
+from typing import Optional, List
+
+class Pool(nn.Module):
+    def forward(self, x: Tensor, kept: Optional[torch.BoolTensor] = None, sizes: List[int] = ()):
+        if kept is not None:
+            x[kept] = 0
+        return x, [x[kept] for _ in sizes]
+""",
+    ),
+    "moves that keep the parameters": (
+        {"XLA002"},
+        """
+import torch
+import torch_xla
+from torch import nn
+
+torch.__future__.set_swap_module_params_on_conversion(True)
+
+class Trainer:
+    def __init__(self, width):
+        self.model = nn.Linear(width, width)
+        self.optimizer = torch.optim.AdamW(self.model.parameters())
+        self.device = torch_xla.device()
+        self.prepare()
+
+    def prepare(self):
+        self.model = self.model.to(self.device)
+
+trainer = Trainer(4)
+trainer.model(torch.ones(2, 4).cuda())
+""",
+    ),
+    "a model that is called once, on the host": (
+        {"XLA908"},
+        """
+import torch
+import torch_xla
+from torch import nn
+
+class OnHost(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.net = nn.Linear(size, size)
+
+    def forward(self, x):
+        return self.net(x * torch.tensor([0.5, 0.5]))
+
+class OnDevice(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.net = nn.Linear(size, size)
+
+    def forward(self, x):
+        return self.net(x * torch.tensor([0.5, 0.5]))
+
+device = torch_xla.device()
+OnDevice(2).to(device)(torch.ones(2, 2, device=device))
+OnHost(2)(torch.ones(2, 2))
+""",
+    ),
 }
 
 

@@ -96,6 +96,7 @@ def test_a_command_line_may_load_a_class_derived_from_a_librarys(tmp_path: Path)
         "__all__ = ['Net', 'build']\n",
         "__all__ = []\n__all__ += ['build']\n",
         "class Base:\n    def f(self):\n        build(1)\nclass Wide(Base):\n    pass\n",
+        "def even(n):\n    odd(build(n))\ndef odd(n):\n    even(n)\n",
     ],
 )
 def test_a_list_of_exports_and_an_unused_class_use_nothing(tmp_path: Path, rest: str) -> None:

@@ -108,11 +108,12 @@ class CudaTests:
 
     def device_text(self, node: ir.Expr, place: CodeContext, takes_index: bool = False) -> str | None:
         """Return the device that an expression names; with `takes_index`, an integer names a CUDA device."""
+        node = self._result(node, place)
         if takes_index and isinstance(node, ir.Const) and type(node.value) is int:
             return f"cuda:{node.value}" if node.value >= 0 else "cpu"
         if isinstance(node, ir.Call) and self.analysis.names.dotted(node.func, place.scope) == _CURRENT:
             return "cuda"
-        known = self.analysis.values.of(self._result(node, place), place.scope)
+        known = self.analysis.values.of(node, place.scope)
         text = known.value.value
         if known.value.kind in ("constant", "pattern", "device") and isinstance(text, str):
             return text if _NOT_XLA.match(text) else None

@@ -71,11 +71,11 @@ class Annotations:
             case ir.Binary(op="|", left=left, right=right):
                 return self._one_of((left, right), place)
             case ir.Subscript(value=value, index=index):
-                dotted = self.m.names.dotted(value, self.m.frame.scope) or ""
-                if dotted.startswith("jaxtyping."):  # `Float[Tensor, "batch dim"]`
+                module, _, name = self._name(value).rpartition(".")
+                if module == "jaxtyping":  # `Float[Tensor, "batch dim"]`
                     known = self.annotated(index[0], place)
-                    return known and known.replace(dtype=_DTYPES.get(dotted.rpartition(".")[2], ""))
-                return self._subscript(path_of(value).rpartition(".")[2], index, place)
+                    return known and known.replace(dtype=_DTYPES.get(name, ""))
+                return self._subscript(name, index, place)
         return self._plain(node, place)
 
     def _one_of(self, nodes: tuple[ir.Expr, ...], place: Residence) -> AbstractValue | None:
@@ -108,6 +108,10 @@ class Annotations:
             return AbstractValue("loader", "host")
         return None
 
+    def _name(self, node: ir.Expr) -> str:
+        """Return the full name of a type, as it is spelled where nothing shows where it comes from."""
+        return self.m.names.dotted(node, self.m.frame.scope) or path_of(node)
+
     def _alias(self, node: ir.Name) -> ir.Expr | None:
         """Return the type that a name of the module stands for: `Maybe = Optional[Tensor]`."""
         bindings = self.m.frame.scope.lookup(node.id)
@@ -115,9 +119,8 @@ class Annotations:
         return value if isinstance(value, ir.Subscript | ir.Binary) else None
 
     def _plain(self, node: ir.Expr, place: Residence) -> AbstractValue | None:
-        path = path_of(node)
-        dotted = self.m.names.dotted(node, self.m.frame.scope) or path
-        if (plain := _PLAIN.get(path.rpartition(".")[2])) is not None:
+        dotted = self._name(node)
+        if (plain := _PLAIN.get(dotted.rpartition(".")[2])) is not None:
             return plain
         if table.name_like("tensor-annotation").search(dotted):
             dtype = "bool" if dotted.endswith("BoolTensor") else ""
@@ -130,7 +133,7 @@ class Annotations:
             return AbstractValue("sequence", element=NUMBER, trait=Mark.SHAPE)
         if dotted == "torch.device":
             return AbstractValue("device", "device", sure=LIKELY)
-        if dotted.startswith("torch.optim.") or path.endswith("Optimizer"):
+        if dotted.startswith("torch.optim.") or dotted.endswith("Optimizer"):
             return AbstractValue("optimizer", "device", sure=LIKELY)
         if dotted.startswith("torch.nn.") and not dotted.startswith("torch.nn.functional"):
             return AbstractValue("module", "device", sure=LIKELY)

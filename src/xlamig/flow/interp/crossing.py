@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import POSSIBLE, AbstractValue
+from xlamig.flow.interp.domain import POSSIBLE, AbstractValue, Mark
 from xlamig.flow.interp.frames import Function
 
 _MAX_DEPTH = 3  # of the parts of a value
@@ -31,8 +31,8 @@ def _given(function: Function, args: Args) -> Iterator[AbstractValue]:
 
 def tells(value: AbstractValue, depth: int = _MAX_DEPTH) -> bool:
     """Return whether an argument tells a callee more than it guesses: a residence, why a value changes, a
-    function."""
-    if value.cause or value.kind == "function":
+    function, the state of a module."""
+    if value.cause or value.kind == "function" or value.trait is Mark.STATE:
         return True
     if value.kind in _TELLING and value.place and value.sure > POSSIBLE:
         return True

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from xlamig import ir
 from xlamig.flow.interp.events import Recorder, finish
+from xlamig.flow.interp.given_arguments import restored_arguments
 from xlamig.flow.interp.instance_attributes import restore_attributes
 from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.module_text import ModuleText
@@ -52,7 +53,8 @@ def interpret(
     machine.block(analysis.module.body)
     program.note_reached()
     restore_attributes(machine, visit, program.dotted)
-    machine.roots.run({start: frozenset(often) for start, often in visit.reached})
+    reached = {start: frozenset(often) for start, often in visit.reached}
+    machine.roots.run(reached, restored_arguments(visit, program.dotted))
     for run in list(program.machines.values()):
         run.roots.run_skipped()
     finish(run.recorder for run in program.machines.values())

@@ -32,7 +32,6 @@ class Moves:
     def __init__(self, state: State) -> None:
         self.m = state
         self.departures = Departures(state)
-        self.swaps = False  # a flag makes moves keep the parameters' identity
         self._held: dict[Ref, list[tuple[str, ir.Node, str, str]]] = {}  # with the file
         self._ties: dict[Ref, list[Event]] = {}
         self._moves: dict[Ref, tuple[AbstractValue, ir.Call, ir.Stmt, str]] = {}
@@ -66,10 +65,10 @@ class Moves:
         self.departures.come_back(module)
         for ref in modules_of(module.ref):
             self._moves[ref] = (module, node, self.m.statement, path)
-            if self.swaps:
+            if self.m.swaps:
                 self._kept.add(ref)
         for via, at, name, filename in self._dependants(module):
-            if self.swaps and via in KEPT:
+            if self.m.swaps and via in KEPT:
                 continue
             where = "" if filename == self.m.filename else filename
             why = Why(_MESSAGES[via], (at.start, at.end), where)
@@ -129,7 +128,7 @@ class Moves:
         module = AbstractValue("module", "host", ref=parameter.ref)
         refs = alternatives(module.ref)
         moved = next((self._moves[one] for one in modules_of(module.ref) if one in self._moves), None)
-        if parameter.place != "host" or self.swaps or refs & self._kept:
+        if parameter.place != "host" or self.m.swaps or refs & self._kept:
             return
         if moved is None:
             self.depends(module, "optimizer", optimizer)

@@ -22,10 +22,11 @@ from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.domain import MAX_ALTERNATIVES, TOP, AbstractValue, Mark, join_all
 from xlamig.flow.interp.events import Recorder
 from xlamig.flow.interp.frames import ClassInfo, Function
+from xlamig.flow.interp.given_arguments import given_arguments
 from xlamig.flow.interp.instance_attributes import held_attributes
 from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.module_text import ModuleText
-from xlamig.flow.interp.visits import Visit, sent, sent_proofs
+from xlamig.flow.interp.visits import Given, Visit, sent, sent_proofs
 from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.device_names import names_device
 from xlamig.flow.model.effects import Effects
@@ -41,9 +42,9 @@ from xlamig.flow.model.values import Values
 _PASSED = (
     "frequency", "first_pass", "synced", "settled", "forwards", "device_op_count", "waiting", "message",
     "logging", "caller", "callers_known", "comprehension_depth", "collating", "batches", "iteration_sources",
-    "loops", "default_place", "left",
+    "loops", "default_place", "swaps", "left",
 )  # fmt: skip
-_RETURNED = ("device_op_count", "waiting", "default_place", "left")
+_RETURNED = ("device_op_count", "waiting", "default_place", "swaps", "left")
 
 
 _KEPT = 96  # modules that stay in memory from one analysis to the next
@@ -67,6 +68,7 @@ class ModulesRun:
         self.running: list[int] = []  # functions, by the identity of their definitions
         self.keys: list[tuple[int, object]] = []  # of the calls that run
         self.reached: dict[str, dict[int, frozenset[str]]] = {}  # by module, see Visit
+        self.given: dict[str, tuple[Given, ...]] = {}  # the same
         self._statements: dict[str, frozenset[int]] = {}  # by module, their identities
         self._registries: dict[tuple[str, str], bool] = {}  # see `_holds_anything`
 
@@ -197,6 +199,7 @@ class ModulesRun:
         """Remember what runs so far: it is what the module's own statements run."""
         for module, machine in self.machines.items():
             self.reached[module] = machine.calls.call_contexts.reached()
+            self.given[module] = tuple(given_arguments(machine)) if machine is not self.main else ()
 
     def visits(self) -> dict[str, Visit]:
         """Return what this analysis found out about each module."""
@@ -211,6 +214,7 @@ class ModulesRun:
                 tuple(held_attributes(machine)),
                 tuple(sorted(machine.recorder.device_methods)),
                 bool(reached) and self._is_deviceless,
+                self.given.get(module, ()),
             )
         return found
 

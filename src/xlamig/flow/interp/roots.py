@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from xlamig import ir
 from xlamig.facts import Why
@@ -41,9 +42,11 @@ class Roots:
         if id(node) not in self.contexts.ran:
             self._root(node, info.frame, info)
 
-    def run(self, reached: Mapping[int, frozenset[str]]) -> None:
+    def run(
+        self, reached: Mapping[int, frozenset[str]], given: Mapping[int, Mapping[str, AbstractValue]]
+    ) -> None:
         """Runs what no caller reached, and every step what is known to run every step;
-        `reached` is what other modules run, with how often."""
+        `reached` is what other modules run, with how often, `given` what they give it."""
         ran = 0
         while ran < len(self.contexts.definitions):  # running one may define others
             waiting = list(self.contexts.definitions.values())[ran:]
@@ -52,8 +55,8 @@ class Roots:
             order = sorted(waiting, key=lambda found: (found[0].name != "__init__", found[0].name in called))
             for node, frame, owner in order:
                 often = reached.get(node.start, frozenset())
-                if not often or ("step" not in often and self._is_per_step(node, frame, owner)):
-                    self._root(node, frame, owner)
+                if not often or self.runs_again(node, frame, owner, often):
+                    self._root(node, frame, owner, given.get(node.start, {}))
 
     def _called(self, function: ir.FunctionDef) -> Iterator[str]:
         """Yield the names of the functions and methods that a function calls."""
@@ -87,10 +90,21 @@ class Roots:
             self._hosts[id(owner.node)] = host_parameters(owner.methods.values())
         return self._hosts[id(owner.node)] & given
 
-    def _is_per_step(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None) -> bool:
+    def runs_again(
+        self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None, often: Set[str]
+    ) -> bool:
+        """Return whether a function runs every step, though its calls run it less often."""
+        if "step" in often:
+            return False
         return "per-step" in self.m.regions.of_function(node, owner.scope if owner else frame.scope)
 
-    def _root(self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None) -> None:
+    def _root(
+        self,
+        node: ir.FunctionDef,
+        frame: Frame,
+        owner: ClassInfo | None,
+        visited: Mapping[str, AbstractValue] = MappingProxyType({}),
+    ) -> None:
         m = self.m
         words = m.regions.of_function(node, owner.scope if owner else frame.scope)
         known = self.contexts.ran.get(id(node))
@@ -100,10 +114,10 @@ class Roots:
             return
         function = m.function(node, frame, owner)
         m.collating = "worker" in words and not _OF_SAMPLES.search(node.name)
-        given = {name: _elsewhere(thing) for name, thing in known.given.items()} if known is not None else {}
-        given = given or {
-            p.name: self.contexts.parameters.guessed(p, function, per_step=per_step) for p in node.params
-        }
+        given = {name: _elsewhere(thing) for name, thing in (known.given if known else visited).items()}
+        if known is None or not known.given:
+            for p in node.params:
+                given.setdefault(p.name, self.contexts.parameters.guessed(p, function, per_step=per_step))
         hosts = self._from_host(owner, given.keys())
         given |= {name: _of_host(given[name]) for name in hosts}
         if m.collating:

@@ -86,7 +86,7 @@ class SpecialCalls:
             return of_numbers(args.positional)
         if name == f"torch.__future__.{FLAG}":
             flag = args.get(0)
-            self.moves.swaps = flag is None or flag.const is not False
+            self.m.swaps = flag is None or flag.const is not False
             return NONE
         detects = name.rpartition(".")[2] in table.names("torch", "detection")
         if detects and name.startswith(("torchvision.ops.", "torch.ops.torchvision.")):

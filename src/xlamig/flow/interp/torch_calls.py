@@ -43,6 +43,7 @@ from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.special_calls import SpecialCalls
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.tensors import Tensors
+from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
@@ -235,8 +236,13 @@ class TorchCalls:
         node = args.node(0, "dataset")
         made = self.m.frame.scope.lookup(node.id) if isinstance(node, ir.Name) else []
         nodes = [binding.value for binding in made] or [node]
-        search = table.name_like("divided").search
-        return any(isinstance(n, ir.Call) and any(search(a.keyword or "") for a in n.args) for n in nodes)
+        named = {
+            a.keyword or path_of(a.value).rpartition(".")[2]
+            for n in nodes
+            if isinstance(n, ir.Call)
+            for a in n.args
+        }
+        return any(map(table.name_like("divided").search, named))
 
     # ------------------------------------------------------------------ by signature
 

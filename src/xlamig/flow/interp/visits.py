@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from xlamig import ir
 from xlamig.facts import ContextTag, Fact, ModuleMove, Span, StepBoundary, Why
 from xlamig.findings import Frequency
-from xlamig.flow.interp.events import ALWAYS_PASSED, HAZARDS, Event, Recorder, agreed, weight
+from xlamig.flow.interp.events import HAZARDS, Event, Recorder, agreed, weight
 from xlamig.flow.interp.swapping import KEPT, swapping_spans
 from xlamig.flow.model.summaries import Portable
 from xlamig.knowledge import helpers
@@ -43,12 +43,21 @@ class SentEvent(NamedTuple):
         return self.fact.__name__, self.node, dict(self.fields).get("via")
 
 
+class Given(NamedTuple):
+    """An argument of the function that starts at an offset."""
+
+    start: int
+    parameter: str
+    value: Portable
+
+
 class Visit(NamedTuple):
     """The effects that calls from other modules have in a module.
 
     `per_step` are the functions that run every step, by where they start; `reached` are those that the body
     of another module runs, with how often; `attributes` are class, name and value of what objects hold;
-    `deviceless` are visits by scripts that choose no device.
+    `deviceless` are visits by scripts that choose no device; `given` are arguments of those that run every
+    step for the module itself.
     """
 
     events: tuple[SentEvent, ...] = ()
@@ -58,6 +67,7 @@ class Visit(NamedTuple):
     attributes: tuple[tuple[str, str, Portable], ...] = ()
     device_methods: tuple[Span, ...] = ()  # see Recorder
     deviceless: bool = False
+    given: tuple[Given, ...] = ()
 
 
 NO_VISIT = Visit()
@@ -152,13 +162,14 @@ def news(visit: Visit, own: Visit) -> Visit:
         tuple(
             (span, told)
             for span, told in visit.proofs
-            if _refutes(told, proved.get(span, set())) or (span not in proved and ALWAYS_PASSED in told)
+            if (told if span not in proved else _refutes(told, proved[span]))
         ),
         tuple(start for start in visit.per_step if start not in own.per_step),
         visit.reached,
         tuple(held for held in visit.attributes if held not in own.attributes),
         tuple(span for span in visit.device_methods if span not in own.device_methods),
         visit.deviceless,
+        visit.given,
     )
 
 
@@ -190,6 +201,7 @@ def relocated(visit: Visit, old: str, new: str) -> Visit:
         visit.attributes,
         tuple(span for place in visit.device_methods if (span := moved(*place)) is not None),
         visit.deviceless,
+        tuple(one._replace(start=span[0]) for one in visit.given if (span := moved(one.start, one.start))),
     )
 
 
@@ -264,6 +276,7 @@ def joined(visits: Iterable[Visit]) -> Visit:
         tuple((*key, value) for key in sorted(held) for value in sorted(held[key], key=repr)[:_MAX_VALUES]),
         tuple(sorted(device_methods)),
         bool(reached) and all(visit.deviceless for visit in visits if visit.reached),
+        tuple(sorted({given for visit in visits for given in visit.given}, key=repr)),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from functools import cached_property
+from itertools import compress
+from operator import not_
 from pathlib import PurePosixPath
 
 from xlamig.flow.model.mentions import HERE, Block, Conditions, Defined, Mentions
@@ -36,23 +38,20 @@ class Reach:
     def unmentioned(
         self, listed: Collection[str], elsewhere: frozenset[str] = frozenset()
     ) -> Iterator[tuple[str, Defined]]:
-        """Yield the functions and classes of the `listed` modules that nothing mentions, or only such ones,
-        each with its module's key; `elsewhere` are the names that other files mention."""
+        """Yield the functions and classes of the `listed` modules that nothing mentions, or only such ones
+        and each other, each with its module's key; `elsewhere` are the names that other files mention."""
         known = [
             (key, one) for key, one in self._known_by_name if key in listed and one.name not in elsewhere
         ]
-        always = frozenset[str]().union(*(_always_named(mentions) for _, mentions in self._every))
-        unused: dict[_Place, str] = {}
-        while known:
-            found = {
-                (key, one.scope): one.name
-                for key, one in known
-                if one.name not in always
-                and all(_around(self._blocks[i][0], unused) for i in self._users[one.name])
-            }
-            if found.keys() <= unused.keys():
-                break
-            unused = found
+        named = frozenset[str]().union(*(_always_named(mentions) for _, mentions in self._every))
+        unused = {(key, one.scope): one.name for key, one in known}
+        waiting = self._blocks
+        runs = [True]
+        while any(runs):
+            unused = {place: name for place, name in unused.items() if name not in named}
+            runs = [unused.keys().isdisjoint(places) for places, _ in waiting]
+            named = frozenset[str]().union(*(block.names for _, block in compress(waiting, runs)))
+            waiting = list(compress(waiting, map(not_, runs)))
         yield from ((key, one) for key, one in known if (key, one.scope) in unused)
 
     def unreached(self, named: frozenset[str] = frozenset()) -> Mapping[_Place, str]:

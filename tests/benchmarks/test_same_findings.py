@@ -239,6 +239,16 @@ def evaluate(loader):
 evaluate([torch.ones(2, 3)])
 """,
     ),
+    "a package under another name": (
+        {"XLA604"},
+        """
+import numba
+
+@numba.cuda.jit
+def increment(x):
+    x[0] += 1
+""",
+    ),
     "the current GPU or the CPU": (
         {"XLA003"},
         """

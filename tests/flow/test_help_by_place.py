@@ -80,3 +80,30 @@ def test_growth_in_a_loop_without_boundary_asks_for_both() -> None:
     (finding,) = found(text, select=["XLA302"])
     assert "in a loop without step boundary" in finding.message
     assert "end each iteration with `torch_xla.sync()`" in (finding.help or "")
+
+
+WRAPPED = "model = torch.nn.DataParallel(model)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [
+        (f"{WRAPPED}loss.backward()\noptimizer.step()\n", "Start one process per device"),
+        (f"{WRAPPED}model.eval()\nloss.backward()\noptimizer.step()\n", "Start one process per device"),
+        (WRAPPED, "Start one process per device"),
+        (f"{WRAPPED}model.eval()\ny = model(x)\n", "Call the module itself"),
+        (
+            "if d: model = torch.nn.parallel.DistributedDataParallel(model)\n"
+            f"else: {WRAPPED}loss.backward()\noptimizer.step()",
+            "so that the branch with `DistributedDataParallel` runs",
+        ),
+        (
+            "if d: model = model.float()\n"
+            f"else: {WRAPPED}w = torch.nn.parallel.DistributedDataParallel(head)\nloss.backward()",
+            "Start one process per device",
+        ),
+    ],
+)
+def test_data_parallel_is_for_training_on_one_device(text: str, help_: str) -> None:
+    (finding,) = found(text, select=["XLA704"])
+    assert help_ in (finding.help or "")

@@ -12,6 +12,7 @@ from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.proofs import (
+    data_parallel,
     moved_later,
     padded_later,
     padding_mask,
@@ -71,6 +72,7 @@ class Apis:
             **moved_later(name, node, place, self.analysis),
             **sole_rendezvous(name, node, self.analysis),
             **padding_mask(name, node, place, self.analysis),
+            **data_parallel(name, node, place, self.analysis),
             **use_of_sum(name, node, place, self.analysis),
             **padded_later(name, node, place, self.analysis),
         }

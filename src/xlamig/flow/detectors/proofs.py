@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Mapping
 
 from xlamig import ir
@@ -11,6 +12,8 @@ from xlamig.knowledge import values as table
 
 _LOADERS = frozenset({"torch.load"})
 _MASKS = {"torch.nn.TransformerEncoder": "src_key_padding_mask"}
+_EVALUATES = re.compile(r"\.eval\(\)|\b(?:no_grad|inference_mode)\b")
+_TRAINS = re.compile(r"\bbackward\(|optim|\.train\(|\.step\(")
 _ANY = frozenset({(">=", 1), (">", 0), ("<", 1), ("==", 0), ("!=", 0)})
 _BATCH_FIRST = 6  # the arguments of TransformerEncoderLayer before it
 _OWN_SCOPE = ir.FunctionDef | ir.ClassDef | ir.Lambda
@@ -35,6 +38,22 @@ def moved_later(name: str, node: ir.Call, place: CodeContext, analysis: Analysis
     if len(block) > 1 and _moves(block[1], target.id):
         return {"moved-later": target.id}
     return {"moved-later": target.id} if _only_state(root, target) else {}
+
+
+def data_parallel(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
+    """The proofs "replicated": the other branch wraps the model in DistributedDataParallel; and "evaluates":
+    the file only evaluates models."""
+    if name not in table.names("program", "data-parallel"):
+        return {}
+    found = {}
+    above = [n for n in ir.path_down(place.scope.node or analysis.module, node) if isinstance(n, ir.If)]
+    calls = (n for branch in above for n in ir.walk(branch) if isinstance(n, ir.Call))
+    replicates = table.names("program", "replicates")
+    if any(analysis.names.dotted(call.func, place.scope) in replicates for call in calls):
+        found["replicated"] = "yes"
+    if _EVALUATES.search(analysis.text) and not _TRAINS.search(analysis.text):
+        found["evaluates"] = "yes"
+    return found
 
 
 def sole_rendezvous(name: str, node: ir.Call, analysis: Analysis) -> Mapping[str, str]:

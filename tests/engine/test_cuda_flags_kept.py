@@ -65,3 +65,8 @@ def test_does_not_report_a_flag_that_places_nothing(tmp_path: Path, does: str) -
 )
 def test_reports_the_flag_where_it_is_set(tmp_path: Path, sets: str) -> None:
     assert findings(tmp_path, sets) == ["base.py XLA003 error", "work.py XLA002 info"]
+
+
+def test_does_not_report_a_flag_that_is_only_demanded(tmp_path: Path) -> None:
+    sets = "self.use_gpu = torch.cuda.is_available()\n        if not self.use_gpu:\n            raise OSError"
+    assert findings(tmp_path, sets, "print(x)") == ["base.py XLA003 error"]

@@ -23,7 +23,7 @@ from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit, relocated
 from xlamig.flow.model.callers import NO_CALLERS
 from xlamig.flow.model.conditions import MAIN
-from xlamig.flow.model.option_codes import CUDA, ENTRY, OFF, name_of
+from xlamig.flow.model.option_codes import CUDA, ENTRY, OFF, PLACES, name_of
 from xlamig.flow.model.outcomes import NO_STATE, State
 from xlamig.source.text import SourceText
 
@@ -103,10 +103,10 @@ class WholeProgram:
         if self.switches is None:
             return ()
         known = {option: self.switches.get(option, NO_STATE) for option in loaded.given.tested}
-        for key in loaded.given.values.keys() - known.keys():
+        for key in loaded.given.values:
             if (name := name_of(key)) in self.index.placing_flags:
                 states = (self.switches.get(asked, NO_STATE) for asked in (key, ENTRY + name))
-                known[key] = next((state for state in states if CUDA in state), NO_STATE)
+                known[PLACES + key] = next((state for state in states if CUDA in state), NO_STATE)
         found = tuple((option, state) for option, state in sorted(known.items()) if state)
         if is_tried_out(source.source.text, source.module in self.index.import_depths):
             found += ((MAIN, (OFF,)),)

@@ -10,7 +10,7 @@ from xlamig.facts import DeviceChoice
 from xlamig.flow.detectors.selection import Selections
 from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.cuda_flags import places, targets_in_branches
-from xlamig.flow.model.option_codes import CUDA, kept_key, option_of
+from xlamig.flow.model.option_codes import PLACES, kept_key, option_of
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
@@ -74,7 +74,7 @@ class Flags:
     def _decides_in_other_files(self, target: ir.Expr, scope: Scope) -> bool:
         """Return whether the flag is kept in an object or a module under a name that placements of the
         program depend on, and is false in all of it because CUDA is missing."""
-        return CUDA in self.analysis.values.switches.get(kept_key(target, scope), ())
+        return PLACES + kept_key(target, scope) in self.analysis.values.switches
 
     def _is_guarded(self, node: ir.Node, path: str) -> bool:
         if not isinstance(node, ir.If | ir.IfExp):

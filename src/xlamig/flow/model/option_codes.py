@@ -26,6 +26,9 @@ INSTANCE = "()"
 """The name of calls of an object: those that run a `forward` or a `__call__`. Before the name of a method or
 variable: calls of it, which may be an object."""
 
+PLACES = "places "
+"""Before the key of an option: placements on CUDA depend on it in other files, and CUDA decides it."""
+
 Codes = frozenset[str]
 ANY: Codes = frozenset({UNKNOWN})
 CALLED = {"forward": INSTANCE, "__call__": INSTANCE}

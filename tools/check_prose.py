@@ -47,8 +47,8 @@ Divide Do Draw Drop Enable End Exchange Expand Expect Export Fill Find Fix Gathe
 Import Index Initialize Insert Install Iterate Keep Leave Let Limit Load Log Make Mask Move Multiply
 Name Omit Open Pad Pass Permute Place Pool Port Prefer Print Profile Put Quantize Quote Raise Read
 Register Rely Remove Rename Replace Report Request Require Reserve Reshape Resize Restore Return
-Reuse Rewrite Roll Round Run Sample Save Scale Select Send Serve Set Shard Share Shift Skip Sort Specify Split Stack
-Start Stop Store Sum Suppress Switch Take Test Tie Train Transform Try Turn Update Upgrade Use
+Reuse Rewrite Roll Round Run Sample Save Scale Select Send Serve Set Shard Share Shift Skip Sort
+Specify Split Stack Start Stop Store Sum Suppress Switch Take Test Tie Train Transform Try Turn Update Upgrade Use
 Voxelize Wait Work Wrap Write"""
 VERBS = frozenset(_VERBS.split())
 _CONDITIONS = frozenset({"After", "For", "If", "On", "To"})  # and then the verb

@@ -107,3 +107,52 @@ def test_asks_a_tensor_although_an_option_has_the_name() -> None:
     noise += "            h = h.cuda()\n"
     solver = SOLVER + noise + "        return h + z\n"
     assert "h = h.to(z.device)" in fixed(program("is_cuda", solver=solver))["solver.py"]
+
+
+CONFIG = """import torch
+
+
+class Config:
+    lr = 0.1
+
+    def read(self):
+        self.{flag} = torch.cuda.is_available()
+"""
+IMPORTING = SOLVER.replace("import torch\n", "import torch\nfrom config import options\n", 1)
+
+
+def configured(config: str, solver: str = IMPORTING, flag: str = "gpu") -> dict[str, str]:
+    """Return a program whose files import the one that decides, which imports none of them."""
+    main = (
+        "from config import options\nfrom solver import Solver\n\noptions.read()\nSolver(options).train([])\n"
+    )
+    files = {"config.py": f"{config}\n\noptions = Config()\n", "solver.py": solver, "main.py": main}
+    return {name: text.replace("{flag}", flag) for name, text in files.items()}
+
+
+def test_leaves_a_flag_that_no_importer_places_by() -> None:
+    solver = IMPORTING.replace(".cuda()", ".float()")
+    assert "self.gpu = torch.cuda.is_available()" in fixed(configured(CONFIG, solver))["config.py"]
+
+
+def test_leaves_a_local_name_that_only_sounds_like_the_flag() -> None:
+    config = CONFIG.replace("self.{flag} =", "{flag} =") + "        print({flag})\n"
+    assert "gpu = torch.cuda.is_available()" in fixed(configured(config))["config.py"]
+
+
+def test_decides_an_attribute_for_the_files_that_import_it() -> None:
+    files = fixed(configured(CONFIG))
+    assert 'self.gpu = default_device().type != "cpu"' in files["config.py"]
+    assert ".cuda()" not in files["solver.py"]
+
+
+@pytest.mark.parametrize("imported", ["from config import *", "from config import GPU"])
+def test_decides_a_constant_for_the_files_that_import_it(imported: str) -> None:
+    solver = SOLVER.replace("self.args.{flag}", "GPU").replace(
+        "import torch\n", f"import torch\n{imported}\n", 1
+    )
+    main = "from solver import Solver\n\nSolver(None).train([])\n"
+    config = "import torch\n\nGPU = torch.cuda.is_available()\n"
+    files = fixed({"config.py": config, "solver.py": solver, "main.py": main})
+    assert 'GPU = default_device().type != "cpu"' in files["config.py"]
+    assert ".cuda()" not in files["solver.py"]

@@ -83,14 +83,19 @@ class HostRead(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer(Fact):
-    """Values go from the host to the device. `count` says whether several batch tensors go one by one."""
+    """Values go from the host to the device. `count` says whether several batch tensors go one by one.
+
+    via "missing": they do not go there, and a module or loss on the device gets them; `holds` says what
+    holds the tensors; "any" where it may be one itself.
+    """
 
     kind: ClassVar[str] = "transfer"
 
-    via: Literal["batch", "constant", "leaf", "copy"]
+    via: Literal["batch", "constant", "leaf", "copy", "missing"]
     operation: str
     tensor: str = ""
     count: Literal["one", "several"] = "one"
+    holds: Literal["", "sequence", "mapping", "any"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

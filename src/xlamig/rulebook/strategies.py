@@ -91,6 +91,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "masked-fill": StrategyInfo("writes `masked_fill` or `torch.where` instead of the masked assignment"),
         "masked-sum": StrategyInfo("multiplies by the mask, or counts it, instead of selecting"),
         "move-first": StrategyInfo("moves the module above the construction of the optimizer"),
+        "move-to-device": StrategyInfo("moves the tensor where its name gets it, or where it is passed"),
         "pad-to-multiple": StrategyInfo(
             "pads the batch further, to a multiple of {multiple}", {"multiple": _VALUE}, (("multiple",),)
         ),

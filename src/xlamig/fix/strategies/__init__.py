@@ -34,6 +34,7 @@ from xlamig.fix.strategies.lazy_log import lazy_log
 from xlamig.fix.strategies.masked_fill import masked_fill
 from xlamig.fix.strategies.masked_sum import masked_sum
 from xlamig.fix.strategies.module_moves import keep_parameters, move_first
+from xlamig.fix.strategies.move_to_device import move_to_device
 from xlamig.fix.strategies.pad_to_multiple import pad_to_multiple
 from xlamig.fix.strategies.precision import rename_precision
 from xlamig.fix.strategies.rename import rename_api
@@ -83,6 +84,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "masked-fill": masked_fill,
         "masked-sum": masked_sum,
         "move-first": move_first,
+        "move-to-device": move_to_device,
         "pad-to-multiple": pad_to_multiple,
         "read-after-boundary": read_after_boundary,
         "remove-suppression": remove_suppression,

@@ -15,7 +15,7 @@ from xlamig.fix.adoption.modules import Modules
 from xlamig.fix.adoption.tensors import Tensors
 from xlamig.fix.adoption.tree import Tree
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
-from xlamig.fix.device import device_expression
+from xlamig.fix.device import device_expression, may_decide_here, written_device
 from xlamig.fix.imports import header_end, line_end
 from xlamig.fix.scopes import bindings, reads
 from xlamig.fix.template import together
@@ -26,22 +26,29 @@ _PROCESSES = re.compile(r"(?:^|\.)multiprocessing(?:\.|$)")
 
 
 def adopt_device(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """Choose the device once, below the imports; move all that the file makes, or nothing."""
+    """Choose the device once, below the imports, or where it is needed in a file that others import; move all
+    that the file makes, or nothing."""
     if not isinstance(fact, DeviceChoice) or fact.via != "none":
         return None
     module = context.module
     tree, calls = Tree(module), Calls(module)
     _check(tree, calls)
-    modules = Modules(context, tree, calls, _NAME)
-    tensors = Tensors(context, tree, calls, _NAME)
+    once = may_decide_here(context, (0, 0))
+    device = _NAME if once else written_device(context, fact, fact.span).text
+    modules = Modules(context, tree, calls, device)
+    tensors = Tensors(context, tree, calls, device)
     known = DeviceValues(tree, calls, tensors.stays)
     moves = [
         *modules.edits(),
         *tensors.edits(),
-        *Batches(context, tree, calls, known, tensors, _NAME).edits(),
+        *Batches(context, tree, calls, known, tensors, device).edits(),
     ]
     check_inputs(tree, calls, known)
     moves += HostUses(context, tree, calls, known, tensors).edits()
+    if not once:
+        written = written_device(context, fact, fact.span)
+        message = f"Move models, inputs and targets to `{device}`"
+        return Draft(message, together((*written.edits, *moves)), written.creates)
     first = min(edit.place.start for edit in moves)
     after = header_end(context, (first, first))
     if after is None:

@@ -184,9 +184,11 @@ class Indexing:
                 record_growth_of(self.m, thing, entry_name(target.value, base, index[0].const))
             self._costs(target, base, index, "write", thing, value, operator)
             name = path_of(target.value)
-            moves = thing.kind == "tensor" and thing.place == "device" and base.place == ""
-            if name and (moves or base.const is ON_HOST):
+            moved = thing.kind == "tensor" and thing.place == "device"
+            if name and ((moved and base.place == "") or base.const is ON_HOST):
                 self.m.put(name, base.replace(place="device", const=TOP.const))
+            elif name and moved and base.loose and base.place == "host":  # its parts are moved one by one
+                self.m.put(name, base.replace(place="either"))
             return
         name = path_of(target.value)
         if not name:

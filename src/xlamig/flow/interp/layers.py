@@ -12,6 +12,10 @@ from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_wrapper_class
 from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
+
+_COMPUTED = "part"  # stands for an attribute whose name is computed
 
 
 def record_forward(state: State, module: AbstractValue, place: str, node: ir.Call) -> None:
@@ -32,6 +36,29 @@ def record_forward(state: State, module: AbstractValue, place: str, node: ir.Cal
                 ApiUse, node, POSSIBLE if other else sure,
                 name=name, spelled=spelled, via="forward", complete=known,
             )  # fmt: skip
+
+
+def is_part(state: State, node: ir.Call) -> bool:
+    """Return whether it is no call of a whole model: `self.attention(x)` in a module's own method."""
+    owner = state.frame.owner
+    if owner is None or not owner.is_module:
+        return False
+    path = _base_path(node.func)
+    made = state.frame.scope.lookup(path) if path else []
+    if len(made) == 1 and isinstance(made[0].value, ir.Subscript | ir.Call):  # `layer = self.layers[i]`
+        path = _base_path(made[0].value)
+    return path.startswith("self.") and not table.name_like("module").search(path.rpartition(".")[2])
+
+
+def _base_path(node: ir.Expr) -> str:
+    """Return the path of the indexed object: "self.layers" of `self.layers[i]`, "self.norm" of
+    `getattr(self, f"norm{i}")`."""
+    while isinstance(node, ir.Subscript):
+        node = node.value
+    match node:
+        case ir.Call(func=ir.Name(id="getattr"), args=(owner, *_)):
+            return f"{path_of(owner.value)}.{_COMPUTED}"
+    return path_of(node)
 
 
 def is_wrapper(info: ClassInfo) -> bool:

@@ -21,7 +21,8 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.frames import ClassInfo, inherits
-from xlamig.flow.interp.layers import record_forward, wrapped_module
+from xlamig.flow.interp.layers import is_part, record_forward, wrapped_module
+from xlamig.flow.interp.left_on_host import LeftOnHost
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.module_methods import ModuleMethods
 from xlamig.flow.interp.moves import Moves
@@ -35,8 +36,6 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 
-_COMPUTED = "part"  # stands for an attribute whose name is computed
-
 
 class Modules:
     def __init__(
@@ -45,6 +44,7 @@ class Modules:
         self.m = state
         self.opaque, self.libraries, self.project, self.moves = opaque, libraries, project, moves
         self.methods = ModuleMethods(state)
+        self.left_on_host = LeftOnHost(state, moves)
 
     # ------------------------------------------------------------------ calls
 
@@ -56,13 +56,14 @@ class Modules:
         if not node.args and module.ref is None:
             return module  # a class that is annotated like its objects: `activation: nn.ReLU`
         if not isinstance(module.ref, ClassInfo) or module.ref.may_hold_parts:  # a transform holds none
-            m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
+            m.effects.add(Effect.PART_CALL if is_part(m, node) else Effect.MODEL_CALL)
         if (wrapped := wrapped_module(module)) is not None:
-            return self.call(wrapped, args, node)
+            with self.left_on_host.in_wrapper():
+                return self.call(wrapped, args, node)
         forward = m.semantics.method_of(module, "forward") or m.semantics.method_of(module, "__call__")
         if forward is not None:
             m.forwards += 1
-            with m.branch() as effects:
+            with m.branch() as effects, self.left_on_host.entering(module, args, node):
                 result = m.semantics.call(forward, args, node)
             m.effects.update(effects.without((Effect.MODEL_CALL,)))  # of its parts
             m.forwards -= 1
@@ -70,6 +71,7 @@ class Modules:
                 return self._told(self._guessed(result, args, module), module, node)
         elif isinstance(module.trait, TorchModule) and not isinstance(module.ref, ClassInfo):
             return self._of_torch(module, args, node)
+        self.left_on_host.in_layer(module, args, node)
         return self.output(args, node, module.sure, module)
 
     @staticmethod
@@ -90,17 +92,6 @@ class Modules:
         if self.project.happens(f"{dotted}.__init__", Effect.TIE):
             self.moves.tied(made, node)
         return made
-
-    def _is_part(self, node: ir.Call) -> bool:
-        """`self.attention(x)` in a module's own method is no call of a whole model."""
-        owner = self.m.frame.owner
-        if owner is None or not owner.is_module:
-            return False
-        path = _base_path(node.func)
-        made = self.m.frame.scope.lookup(path) if path else []
-        if len(made) == 1 and isinstance(made[0].value, ir.Subscript | ir.Call):  # `layer = self.layers[i]`
-            path = _base_path(made[0].value)
-        return path.startswith("self.") and not table.name_like("module").search(path.rpartition(".")[2])
 
     def _guessed(self, result: AbstractValue, args: Args, module: AbstractValue) -> AbstractValue:
         """Return the result; a tensor of which little is known counts as what any module gives."""
@@ -124,7 +115,7 @@ class Modules:
         self, args: Args, node: ir.Call, sure: int, module: AbstractValue | None = None
     ) -> AbstractValue:
         """Return the output of a module of unknown type."""
-        self.m.effects.add(Effect.PART_CALL if self._is_part(node) else Effect.MODEL_CALL)
+        self.m.effects.add(Effect.PART_CALL if is_part(self.m, node) else Effect.MODEL_CALL)
         self.libraries.fed_back(args, node)
         place = self._place(args, module)
         self.m.work(place)
@@ -156,6 +147,7 @@ class Modules:
         place = self._place(args, module)
         self.m.work(place)
         record_forward(self.m, module, place, node)
+        self.left_on_host.in_layer(module, args, node)
         held = args.tensors()
         why = next((t.why for t in held if t.place == place), module.why)
         tensor = AbstractValue(
@@ -171,6 +163,7 @@ class Modules:
         if kind == "Sequential" and module.items:
             return self._in_turn(module, args, node)
         if kind.endswith("Loss"):
+            self.left_on_host.beside_device(args, node)
             return tensor.replace(
                 shape=(), cause="", why=(*why[-3:], self._why(node)) if place == "device" else why
             )
@@ -204,7 +197,8 @@ class Modules:
         if own is not None:
             if name == "forward":
                 self.m.effects.add(Effect.MODEL_CALL)
-            result = self.m.semantics.call(own, args, node)
+            with self.left_on_host.entering(module, args, node):
+                result = self.m.semantics.call(own, args, node)
             if result.kind == "tensor":
                 return self._told(result, module, node)
             return result
@@ -286,14 +280,3 @@ class Modules:
         if name == "config":
             return AbstractValue("foreign")
         return by_convention(name)
-
-
-def _base_path(node: ir.Expr) -> str:
-    """Return the path of the indexed object: "self.layers" of `self.layers[i]`, "self.norm" of
-    `getattr(self, f"norm{i}")`."""
-    while isinstance(node, ir.Subscript):
-        node = node.value
-    match node:
-        case ir.Call(func=ir.Name(id="getattr"), args=(owner, *_)):
-            return f"{path_of(owner.value)}.{_COMPUTED}"
-    return path_of(node)

@@ -36,6 +36,7 @@ class Moves:
         self._ties: dict[Ref, list[Event]] = {}
         self._moves: dict[Ref, tuple[AbstractValue, ir.Call, ir.Stmt, str]] = {}
         self._kept: set[Ref] = set()  # modules whose move kept the parameters' identity
+        self.wrapped: set[Ref] = set()  # modules in a wrapper, which moves what they are given
 
     def depends(self, module: AbstractValue, via: str, node: ir.Node, name: str = "") -> None:
         """Something holds on to the parameters of a module."""
@@ -51,11 +52,12 @@ class Moves:
         """Remember together with another module of the program."""
         self.departures.share(other.departures)
         self._held, self._ties, self._moves, self._kept = other._held, other._ties, other._moves, other._kept
+        self.wrapped = other.wrapped
 
     def forget(self) -> None:
         """Forget all moves: what runs again makes its modules again."""
         self.departures.forget()
-        for record in (self._held, self._ties, self._moves, self._kept):
+        for record in (self._held, self._ties, self._moves, self._kept, self.wrapped):
             record.clear()
 
     def moved(self, module: AbstractValue, node: ir.Call, path: str) -> None:

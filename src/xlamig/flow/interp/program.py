@@ -26,6 +26,7 @@ from xlamig.flow.interp.given_arguments import given_arguments
 from xlamig.flow.interp.instance_attributes import held_attributes
 from xlamig.flow.interp.interpreter import AbstractInterpreter
 from xlamig.flow.interp.module_text import ModuleText
+from xlamig.flow.interp.visited import visited
 from xlamig.flow.interp.visits import Given, Visit, sent, sent_proofs
 from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.device_names import names_device
@@ -38,14 +39,6 @@ from xlamig.flow.model.scopes import Scope, ScopeTable
 from xlamig.flow.model.scripts import is_script
 from xlamig.flow.model.site import Analysis
 from xlamig.flow.model.values import Values
-
-_PASSED = (
-    "frequency", "first_pass", "synced", "settled", "forwards", "device_op_count", "waiting", "message",
-    "logging", "caller", "callers_known", "comprehension_depth", "collating", "batches", "iteration_sources",
-    "loops", "default_place", "swaps", "left",
-)  # fmt: skip
-_RETURNED = ("device_op_count", "waiting", "default_place", "swaps", "left")
-
 
 _KEPT = 96  # modules that stay in memory from one analysis to the next
 
@@ -225,7 +218,15 @@ class ModulesRun:
         names, tree = self.main.names, self.main.analysis.module
         helper = names.interest.helper
         chosen = self.index.chooses_device(names.module, helper) or names_device(tree, helper)
-        return is_script(tree) and not chosen and self.trains
+        return not chosen and self.trains and (is_script(tree) or self._trains_on_import())
+
+    def _trains_on_import(self) -> bool:
+        """Return whether the module's own statements, under no guard, run a function that trains."""
+        return any(
+            node.start in self.reached.get(module, ()) and _calls_backward(node, run.analysis.text)
+            for module, run in self.machines.items()
+            for node in of_kind(run.analysis.module, ir.FunctionDef)
+        )
 
     @cached_property
     def trains(self) -> bool:
@@ -242,8 +243,10 @@ def _trains(source: ModuleText, module: str) -> bool:
     return _calls_backward(_read(source, module).tree, source.text)
 
 
-def _calls_backward(tree: ir.Module, text: str) -> bool:
-    return ".backward" in text and any(node.attr == "backward" for node in of_kind(tree, ir.Attribute))
+def _calls_backward(tree: ir.Module | ir.FunctionDef, text: str) -> bool:
+    if ".backward" not in text[tree.start : tree.end]:
+        return False
+    return any(isinstance(node, ir.Attribute) and node.attr == "backward" for node in ir.walk(tree))
 
 
 @lru_cache(maxsize=_KEPT)
@@ -275,25 +278,3 @@ def _line_starts(text: str) -> list[int]:
 
 def _row(text: str, offset: int) -> int:
     return bisect_right(_line_starts(text), offset)
-
-
-class visited:
-    """While a function runs, its module goes on where its caller stands."""
-
-    def __init__(self, home: AbstractInterpreter, caller: AbstractInterpreter) -> None:
-        self.home = home
-        self.caller = caller
-
-    def __enter__(self) -> None:
-        home = self.home
-        self.before = {name: getattr(home, name) for name in _PASSED}
-        self.branches, home.taken_branches = home.taken_branches, {}
-        for name in _PASSED:
-            setattr(home, name, getattr(self.caller, name))
-
-    def __exit__(self, *_: object) -> None:
-        for name in _RETURNED:
-            setattr(self.caller, name, getattr(self.home, name))
-        for name, value in self.before.items():
-            setattr(self.home, name, value)
-        self.home.taken_branches = self.branches

@@ -83,9 +83,13 @@ class Reads:
     def arrays(self, args: Args, operation: str) -> None:
         """Record the tensors of the device that a library makes NumPy arrays of, which raises."""
         for arg, thing in args.pairs:
-            on_device = thing.kind == "tensor" and thing.place == "device" and not thing.loose
-            if on_device and thing.sure > POSSIBLE:
-                self._told(arg.value, thing, "array", operation, arg.value, "")
+            if not thing.loose:
+                self.array(arg.value, thing, operation)
+
+    def array(self, node: ir.Expr, thing: AbstractValue, operation: str) -> None:
+        """Record that an array is made of a tensor of the device, which raises."""
+        if thing.kind == "tensor" and thing.place == "device" and thing.sure > POSSIBLE:
+            self._told(node, thing, "array", operation, node, "")
 
     def checked(self, node: ir.Node, thing: AbstractValue, operation: str, text: str) -> None:
         """Record that the answer of a check of a tensor is read, where the tensor is `text`."""

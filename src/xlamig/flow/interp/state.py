@@ -64,6 +64,8 @@ class State:
         self.on_all_ranks: frozenset[str] = frozenset()  # what each branch of a test of the rank calls
         self.caller: tuple[Why, ...] = ()  # who runs the current function every step, if another module
         self.comprehension_depth = 0  # comprehensions that run
+        self.entered_from_host = False  # a module that is on the device was given tensors of the host
+        self.met_host = False  # a layer in it computed with them
         self.collating = False  # inside a collate function whose batches cannot be followed
         self.batches = 0  # what a loader calls for each batch, and loops that yield them
         self.iteration_sources: list[str] = []  # what the loops and comprehensions run over

@@ -117,6 +117,7 @@ class Tensors:
         if name == "cpu":
             return owner.replace(place="host", sure=CERTAIN, trait=None, why=())
         if name == "numpy":
+            self.reads.array(node.func.value, owner, "Tensor.numpy")
             return FOREIGN
         if via in ("truth", "builtin"):
             return BOOL

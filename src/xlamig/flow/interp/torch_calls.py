@@ -30,7 +30,7 @@ from xlamig.flow.interp.domain import (
     join_parameters,
     sequence,
 )
-from xlamig.flow.interp.frames import functions_of
+from xlamig.flow.interp.frames import functions_of, modules_of
 from xlamig.flow.interp.host_batches import array, sample
 from xlamig.flow.interp.last_batches import keeping_last
 from xlamig.flow.interp.layers import with_weight_by
@@ -64,6 +64,7 @@ _WORDS: dict[str, AbstractValue] = {
     "of-numbers": FOREIGN,  # of anything else
 }
 _ROOTS = ("torch.", "torch_xla.")
+_FUNCTIONAL = "torch.nn.functional."
 
 
 @dataclass(eq=False, slots=True)
@@ -128,6 +129,7 @@ class TorchCalls:
             case "wrapped-module":
                 ids = args.get(1, "device_ids")
                 self.m.prove(node, own_device=ids is not None and element_of(ids).kind == "device")
+                self.moves.wrapped.update(modules_of(first.ref))
                 return first if first.kind == "module" else AbstractValue("module", "device", sure=LIKELY)
             case "optimizer":
                 return self._optimizer(first, node)
@@ -264,6 +266,8 @@ class TorchCalls:
             return NONE if known.returns == {"none"} else TOP
         if not known.returns and not args.tensors():
             return TOP
+        if name.startswith(_FUNCTIONAL):
+            self.modules.left_on_host.beside_device(args, node)
         return self.tensors.operation(name, last, None, args, node)
 
     def _unknown(self, name: str, args: Args, node: ir.Call) -> AbstractValue:

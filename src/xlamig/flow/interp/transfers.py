@@ -42,7 +42,9 @@ class Transfers:
             self.m.prove(node, type_name=True)
         if target is None:
             trait = owner.trait if owner.trait is Mark.NAN else carried_trait("to", owner)
-            return owner.replace(dtype=dtype or owner.dtype, trait=trait)
+            somewhere = name == "type" and given is not None and given.kind == "unknown"
+            place = "either" if somewhere else owner.place
+            return owner.replace(place=place, dtype=dtype or owner.dtype, trait=trait)
         if target.place == "host":
             if sureness(owner):
                 assert isinstance(node.func, ir.Attribute)

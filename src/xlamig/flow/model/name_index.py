@@ -90,9 +90,17 @@ class NameIndex:
         module = path
         while len(module) > len(folder):
             if module in self._interfaces:
-                return module, path[len(module) + 1 :]
+                return self._behind(module) if module == path else (module, path[len(module) + 1 :])
             module = module.rpartition(".")[0]
         return None
+
+    def _behind(self, module: str) -> tuple[str, str]:
+        """Return where the name of a module leads: its package may import something else under this name, as
+        with `from .fit import fit`."""
+        package, _, name = module.rpartition(".")
+        export = self._interfaces[package].exports.get(name) if package in self._interfaces else None
+        taken = export is not None and export.kind == "name" and export.value.endswith(f".{name}.{name}")
+        return (package, name) if taken else (module, "")
 
     def _member(self, interface: Interface, path: str) -> Export | None:
         name, _, rest = path.partition(".")

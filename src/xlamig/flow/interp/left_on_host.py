@@ -1,0 +1,98 @@
+"""Tensors that nothing has moved to the device, and that a module or a loss gets which computes there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from xlamig import ir
+from xlamig.facts import Transfer
+from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.domain import CERTAIN, LIKELY, AbstractValue, TorchModule, inside
+from xlamig.flow.interp.frames import modules_of
+from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.setting import Setting
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.known import short
+from xlamig.knowledge import signatures
+
+
+class _Left(NamedTuple):
+    """An argument that holds tensors on the host."""
+
+    node: ir.Expr
+    value: AbstractValue
+
+
+class LeftOnHost:
+    """Records tensors of the host where they enter a module: at the call that the program makes, if a layer
+    inside it computes with them, and not if the module moves them first."""
+
+    def __init__(self, state: State, moves: Moves) -> None:
+        self.m = state
+        self.moves = moves
+
+    @contextmanager
+    def entering(self, module: AbstractValue, args: Args, node: ir.Call) -> Iterator[None]:
+        """While a module's own code runs: layers say whether they get tensors of the host."""
+        left = [] if self.m.entered_from_host or not self._is_on_device(module) else list(_left(args))
+        if not left:
+            yield
+            return
+        with Setting(self.m, "entered_from_host", True):
+            self.m.met_host = False
+            yield
+        if self.m.met_host:
+            self._record(left, node)
+
+    def in_wrapper(self) -> Setting[bool]:
+        """While a module runs whose wrapper has moved what it is given."""
+        return Setting(self.m, "entered_from_host", True)
+
+    def in_layer(self, module: AbstractValue, args: Args, node: ir.Call) -> None:
+        """A layer of torch with parameters, or a module of which nothing more is known."""
+        if self._is_on_device(module) and _has_parameters(module):
+            self._meets(list(_left(args)), node)
+
+    def beside_device(self, args: Args, node: ir.Call) -> None:
+        """A loss is given tensors of the device, and of the host."""
+        if any(tensor.place == "device" and tensor.sure == CERTAIN for tensor in args.tensors()):
+            self._meets(list(_left(args)), node)
+
+    def _is_on_device(self, module: AbstractValue) -> bool:
+        if module.place != "device" or module.sure != CERTAIN:
+            return False
+        return self.moves.wrapped.isdisjoint(modules_of(module.ref))
+
+    def _meets(self, left: list[_Left], node: ir.Call) -> None:
+        if left and self.m.entered_from_host:
+            self.m.met_host = True
+        else:
+            self._record(left, node)
+
+    def _record(self, left: list[_Left], node: ir.Call) -> None:
+        function = short(self.m.source(node.func))
+        for one in left:
+            kind = one.value.kind
+            self.m.record(
+                Transfer, one.node, LIKELY, one.value.why,
+                via="missing", operation=function, tensor=short(self.m.source(one.node)),
+                holds=kind if kind != "tensor" else "any" if one.value.loose else "",
+            )  # fmt: skip
+
+
+def _left(args: Args) -> Iterator[_Left]:
+    """Yield the arguments, as they are written out, that are tensors on the host or hold some."""
+    for arg, value in args.pairs:
+        held = inside(value)
+        if held.kind == "tensor" and held.place == "host" and held.sure >= LIKELY and not held.scalar:
+            yield from () if arg.star else (_Left(arg.value, value),)
+
+
+def _has_parameters(module: AbstractValue) -> bool:
+    """Return whether a layer computes with parameters: its class takes the device that they are made on."""
+    if not isinstance(module.trait, TorchModule):
+        return True
+    known = signatures.signature(f"torch.nn.{module.trait.class_name}")
+    return known is not None and "device" in (*known.positional, *known.keywords)

@@ -19,6 +19,13 @@ class P(BasePredictor):
     def setup(self):
         f(torch.ones(2).cuda())
 """
+TRIED = COG.replace(
+    "from cog import BasePredictor",
+    """try:
+    from cog import BasePredictor
+except ImportError:
+    pass""",
+)
 WORK = "import torch\ndef work(x):\n    torch.cuda.set_device(0)\n"
 USE = "import work\nwork.work(1)\n"
 GUARDED = RUNNER.replace("import tensorrt as trt", "try: import tensorrt\nexcept ImportError: pass")
@@ -65,6 +72,7 @@ def severities(folder: Path, files: dict[str, str], name: str) -> list[str]:
         ("train.py", {}),
         ("work.py", {"work.py": WORK, "train.py": TRAIN + USE, "run.py": RUNNER + USE}),
         ("work.py", {"work.py": WORK, "other.py": "import torch\n" + USE, "run.py": RUNNER + USE}),
+        ("work.py", {"work.py": WORK + "if __name__ == '__main__':\n    work(1)\n", "run.py": RUNNER + USE}),
         ("trt.py", {"trt.py": RUNNER, "net.py": "import trt\n", "serve.py": "import net, torch\n"}),
         ("engines/one.py", {**ENGINES, "serve.py": "import torch\nfrom engines import run\nrun(1)\n"}),
         ("work.py", {"work.py": WORK, **ENGINES, "train.py": TRAIN + LATER + USE}),
@@ -84,6 +92,8 @@ def test_lists_a_program_that_is_for_gpus_alone(tmp_path: Path) -> None:
         ("run.py", {"run.py": RUNNER}),
         ("run.py", {"run.py": RUNNER.replace("tensorrt as trt", "torch2trt")}),
         ("predict.py", {"predict.py": COG, "cog.yaml": "build:\n  gpu: true\n"}),
+        ("predict.py", {"predict.py": TRIED, "cog.yaml": PACKAGES}),
+        ("predict.py", {"predict.py": COG + "import train\n", "cog.yaml": PACKAGES}),
         ("cog.yaml", {"predict.py": COG, "cog.yaml": PACKAGES}),
         ("diagnose_flash_attn.py", {"diagnose_flash_attn.py": DIAGNOSIS}),
         ("work.py", {"work.py": WORK, "run.py": RUNNER + USE}),

@@ -14,10 +14,12 @@ from xlamig.findings import ABOUT_THE_RUN, Finding, Reason
 from xlamig.flow import ProjectIndex
 from xlamig.flow.model.closure import closure
 from xlamig.flow.model.project import packages_of
+from xlamig.flow.model.scripts import MARK
 from xlamig.knowledge import values as table
 
 _HELP = "Leave it: this file is for NVIDIA GPUs, and other files of the program are not"
-_COG = re.compile(r"^(?:from|import) cog\b", re.MULTILINE)
+_COG = re.compile(r"^[ \t]*(?:from|import) cog\b", re.MULTILINE)
+_RUNS_ITSELF = re.compile(rf"^if __name__ == ['\"]{MARK}['\"]", re.MULTILINE)
 _COG_GPU = re.compile(r"^\s*gpu:\s*(?:true|yes|on)\b", re.MULTILINE | re.IGNORECASE)
 _NEEDS_CUDA = re.compile(
     r"if not torch\.cuda\.is_available\(\)[^\n]*:\s*(?:\n[^\n]*\n?)?\s*(?:raise\b|sys\.exit\()"
@@ -70,13 +72,14 @@ def _because_of(package: str) -> str:
 def _parts_of(
     found: Mapping[str, str], sources: Collection[Source], index: ProjectIndex
 ) -> Mapping[str, str]:
-    """Return why further files serve GPUs alone: only such files import them."""
+    """Return why further files serve GPUs alone: only such files import them, and they are no programs."""
     alone = {source.module for source in sources if source.file.name in found}
     parts: list[Source] = []
     while more := [
         source
         for source in sources
         if source.module not in alone
+        and not _RUNS_ITSELF.search(source.source.text)
         and (importers := index.importers.get(source.module))
         and importers <= alone
     ]:

@@ -73,6 +73,18 @@ CASES = {
     "if lengths[0] > 3: z = z / 2": "Test the CPU's copy",
     "if lengths[0] > 3: raise ValueError": "Test the CPU's copy",
     "n = max(lengths); table[0] = n": "from the CPU's copy of `lengths`",
+    "if (z > 3).any(): kept.append(z); continue": "Split the batch on the CPU",
+    "if (z > 3).any(): kept.append(z)": "Drop the test",
+    "if z.max() > 3: z = torch.nn.functional.pad(z, (0, 1))": "Use one shape in every step",
+    "if (m := z > 3).any(): z = z[m]": "Use one shape in every step",
+    "if z.max() > 3: z = z[0]": "choose on the device",
+    "n = ['a', 'b'][z.argmax().item()]": "Compute what each choice gives",
+    "n = {0: x, 1: y}[z.argmax().item()]": "Compute what each choice gives",
+    "n = ['a', 'b'][z.argmax()]": "Compute what each choice gives",
+    "loss = criterion(z.cpu(), 3); loss.backward()": "Compute the loss where the model runs",
+    "table = z.to('cpu'); loss = criterion(table); loss.backward()": "Compute the loss where the model runs",
+    "loss = criterion(z.cpu(), 3); table[0] = loss": "Copy after `torch_xla.sync()`",
+    "action = to_array(z.cpu())": "everything that the host needs in this step at once",
     "n = float(z.max()) + 1; m = round(n); kept.append(m)": "Read after `torch_xla.sync()`, all values",
 }
 
@@ -139,7 +151,7 @@ def test_elements_are_copied_before_the_loop_that_leaves_their_tensor_as_it_is(
     [
         ("def f(kept, z): kept.append(z.cpu())", "in the loop that calls the step"),
         ("def f(kept, z): kept += [z.cpu()]", "in the loop that calls the step"),
-        ("def f(kept, z): return z.cpu()", "Return the tensor itself"),
+        ("def f(kept, z): return z.cpu()", "or return the tensor itself"),
         (
             "def f(kept, z):\n    for i in range(9): kept.append(z.mul(i).cpu())",
             "in the loop that calls the step",
@@ -162,6 +174,23 @@ def evaluate(model, loader):
 """
     (finding,) = (f for f in found(text, select=["XLA102"]) if f.severity != "info")
     assert "copy them after the loop" in finding.help
+
+
+def test_a_result_of_an_evaluation_is_copied_while_the_next_is_computed() -> None:
+    text = """import torch
+@torch.no_grad()
+def evaluate(model, loader):
+    for x in loader:
+        show(model(x.to("xla")).cpu())
+"""
+    (finding,) = (f for f in found(text, select=["XLA102"]) if f.severity != "info")
+    assert "copy the result in the next iteration" in finding.help
+
+
+def test_gradients_are_copied_after_one_boundary() -> None:
+    line = "        for p in model.parameters(): table[p] = p.grad.cpu()\n"
+    helps = [f.help for f in found(HEAD + line, select=["XLA102", "XLA103"])]
+    assert helps and all("before the loop, so that each copy only transfers" in text for text in helps)
 
 
 @pytest.mark.parametrize(

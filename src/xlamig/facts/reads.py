@@ -26,6 +26,10 @@ Consumer = Literal[
     "any",
     "count",
     "update",
+    "sample",
+    "shape",
+    "choice",
+    "loss",
     "branch",
     "stop",
     "return",
@@ -34,7 +38,9 @@ Consumer = Literal[
 tokens, the step of an environment, a slice's bound, an index, the choice of a module that is called, a size
 of a tensor, a number of iterations, the lengths of a packed sequence, a library that computes on the host, a
 remainder (`n % 100`), a test whether a mask selects anything, a number that is counted up, whether the
-parameters are updated, another branch, a loop that ends, the caller."""
+parameters are updated, how the part of a list is made that belongs to a sample, whether a tensor gets another
+shape, one of several written values, a loss that the backward pass starts from, another branch, a loop that
+ends, the caller."""
 
 Cut = Literal["", "start", "end", "window", "write"]
 """How a slice uses a number: as its start, its end or as one of two ends that both vary; or the slice is

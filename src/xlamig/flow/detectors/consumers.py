@@ -10,15 +10,12 @@ from typing import NamedTuple, cast
 
 from xlamig import ir
 from xlamig.facts import Consumer
-from xlamig.flow.model.exits import ends_program
+from xlamig.flow.detectors.branch_uses import LOGS, asks_for_any, branch_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 _BY_CALLEE: tuple[tuple[Consumer, re.Pattern[str]], ...] = (
-    ("log", re.compile(
-        r"^print$|(?:^|\.)(?:log\w*|debug|info|warning|add_(?:scalar|image|histogram|text)s?|set_postfix\w*"
-        r"|set_description\w*|write_(?:scalar|image)s?|plot|imshow)$|(?:^|[._])(?:wandb|writer|logger)\."
-    )),
+    ("log", LOGS),
     ("file", re.compile(
         r"(?:^|\.)(?:save\w*|dump|write\w*|imwrite|imsave|to_csv|to_file|tofile|export\w*)$"
     )),
@@ -35,16 +32,14 @@ _OF_SIZES = re.compile(
 _PASSES_ON = re.compile(rf"^(?:{'|'.join(dir(builtins))})$|^(?:torch|numpy|np|math)\.")
 _NO_SIZES = ("value", "fill_value", "dtype", "device")
 _SIZE = re.compile(r"(?:^|_)(?:size|len|length)$")  # of a parameter
-_COUNTS = re.compile(r"^(?:n|num|cnt|count)_|(?:^|_)(?:num|cnt|count)s?$")
-_ANY = frozenset({"any", "all", "sum", "numel", "count_nonzero"})
-_UPDATES = frozenset({"backward", "step"})
+_ACTION = re.compile(r"^(?:act|actions?)$")  # what an environment's step is given
 _FOLLOWED = 3  # variables, one computed from the other
 
 
 @lru_cache(maxsize=1024)
 def logs(path: str) -> bool:
     """Return whether a call of this path prints or logs its arguments."""
-    return _BY_CALLEE[0][1].search(path) is not None
+    return LOGS.search(path) is not None
 
 
 class Use(NamedTuple):
@@ -73,7 +68,9 @@ def use_of(
         called = target is not None and found.consumer == "index" and _calls(rest, target)
         return Use("module", found.indexed) if called else found
     if target is None or _is_consumed(node, statement, name_of):
-        return _kept(statement)
+        if target is not None and _ACTION.search(target):
+            return Use("environment")
+        return Use("loss") if any(_is_backward(later, target) for later in rest) else _kept(statement)
     check = Use()
     for i, later in enumerate(rest):
         if target not in _names_in(later):
@@ -91,6 +88,14 @@ def use_of(
             return use
         check = use
     return check
+
+
+def _is_backward(statement: ir.Stmt, name: str | None) -> bool:
+    """Return whether a statement starts the backward pass of a variable."""
+    match statement:
+        case ir.ExprStmt(value=ir.Call(func=ir.Attribute(value=ir.Name(id=owner), attr="backward"))):
+            return owner == name
+    return False
 
 
 def goes_to_host(
@@ -178,13 +183,15 @@ def _in_node(node: ir.Node, top: ir.Node, name_of: _NameOf) -> Use:
                 user = path[place - 1] if place else None
                 if isinstance(user, ir.Call) and user.func is above:
                     return Use("module", path_of(value))
+                if isinstance(value, ir.Sequence | ir.Dict) and not bound:
+                    return Use("choice")
                 return Use("slice" if bound else "index", path_of(value))
             case ir.Raise() | ir.Assert():
                 return Use("raise")
             case ir.If(test=test, body=body) if ir.encloses(test, node):
-                return Use(_branch(body, test))
+                return Use(branch_of(body, test))
             case ir.IfExp(test=test) if ir.encloses(test, node):
-                return Use("any" if _asks_for_any(test) else "branch")
+                return Use("any" if asks_for_any(test) else "branch")
             case ir.While(test=test) if ir.encloses(test, node):
                 return Use("stop")
             case ir.Return():
@@ -229,56 +236,6 @@ def _is_size(call: ir.Call, path: str, node: ir.Node) -> bool:
     keyword = next(arg.keyword or "" for arg in call.args if ir.encloses(arg, node))
     sizes = _OF_SIZES.search(path) is not None and keyword not in _NO_SIZES
     return sizes or _SIZE.search(keyword) is not None
-
-
-def _branch(body: ir.Block, test: ir.Expr) -> Consumer:
-    """Return what a test decides on: whether something is raised or logged, a loop ends, the parameters are
-    updated, something is counted, or what is computed."""
-    if ends_program(body):
-        return "raise"
-    if body and isinstance(body[-1], ir.Jump) and body[-1].kind == "break":
-        return "stop"
-    match body:
-        case [ir.ExprStmt(value=ir.Call(func=func))] if _BY_CALLEE[0][1].search(path_of(func)):
-            return "log"
-        case [ir.AugAssign(op="+" | "+=", value=ir.Const())]:
-            return "count"
-    if any(_updates(node) for statement in body for node in ir.walk(statement)):
-        return "update"
-    return "any" if _asks_for_any(test) else "branch"
-
-
-def _updates(node: ir.Node) -> bool:
-    """Return whether a node is a backward pass, or a step without arguments, as an optimizer takes it."""
-    match node:
-        case ir.Call(func=ir.Attribute(attr=attr), args=args):
-            return attr in _UPDATES and (attr == "backward" or not args)
-    return False
-
-
-def _asks_for_any(test: ir.Expr) -> bool:
-    """Return whether a test asks if a mask selects anything: `m.any()`, `m.sum() > 0`, `num_pos > 0`."""
-    match test:
-        case ir.Unary(operand=operand):
-            return _asks_for_any(operand)
-        case ir.Bool(values=values):
-            return any(map(_asks_for_any, values))
-        case ir.Compare(left=left, comparators=(ir.Const(value=0 | 1),)):
-            return _is_count(left)
-        case ir.Call():
-            return _is_count(test)
-    return False
-
-
-def _is_count(node: ir.Expr) -> bool:
-    match node:
-        case ir.Call(func=ir.Attribute(value=owner, attr="item")):
-            return _is_count(owner)
-        case ir.Call(func=ir.Attribute(attr=attr)):
-            return attr in _ANY
-        case ir.Name(id=name):
-            return _COUNTS.search(name) is not None
-    return False
 
 
 @lru_cache(1000)

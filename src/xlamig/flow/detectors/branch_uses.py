@@ -1,0 +1,94 @@
+"""Find what a branch decides on whose test needs a value of the device."""
+
+from __future__ import annotations
+
+import re
+
+from xlamig import ir
+from xlamig.facts import Consumer
+from xlamig.flow.model.exits import ends_program
+from xlamig.flow.model.scopes import path_of
+
+LOGS = re.compile(
+    r"^print$|(?:^|\.)(?:log\w*|debug|info|warning|add_(?:scalar|image|histogram|text)s?|set_postfix\w*"
+    r"|set_description\w*|write_(?:scalar|image)s?|plot|imshow)$|(?:^|[._])(?:wandb|writer|logger)\."
+)
+_COUNTS = re.compile(r"^(?:n|num|cnt|count)_|(?:^|_)(?:num|cnt|count)s?$")
+_ANY = frozenset({"any", "all", "sum", "numel", "count_nonzero"})
+_UPDATES = frozenset({"backward", "step"})
+_LENGTHENS = frozenset({"pad", "cat", "concat", "concatenate", "hstack", "vstack"})
+
+
+def branch_of(body: ir.Block, test: ir.Expr) -> Consumer:
+    """Return what a test decides on: whether something is raised or logged, a loop ends, the parameters are
+    updated, something is counted, how a sample's part of a list is made, which shape a tensor has, or what is
+    computed."""
+    if ends_program(body):
+        return "raise"
+    if body and isinstance(body[-1], ir.Jump):
+        if body[-1].kind == "break":
+            return "stop"
+        if any(isinstance(node, ir.Call) and _adds(node) for node in _nodes(body)):
+            return "sample"
+    match body:
+        case [ir.ExprStmt(value=ir.Call(func=func))] if LOGS.search(path_of(func)):
+            return "log"
+        case [ir.AugAssign(op="+" | "+=", value=ir.Const())]:
+            return "count"
+    if any(_updates(node) for node in _nodes(body)):
+        return "update"
+    if any(_changes_shape(statement, test) for statement in body):
+        return "shape"
+    return "any" if asks_for_any(test) else "branch"
+
+
+def _nodes(body: ir.Block) -> list[ir.Node]:
+    return [node for statement in body for node in ir.walk(statement)]
+
+
+def _adds(call: ir.Call) -> bool:
+    return isinstance(call.func, ir.Attribute) and call.func.attr in ("append", "extend")
+
+
+def _changes_shape(statement: ir.Stmt, test: ir.Expr) -> bool:
+    """Return whether a statement pads or lengthens a tensor, or takes rows by what the test asks for."""
+    match statement:
+        case ir.Assign(targets=(ir.Name(),), value=ir.Call(func=func)):
+            name = func.attr if isinstance(func, ir.Attribute) else path_of(func)
+            return name in _LENGTHENS
+        case ir.Assign(value=ir.Subscript(index=(ir.Name(id=mask),))):
+            return any(isinstance(node, ir.Name) and node.id == mask for node in ir.walk(test))
+    return False
+
+
+def _updates(node: ir.Node) -> bool:
+    """Return whether a node is a backward pass, or a step without arguments, as an optimizer takes it."""
+    match node:
+        case ir.Call(func=ir.Attribute(attr=attr), args=args):
+            return attr in _UPDATES and (attr == "backward" or not args)
+    return False
+
+
+def asks_for_any(test: ir.Expr) -> bool:
+    """Return whether a test asks if a mask selects anything: `m.any()`, `m.sum() > 0`, `num_pos > 0`."""
+    match test:
+        case ir.Unary(operand=operand):
+            return asks_for_any(operand)
+        case ir.Bool(values=values):
+            return any(map(asks_for_any, values))
+        case ir.Compare(left=left, comparators=(ir.Const(value=0 | 1),)):
+            return _is_count(left)
+        case ir.Call():
+            return _is_count(test)
+    return False
+
+
+def _is_count(node: ir.Expr) -> bool:
+    match node:
+        case ir.Call(func=ir.Attribute(value=owner, attr="item")):
+            return _is_count(owner)
+        case ir.Call(func=ir.Attribute(attr=attr)):
+            return attr in _ANY
+        case ir.Name(id=name):
+            return _COUNTS.search(name) is not None
+    return False

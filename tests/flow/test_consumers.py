@@ -82,6 +82,7 @@ CASES = {
     "n = {0: x, 1: y}[z.argmax().item()]": "Compute what each choice gives",
     "n = ['a', 'b'][z.argmax()]": "Compute what each choice gives",
     "loss = criterion(z.cpu(), 3); loss.backward()": "Compute the loss where the model runs",
+    "loss, n = criterion(z.cpu()); n += 1; loss.backward()": "Compute the loss where the model runs",
     "table = z.to('cpu'); loss = criterion(table); loss.backward()": "Compute the loss where the model runs",
     "loss = criterion(z.cpu(), 3); table[0] = loss": "Copy after `torch_xla.sync()`",
     "action = to_array(z.cpu())": "everything that the host needs in this step at once",

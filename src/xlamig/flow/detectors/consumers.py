@@ -70,7 +70,7 @@ def use_of(
     if target is None or _is_consumed(node, statement, name_of):
         if target is not None and _ACTION.search(target):
             return Use("environment")
-        return Use("loss") if any(_is_backward(later, target) for later in rest) else _kept(statement)
+        return Use("loss") if _goes_backward(statement, rest) else _kept(statement)
     check = Use()
     for i, later in enumerate(rest):
         if target not in _names_in(later):
@@ -90,11 +90,16 @@ def use_of(
     return check
 
 
-def _is_backward(statement: ir.Stmt, name: str | None) -> bool:
-    """Return whether a statement starts the backward pass of a variable."""
-    match statement:
-        case ir.ExprStmt(value=ir.Call(func=ir.Attribute(value=ir.Name(id=owner), attr="backward"))):
-            return owner == name
+def _goes_backward(statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:
+    """Return whether a later statement starts the backward pass of what a statement assigns."""
+    if not isinstance(statement, ir.Assign):
+        return False
+    made = {node.id for target in statement.targets for node in ir.walk(target) if isinstance(node, ir.Name)}
+    for later in rest:
+        match later:
+            case ir.ExprStmt(value=ir.Call(func=ir.Attribute(value=ir.Name(id=owner), attr="backward"))):
+                if owner in made:
+                    return True
     return False
 
 

@@ -8,7 +8,8 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import RankCall
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, inside
+from xlamig.flow.interp.domain import LIKELY, MISSING, AbstractValue, Mark, inside
+from xlamig.flow.interp.on_host import note_written
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
@@ -55,6 +56,8 @@ class OneRank:
     def record_call(self, name: str, args: Args, node: ir.Call) -> None:
         """Add the effect of a call of torch or torch_xla, which is reported at its own place."""
         here = bool(self.m.one_rank)
+        if name.startswith("torch.distributed."):
+            note_written(self.m, args)
         if name in table.names("collectives", "calls"):
             self._reported += here
             self.m.effects.add(Effect.COLLECTIVE)
@@ -83,7 +86,7 @@ class OneRank:
     def reduced_tensor(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue:
         """Return the result of a collective, which combines a tensor of every rank."""
         text = short(self.m.source(node))
-        return tensor.with_reason(f"{REDUCED}`{text}`", (node.start, node.end))
+        return tensor.replace(const=MISSING).with_reason(f"{REDUCED}`{text}`", (node.start, node.end))
 
     def record_read(self, node: ir.Node, thing: AbstractValue) -> None:
         """Report a read on one rank of the result of a collective that has not executed yet."""

@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     Clock,
     Mark,
     Residence,
+    decisive,
     element_of,
     join,
     join_parameters,
@@ -40,6 +41,7 @@ _FOLD: dict[str, Callable[[float, float], float]] = {
     "*": operator.mul,
 }
 _UNEQUAL = frozenset({"none", "text", "mapping", "sequence"})  # `tensor == {}` is False, without a read
+_OF_MASKS = frozenset({"&", "|", "^"})
 _UNLIKE = {"list", "tuple"}
 _CHANGING = ("random", "read", "derived", "length", "step-counter", "position", "batch")
 
@@ -148,12 +150,12 @@ class Operators:
         multiple = rounded(op, left, right)
         if multiple is not None:
             return multiple
-        for side in (left, right):
-            if side.cause:
-                made = AbstractValue("number", sure=side.sure, cause=side.cause, loop=side.loop, why=side.why)
-                return made.replace(
-                    trait=next((s.trait for s in (side, left, right) if s.trait in LASTING), None)
-                )
+        side = decisive(left, right)
+        if side.cause:
+            trait = next((s.trait for s in (side, left, right) if s.trait in LASTING), None)
+            return AbstractValue(
+                "number", sure=side.sure, cause=side.cause, loop=side.loop, trait=trait, why=side.why
+            )
         if op == "%":
             return NUMBER.replace(trait=Mark.REMAINDER)
         return (
@@ -172,11 +174,11 @@ class Operators:
                 sure=one.sure if known else min(one.sure, LIKELY),
                 dtype=dtype_with_number(op, one.dtype),
                 trait=one.trait if one.trait is Mark.NAN else None,
-                source="",
+                source=one.source if op in _OF_MASKS else "",
                 const=one.const if known else TOP.const,
                 ref=one.ref if one.cause == VARIED else None,
             )
-        place = joined_place(left.place, right.place)
+        place, worse = joined_place(left.place, right.place), decisive(left, right)
         if place == "device" and self.m.frequency == "step":
             self.reads.sent(left, right, node)
         lead = left if left.place == place else right
@@ -187,10 +189,11 @@ class Operators:
             sure=min(left.sure, right.sure) if place == "either" else lead.sure,
             dtype=joined_dtype(left.dtype, right.dtype),
             shape=broadcast((left.shape, right.shape)),
-            cause=left.cause or right.cause,
-            ref=next((side.ref for side in (left, right) if side.cause == VARIED), None),
-            trait=Mark.NAN if Mark.NAN in (left.trait, right.trait) and op in "&|" else None,
-            source=left.source if left.source == right.source else "",
+            cause=worse.cause,
+            loop=worse.loop if worse.cause else 0,
+            ref=worse.ref if worse.cause == VARIED else None,
+            trait=Mark.NAN if Mark.NAN in (left.trait, right.trait) and op in _OF_MASKS else None,
+            source=left.source if left.source == right.source and op in _OF_MASKS else "",
             const=left.const if left.const is right.const else TOP.const,
             why=lead.why,
         )
@@ -218,9 +221,10 @@ class Operators:
         if left.kind == right.kind == "sequence" and op in ("==", "!=") and left.trait is not Mark.SET:
             self._read_elements(node, op, left, right)
         if "tensor" not in (left.kind, right.kind):
-            cause = next((s for s in (left, right) if s.cause in _CHANGING), None)
-            if cause is None:
+            changing = [side for side in (left, right) if side.cause in _CHANGING]
+            if not changing:
                 return BOOL
+            cause = decisive(changing[0], changing[-1])
             return AbstractValue("bool", cause=cause.cause, loop=cause.loop, sure=cause.sure, why=cause.why)
         if _UNEQUAL & {left.kind, right.kind}:
             return BOOL

@@ -17,6 +17,7 @@ from xlamig.flow.interp.domain.containers import (
 from xlamig.flow.interp.domain.join import (
     MAX_ALTERNATIVES,
     alternatives,
+    decisive,
     join,
     join_all,
     join_branches,
@@ -98,6 +99,7 @@ __all__ = [
     "as_tensor",
     "batch_of",
     "constant",
+    "decisive",
     "element_of",
     "groups_of",
     "holds_unknown",

@@ -190,6 +190,11 @@ def _worse(one: Cause, other: Cause) -> Cause:
     return max(one, other, key=_rank)
 
 
+def decisive(one: AbstractValue, other: AbstractValue) -> AbstractValue:
+    """Return the operand whose cause, with its loop, a result of both has: the order does not matter."""
+    return max(one, other, key=lambda value: (_rank(value.cause), value.loop))
+
+
 def _rank(cause: Cause) -> int:
     return _CAUSES[cause]
 

@@ -13,13 +13,13 @@ from xlamig.flow.interp.domain import (
     TEXT,
     TOP,
     AbstractValue,
-    LibraryObject,
     Mark,
     Residence,
     inside,
     join_all,
 )
 from xlamig.flow.interp.frames import ClassInfo, object_of
+from xlamig.flow.interp.libraries import library_object
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_distribution_class
 from xlamig.flow.model.scopes import path_of
@@ -126,7 +126,7 @@ class Annotations:
             dtype = "bool" if dotted.endswith("BoolTensor") else ""
             return AbstractValue("tensor", place, sure=LIKELY, dtype=dtype)
         if kind := table.object_of(self.m.names.canonical(dotted)):
-            return AbstractValue("foreign", trait=LibraryObject(kind))
+            return library_object(kind)
         if is_distribution_class(dotted):
             return AbstractValue("distribution", place, sure=LIKELY, ref=dotted)
         if dotted == "torch.Size":

@@ -18,6 +18,7 @@ from xlamig.flow.interp.domain import (
     inside,
     sequence,
 )
+from xlamig.flow.interp.domain.shapes import UNKNOWN
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.lengths import encoded
 from xlamig.flow.interp.reads import Reads
@@ -49,7 +50,7 @@ class Libraries:
             kind = "box-mixing"
         elif kind == "growing-cache":
             self._grows(node, owner.rpartition(".")[2] if last.startswith("from_") else last)
-        return AbstractValue("foreign", trait=LibraryObject(kind)) if kind else None
+        return library_object(kind) if kind else None
 
     def called(self, owner: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """Return the value of a call of a library's object: what mixes the samples of a batch gives a batch
@@ -110,6 +111,24 @@ class Libraries:
             case "decodes":
                 return self.decoded(name, args, node)
         return FOREIGN
+
+    def observe(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> None:
+        """Record what a method of a library's object reads of its arguments, or where it puts a tensor that
+        the object keeps; what else the method does is not known."""
+        if not isinstance(owner.trait, LibraryObject) or not isinstance(node.func, ir.Attribute):
+            return
+        match table.method_of(owner.trait.name, name).split():
+            case ["reads", index, keyword]:
+                given, part = args.get(int(index), keyword), args.node(int(index), keyword)
+                if given is not None and part is not None:
+                    self.reads.host(part, given, "number", f"{self._receiver(node)}.{name}", part)
+            case ["places", attribute, index, keyword]:
+                device, path = args.get(int(index), keyword), path_of(node.func.value)
+                on_host = device is None or device.kind == "none"
+                place = "host" if on_host or device is None else device.place or "either"
+                if path:
+                    kept = AbstractValue("tensor", place, sure=LIKELY, shape=(UNKNOWN,))
+                    self.m.put(f"{path}.{attribute}", kept)
 
     def decoded(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """`tokenizer.batch_decode(ids)` makes lists of the numbers first. Of ids that `generate` returned,
@@ -199,6 +218,13 @@ class Libraries:
         if name == "backward":
             self.m.effects.add(Effect.BACKWARD, Effect.FRAMEWORK)
         return None
+
+
+def library_object(kind: str) -> AbstractValue:
+    """Return an object of a library; of some kinds the table knows a few methods only."""
+    if kind in table.names("open-objects", "kinds"):
+        return AbstractValue("unknown", trait=LibraryObject(kind))
+    return AbstractValue("foreign", trait=LibraryObject(kind))
 
 
 def _cuts_boxes(args: Args) -> bool:

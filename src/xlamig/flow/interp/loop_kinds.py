@@ -96,7 +96,11 @@ class LoopKinds:
             return "evaluation"
         fresh = replaced(node)
         fed_back = any(
-            thing.kind == "tensor" and name in before and thing is not before[name] and name not in fresh
+            name in before
+            and "tensor" in (thing.kind, before[name].kind)
+            and thing.kind in ("tensor", "unknown")
+            and thing is not before[name]
+            and name not in fresh
             for name, thing in after.items()
         )
         return "decoding" if fed_back else "evaluation"

@@ -51,6 +51,8 @@ class Objects:
             ordered = AbstractValue("sequence", element=element, trait=Mark.BY_LENGTH)
             self._put(node.func.value, path_of(node.func.value), ordered)
             return NONE
+        if owner.kind == "unknown":
+            self.libraries.observe(owner, name, args, node)
         match owner.kind:
             case "sequence":
                 return self._of_sequence(owner, name, args, node)

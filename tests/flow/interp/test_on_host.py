@@ -71,5 +71,10 @@ def test_what_is_made_of_the_batch_alone_is_on_the_host(body: str) -> None:
     assert origins(body, ON_HOST[body]) == {"host"}
 
 
+def test_a_copy_that_is_changed_stays_on_the_host() -> None:
+    assert origins("z = y.cpu(); z[z > 3] = 0; z.item()", "item") == set()
+    assert origins("z = y.to('cpu'); z[z > 3] = 0; z.item()", "item") == set()
+
+
 def test_an_attribute_may_be_changed_elsewhere() -> None:
     assert origins("model.kept = y; model.kept.cpu()", "copy") == {""}

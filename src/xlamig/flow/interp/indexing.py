@@ -186,7 +186,7 @@ class Indexing:
             name = path_of(target.value)
             moved = thing.kind == "tensor" and thing.place == "device"
             if name and ((moved and base.place == "") or base.const is ON_HOST):
-                self.m.put(name, base.replace(place="device", const=TOP.const))
+                self.m.put(name, base.replace(place=base.place or "device", const=TOP.const))
             elif name and moved and base.loose and base.place == "host":  # its parts are moved one by one
                 self.m.put(name, base.replace(place="either"))
             return

@@ -115,7 +115,7 @@ class Tensors:
             inner = node.func.value
             self.reads.host(node, owner, via, f"Tensor.{name}", inner)
         if name == "cpu":
-            return owner.replace(place="host", sure=CERTAIN, trait=None, why=())
+            return owner.replace(place="host", sure=CERTAIN, trait=None, const=MISSING, why=())
         if name == "numpy":
             self.reads.array(node.func.value, owner, "Tensor.numpy")
             return FOREIGN
@@ -201,8 +201,8 @@ class Tensors:
         if data.kind != "sequence" or not data.items:
             return result
         numbers = [item for part in data.items for item in (part.items or (part,))]
-        if any(
-            item.kind not in ("number", "bool") or not isinstance(item.const, int | float) for item in numbers
+        if not all(
+            item.kind in ("number", "bool") and isinstance(item.const, int | float) for item in numbers
         ):
             return result
         if result.place == "device" and self.m.frequency == "step":

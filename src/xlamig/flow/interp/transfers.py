@@ -49,7 +49,8 @@ class Transfers:
             if sureness(owner):
                 assert isinstance(node.func, ir.Attribute)
                 self.reads.host(node, owner, "copy", f"Tensor.{name}", node.func.value)
-            return owner.replace(place="host", sure=max(owner.sure, target.sure), trait=None, why=())
+            sure = max(owner.sure, target.sure)
+            return owner.replace(place="host", sure=sure, trait=None, const=MISSING, why=())
         sure = min(CERTAIN if owner.place else LIKELY, target.sure)
         if owner.place == "host":
             self.m.effects.add(Effect.TRANSFER)

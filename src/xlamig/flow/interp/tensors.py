@@ -201,9 +201,7 @@ class Tensors:
         if data.kind != "sequence" or not data.items:
             return result
         numbers = [item for part in data.items for item in (part.items or (part,))]
-        if not all(
-            item.kind in ("number", "bool") and isinstance(item.const, int | float) for item in numbers
-        ):
+        if not all(n.kind in ("number", "bool") and isinstance(n.const, int | float) for n in numbers):
             return result
         if result.place == "device" and self.m.frequency == "step":
             name = f"torch.{last}"

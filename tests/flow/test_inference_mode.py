@@ -47,6 +47,7 @@ def test_the_model_is_made_outside(body: str) -> None:
     [
         "model = load(path)",
         "model, tokenizer = load(path)",
+        "model = load(path, num_gpus_per_model)",
         "model = Net().to(device).eval()",
         "model = model.cuda()",
         "self.model.to(device)",

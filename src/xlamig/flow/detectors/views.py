@@ -46,7 +46,9 @@ def _makes_model(node: ir.Node) -> bool:
 
 def _names_model(node: ir.Expr) -> bool:
     name = path_of(node).rpartition(".")[2]
-    return not name[:1].isupper() and _is_like("module", name)  # a class makes one
+    if name[:1].isupper() or _is_like("python-entry", name):  # a class makes one, and `num_gpus_per_model`
+        return False
+    return _is_like("module", name)
 
 
 def _may_view(node: ir.Node, names: Names, scope: Scope) -> bool:

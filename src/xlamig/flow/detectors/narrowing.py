@@ -36,7 +36,8 @@ class Narrowing:
 
     def test(self, node: ir.If, place: CodeContext) -> CodeContext:
         """The place of the test of a statement, which may decide no more than what is logged."""
-        logs = all(map(only_logs, (*node.body, *node.orelse)))
+        branches = (*node.body, *node.orelse)
+        logs = all(map(only_logs, branches)) and any(isinstance(part, ir.ExprStmt) for part in branches)
         return place.within("condition", "log") if logs else place.within("condition")
 
     def branch(self, node: ir.If, place: CodeContext, holds: bool) -> CodeContext:

@@ -151,3 +151,23 @@ def test_left_alone(code: str) -> None:
 def test_ends_without_any_accelerator(code: str, written: list[str]) -> None:
     assert fixed(code, "unsafe") == written
     assert fixed(code) == []
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "torch.device(a.device if a.fast else 'cpu')",
+        f"torch.device(a.xla_device if {AVAILABLE} else 'cpu')",
+        f"(a.batch if {AVAILABLE} else 'cpu')",
+        f"torch.device(f(a) if {AVAILABLE} else 'cpu')",
+    ],
+)
+def test_leaves_settings_that_are_no_choice_of_cuda(choice: str) -> None:
+    assert fixed(f"def g(a):\n    return {choice}\n", "unsafe") == []
+
+
+@pytest.mark.parametrize("setting", ["a.device", "a['device']", "a.get('device')"])
+def test_a_setting_for_hosts_with_cuda_is_kept(setting: str) -> None:
+    code = f"def g(a):\n    return torch.device({setting} if {AVAILABLE} else 'cpu')\n"
+    chosen = f"(default_device().type if {setting} != \"cpu\" else 'cpu')"
+    assert fixed(code) == [f"return torch.device({setting} if {AVAILABLE} else {chosen})"]

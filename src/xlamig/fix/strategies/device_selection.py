@@ -103,8 +103,11 @@ def _fallback(fact: DeviceChoice, context: FixContext) -> Draft | None:
     if device is None:
         return None
     text = device_text(device.text, "") if is_text else device.text
-    if "rest" in fact.parts:
-        text = f"{text} if {context.text(fact.parts['rest'])} else {old}"
+    tests = [context.text(fact.parts["rest"])] if "rest" in fact.parts else []
+    if "setting" in fact.parts:  # who asks for the CPU gets it
+        tests.append(f'{context.text(fact.parts["setting"])} != "cpu"')
+    if tests:
+        text = f"{text} if {' and '.join(tests)} else {old}"
         text = f"({text})" if fact.form != "if-else" else text
     return Draft(
         f"Use `{text}` instead of `{old}`", (*device.edits, context.edit(*place, text)), device.creates

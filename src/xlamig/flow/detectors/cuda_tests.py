@@ -7,6 +7,7 @@ import re
 from xlamig import ir
 from xlamig.facts import Span
 from xlamig.flow.model.guards import Guards
+from xlamig.flow.model.option_codes import option_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge.devices import alternatives
@@ -20,16 +21,20 @@ class CudaTests:
         self.analysis, self.guards = analysis, guards
 
     def parts(self, node: ir.IfExp, place: CodeContext) -> dict[str, Span]:
-        """Return the spans of a ternary on CUDA: "availability", "fallback", and "rest" for another test. A
-        chain has them if one test asks for CUDA; its fallback is the last choice, if that is the CPU."""
+        """Return the spans of a ternary on CUDA: "availability", "fallback", "rest" for another test, and
+        "setting" for an option that holds the device. A chain has them if one test asks for CUDA; its
+        fallback is the last choice, if that is the CPU."""
         links = [node]
         while isinstance(last := links[-1].orelse, ir.IfExp):
             links.append(last)
         asking = [link for link in links if self.asks_for_cuda(link.test, place)]
         if len(asking) != 1 or (len(links) > 1 and self.device_text(last, place) != "cpu"):
             return {}
-        bare = (self.device_text(asking[0].body, place) or "").startswith("cuda")
-        parts = self.asked(asking[0].test, place) if bare else {}
+        chosen, text = asking[0].body, self.device_text(asking[0].body, place)
+        setting = text is None and option_of(chosen)
+        parts = self.asked(asking[0].test, place) if setting or (text or "").startswith("cuda") else {}
+        if parts and setting:
+            parts["setting"] = (chosen.start, chosen.end)
         return parts and {**parts, "fallback": (last.start, last.end)}
 
     def asked(self, test: ir.Expr, place: CodeContext) -> dict[str, Span]:

@@ -14,6 +14,7 @@ from xlamig.flow.detectors.device_flow import DeviceFlow
 from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.mirrored import mirrors, only_logs, placement_in
 from xlamig.flow.model.guards import NAMES_XLA, Guards
+from xlamig.flow.model.option_codes import option_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
@@ -53,7 +54,7 @@ class Selections:
             yield self._moves(node, chosen, place)
             return
         inner = (node.start, node.end) in self.devices.covered or self._tries_xla_before(node, place)
-        branches = None if inner else self._chain(node, place, takes_index)
+        branches = None if inner else self._chain(node, place, takes_index, parent is not None)
         if branches is None:
             return
         shown: ir.Expr = parent if parent is not None else node
@@ -133,16 +134,22 @@ class Selections:
             fields = place.fields(node)
             yield DeviceChoice(**fields, via="accelerator", device="cuda", result="device")
 
-    def _chain(self, node: ir.IfExp, place: CodeContext, takes_index: bool) -> list[str] | None:
-        """The devices of a chain of ternaries, if one branch is CUDA by availability and none is XLA."""
+    def _chain(
+        self, node: ir.IfExp, place: CodeContext, takes_index: bool, in_device: bool
+    ) -> list[str] | None:
+        """The devices of a chain of ternaries, if one branch is CUDA by availability and none is XLA. In a
+        torch.device a setting (`args.device`) may be CUDA."""
         texts: list[str] = []
         asked = False
         current: ir.Expr = node
         while isinstance(current, ir.IfExp):
             if self._mentions_xla(current):
                 return None
-            asked = asked or self.tests.asks_for_cuda(current.test, place)
+            asks = self.tests.asks_for_cuda(current.test, place)
+            asked = asked or asks
             text = self.tests.device_text(current.body, place, takes_index)
+            if text is None and asks and in_device and option_of(current.body):
+                text = "cuda:*"
             if text is None:
                 return None
             texts.append(text)

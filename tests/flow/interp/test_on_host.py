@@ -51,6 +51,7 @@ COMPUTED = {
     "y[out.argmax(1)].cpu()": "copy",
     "y = out if table else y; y.cpu()": "copy",
     "total(y); total(out)": "item",
+    "total(x); x.copy_(out); total(x)": "item",
     "z = out.to('cuda:0'); z.cpu()": "copy",
 }
 

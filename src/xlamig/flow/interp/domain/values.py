@@ -194,7 +194,7 @@ class AbstractValue:
         ref = self.ref if isinstance(self.ref, str | int | Alternatives | None) else id(self.ref)
         return (
             self.kind, self.place, self.sure, self.dtype, self.shape, self.loose, self.cause, self.loop,
-            self.trait, self.source, ref, type(const), const, inside,
+            self.trait, self.source, ref, type(self.const), const, inside,
         )  # fmt: skip
 
     def __repr__(self) -> str:

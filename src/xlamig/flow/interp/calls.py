@@ -242,7 +242,7 @@ class Calls:
     def _used_attribute(self, name: str, node: ir.Expr) -> AbstractValue | None:
         """Return the tensor that uses prove an attribute to be which nothing in sight assigns."""
         path = f"self.{name}"
-        if path_of(node) != path or self.m.evidence(self.m.frame.scope).proof(path) is None:
+        if path_of(node) != path or self.m.evidences.of(self.m.frame.scope).proof(path) is None:
             return None
         return AbstractValue("tensor", "either", sure=LIKELY)
 

@@ -109,7 +109,7 @@ class OpaqueCalls:
         if not self._may_be_proved(target):
             return thing
         definition = target.start if isinstance(target, ir.Name) else path_of(target)
-        evidence = self.m.evidence(self.m.frame.scope)
+        evidence = self.m.evidences.of(self.m.frame.scope)
         proof = evidence.proof(definition)
         if proof is None:
             return text_of(self.m, thing) if definition in evidence.texts else thing

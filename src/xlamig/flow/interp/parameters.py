@@ -109,7 +109,7 @@ class Parameters:
         named = self._by_name(param.name)
         if named is not None:
             return named
-        evidence = self.m.evidence(function.scope)
+        evidence = self.m.evidences.of(function.scope)
         if forward and function.node.params[:1] != (param,):
             if param.name in ("batch_idx", "batch_nb", "batch_index"):
                 return AbstractValue("number", cause="step-counter", sure=LIKELY)

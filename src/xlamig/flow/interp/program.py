@@ -44,7 +44,7 @@ _KEPT = 96  # modules that stay in memory from one analysis to the next
 
 
 class _Read(NamedTuple):
-    """A module that stays in memory from one analysis to the next; see `State.kept_evidence`."""
+    """A module that stays in memory from one analysis to the next; see `Evidences.kept`."""
 
     tree: ir.Module
     scopes: ScopeTable
@@ -129,7 +129,7 @@ class ModulesRun:
         names = Names(self.main.names.interest, self.index, module)
         analysis = Analysis(tree, source.text, names, Values(names, source.text), True, source.filename)
         machine = self.machines[module] = AbstractInterpreter(analysis, scopes, Regions(analysis), self)
-        machine.kept_evidence = evidence
+        machine.evidences.kept = evidence
         machine.moves.share(self.main.moves)
         machine.frequency = "unknown"  # an import passes constants around: see `tells`
         machine.block(statement for statement in tree.body if not _of_script(statement, source.text))

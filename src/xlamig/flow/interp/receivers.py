@@ -20,7 +20,7 @@ def record_receiver(m: State, owner: AbstractValue, name: str, node: ir.Call) ->
         return
     if owner.place == "device":
         m.recorder.device_methods.add((node.start, node.end))
-    elif all(proof is not node for proof in m.evidence(m.frame.scope).proofs.values()):
+    elif all(proof is not node for proof in m.evidences.of(m.frame.scope).proofs.values()):
         m.recorder.device_methods.add((node.func.start, node.func.end))
 
 

@@ -13,12 +13,12 @@ from xlamig.findings import Frequency
 from xlamig.flow.interp.crossing import named
 from xlamig.flow.interp.domain import AbstractValue, Residence
 from xlamig.flow.interp.events import CONFIDENCES, FREQUENCIES, Event, Recorder
+from xlamig.flow.interp.evidences import Evidences
 from xlamig.flow.interp.frames import STEPS, ClassInfo, Env, Frame, Function, Loop
 from xlamig.flow.interp.semantics import Alone, Program, Semantics
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.skipped import SkippedBranches
 from xlamig.flow.model.effects import Effect, Effects
-from xlamig.flow.model.evidence import Evidence
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
@@ -77,8 +77,7 @@ class State:
         self.unfollowed: set[str] = set()  # functions that calls were no longer followed into
         self.left = _AT_LEAST + _PER_STATEMENT * len(analysis.module.body)
         self._sized: set[int] = set()
-        self._evidence: dict[int, Evidence] = {}
-        self.kept_evidence: dict[int, Evidence] = {}  # of earlier analyses, by the identity of the node
+        self.evidences = Evidences(analysis, scopes)
 
     @property
     def env(self) -> Env:
@@ -266,30 +265,6 @@ class State:
     def source(self, node: ir.Node) -> str:
         """Return the text of a node."""
         return self.analysis.source(node)
-
-    def evidence(self, scope: Scope) -> Evidence:
-        """Return what the uses in a function prove, and those in all methods of its class; of the names bound
-        outside of functions, those in the module itself."""
-        parent = scope.parent
-        around = parent if scope.kind == "function" and parent and parent.kind == "class" else scope
-        known = self._evidence.get(id(around.node))
-        if known is None:
-            kept = self.kept_evidence.get(id(around.node))
-            known = kept if kept is not None and kept.holds_for(self.names) else self._collected(around)
-            self._evidence[id(around.node)] = self.kept_evidence[id(around.node)] = known
-        return known
-
-    def _collected(self, around: Scope) -> Evidence:
-        found = Evidence(self.names)
-        for node in around.node.body if isinstance(around.node, ir.ClassDef) else ():
-            if isinstance(node, ir.FunctionDef):
-                found.add(node.body, node.params, self.scopes.of(node))
-        if isinstance(around.node, ir.FunctionDef):
-            found.add(around.node.body, around.node.params, around)
-        elif around.node is None:
-            found.add(self.analysis.module.body, (), around)
-        found.settle()
-        return found
 
     def enter(self, scope: Scope, parent: Frame | None, owner: ClassInfo | None) -> Frame:
         """Starts a frame; the caller puts the old one back."""

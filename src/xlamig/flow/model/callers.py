@@ -54,6 +54,7 @@ class _Graph:
     def __init__(self, calls: _Calls, locate: _Locate) -> None:
         self.calls = calls
         self.locate = locate
+        self._places: dict[_Function, _Function | None] = {}  # by the module that calls, and what it calls
 
     def _callees(self, module: str, name: str) -> Iterator[_Function]:
         for called in self.calls[module].get(name, ()):
@@ -62,7 +63,11 @@ class _Graph:
                 yield place
 
     def _place(self, called: str, module: str) -> _Function | None:
-        return (module, called[1:]) if called.startswith(".") else self.locate(called, module)
+        if called.startswith("."):
+            return module, called[1:]
+        if (module, called) not in self._places:
+            self._places[module, called] = self.locate(called, module)
+        return self._places[module, called]
 
     def steps(self) -> dict[str, dict[str, str]]:
         found: dict[str, dict[str, str]] = {}
@@ -81,7 +86,7 @@ class _Graph:
         found: dict[str, set[str]] = {}
         for module, functions in self.calls.items():
             for called in {one for names in functions.values() for one in names if not one.startswith(".")}:
-                place = self.locate(called, module)
+                place = self._place(called, module)
                 if place is not None and place[0] != module:
                     found.setdefault(place[0], set()).add(place[1])
         return found

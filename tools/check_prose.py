@@ -41,15 +41,15 @@ _LINK = re.compile(r"\]\([^)]*\)|https?://\S+")
 _MESSAGES = {"message", "says"}
 _ADVICE = {"help", "instead", "changes", "advice"}
 _SENTENCE = {*_MESSAGES, *_ADVICE, "reason", "title", "why"}
-_VERBS = """Add Apply Ask Assign Build Cache Calibrate Call Cast Catch Check Choose Clip Clone Compare
-Compile Compute Configure Convert Copy Correct Count Create Decode Define Delete Detach Disable
-Divide Do Draw Drop Enable End Exchange Expand Expect Export Fill Find Fix Gather Generate Give
-Import Index Initialize Insert Install Iterate Keep Leave Let Limit Load Log Make Mask Move Multiply
-Name Omit Open Pad Pass Permute Place Pool Port Prefer Print Profile Put Quantize Quote Raise Read
-Register Rely Remove Rename Replace Report Request Require Reserve Reshape Restore Return Reuse Rewrite Roll
-Round Run Sample Save Scale Select Send Serve Set Shard Share Shift Skip Sort Specify Split Stack
-Start Stop Store Sum Suppress Switch Take Test Tie Train Transform Try Turn Update Upgrade Use
-Voxelize Wait Work Wrap Write"""
+_VERBS = """Add Apply Ask Assign Build Cache Calibrate Call Cast Catch Check Choose Clip Clone
+Compare Compile Compute Configure Convert Copy Correct Count Create Decode Define Delete Detach
+Disable Divide Do Draw Drop Enable End Exchange Expand Expect Export Fill Find Fix Gather Generate
+Give Import Index Initialize Insert Install Iterate Keep Leave Let Limit Load Log Make Mask Move
+Multiply Name Omit Open Pad Pass Permute Place Pool Port Prefer Print Profile Put Quantize Quote
+Raise Read Register Rely Remove Rename Replace Report Request Require Reserve Reshape Resize Restore
+Return Reuse Rewrite Roll Round Run Sample Save Scale Select Send Serve Set Shard Share Shift Skip
+Sort Specify Split Stack Start Stop Store Sum Suppress Switch Take Test Tie Train Transform Try Turn
+Update Upgrade Use Voxelize Wait Work Wrap Write"""
 VERBS = frozenset(_VERBS.split())
 _CONDITIONS = frozenset({"After", "For", "If", "On", "To"})  # and then the verb
 _NO_CHANGE = "Nothing to change"

@@ -107,3 +107,47 @@ WRAPPED = "model = torch.nn.DataParallel(model)\n"
 def test_data_parallel_is_for_training_on_one_device(text: str, help_: str) -> None:
     (finding,) = found(text, select=["XLA704"])
     assert help_ in (finding.help or "")
+
+
+STEP = """def train(model, loader, optimizer):
+    model.to("xla")
+    for x in loader:
+        y = model(x.to("xla"))
+        low = y.cumsum(-1) - y
+"""
+END = "        y.sum().backward()\n        optimizer.step()\n        torch_xla.sync()\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "rows"),
+    [
+        ("m = y.sum(-1) > 3\n        y[m] = 0", True),
+        ("m = low.sum(-1) > 3\n        y[m] = 0", True),
+        ("z = y.sum(-1)\n        m = z - low > 3\n        y[m] = 0", True),
+        ("m = y > 3\n        y[m] = 0", False),
+        ("m = low - y > 3\n        y[m] = 0", False),
+    ],
+)
+def test_a_mask_of_the_tensor_itself_needs_no_more_dimensions(lines: str, rows: bool) -> None:
+    (finding,) = found(f"{STEP}        {lines}\n{END}", select=["XLA203"])
+    assert ("a mask of rows" in (finding.help or "")) is rows
+
+
+def test_a_formatted_tensor_is_named() -> None:
+    findings = found(f"{STEP}        print('%d %f' % (len(loader), y.mean()))\n{END}", select=["XLA104"])
+    assert [f.message.split(",")[0] for f in findings] == ["`%` formats the device tensor `y.mean()`"]
+
+
+@pytest.mark.parametrize(
+    ("method", "help_"),
+    [("upscale", "Use `mode="), ("interpolate_pos_encoding", "Resize the positions once")],
+)
+def test_positions_are_resized_outside_the_step(method: str, help_: str) -> None:
+    text = f"""class Net(torch.nn.Module):
+    def {method}(self, x):
+        return torch.nn.functional.interpolate(x, scale_factor=2, mode="bicubic")
+    def forward(self, x):
+        return self.{method}(x)
+"""
+    (finding,) = found(text, select=["XLA502"])
+    assert (finding.help or "").startswith(help_)

@@ -60,7 +60,7 @@ READ = {
     "loss.detach().cpu().numpy()": "copy: loss.detach().cpu()",
     "print(loss)": "format: loss",
     "f'{loss:.4f}'": "format: loss",
-    "'%.3f' % loss": "format: '%.3f' % loss",
+    "'%.3f' % loss": "format: loss",
     "'{}'.format(loss)": "format: loss",
     "str(loss)": "format: loss",
     "bar.set_postfix(loss=loss)": "format: loss",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from xlamig import ir
@@ -13,6 +14,9 @@ from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
+
+_OPERATORS = re.compile(r" *[-+*/] *")
+_PATH = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def record_mask(
@@ -49,10 +53,19 @@ def record_mask(
         tensor=short(tensor),
         mask=short(", ".join(map(m.source, node.index)) if access == "read" else m.source(part)),
         value=written,
-        same_shape=mask.source == tensor and bool(tensor),
+        same_shape=_computed_from(mask.source, tensor),
         mixed=mixed,
         parts={"mask": (part.start, part.end)},
     )
+
+
+def _computed_from(source: str, tensor: str) -> bool:
+    """Return whether a mask compares the very tensor, or a sum or product of it: `a - b > p` has the shape of
+    `b` where it is an index of it, because an index has at most its dimensions."""
+    if source == tensor:
+        return bool(tensor)
+    operands = _OPERATORS.split(source)
+    return tensor in operands and all(map(_PATH.fullmatch, operands))
 
 
 def _mixed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xlamig import ir
 from xlamig.facts import ApiUse, ChangingConstant
@@ -106,12 +106,14 @@ class Operators:
                 return made
         if "tensor" in kinds:
             if op == "%" and left.kind == "text":
-                self.reads.formatted(node, right, "%", node)
+                self.reads.formatted(node.right if isinstance(node, ir.Binary) else node, right, "%", node)
                 return TEXT
             return self._of_tensors(op, left, right, node)
         if left.kind == "text" and op == "%":
-            for thing in right.items or (right,) if right.kind == "sequence" else (right,):
-                self.reads.formatted(node, thing, "%", node)
+            things = right.items or (right,) if right.kind == "sequence" else (right,)
+            parts = _operands_of_format(node, len(things))
+            for part, thing in zip(parts, things, strict=True):
+                self.reads.formatted(part, thing, "%", node)
             return TEXT
         if kinds <= {"number", "bool"}:
             return self._number(op, left, right)
@@ -265,3 +267,12 @@ def joined_place(one: Residence, other: Residence) -> Residence:
     if "device" in (one, other):
         return "device"
     return join_place(one, other)
+
+
+def _operands_of_format(node: ir.Node, count: int) -> Sequence[ir.Node]:
+    """Return what `"..." % (x, y)` formats, `count` values; the whole expression for each where that is not
+    written out."""
+    match node:
+        case ir.Binary(right=ir.Sequence(elements=elements)) if len(elements) == count:
+            return elements
+    return (node,) * count

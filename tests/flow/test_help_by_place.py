@@ -151,3 +151,17 @@ def test_positions_are_resized_outside_the_step(method: str, help_: str) -> None
 """
     (finding,) = found(text, select=["XLA502"])
     assert (finding.help or "").startswith(help_)
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("if rank == 0:\n    dist.gather_object(m, ms)\nelse:\n    dist.gather_object(m)\n", []),
+        ("if rank == 0:\n    ms = []\n    dist.broadcast(m, 0)\nelse:\n    dist.broadcast(m, 0)\n", []),
+        ("if rank == 0:\n    dist.gather_object(m, ms)\nelse:\n    dist.barrier()\n", ["XLA710"]),
+        ("if rank == 0:\n    dist.gather_object(m, ms)\n", ["XLA710"]),
+    ],
+)
+def test_a_collective_of_both_branches_is_on_every_rank(text: str, codes: list[str]) -> None:
+    head = "import torch.distributed as dist\nrank = dist.get_rank()\n"
+    assert [f.code for f in found(head + text, select=["XLA710"])] == codes

@@ -14,6 +14,7 @@ from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.proofs import (
     data_parallel,
     moved_later,
+    on_all_ranks,
     padded_later,
     padding_mask,
     sole_rendezvous,
@@ -73,6 +74,7 @@ class Apis:
             **sole_rendezvous(name, node, self.analysis),
             **padding_mask(name, node, place, self.analysis),
             **data_parallel(name, node, place, self.analysis),
+            **on_all_ranks(name, node, place, self.analysis),
             **use_of_sum(name, node, place, self.analysis),
             **padded_later(name, node, place, self.analysis),
         }

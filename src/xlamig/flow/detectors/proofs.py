@@ -6,6 +6,7 @@ import re
 from collections.abc import Container, Iterator, Mapping
 
 from xlamig import ir
+from xlamig.flow.interp.one_rank import called_by_both
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values as table
@@ -54,6 +55,16 @@ def data_parallel(name: str, node: ir.Call, place: CodeContext, analysis: Analys
     if _EVALUATES.search(analysis.text) and not _TRAINS.search(analysis.text):
         found["evaluates"] = "yes"
     return found
+
+
+def on_all_ranks(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
+    """The proof "both-branches": the other branch of a test calls the collective too."""
+    if name not in table.names("collectives", "calls"):
+        return {}
+    above = ir.path_down(place.scope.node or analysis.module, node)
+    tests = (part for part in above if isinstance(part, ir.If))
+    shared = any(path_of(node.func) in called_by_both(test) for test in tests)
+    return {"both-branches": "yes"} if shared else {}
 
 
 def sole_rendezvous(name: str, node: ir.Call, analysis: Analysis) -> Mapping[str, str]:

@@ -157,3 +157,16 @@ def test_texts_are_a_string() -> None:
 def test_a_branch_that_only_moves_says_so(body: str, result: str, owner: str) -> None:
     (choice,) = (c for c in facts_in(f"import torch\n{body}", DeviceChoice) if c.via == "test")
     assert (choice.result, choice.proofs.get("owner", "")) == (result, owner)
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ("n = sizes[device]", ["lookup set cuda raise"]),
+        ("if other in sizes: n = sizes[device]", ["lookup set cuda raise"]),
+        ("if device in sizes: n = sizes[device]", []),
+        ("n = sizes[device] if device in sizes else 1", []),
+    ],
+)
+def test_a_look_up_that_is_asked_for_stops_no_program(use: str, expected: list[str]) -> None:
+    assert branches(f"sizes = {{'cuda': 32, 'cpu': 8}}\ndef f(device, other):\n {use}") == expected

@@ -98,7 +98,15 @@ class Branches:
         path = path_of(node.value)
         bound = [binding.value for binding in place.scope.find(path)] if path else [node.value]
         table = bound[0] if len(bound) == 1 else None
-        yield from self._closed(in_subscript(node, table, self.analysis.text), "lookup", place)
+        if not self._is_asked_for(node, place):
+            yield from self._closed(in_subscript(node, table, self.analysis.text), "lookup", place)
+
+    def _is_asked_for(self, node: ir.Subscript, place: CodeContext) -> bool:
+        """Return whether a test around a look-up asks first: `if device in sizes: n = sizes[device]`."""
+        asked = f"{self.analysis.source(node.index[0])} in {self.analysis.source(node.value)}"
+        above = ir.path_down(place.scope.node or self.analysis.module, node)
+        tests = (part.test for part in above if isinstance(part, ir.If | ir.IfExp))
+        return any(" ".join(self.analysis.source(test).split()) == asked for test in tests)
 
     def option(self, node: ir.Call, place: CodeContext) -> Iterator[DeviceChoice]:
         """`add_argument("--device", choices=["cuda", "cpu"])`"""

@@ -91,7 +91,7 @@ def test_no_read_of_a_tensor_on_the_host() -> None:
 def test_an_item_is_read() -> None:
     result, state = method("item", DEVICE)
     assert (result.kind, result.cause) == ("number", "read")
-    assert state.effects.must == {Effect.READ}
+    assert state.effects.must == {Effect.READ, Effect.RESULT_READ}
 
 
 def test_an_operation_queues_work_where_its_operands_are() -> None:

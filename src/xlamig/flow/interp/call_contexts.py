@@ -143,7 +143,7 @@ class CallContexts:
         if Effect.OPTIMIZER_STEP in effects.must and node is not None:
             m.effects.repeat(Effect.OPTIMIZER_STEP)
         m.effects.update(effects)
-        if Effect.READ in effects.must:
+        if Effect.READ in effects.must and effects.happens(Effect.RESULT_READ):
             m.effects.add(Effect.CALLED_READ)
         if effects.assigned:
             for path in [p for p in m.frame.paths if p.rpartition(".")[2] in effects.assigned]:

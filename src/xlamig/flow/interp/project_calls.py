@@ -22,7 +22,7 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.summaries import FunctionSummary
 
 _UPDATES = frozenset({Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP, Effect.BACKWARD})
-_READS = frozenset({Effect.READ, Effect.STEP_READ})
+_READS = frozenset({Effect.READ, Effect.RESULT_READ, Effect.STEP_READ})
 _ON_DEVICE = _READS | {Effect.WORK, Effect.MODEL_CALL}
 """The effects of a function only if its arguments are on the device."""
 

@@ -23,6 +23,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.element_reads import ElementReads
 from xlamig.flow.interp.frames import STEPS, Loop
+from xlamig.flow.interp.kept_reads import is_kept
 from xlamig.flow.interp.moved_later import is_moved_later
 from xlamig.flow.interp.one_rank import OneRank
 from xlamig.flow.interp.state import State
@@ -69,7 +70,7 @@ class Reads:
             return
         m = self.m
         if sure > POSSIBLE:
-            m.read()
+            m.read(*(() if is_kept(m, of or node) else (Effect.RESULT_READ,)))
         else:
             m.effects.add(Effect.POSSIBLE_READ)
         m.waiting = False
@@ -93,7 +94,7 @@ class Reads:
 
     def checked(self, node: ir.Node, thing: AbstractValue, operation: str, text: str) -> None:
         """Record that the answer of a check of a tensor is read, where the tensor is `text`."""
-        self.m.read() if thing.sure > POSSIBLE else self.m.effects.add(Effect.POSSIBLE_READ)
+        self.m.read(Effect.RESULT_READ) if thing.sure > POSSIBLE else self.m.effects.add(Effect.POSSIBLE_READ)
         boundary = "after" if self.m.synced else "before"
         self.m.record(
             HostRead,

@@ -137,7 +137,7 @@ class SpecialCalls:
         held = args.tensors()
         sure = max((sureness(thing) for thing in held), default=0)
         if sure > POSSIBLE:
-            self.m.read()
+            self.m.read(Effect.RESULT_READ)
         first = args.node(0)
         self.m.record(
             DynamicShape,

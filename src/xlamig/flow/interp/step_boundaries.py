@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import HostRead, StepBoundary, Why
@@ -35,7 +35,7 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
     elif Effect.SYNC_INSIDE in must or (Effect.SYNC in effects.may and not updates):
         boundary = "sync"
     elif Effect.READ in must or (Effect.POSSIBLE_READ in must and loop.kind in ("evaluation", "decoding")):
-        boundary = "part" if _leaves_results(m, loop, must) else "read"
+        boundary = "part" if _leaves_results(m, loop, effects) else "read"
     elif effects.happens(Effect.STEP_READ) and loop.kind in ("evaluation", "decoding"):
         boundary = "some"
     optimizer = "none"
@@ -67,10 +67,13 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
     )
 
 
-def _leaves_results(m: State, loop: Loop, must: Set[Effect]) -> bool:
+def _leaves_results(m: State, loop: Loop, effects: Effects) -> bool:
     """Return whether the reads of a loop leave results of the iterations to be computed."""
     if loop.kind == "decoding":
-        return must.isdisjoint((Effect.CALLED_READ, Effect.POSSIBLE_READ)) and reads_apart(m, loop)
+        if not effects.happens(Effect.RESULT_READ, Effect.POSSIBLE_READ):
+            return True
+        called = not effects.must.isdisjoint((Effect.CALLED_READ, Effect.POSSIBLE_READ))
+        return not called and reads_apart(m, loop)
     return loop.kind == "evaluation" and _kept(m, loop)
 
 

@@ -45,6 +45,7 @@ _MARK = "the argument "
 _PUBLIC = frozenset(
     {Effect.STEP_LOOP, Effect.BATCH, Effect.BACKWARD, Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP}
     | {Effect.ZERO_GRAD, Effect.MODEL_CALL, Effect.SYNC, Effect.FRAMEWORK, Effect.WORK, Effect.READ}
+    | {Effect.RESULT_READ}
     | {Effect.STEP_READ, Effect.SETTLED, Effect.TIE, Effect.COLLECTIVE, Effect.SAVE}
 )
 """The effects that a caller in another module learns of."""

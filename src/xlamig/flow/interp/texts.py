@@ -26,5 +26,5 @@ def text_method(state: State, owner: AbstractValue, name: str, node: ir.Call) ->
 def text_of(state: State, thing: AbstractValue) -> AbstractValue:
     """Return the text that an unknown value is; who made it of device tensors has read them."""
     if thing.kind == "unknown" and thing.place in ("device", "either"):
-        state.effects.add(Effect.READ)
+        state.effects.add(Effect.READ, Effect.RESULT_READ)
     return TEXT

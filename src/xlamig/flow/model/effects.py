@@ -12,6 +12,7 @@ class Effect(Enum):
     """One thing that code does.
 
     CALLED_READ   reads a tensor on the device in a function that it calls
+    RESULT_READ   reads what the program computed, not what an object keeps
     STEP_LOOP     runs a loop whose iterations are steps
     SYNC_INSIDE   ends a graph inside an inner loop
     COLLECTIVE    runs a collective, which all ranks have to run
@@ -39,6 +40,7 @@ class Effect(Enum):
     PART_CALL = "part-call"
     POSSIBLE_READ = "possible-read"
     READ = "read"
+    RESULT_READ = "result-read"
     SAVE = "save"
     SELECT = "select"
     SETTLED = "settled"

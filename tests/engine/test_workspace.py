@@ -204,7 +204,8 @@ def test_fixes_are_shown_for_the_text_of_the_buffer(project: Path, opened: Works
     assert opened.check() == before
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(1_000, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [100, 1_000])
 def test_memory_does_not_grow_with_the_number_of_edits(
     count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, collector_is_off: None
 ) -> None:

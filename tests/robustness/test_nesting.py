@@ -48,6 +48,7 @@ DEEP_BUT_READ = {
     "table": "x = [" + "-0.1, a.b, (1, 2),\n" * 3000 + "]",
     "many statements": "x = a + b.c(d)\n" * 5000,
 }
+LONG = ("table", "many statements")
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -58,7 +59,10 @@ def test_what_is_too_deep_costs_its_file_alone(check: Check, name: str) -> None:
     assert [f.code for f in report_of(report, "good.py").findings] == ["XLA005"]
 
 
-@pytest.mark.parametrize("name", DEEP_BUT_READ)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in DEEP_BUT_READ],
+)
 def test_what_is_only_deep_is_read(check: Check, name: str) -> None:
     report = check({"deep.py": f"import torch\n{DEEP_BUT_READ[name]}\n{TAIL}".encode()})
     assert [f.code for f in report.findings] == ["XLA005"] and not report.skipped

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from xlamig import ir
+from xlamig.flow.model.branched_names import BranchedNames, Changes, Definitions
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
-Definitions = frozenset[int]
-"""Definitions of one name, each by the offset of the name where it is bound."""
 Ends = Literal["", "returns", "raises"]
 """How a block is left before its end."""
 
 _OPEN_TESTS = frozenset({"hasattr", "callable", "type", "is_tensor"})
-_NONE: Definitions = frozenset()
 _TYPE_TESTS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "type", "is_tensor"})
 
 
@@ -26,11 +24,11 @@ class Reaching:
     in both branches, and after it unless a branch raises."""
 
     def __init__(self) -> None:
-        self._reaching: dict[str, Definitions] = {}
+        self._names = BranchedNames()
 
     def definitions(self, name: str) -> Definitions:
         """Return the definitions of a name that reach the expression being visited."""
-        return self._reaching.get(name, _NONE)
+        return self._names.get(name)
 
     def visit(self, node: ir.Expr) -> None:
         """Called with each expression that is evaluated, before those in it."""
@@ -40,7 +38,7 @@ class Reaching:
 
     def bind(self, name: str, start: int) -> None:
         """Let one definition of a name reach what follows."""
-        self._reaching[name] = frozenset((start,))
+        self._names.set(name, frozenset((start,)))
 
     # ------------------------------------------------------------------ statements
 
@@ -68,8 +66,7 @@ class Reaching:
                 return self._try(node)
             case ir.Match(subject=subject, cases=cases):
                 self.expression(subject)
-                before = dict(self._reaching)
-                self._join([before, *(self._case(case, before) for case in cases)])
+                self._names.join([{}, *map(self._case, cases)])
             case ir.Return() | ir.Raise():
                 self._children(node)
                 return "returns" if isinstance(node, ir.Return) else "raises"
@@ -106,10 +103,10 @@ class Reaching:
 
     def _nested(self, node: ir.FunctionDef) -> None:
         """Visit a function inside: its uses of names around it are uses of what reaches its definition."""
-        before = dict(self._reaching)
-        self._forget(param.name for param in node.params)
+        self._names.begin()
+        self._names.forget(param.name for param in node.params)
         self.block(node.body)
-        self._reaching = before
+        self._names.end()
 
     def _children(self, node: ir.Node) -> None:
         for child in ir.children(node):
@@ -121,67 +118,57 @@ class Reaching:
     def _if(self, node: ir.If) -> Ends:
         self.expression(node.test)
         names = list(asked(node.test))
-        before = dict(self._reaching)
-        branches: list[dict[str, Definitions] | None] = []
+        before = [self.definitions(name) for name in names]
+        branches: list[Changes | None] = []
         ends: list[Ends] = []
         for body, holds in ((node.body, True), (node.orelse, False)):
-            self._reaching = dict(before)
+            self._names.begin()
             if names and _hides(node.test, holds):
-                self._forget(names)
+                self._names.forget(names)
             ends.append(self.block(body))
-            branches.append(None if ends[-1] else self._reaching)
-        self._join(branches)
+            after = self._names.end()
+            branches.append(None if ends[-1] else after)
+        self._names.join(branches)
         if names and ("raises" in ends or not _asks_for_tensor(node.test)):
-            for name in names:
-                self._reaching[name] = before.get(name, _NONE) | self.definitions(name)
+            for name, known in zip(names, before, strict=True):
+                self._names.set(name, known | self.definitions(name))
         return "" if "" in ends else "returns" if "returns" in ends else "raises"
 
     def _loop(self, node: ir.For | ir.While) -> None:
+        self.expression(node.iter if isinstance(node, ir.For) else node.test)
+        self._names.begin()
         if isinstance(node, ir.For):
-            self.expression(node.iter)
-            before = dict(self._reaching)
             self._assign(node.target, None)
         else:
-            self.expression(node.test)
-            before = dict(self._reaching)
-            self._forget(asked(node.test))
+            self._names.forget(asked(node.test))
         self.block(node.body)
-        self._join([before, self._reaching])
+        self._names.join([{}, self._names.end()])
         self.block(node.orelse)
 
     def _try(self, node: ir.Try) -> Ends:
-        before = dict(self._reaching)
+        self._names.begin()
         left = self.block(node.body) or self.block(node.orelse)
-        after = self._reaching
-        ends: list[dict[str, Definitions] | None] = [None if left else after]
+        after = self._names.end()
+        ends: list[Changes | None] = [None if left else after]
         for handler in node.handlers:
-            self._join([before, after])
-            ends.append(None if self.block(handler.body) else self._reaching)
-        self._join(ends)
+            self._names.begin()
+            self._names.join([{}, after])
+            left_again = self.block(handler.body)
+            handled = self._names.end()
+            ends.append(None if left_again else handled)
+        self._names.join(ends)
         final = self.block(node.final)
         return final or ("" if any(end is not None for end in ends) else "returns")
 
-    def _case(self, case: ir.Case, before: dict[str, Definitions]) -> dict[str, Definitions] | None:
-        self._reaching = dict(before)
+    def _case(self, case: ir.Case) -> Changes | None:
+        self._names.begin()
         for name in case.captures:
             self.bind(name, case.start)
         if case.guard is not None:
             self.expression(case.guard)
-        return None if self.block(case.body) else self._reaching
-
-    def _join(self, ends: Iterable[dict[str, Definitions] | None]) -> None:
-        alive = [end for end in ends if end is not None]
-        joined = dict(alive[0]) if alive else {}
-        for end in alive[1:]:
-            for name, found in end.items():
-                known = joined.get(name)
-                if known is not found:
-                    joined[name] = found if known is None else known | found
-        self._reaching = joined
-
-    def _forget(self, names: Iterable[str]) -> None:
-        for name in names:
-            self._reaching.pop(name, None)
+        left = self.block(case.body)
+        after = self._names.end()
+        return None if left else after
 
     def _assign(self, target: ir.Expr, value: ir.Expr | None) -> None:
         match target:
@@ -221,23 +208,23 @@ class Reaching:
     def _compound(self, node: ir.Expr) -> None:
         match node:
             case ir.Bool(values=values):
-                before = self._reaching
+                around = self._names.depth
                 for value in values:
                     self.expression(value)
                     self._within(asked(value))
-                self._reaching = before
+                self._names.end_all(around)
             case ir.IfExp(test=test):
                 self.expression(test)
-                before = self._reaching
+                around = self._names.depth
                 self._within(asked(test))
                 self.expression(node.body)
                 self.expression(node.orelse)
-                self._reaching = before
+                self._names.end_all(around)
             case ir.Lambda(params=params, body=body):
-                before = self._reaching
+                around = self._names.depth
                 self._within(param.name for param in params)
                 self.expression(body)
-                self._reaching = before
+                self._names.end_all(around)
             case ir.Comprehension():
                 self._comprehension(node)
             case ir.Walrus(target=target, value=value):
@@ -247,24 +234,24 @@ class Reaching:
                 self._children(node)
 
     def _comprehension(self, node: ir.Comprehension) -> None:
-        before = self._reaching
-        self._reaching = dict(before)
+        self._names.begin()
         for generator in node.generators:
             self.expression(generator.iter)
             self._assign(generator.target, None)
             for test in generator.ifs:
                 self.expression(test)
-                self._forget(asked(test))
+                self._names.forget(asked(test))
         self.expression(node.element)
         if node.value is not None:
             self.expression(node.value)
-        self._reaching = before
+        self._names.end()
 
     def _within(self, names: Iterable[str]) -> None:
         """Let nothing reach these names in the rest of an expression."""
-        hidden = [name for name in names if name in self._reaching]
+        hidden = [name for name in names if name in self._names]
         if hidden:
-            self._reaching = {name: found for name, found in self._reaching.items() if name not in hidden}
+            self._names.begin()
+            self._names.forget(hidden)
 
 
 def asked(test: ir.Expr) -> Iterator[str]:

@@ -103,7 +103,7 @@ def test_examples_of_an_installed_library_rely_on_no_new_module_of_it(
 
 def test_a_module_that_may_be_run_by_its_path_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {
-        "main.py": f"import torch\nfrom models.net import pick\n{DEVICE}",
+        "main.py": f"import torch\nfrom models.net import pick\n{DEVICE}\nother = pick()\n",
         "models/net.py": f"{LIBRARY}\n\nif __name__ == '__main__':\n    print(pick())\n",
         "data.py": LIBRARY,
     }

@@ -162,7 +162,7 @@ class _Weighed(Protocol):
     @property
     def sure(self) -> int: ...
     @property
-    def fields(self) -> Iterable[Any]: ...  # a mapping or its pairs
+    def fields(self) -> Iterable[Any]: ...  # Any: a mapping or its pairs
 
 
 def weight(event: _Weighed) -> tuple[int, int, bool]:

@@ -15,6 +15,7 @@ from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
 
 
@@ -87,7 +88,12 @@ def _left(args: Args) -> Iterator[_Left]:
     for arg, value in args.pairs:
         held = inside(value)
         if held.kind == "tensor" and held.place == "host" and held.sure >= LIKELY and not held.scalar:
-            yield from () if arg.star else (_Left(arg.value, value),)
+            yield from () if arg.star or _moves_along(arg.value) else (_Left(arg.value, value),)
+
+
+def _moves_along(node: ir.Expr) -> bool:
+    """Return whether a module keeps a tensor, which may be a parameter or buffer that moves with it."""
+    return path_of(node).startswith("self.")
 
 
 def _has_parameters(module: AbstractValue) -> bool:

@@ -104,6 +104,7 @@ def test_no_jobs(processes: int) -> None:
     assert run_all(Work(square, never), [], processes) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
@@ -120,6 +121,7 @@ def test_the_one_at_fault_is_lost_and_nothing_else(function: Callable[[int], int
     assert results[:7] + results[8:] == [i * i for i in range(40) if i != 7]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [crash, hang])
 def test_a_risky_job_is_never_run_in_this_process(function: Callable[[int], int]) -> None:
     results = run_all(Work(function, seventh), list(range(10)), 1)
@@ -175,6 +177,7 @@ def endless(job: LoadJob) -> Loaded:
     return load(job)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "told"), [(deadly, "crashes"), (endless, "longer than")])
 def test_a_file_that_kills_its_worker_is_reported_and_the_run_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: Callable[[LoadJob], Loaded], told: str

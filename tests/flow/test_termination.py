@@ -89,6 +89,7 @@ def test_deep_expressions(opening: str, middle: str, closing: str) -> None:
     assert steps(nested(opening, middle, closing, 60)) < 5 * steps(nested(opening, middle, closing, 30))
 
 
+@pytest.mark.slow
 def test_deep_blocks() -> None:
     def blocks(depth: int) -> str:
         tests = "".join(f"{' ' * i}if torch.cuda.is_available() and a{i}:\n" for i in range(depth))

@@ -49,6 +49,7 @@ def test_an_imported_name_is_used(text: str, name: str) -> None:
     assert name in uses(text)
 
 
+@pytest.mark.slow
 def test_aliases_of_each_other_end() -> None:
     text = "import a\nb = a.x\na = b.y\n" + "".join(f"a = b.z{i}\nb = a.z{i}\n" for i in range(30))
     assert "a.x" in uses(text)

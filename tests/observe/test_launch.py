@@ -49,6 +49,7 @@ def test_a_python_that_is_not_there(tmp_path: Path) -> None:
     assert "/nowhere/python" in output
 
 
+@pytest.mark.slow
 def test_what_is_left_behind_is_ended(tmp_path: Path) -> None:
     environment = {**os.environ, launch.FOLDER: str(tmp_path)}
     program = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"]

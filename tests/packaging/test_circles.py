@@ -6,6 +6,8 @@ import ast
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 import xlamig
 
 ROOT = Path(xlamig.__file__).parents[1]
@@ -30,6 +32,7 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
+@pytest.mark.slow
 def test_there_are_no_import_circles() -> None:
     try:
         TopologicalSorter(imports()).prepare()
@@ -37,6 +40,7 @@ def test_there_are_no_import_circles() -> None:
         raise AssertionError(" -> ".join(error.args[1])) from None
 
 
+@pytest.mark.slow
 def test_the_domain_imports_nothing_of_the_interpreter() -> None:
     for module, names in imports().items():
         if module.startswith(DOMAIN):

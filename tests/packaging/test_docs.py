@@ -74,6 +74,7 @@ def test_the_first_command_checks_and_plans() -> None:
     assert [step[0] for step in main_steps()] == ["check", "plan"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", main_steps(), ids=lambda step: step[0])
 def test_the_readme_output_is_what_the_readme_command_prints(step: list[str]) -> None:
     run = subprocess.run(

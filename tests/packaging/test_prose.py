@@ -127,5 +127,6 @@ def test_accepts_plain_source(source: str) -> None:
     assert list(of_source("src/x.py", source)) == []
 
 
+@pytest.mark.slow
 def test_code_holds_it() -> None:
     assert [str(violation) for violation in code(ROOT)] == []

@@ -68,6 +68,7 @@ def test_every_operator_is_in_the_table_once() -> None:
     assert set(filters) <= set(head)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 @pytest.mark.parametrize(
     ("query", "count"), [("", "2 of 2"), ("?find=xla1", "1 of 2"), ("?find=none", "0 of 2")]

@@ -177,6 +177,7 @@ document.body.textContent = JSON.stringify(told);
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
 @pytest.mark.parametrize("width", [1200, 400])
 def test_sorting_and_filters_work_in_a_browser(tmp_path: Path, width: int) -> None:
@@ -193,6 +194,7 @@ def test_sorting_and_filters_work_in_a_browser(tmp_path: Path, width: int) -> No
     assert told["wide"] <= 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
 def test_the_page_as_it_is_says_nothing_on_the_console(tmp_path: Path) -> None:
     path = tmp_path / "plan.html"

@@ -46,6 +46,7 @@ def test_a_plan_with_costs_is_valid() -> None:
     validator("plan").validate(json.loads(json.dumps(found)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["check", "plan"])
 def test_every_key_is_required(name: str) -> None:
     for key in document(name, REPORT):

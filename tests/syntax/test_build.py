@@ -161,6 +161,7 @@ def test_an_import_can_be_written_into_generated_code(text: str) -> None:
     check_insert(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOURCES, ids=lambda name: repr(name)[:40])
 def test_pickled_and_back(name: str) -> None:
     module = module_from_text(SOURCES[name])
@@ -170,11 +171,13 @@ def test_pickled_and_back(name: str) -> None:
     assert shape(module) == shape(again)
 
 
+@pytest.mark.slow
 def test_the_ir_at_rest_is_at_most_five_times_the_source() -> None:
     for name, text in stdlib().items():
         assert len(pickle.dumps(module_from_text(text), 5)) <= 5 * len(text), name
 
 
+@pytest.mark.slow
 def test_statements_are_those_python_sees() -> None:
     for text in stdlib().values():
         seen = sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(text)))

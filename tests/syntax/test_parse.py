@@ -39,6 +39,7 @@ def test_validation_is_skipped_here() -> None:
     assert _SEPARABLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["a = f(b)\n", "a = (\n", DEEP, FORM_FEED, "a = '\ud800'\n"])
 def test_libcst_and_the_interpreter_are_left_as_they_were(text: str) -> None:
     def state() -> list[object]:

@@ -63,7 +63,7 @@ def use_of(
     the statements after it; an empty use where that is not plain. `name_of` resolves callees. A check counts
     only where nothing else takes the variable."""
     found = _in_node(node, statement, name_of)
-    target = _variable(statement)
+    target = variable_of(statement)
     if found.consumer:
         called = target is not None and found.consumer == "index" and _calls(rest, target)
         return Use("module", found.indexed) if called else found
@@ -112,7 +112,7 @@ def goes_to_host(
         isinstance(above, ir.Call) and ir.encloses(above.func, node) and _copies(above)
         for above in ir.path_down(statement, node)
     )
-    target = _variable(statement)
+    target = variable_of(statement)
     if copied or target is None or not followed:
         return copied
     uses = [
@@ -134,7 +134,7 @@ def _copies(call: ir.Call) -> bool:
     return False
 
 
-def _variable(statement: ir.Stmt) -> str | None:
+def variable_of(statement: ir.Stmt) -> str | None:
     """Return the variable that a statement puts its value in."""
     match statement:
         case ir.Assign(targets=(ir.Name(id=name),)) | ir.AnnAssign(target=ir.Name(id=name)):

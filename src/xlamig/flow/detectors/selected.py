@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from xlamig import ir
 from xlamig.facts import Cut, Taker
-from xlamig.flow.detectors.consumers import goes_to_host
+from xlamig.flow.detectors.consumers import goes_to_host, variable_of
 from xlamig.flow.model.scopes import path_of
 
 _SCATTERS = re.compile(r"^(?:index_(?:copy|put|add|fill)|scatter(?:_add|_reduce)?)_?$")
@@ -44,7 +44,7 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
         return "count"
     if taken := _in_call(node, statement):
         return taken
-    name = _variable(statement)
+    name = variable_of(statement)
     uses = [] if name is None else [(use, later) for later in rest for use in _uses(later, name)]
     return _in_call(*uses[0]) if len(uses) == 1 else ""
 
@@ -60,13 +60,6 @@ def _in_call(node: ir.Node, statement: ir.Stmt) -> Taker:
     if name == "len":
         return "count"
     return "rows" if _SCATTERS.search(name) else "loss" if _LOSSES.search(name) else ""
-
-
-def _variable(statement: ir.Stmt) -> str | None:
-    match statement:
-        case ir.Assign(targets=(ir.Name(id=name),)):
-            return name
-    return None
 
 
 def _uses(statement: ir.Stmt, name: str) -> list[ir.Name]:

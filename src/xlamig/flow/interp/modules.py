@@ -128,9 +128,8 @@ class Modules:
         """Return the result of a `forward` or `generate` that cannot be analysed."""
         if name == "generate":
             self.libraries.generated(args, node)
-            self.m.effects.add(
-                Effect.READ, Effect.RESULT_READ
-            )  # it asks after each token whether all texts have ended
+            # It asks after each token whether all texts have ended.
+            self.m.effects.add(Effect.READ, Effect.RESULT_READ)
         return self.output(args, node, sure, module)
 
     def _place(self, args: Args, module: AbstractValue | None) -> Residence:

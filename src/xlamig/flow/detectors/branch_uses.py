@@ -8,6 +8,7 @@ from xlamig import ir
 from xlamig.facts import Consumer
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 
 LOGS = re.compile(
     r"^print$|(?:^|\.)(?:log\w*|debug|info|warning|add_(?:scalar|image|histogram|text)s?|set_postfix\w*"
@@ -16,7 +17,6 @@ LOGS = re.compile(
 _COUNTS = re.compile(r"^(?:n|num|cnt|count)_|(?:^|_)(?:num|cnt|count)s?$")
 _ANY = frozenset({"any", "all", "sum", "numel", "count_nonzero"})
 _UPDATES = frozenset({"backward", "step"})
-_LENGTHENS = frozenset({"pad", "cat", "concat", "concatenate", "hstack", "vstack"})
 
 
 def branch_of(body: ir.Block, test: ir.Expr) -> Consumer:
@@ -55,7 +55,7 @@ def _changes_shape(statement: ir.Stmt, test: ir.Expr) -> bool:
     match statement:
         case ir.Assign(targets=(ir.Name(),), value=ir.Call(func=func)):
             name = func.attr if isinstance(func, ir.Attribute) else path_of(func)
-            return name in _LENGTHENS
+            return name == "pad" or name in table.names("torch", "concat")
         case ir.Assign(value=ir.Subscript(index=(ir.Name(id=mask),))):
             return any(isinstance(node, ir.Name) and node.id == mask for node in ir.walk(test))
     return False

@@ -9,8 +9,8 @@ from xlamig import ir
 from xlamig.facts import Cut, Taker
 from xlamig.flow.detectors.consumers import goes_to_host, variable_of
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 
-_SCATTERS = re.compile(r"^(?:index_(?:copy|put|add|fill)|scatter(?:_add|_reduce)?)_?$")
 _LOSSES = re.compile(r"loss|criterion|cross_entropy|(?:^|_)(?:bce|nll|mse)(?:_|$)", re.IGNORECASE)
 _COUNTS = frozenset({"numel", "nelement", "size", "shape"})
 
@@ -59,7 +59,9 @@ def _in_call(node: ir.Node, statement: ir.Stmt) -> Taker:
     name = call.func.attr if isinstance(call.func, ir.Attribute) else path_of(call.func)
     if name == "len":
         return "count"
-    return "rows" if _SCATTERS.search(name) else "loss" if _LOSSES.search(name) else ""
+    if name.removesuffix("_") in table.names("torch", "writing-rows"):
+        return "rows"
+    return "loss" if _LOSSES.search(name) else ""
 
 
 def _uses(statement: ir.Stmt, name: str) -> list[ir.Name]:

@@ -13,10 +13,10 @@ from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 from xlamig.per_file import per_file
 
 _SIZE = re.compile(r"\.shape\b|\.size\(|\blen\(|\bmin\(")
-_JOINS = frozenset({"cat", "concat", "concatenate", "hstack", "vstack"})
 _EMPTY = re.compile(r"None|[\w.]*\b(tensor|empty|zeros|new_empty|new_zeros)\((\[\]|\(?([^()]*, *)?0 *[,)]).*")
 
 
@@ -156,7 +156,9 @@ def _joins(value: ir.Expr) -> bool:
     name = path_of(value.func).rpartition(".")[2]
     amounts = value.args[1].value if name == "pad" and len(value.args) > 1 else None
     padded = amounts.elements if isinstance(amounts, ir.Sequence) else ()
-    return name in _JOINS or any(isinstance(n, ir.Const) and n.value not in (0, False) for n in padded)
+    return name in table.names("torch", "concat") or any(
+        isinstance(n, ir.Const) and n.value not in (0, False) for n in padded
+    )
 
 
 def _is_ellipsis(part: ir.Expr) -> bool:

@@ -135,3 +135,36 @@ def test_fixes_nothing_where_there_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("torch.cuda.synchronize()\n")
     outcome = engine.fix([tmp_path / "notes.md"], Options(), {"safe"}, write=True)
     assert (outcome.after.files, outcome.files, outcome.problems) == ((), (), ())
+
+
+CONFIG = """import os
+
+import torch
+
+ROOT = os.path.expanduser("~")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+"""
+
+
+def test_an_import_that_another_file_takes_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ways = {
+        "by_star.py": "from config import *\nprint(torch.ones(2).to(DEVICE))\n",
+        "by_name.py": "from config import DEVICE, torch\nprint(torch.ones(2).to(DEVICE))\n",
+        "as_attribute.py": "import config\nprint(config.torch.ones(2).to(config.DEVICE))\n",
+    }
+    for name, text in ways.items():
+        write({"config.py": CONFIG, name: text}, tmp_path)
+        fix()
+        fixed = (tmp_path / "config.py").read_text()
+        (tmp_path / name).unlink()
+        assert "is_available" not in fixed, name
+        assert "import torch\n" in fixed, name
+
+
+def test_an_import_that_no_other_file_takes_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    main = "import torch\nfrom config import DEVICE\nprint(torch.ones(2).to(DEVICE))\n"
+    write({"config.py": CONFIG, "main.py": main}, tmp_path)
+    fix()
+    assert "import torch\n" not in (tmp_path / "config.py").read_text()

@@ -82,7 +82,14 @@ class _Fixer:
         now = source.source
         module = parse(now.text) if now.kind is None else None
         holds = Soundness.of(now.text, module).holds if module else None
-        fixed = fix_text(now, lambda text: self._findings(source, text), self.applicabilities, holds)
+        index = self.run.program.index
+        fixed = fix_text(
+            now,
+            lambda text: self._findings(source, text),
+            self.applicabilities,
+            holds,
+            lambda name: index.is_taken(source.module, name),
+        )
         self.reports[source.file.name] = self._report(source, replace(now, text=fixed.text))
         return fixed
 

@@ -53,7 +53,7 @@ def ensure_module(context: FixContext, module: str, use: tuple[int, int]) -> Imp
 def ensure_name(context: FixContext, module: str, name: str, use: tuple[int, int]) -> Imported | None:
     """`from module import name` for a use at this span; None when `name` is taken."""
     target: ir.ImportFrom | None = None
-    for statement in _imports(context.module):
+    for statement in imports_of(context.module):
         if not isinstance(statement, ir.ImportFrom) or (statement.module, statement.level) != (module, 0):
             continue
         if not _precedes(context, statement, use) or statement.names[-1].name == "*":
@@ -110,7 +110,7 @@ def remove_import(context: FixContext, statement: ImportStmt, name: str) -> Edit
     if start != statement.start or not plain or statement not in context.module.body:
         return None
     names = statement.names
-    index = next((i for i, alias in enumerate(names) if _binds(alias) == name), None)
+    index = next((i for i, alias in enumerate(names) if bound_by(alias) == name), None)
     if index is None:
         return None
     if len(names) == 1:
@@ -120,31 +120,9 @@ def remove_import(context: FixContext, statement: ImportStmt, name: str) -> Edit
     return context.edit(names[0].start, names[1].start, "")
 
 
-def tidy_imports(before: ir.Module, context: FixContext) -> list[Edit]:
-    """Edits that delete the imports which fixes left unused: used in `before`, not named now.
-
-    A name in a string or a comment counts as named; at most one name goes per statement.
-    """
-    if context.source.filename.endswith("__init__.py"):
-        return []
-    edits = []
-    for statement in _imports(context.module):
-        names = map(_binds, statement.names)
-        unused = next((n for n in names if reads(before, n) and _named_only_in(context, n, statement)), None)
-        edit = remove_import(context, statement, unused) if unused else None
-        edits += [edit] if edit else []
-    return edits
-
-
-def _named_only_in(context: FixContext, name: str, statement: ir.Stmt) -> bool:
-    word = re.compile(rf"\b{re.escape(name)}\b")
-    inside = word.findall(context.source.text, statement.start, statement.end)
-    return len(word.findall(context.source.text)) == len(inside)
-
-
 @per_file
 @lru_cache(maxsize=4)  # each fix of a file asks again
-def _imports(module: ir.Module) -> tuple[ImportStmt, ...]:
+def imports_of(module: ir.Module) -> tuple[ImportStmt, ...]:
     """The import statements at module level."""
     return tuple(statement for statement in module.body if isinstance(statement, ImportStmt))
 
@@ -154,7 +132,7 @@ def _imports(module: ir.Module) -> tuple[ImportStmt, ...]:
 def _imports_by_name(module: ir.Module) -> dict[str, list[tuple[ImportStmt, ir.Alias]]]:
     """The imports at module level by what they import, `import a.b` also as one of `a`."""
     found: dict[str, list[tuple[ImportStmt, ir.Alias]]] = {}
-    for statement in _imports(module):
+    for statement in imports_of(module):
         for alias in statement.names:
             name = alias.name
             if isinstance(statement, ir.ImportFrom):
@@ -191,7 +169,8 @@ def joined(text: str, start: int, end: int) -> bool:
     return _JOINED.fullmatch(text, start, end) is not None
 
 
-def _binds(alias: ir.Alias) -> str:
+def bound_by(alias: ir.Alias) -> str:
+    """Return the name that an import binds."""
     return alias.asname or alias.name.partition(".")[0]
 
 

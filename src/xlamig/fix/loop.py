@@ -6,13 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from xlamig import ir
-from xlamig.config.settings import Settings
 from xlamig.findings import Applicability, Create, Edit, Finding, Fix
-from xlamig.fix.context import FixContext
 from xlamig.fix.edits import apply_edits, choose
-from xlamig.fix.imports import tidy_imports
 from xlamig.fix.soundness import parse
+from xlamig.fix.tidy import tidy
 from xlamig.source.kinds import Kind
 from xlamig.source.text import SourceText
 
@@ -49,9 +46,10 @@ def fix_text(
     analyse: Callable[[SourceText], Sequence[Finding]],
     applicabilities: Collection[Applicability],
     holds: Holds | None = None,
+    keeps: Callable[[str], bool] = lambda _: False,
 ) -> FixedText:
     """Fix what `analyse` finds, with fixes of these grades only. A text for which `holds` says no, as
-    one that does not parse, is not kept."""
+    one that does not parse, is not kept. Imports that become unused go, but for names that `keeps`."""
     holds = holds or _parses
     before = parse(source.text, source.kind)
     if before is None or not source.exact:
@@ -68,8 +66,9 @@ def fix_text(
         if not unsettled:
             break
         restless |= unsettled  # start again without them, so that a second run has nothing to do
-    tidy = result.applied and source.kind is None
-    text = _tidy(before, replace(source, text=result.text), holds) if tidy else result.text
+    text = result.text
+    if result.applied and source.kind is None:
+        text = tidy(before, replace(source, text=text), holds, keeps)
     return replace(result, text=text, problem=_problem(broken, restless))
 
 
@@ -159,15 +158,3 @@ def _parses(text: str) -> bool:
 def _with(text: str, fixes: Sequence[Fix]) -> str:
     edits: list[Edit] = [edit for fix in fixes for edit in fix.edits]
     return apply_edits(text, edits)
-
-
-def _tidy(before: ir.Module, source: SourceText, holds: Holds) -> str:
-    module = parse(source.text)
-    while module is not None:
-        edits = tidy_imports(before, FixContext(source, module, Settings()))
-        text = apply_edits(source.text, edits)
-        if not edits or not holds(text):
-            break
-        source = replace(source, text=text)
-        module = parse(text)
-    return source.text

@@ -101,6 +101,23 @@ class ProjectIndex(NameIndex):
                     found.setdefault(module, set()).add(name.removesuffix(rest).strip(".").count("."))
         return {module: frozenset(depths) for module, depths in found.items()}
 
+    def is_taken(self, module: str, name: str) -> bool:
+        """Return whether another module may take a name from `module`: by `from module import name`, by a
+        star import, or as an attribute of the module."""
+        return bool(self._taken.get(module, frozenset()) & {name, "", "*"})
+
+    @cached_property
+    def _taken(self) -> Mapping[str, set[str]]:
+        """By module, what the others import of it: names, "" for itself, "*" for all that it binds."""
+        found: dict[str, set[str]] = {}
+        for interface in self._interfaces.values():
+            for name in interface.imports:
+                if owner := self._owner(name, interface.module):
+                    found.setdefault(owner[0], set()).add(owner[1].partition(".")[0])
+            for owner_module in self._owners_of(interface.stars, interface.module):
+                found.setdefault(owner_module, set()).add("*")
+        return found
+
     def programs_with(self, module: str) -> frozenset[str]:
         """The modules of all programs that `module` is a part of."""
         if module not in self._programs:

@@ -92,7 +92,8 @@ class Builtins:
             case "sum":
                 return self._sum(first, args, node)
             case "abs" | "round" | "pow":
-                return first if first.kind in ("tensor", "number") else NUMBER
+                is_real = first.kind == "number" and not first.dtype
+                return first if first.kind == "tensor" or is_real else NUMBER
             case "dict":
                 known = first.fields or {} if first.kind == "mapping" else {}
                 return AbstractValue("mapping", fields={**known, **args.keywords}, ref=self.m.birth)

@@ -32,7 +32,7 @@ def checks(
 def divides_complex(one: AbstractValue | None, other: AbstractValue | None) -> bool:
     """Return whether a complex tensor that may be on the device is divided by a number, None or any other
     value than a tensor, or by a complex tensor."""
-    if one is None or one.dtype != "complex" or one.place == "host":
+    if one is None or one.kind != "tensor" or one.dtype != "complex" or one.place == "host":
         return False
     return other is None or other.kind in ("number", "bool") or other.dtype == "complex"
 

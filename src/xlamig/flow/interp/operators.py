@@ -149,6 +149,8 @@ class Operators:
         fold = _FOLD.get(op)
         if fold is not None and isinstance(left.const, int | float) and isinstance(right.const, int | float):
             return AbstractValue("number", const=fold(left.const, right.const))
+        if "complex" in (left.dtype, right.dtype):
+            return NUMBER.replace(dtype="complex")
         multiple = rounded(op, left, right)
         if multiple is not None:
             return multiple
@@ -174,7 +176,7 @@ class Operators:
             known = other.kind in ("number", "bool", "none")
             return one.replace(
                 sure=one.sure if known else min(one.sure, LIKELY),
-                dtype=dtype_with_number(op, one.dtype),
+                dtype=dtype_with_number(op, one.dtype, other.dtype),
                 trait=one.trait if one.trait is Mark.NAN else None,
                 source=one.source if op in _OF_MASKS else "",
                 const=one.const if known else TOP.const,

@@ -48,8 +48,11 @@ def joined_dtype(one: str, other: str) -> str:
     return one if one == other else "complex" if "complex" in (one, other) else ""
 
 
-def dtype_with_number(op: str, dtype: str) -> str:
-    """Return the type of what an operator makes of a tensor and a real number."""
+def dtype_with_number(op: str, dtype: str, of_number: str) -> str:
+    """Return the type of what an operator makes of a tensor and a number of the type "complex", or "" for a
+    real one."""
+    if of_number:
+        return of_number
     if op == "/" and dtype != "complex":
         return "float"
     return dtype if dtype != "bool" or op in "&|^" else ""

@@ -92,7 +92,7 @@ class AbstractValue:
 
     place    of a tensor, module or device: "device" the accelerator, "host", "either" or "" unknown
     sure     3 certain, 2 likely, 1 possible: that it is what `kind` and `place` say
-    dtype    of a tensor: "bool", "int", "float", "complex" or "" unknown
+    dtype    of a tensor: "bool", "int", "float", "complex" or "" unknown; of a number "complex" or ""
     shape    of a tensor, as far as it is known
     loose    may as well be a container of such things: a batch, a model's output
     ref      api: its dotted name; function, class, instance: what defines it; module, optimizer: an identity
@@ -223,6 +223,8 @@ def constant(value: object) -> AbstractValue:
         return AbstractValue("bool", const=value)
     if isinstance(value, int | float):
         return AbstractValue("number", const=value)
+    if isinstance(value, complex):
+        return AbstractValue("number", dtype="complex")
     if isinstance(value, str):
         return AbstractValue("text", place=place_of_text(value), const=value)
     return FOREIGN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,18 @@ def object_of(name: str) -> str:
 def method_of(kind: str, name: str) -> str:
     """Return the effect of a method of such an object; "" if the table is silent."""
     found: str = _document()["methods"].get(kind, {}).get(name, "")
+    return found
+
+
+def variants(package: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the arguments of a package's classes that choose another class, and how its name begins."""
+    found: dict[str, dict[str, str]] = _document()["variants"].get(package, {})
+    return found
+
+
+def switches(package: str) -> Mapping[str, object]:
+    """Return the arguments that leave out what the rows of a package's classes tell."""
+    found: dict[str, object] = _document()["switches"].get(package, {})
     return found
 
 

@@ -7,7 +7,15 @@ from dataclasses import replace
 from xlamig import ir
 from xlamig.facts import ApiUse
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, TorchModule, alternatives, placed
+from xlamig.flow.interp.domain import (
+    LIKELY,
+    POSSIBLE,
+    AbstractValue,
+    LibraryObject,
+    TorchModule,
+    alternatives,
+    placed,
+)
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_wrapper_class
@@ -36,6 +44,16 @@ def record_forward(state: State, module: AbstractValue, place: str, node: ir.Cal
                 ApiUse, node, POSSIBLE if other else sure,
                 name=name, spelled=spelled, via="forward", complete=known,
             )  # fmt: skip
+
+
+def record_library_call(state: State, module: AbstractValue, args: Args, node: ir.Call) -> None:
+    """Record that an object of another library's class gets a tensor of the device."""
+    if not isinstance(module.trait, LibraryObject) or not isinstance(module.ref, str):
+        return
+    sure = max((min(t.sure, LIKELY) for t in args.tensors() if t.place == "device"), default=None)
+    if sure is not None and state.names.interest.wants(module.ref):
+        spelled = short(state.source(node.func))
+        state.record(ApiUse, node, sure, name=module.ref, spelled=spelled, via="forward", complete=False)
 
 
 def is_part(state: State, node: ir.Call) -> bool:

@@ -50,7 +50,22 @@ class Libraries:
             kind = "box-mixing"
         elif kind == "growing-cache":
             self._grows(node, owner.rpartition(".")[2] if last.startswith("from_") else last)
+        elif kind == "metric":
+            return self._metric(name, args, node)
         return library_object(kind) if kind else None
+
+    def _metric(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
+        """Return a module of a library's class, by the name of the class that its arguments choose."""
+        package = name.partition(".")[0]
+        for keyword, classes in table.variants(package).items():
+            chosen = args.keywords.get(keyword)
+            if chosen is not None and chosen.const in classes:
+                name = classes[chosen.const] + name.rpartition(".")[2]
+        off = table.switches(package).items()
+        switched = any(key in args.keywords and args.keywords[key].const == value for key, value in off)
+        why = Why(f"`{short(self.m.source(node.func))}` makes a model", (node.start, node.end))
+        trait = None if switched else LibraryObject("metric")
+        return AbstractValue("module", "host", ref=name, sure=LIKELY, loose=True, trait=trait, why=(why,))
 
     def called(self, owner: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
         """Return the value of a call of a library's object: what mixes the samples of a batch gives a batch

@@ -14,6 +14,7 @@ from xlamig.flow.interp.domain import (
     POSSIBLE,
     TOP,
     AbstractValue,
+    LibraryObject,
     Mark,
     Residence,
     TorchModule,
@@ -21,7 +22,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.frames import ClassInfo, inherits
-from xlamig.flow.interp.layers import is_part, record_forward, wrapped_module
+from xlamig.flow.interp.layers import is_part, record_forward, record_library_call, wrapped_module
 from xlamig.flow.interp.left_on_host import LeftOnHost
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.module_methods import ModuleMethods
@@ -71,6 +72,7 @@ class Modules:
                 return self._told(self._guessed(result, args, module), module, node)
         elif isinstance(module.trait, TorchModule) and not isinstance(module.ref, ClassInfo):
             return self._of_torch(module, args, node)
+        record_library_call(m, module, args, node)
         self.left_on_host.in_layer(module, args, node)
         return self.output(args, node, module.sure, module)
 
@@ -217,6 +219,8 @@ class Modules:
                 return told
         if name in ("forward", "generate"):
             return self.ran(name, args, node, module.sure, module)
+        if isinstance(module.trait, LibraryObject) and table.method_of(module.trait.name, name) == "forward":
+            record_library_call(self.m, module, args, node)
         if module.loose and not signatures.signature(f"Module.{name}"):
             result = self.opaque.result(node, args, module)
             if args.tensors() and result.place != "host":

@@ -49,8 +49,11 @@ train(torch.utils.data.DataLoader(data), dist.get_rank(), 3)
 def found(kind: type[Fact], epoch: str = "pass", step: str = "pass") -> list[Fact]:
     indented = epoch.replace("\n", "\n        ")
     text = IMPORTS + TRAINING.replace("STEP", step.replace("\n", "\n            ")).replace("EPOCH", indented)
-    every = facts_of(module_from_text(text), text, "train", False, Interest(), {}).facts
-    return [fact for fact in every if isinstance(fact, kind)]
+    return [fact for fact in facts_of_text(text) if isinstance(fact, kind)]
+
+
+def facts_of_text(text: str) -> tuple[Fact, ...]:
+    return facts_of(module_from_text(text), text, "train", False, Interest(), {}).facts
 
 
 def effects(epoch: str = "pass", step: str = "pass") -> list[str]:
@@ -106,6 +109,41 @@ def test_reports_nothing_that_one_rank_may_do(epoch: str) -> None:
 )
 def test_reports_what_all_ranks_have_to_do(epoch: str, effect: str) -> None:
     assert effects(epoch) == [effect]
+
+
+STARTED = """
+import torch.distributed as dist
+def main_worker(gpu, args):
+    args.gpu = gpu
+    GROUP
+    model = nn.Linear(8, 8).cuda(gpu)
+    for epoch in range(3):
+        for x, y in args.loader:
+            model(x).sum().backward()
+            args.optimizer.step()
+        if TEST == 0:
+            torch.save(model.state_dict(), "a")
+START
+"""
+WITH_RANK = "dist.init_process_group('nccl', rank=args.gpu)"
+
+
+@pytest.mark.parametrize(
+    ("group", "start", "test", "effect"),
+    [
+        ("pass", "main_worker(0, args)", "gpu", []),  # one process
+        (WITH_RANK, "main_worker(0, args)", "args.seed", []),
+        ("pass", "mp.spawn(other, args=(args,))", "gpu", []),
+        (WITH_RANK, "main_worker(0, args)", "args.gpu", ["save"]),
+        ("pass", "mp.spawn(main_worker, nprocs=8, args=(args,))", "gpu", ["save"]),
+        ("pass", "mp.spawn(main_worker, nprocs=8, args=(args,))", "epoch", []),
+    ],
+)
+def test_a_number_given_to_each_process_is_its_rank(
+    group: str, start: str, test: str, effect: list[str]
+) -> None:
+    text = IMPORTS + STARTED.replace("GROUP", group).replace("START", start).replace("TEST", test)
+    assert [fact.effect for fact in facts_of_text(text) if isinstance(fact, RankCall)] == effect
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ class Narrowing:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self.guards = Guards(analysis)
-        self.frequency_guards = FrequencyGuards(analysis.text)
+        self.frequency_guards = FrequencyGuards(analysis)
 
     def where(self, test: ir.Expr, place: CodeContext, holds: bool) -> CodeContext:
         """The place narrowed to where a test holds, or to where it does not."""

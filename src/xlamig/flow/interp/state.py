@@ -42,7 +42,7 @@ class State:
         self.names = analysis.names
         self.scopes = scopes
         self.regions = regions
-        self.frequency_guards = FrequencyGuards(analysis.text)
+        self.frequency_guards = FrequencyGuards(analysis)
         self.recorder = Recorder()
         self.program = program or Alone()
         self.filename = analysis.filename

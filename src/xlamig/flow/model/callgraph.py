@@ -34,7 +34,7 @@ class _Graph:
         self.scopes = scopes
         self.names = analysis.names
         self.regions = regions
-        self.frequency_guards = FrequencyGuards(analysis.text)
+        self.frequency_guards = FrequencyGuards(analysis)
         self.found: dict[str, set[str]] = {
             caller: set() for caller in (STEP, WORKERS, DATASETS, SAMPLES, BODY)
         }

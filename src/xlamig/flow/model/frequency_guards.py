@@ -7,7 +7,9 @@ import re
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.model.known import short
+from xlamig.flow.model.process_numbers import ProcessNumbers
 from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.flow.model.site import Analysis
 from xlamig.knowledge import values as table
 
 _RANKS = re.compile(r"rank|ordinal|process_index|procid|main|master|primary|zero|chief", re.IGNORECASE)
@@ -38,8 +40,9 @@ _RANK_0 = re.compile(r"(?<![\w.])0\b")
 class FrequencyGuards:
     """Reads tests by the names in them; a name that is set once stands for what it is set to."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, analysis: Analysis) -> None:
+        self.text = analysis.text
+        self._numbers = ProcessNumbers(analysis)
         self._ask_for_rank: dict[tuple[int, int], bool] = {}  # by the identities of a test and its scope
 
     def first_rank(self, test: ir.Expr, scope: Scope, holds: bool) -> tuple[Why, ...]:
@@ -78,14 +81,14 @@ class FrequencyGuards:
         if _RANKS.search(self.text, test.start, test.end) is not None:
             return True
         asked = test.left if isinstance(test, ir.Compare) else test
-        return _stands_for(asked, scope) is not None
+        return _stands_for(asked, scope) is not None or self._numbers.holds(asked, scope)
 
     def _is_first(self, test: ir.Expr, scope: Scope, depth: int = 0) -> bool | None:
         """True if it is rank 0 where the test holds, False if it is where it does not."""
         match test:
             case ir.Unary(op="not", operand=operand):
                 inner = self._is_first(operand, scope, depth)
-                return (True if _is_rank(operand) else None) if inner is None else not inner
+                return (True if self._is_rank(operand, scope) else None) if inner is None else not inner
             case ir.Bool(op=op, values=values):
                 found = [self._is_first(value, scope, depth) for value in values]
                 alone = [_ALONE.search(self.text, v.start, v.end) is not None for v in values]
@@ -95,8 +98,12 @@ class FrequencyGuards:
                 each = all(f is not None or a for f, a in zip(found, alone, strict=True))
                 return not held if each and (not held) in found else None
             case ir.Compare(left=left, ops=(op,), comparators=(right,)):
-                value = _set_to(left, scope) if isinstance(left, ir.Name) and not _is_rank(left) else None
-                return _compared(left if value is None else value, op, right)
+                if self._is_rank(left, scope):
+                    return _compared(op, right)
+                value = _set_to(left, scope) if isinstance(left, ir.Name) else None
+                if value is not None and self._is_rank(value, scope):
+                    return _compared(op, right)
+                return _compared(op, left) if op in ("==", "!=") and self._is_rank(right, scope) else None
             case ir.Name() | ir.Attribute() | ir.Call():
                 path = path_of(test.func if isinstance(test, ir.Call) else test)
                 if _IS_FIRST.search(path.rpartition(".")[2]):
@@ -104,6 +111,9 @@ class FrequencyGuards:
                 value = _stands_for(test, scope) if depth == 0 else None
                 return None if value is None else self._is_first(value, scope, 1)
         return None
+
+    def _is_rank(self, node: ir.Expr, scope: Scope) -> bool:
+        return _is_rank(node) or self._numbers.holds(node, scope)
 
     # ------------------------------------------------------------------ steps
 
@@ -185,11 +195,8 @@ def _is_rank(node: ir.Expr) -> bool:
     return _RANK.search(path_of(node.func if isinstance(node, ir.Call) else node)) is not None
 
 
-def _compared(left: ir.Expr, op: str, right: ir.Expr) -> bool | None:
-    if not _is_rank(left) and op in ("==", "!="):
-        left, right = right, left
-    if not _is_rank(left):
-        return None
+def _compared(op: str, right: ir.Expr) -> bool | None:
+    """Return whether a rank that compares so with a number is the first, or any but the first."""
     among = right.elements if isinstance(right, ir.Sequence) else (right,)
     first = bool(among) and all(_number(e) in _FIRST for e in among)
     match op:

@@ -123,3 +123,39 @@ def test_an_attribute_counts_where_something_calls_what_counts(defined: str, bod
     text = COUNTED.replace("DEFINED", defined).replace("BODY", body)
     assert said(text, "changing", sure=False)
     assert bool(said(text, "changing")) is sure
+
+
+SAMPLER = """
+import outside
+class Wrap(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(8, 8)
+    def forward(self, x, sigma):
+        return self.inner(x * sigma)
+@torch.no_grad()
+def sample(x, sigmas, guided):
+    model = Wrap().cuda()
+    if guided:
+        def denoise(x, sigma):
+            return OTHER
+    else:
+        def denoise(x, sigma):
+            return model(x, sigma)
+    for sigma in sigmas:
+        x = x + denoise(x, sigma) * 0.1
+    return x
+sample(torch.randn(4, 8, device="cuda"), [0.1 * k for k in range(100)], input() == "1")
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "ends"),
+    [
+        ("x * sigma", False),  # no model runs there
+        ("model(x, sigma) * 2", True),
+        ("outside.combine(model, x, sigma)", True),
+    ],
+)
+def test_a_loop_over_one_of_two_models_needs_a_boundary(other: str, ends: bool) -> None:
+    assert bool(said(SAMPLER.replace("OTHER", other), kind="step-boundary")) is ends

@@ -10,7 +10,7 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import POSSIBLE, AbstractValue, Alternatives, join_all
 from xlamig.flow.interp.frames import ClassInfo, Function, modules_of
 from xlamig.flow.interp.state import State
-from xlamig.flow.model.effects import Effects
+from xlamig.flow.model.effects import Effect, Effects
 
 _T = TypeVar("_T")
 
@@ -63,8 +63,19 @@ def either(state: State, ways: Sequence[_T], run: Callable[[_T], AbstractValue])
             results.append(run(way))
         effects.append(effect)
     state.join_effects(*effects)
+    if _run_models(results, effects):
+        state.effects.add(Effect.MODEL_CALL)
     both = join_all(results)
     return both if _agree(results, both) else both.replace(sure=POSSIBLE)
+
+
+def _run_models(results: Sequence[AbstractValue], effects: Sequence[Effects]) -> bool:
+    """Return whether some way runs a model, and the others do or compute something unknown: what stands for
+    a model is one, whichever was chosen."""
+    runs = [Effect.MODEL_CALL in effect.must for effect in effects]
+    return any(runs) and all(
+        ran or result.kind == "unknown" for ran, result in zip(runs, results, strict=True)
+    )
 
 
 def _agree(results: Sequence[AbstractValue], both: AbstractValue) -> bool:

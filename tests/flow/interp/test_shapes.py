@@ -204,3 +204,35 @@ def test_functions_of_constants_are_constants(line: str) -> None:
 def test_functions_of_a_random_number_are_random(number: str) -> None:
     lines = f"import numpy as np\nk = {number}\nz = x[:, :k]"
     assert any(line.endswith(": k") for line in in_step(lines, "changing-constant"))
+
+
+COMPARED = """
+import outside
+NAMES = ["no", "yes"]
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+    def forward(self, x):
+        x = self.layer(x)
+        kinds, edges = outside.extend(MADE_OF)
+        chosen = kinds > 0
+        return INDEXED
+"""
+
+
+@pytest.mark.parametrize(
+    ("made_of", "indexed", "masked"),
+    [
+        ("x", "NAMES[chosen]", False),
+        ("x", "('no', 'yes')[chosen]", False),
+        ("'kinds.txt'", "x[chosen]", False),  # a choice of the program
+        ("x", "x[chosen]", True),
+        ("x", "edges[:, chosen]", True),
+    ],
+)
+def test_a_comparison_of_what_a_tensor_gave_is_a_mask_where_it_indexes_one(
+    made_of: str, indexed: str, masked: bool
+) -> None:
+    text = COMPARED.replace("MADE_OF", made_of).replace("INDEXED", indexed)
+    assert (f"dynamic-shape mask-read: {indexed}" in said(text)) is masked

@@ -24,7 +24,7 @@ from xlamig.flow.interp.elements import prove_positions, takes_element
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
-from xlamig.flow.interp.masks import as_mask, has_mask, is_own_mask, masked_base, record_mask
+from xlamig.flow.interp.masks import as_compared, as_mask, has_mask, masked_base, record_mask
 from xlamig.flow.interp.on_host import is_known
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
@@ -75,9 +75,7 @@ class Indexing:
 
     def _parts(self, node: ir.Subscript, base: AbstractValue) -> tuple[AbstractValue, list[AbstractValue]]:
         """Return what is indexed, a tensor if a mask indexes it, and the indices."""
-        index = [self.m.semantics.evaluate(part) for part in node.index]
-        if is_own_mask(self.m, node, base):
-            index = [AbstractValue("tensor", base.place, sure=base.sure, dtype="bool", why=base.why)]
+        index = [as_compared(base, self.m.semantics.evaluate(part)) for part in node.index]
         prove_positions(self.m, node, base, index)
         if base.kind == "unknown" and has_mask(index):
             base = masked_base(base)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import DynamicShape
-from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, as_tensor
+from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Mark, as_tensor
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
@@ -123,13 +123,16 @@ def has_mask(index: list[AbstractValue]) -> bool:
     return any(part.kind == "tensor" and part.dtype == "bool" and part.place != "host" for part in index)
 
 
-def is_own_mask(m: State, node: ir.Subscript, base: AbstractValue) -> bool:
-    """Return whether something that was computed from tensors is indexed by a comparison of itself, as in
-    `x[x == 0]`: then it is a tensor."""
-    part = node.index[0] if len(node.index) == 1 else None
-    if base.kind != "unknown" or base.place in ("", "host") or not isinstance(part, ir.Compare):
-        return False
-    return m.source(part.left) == m.source(node.value)
+def as_compared(base: AbstractValue, part: AbstractValue) -> AbstractValue:
+    """Return an index as a mask if it compares something that was computed from tensors, as in `x[y == 0]`:
+    both are tensors, because no list or tuple has a use for it."""
+    if (
+        part.trait is not Mark.COMPARED
+        or base.kind not in ("tensor", "unknown")
+        or base.place in ("", "host")
+    ):
+        return part
+    return AbstractValue("tensor", part.place, sure=part.sure, dtype="bool", why=part.why)
 
 
 def masked_base(base: AbstractValue) -> AbstractValue:

@@ -42,6 +42,7 @@ class Mark(Enum):
     SHAPE_REST = "shape-rest"  # of a tensor, without its first dimensions
     SLICE = "slice"
     # others
+    COMPARED = "compared"  # a comparison of what may be a tensor: where it indexes, it is a mask
     COMPILED = "compiled"  # a function or module in torch_xla.compile
     COPY = "copy"  # a module with a class's methods and parameters of its own
     CUDA = "cuda"  # whether CUDA is available

@@ -30,6 +30,7 @@ class StepBoundary(Fact):
     accumulates: bool = False  # the optimizer's step stands under a condition
     branched: bool = False  # it stands in one of several branches that update
     update: str = ""  # the source text of the optimizer's step, where it stands in the loop itself
+    cut: str = ""  # a device tensor that the iterations index by a Python number, a different one each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

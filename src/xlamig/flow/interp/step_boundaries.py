@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlamig import ir
-from xlamig.facts import HostRead, StepBoundary, Why
+from xlamig.facts import ChangingConstant, HostRead, StepBoundary, Why
 from xlamig.flow.interp.carried_names import reads_apart, replaced
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
 from xlamig.flow.interp.frames import STEPS, Loop
@@ -63,8 +63,21 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         accumulates=at_times,
         branched=inside and not at_times and any(isinstance(part, ir.If) for part in above),
         update=short(m.source(loop.update)) if inside and loop.update is not None else "",
+        cut=_cut_by_numbers(m, loop),
         parts={"body": (node.body[0].start, node.body[-1].end)},
     )
+
+
+def _cut_by_numbers(m: State, loop: Loop) -> str:
+    """Return a tensor of the device that the iterations index by a number, a different one each: the number
+    is part of the graph, so a boundary makes each iteration a graph of its own. "" where there is none."""
+    inside = range(loop.node.start, loop.node.end)
+    for event in m.recorder.all():
+        if event.fact is ChangingConstant and event.node.start in inside and event.fields.get("tensor"):
+            tensor = m.env.get(event.fields["tensor"])
+            if tensor is not None and tensor.kind == "tensor" and sureness(tensor) >= LIKELY:
+                return str(event.fields["tensor"])
+    return ""
 
 
 def _leaves_results(m: State, loop: Loop, effects: Effects) -> bool:

@@ -184,7 +184,8 @@ class Expressions:
                 for operand, where in self._operands(node, place):
                     self.visit(operand, where)
             case ir.Binary(op="/" | "//" | "%", left=left, right=right) if not is_text(left):
-                self.visit(left, place)
+                aligned = node.op == "%" and isinstance(right, ir.Const)
+                self.visit(left, place.within("alignment") if aligned else place)
                 self.visit(right, divisor(right, place))
             case ir.Unary(op="not", operand=operand):
                 self.visit(operand, place.within("condition"))

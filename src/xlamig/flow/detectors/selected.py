@@ -35,6 +35,8 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
     variable holds which one later call takes."""
     if goes_to_host(node, statement, rest):
         return "host"
+    if _fills(node, statement):
+        return "written-back"
     if not isinstance(node, ir.Subscript):
         return ""
     if _writes_back(node, statement):
@@ -72,6 +74,15 @@ def _writes_back(node: ir.Subscript, statement: ir.Stmt) -> bool:
     """Return whether a statement writes at the very mask that it reads at: `x[m] = -x[m]`."""
     targets = statement.targets if isinstance(statement, ir.Assign) else ()
     return any(isinstance(target, ir.Subscript) and _alike(target.index, node.index) for target in targets)
+
+
+def _fills(node: ir.Node, statement: ir.Stmt) -> bool:
+    """Return whether a statement writes at the mask that `node` counts: `x[m] = torch.zeros(m.sum(), 3)`."""
+    targets = statement.targets if isinstance(statement, ir.Assign) else ()
+    masks = [path_of(part) for t in targets if isinstance(t, ir.Subscript) for part in t.index]
+    if not any(masks) or any(ir.encloses(target, node) for target in targets):
+        return False
+    return any(path_of(part) in masks for part in ir.walk(node) if isinstance(part, ir.Name | ir.Attribute))
 
 
 def _alike(one: Sequence[ir.Expr], other: Sequence[ir.Expr]) -> bool:

@@ -125,9 +125,11 @@ class SpecialCalls:
 
     def _checked(self, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """`math.isnan(loss)`, `math.isfinite(loss.item())`"""
-        thing = args.positional[0]
-        if thing.kind == "tensor":
-            self.reads.host(node, thing, "nan-check", name, args.node(0))
+        thing, given = args.positional[0], args.node(0)
+        if thing.kind == "tensor" and given is not None and name.startswith("numpy."):
+            self.reads.array(given, thing, name)
+        elif thing.kind == "tensor":
+            self.reads.host(node, thing, "nan-check", name, given)
         elif thing.cause == "read" and isinstance(args.node(0), ir.Call):
             tensor = AbstractValue("tensor", "device", sure=thing.sure, why=thing.why)
             self.reads.host(node, tensor, "nan-check", name, args.node(0))

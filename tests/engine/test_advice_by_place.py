@@ -1,0 +1,112 @@
+"""Severities and advice that the use of a value decides: each with its look-alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+from xlamig.engine import Options
+from xlamig.findings import Finding
+
+MODEL = """import math
+import numpy as np
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("r", torch.tensor(1))
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x, lens):
+        ok = lens > 0
+        y = self.fc(x)
+        LINE
+        return y.sum()
+
+def train(loader, optimizer):
+    model = Net().cuda()
+    for x, lens in loader:
+        model(x.cuda(), lens.cuda()).backward()
+        optimizer.step()
+"""
+
+
+def found(text: str, code: str) -> list[Finding]:
+    options = Options({"select": [code]}, isolated=True, stdin=("train.py", text.encode()))
+    return list(engine.check([Path("train.py")], options).findings)
+
+
+def advice(line: str, code: str) -> str:
+    (finding,) = found(MODEL.replace("LINE", line), code)
+    return finding.help
+
+
+@pytest.mark.parametrize("bound", ["lens.max()", "self.fc(x).argmax()"])
+def test_masks_where_the_device_computes_a_bound(bound: str) -> None:
+    assert "torch.arange(length)" in advice(f"y = y[:, :{bound}]", "XLA109")
+
+
+def test_keeps_a_setting_as_a_number() -> None:
+    assert advice("y = y[:, :self.r]", "XLA109").startswith("Keep `self.r` as a Python number")
+
+
+def test_uses_the_largest_size_for_what_is_not_written_at_the_mask() -> None:
+    line = "y = y.sum() + torch.zeros(int(ok.sum()), device=x.device).sum()"
+    assert "largest size" in advice(line, "XLA205")
+
+
+def test_counts_nothing_to_write_at_a_mask() -> None:
+    assert "masked_fill" in advice("y[ok] = torch.zeros((ok.sum(), 8), device=x.device)", "XLA205")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("if math.isnan(y.sum()): y = x", "XLA113"),
+        ("if np.isnan(y.sum().item()): y = x", "XLA113"),
+        ("if np.isnan(y.detach().cpu().numpy()).any(): y = x", "XLA113"),
+        ("if np.isnan(y.sum()): y = x", "XLA107"),
+    ],
+)
+def test_reports_no_other_check_for_nan(line: str, code: str) -> None:
+    assert found(MODEL.replace("LINE", line), code) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("if math.isnan(y.sum()): y = x", "XLA107"),
+        ("if np.isnan(y.sum().item()): y = x", "XLA107"),
+        ("if np.isnan(y.sum()): y = x", "XLA113"),
+    ],
+)
+def test_numpy_raises_where_math_reads(line: str, code: str) -> None:
+    assert [finding.code for finding in found(MODEL.replace("LINE", line), code)] == [code]
+
+
+@pytest.mark.parametrize(
+    ("test", "severity"),
+    [
+        ("x.data_ptr() == y.data_ptr()", "error"),
+        ("x.data_ptr() % y.data_ptr() == 0", "error"),
+        ("x.data_ptr() % 16 == 0", "info"),
+    ],
+)
+def test_every_alignment_holds(test: str, severity: str) -> None:
+    assert found(MODEL.replace("LINE", f"if {test}: y = x"), "XLA016")[0].severity == severity
+
+
+@pytest.mark.parametrize(
+    ("name", "help"),
+    [
+        ("memory_efficient_attention", "scaled_dot_product_attention"),
+        ("SwiGLU", "F.silu"),
+    ],
+)
+def test_names_what_takes_the_place_of_what_is_imported(name: str, help: str) -> None:
+    (finding,) = found(f"from xformers.ops import {name}\n", "XLA605")
+    assert help in finding.help

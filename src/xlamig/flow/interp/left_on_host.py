@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xlamig import ir
 from xlamig.facts import Transfer
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import CERTAIN, LIKELY, AbstractValue, TorchModule, inside
+from xlamig.flow.interp.domain import CERTAIN, LIKELY, AbstractValue, Mark, TorchModule, inside
 from xlamig.flow.interp.frames import modules_of
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.setting import Setting
@@ -88,12 +88,12 @@ def _left(args: Args) -> Iterator[_Left]:
     for arg, value in args.pairs:
         held = inside(value)
         if held.kind == "tensor" and held.place == "host" and held.sure >= LIKELY and not held.scalar:
-            yield from () if arg.star or _moves_along(arg.value) else (_Left(arg.value, value),)
+            yield from () if arg.star or _moves_along(arg.value, held) else (_Left(arg.value, value),)
 
 
-def _moves_along(node: ir.Expr) -> bool:
-    """Return whether a module keeps a tensor, which may be a parameter or buffer that moves with it."""
-    return path_of(node).startswith("self.")
+def _moves_along(node: ir.Expr, held: AbstractValue) -> bool:
+    """Return whether a tensor is, or may be, a parameter or buffer that moves with the module it is in."""
+    return held.trait in (Mark.PARAMETER, Mark.BUFFER) or path_of(node).startswith("self.")
 
 
 def _has_parameters(module: AbstractValue) -> bool:

@@ -34,6 +34,8 @@ def is_sure(body: str) -> bool:
         "x = model(x).cuda()",
         "output = load(path)",
         "model, tokenizer = prepare(model, tokenizer)",
+        "model: Net = unwrap(model)",
+        "tuned = transformers.AutoTokenizer.from_pretrained(path)",
         "output, state = model(x)",
         "models[0] = model(x)",
     ],
@@ -52,6 +54,8 @@ def test_the_model_is_made_outside(body: str) -> None:
         "model = model.cuda()",
         "self.model.to(device)",
         "for path in paths: model = Net.from_pretrained(path)",
+        "model: Net = Net.from_pretrained(path)",
+        "tuned = transformers.AutoModelForCausalLM.from_pretrained(path)",
     ],
 )
 def test_the_model_is_made_or_moved_inside(body: str) -> None:

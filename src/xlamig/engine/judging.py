@@ -12,6 +12,7 @@ from xlamig import artifacts, ir
 from xlamig.engine.beside import split
 from xlamig.engine.gpu_only import as_infos
 from xlamig.engine.jobs import Analysed, AnalyseJob
+from xlamig.engine.kernel_files import kernel_files
 from xlamig.engine.load import Failure
 from xlamig.engine.lowered import lowered
 from xlamig.engine.session import Session, session_for
@@ -70,7 +71,9 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
     facts = [] if ours else [fact for fact in facts if not _is_own(fact, job.own)]
     facts = _outside(facts, [node for node in module.body if is_inline(node)] if module else [])
     judged, outcome, errors, unsure = _judge(facts, job.source, session, job.program)
-    findings: Iterable[Finding] = with_units(_with_fixes(judged, job, module, session))
+    findings: Iterable[Finding] = with_units(
+        _with_fixes(judged, job, module, session), kernel_files(job, facts)
+    )
     if job.gpu_only:
         findings = as_infos(findings, job.source.filename, job.gpu_only)
     if job.off:

@@ -10,6 +10,8 @@ from xlamig.findings import Finding
 _IMAGE = "XLA910"
 _IN_IMAGES = ("XLA909", "XLA910", "XLA911", "XLA912")
 _KERNELS = ("XLA601", "XLA603", "XLA604")  # extensions, Triton, cupy and its like
+_BUILD, _SOURCE = "XLA601", "XLA602"  # the build of an extension, and its sources and calls
+_NATIVE = (".cu", ".cuh", ".cpp", ".cc", ".h", ".hpp")
 _RUNTIMES = ("XLA604", "XLA610")  # cupy and its like, TensorRT, Triton servers
 _LAUNCHES = ("XLA007", "XLA009", "XLA016")  # streams, CUDA's internals and addresses: what a launch is given
 _ATTENTION, _HALF = "XLA605", "XLA802"  # attention for GPUs takes float16 or bfloat16
@@ -19,12 +21,14 @@ _READS = "XLA1"
 _FROM_READS = ("XLA1", "XLA2", "XLA3")
 
 
-def with_units(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings of a file, those of one unit with the same `job`."""
+def with_units(findings: Sequence[Finding], sources: Sequence[str] = ()) -> tuple[Finding, ...]:
+    """Return the findings of a file, those of one unit with the same `job`; `sources` are the files with the
+    kernels that it builds or calls."""
     findings = list(_with_lines(findings))
     if any(finding.code == _IMAGE for finding in findings):
         findings = [_in_job(f, "image") if f.code in _IN_IMAGES else f for f in findings]
     findings = list(_with_kernels(findings))
+    findings = [_of_extension(finding, sources) for finding in findings]
     findings = list(_beside(findings, _STREAMS, _AROUND_STREAMS))
     return tuple(_with_reads(list(_beside(findings, _ATTENTION, (_HALF,)))))
 
@@ -58,6 +62,16 @@ def _with_kernels(findings: Sequence[Finding]) -> Iterator[Finding]:
             yield _in_job(finding, f"kernel {unit}")
         else:
             yield finding
+
+
+def _of_extension(finding: Finding, sources: Sequence[str]) -> Finding:
+    """Return the finding, in the job of the first source if it is about an extension: its build and its calls
+    need no work of their own."""
+    if finding.code == _SOURCE and finding.filename.endswith(_NATIVE):
+        return _in_job(finding, _SOURCE)
+    if sources and finding.code in (_SOURCE, _BUILD):
+        return replace(finding, job=f"{sources[0]}|{_SOURCE}")
+    return finding
 
 
 def _beside(findings: Sequence[Finding], leader: str, others: Collection[str]) -> Iterator[Finding]:

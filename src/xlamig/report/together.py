@@ -9,6 +9,7 @@ from typing import get_args
 from xlamig.findings import SEVERITIES, Finding, Level, Report
 
 _LEVELS = get_args(Level)
+_BUILD = "XLA601"  # the build of an extension, which says less than what is known about its source
 _Groups = Mapping[Hashable, Sequence[Finding]]
 
 
@@ -54,13 +55,14 @@ def _copied(finding: Finding) -> Hashable:
 
 def _leader(findings: Sequence[Finding]) -> Finding:
     """Return the most serious one: one that a trace confirms before others, a kernel or image before what
-    belongs to it."""
+    belongs to it, and a kernel's source before its build."""
     return min(
         findings,
         key=lambda f: (
             SEVERITIES.index(f.severity),
             not f.observed.startswith("confirmed"),
             not f.code.startswith(("XLA6", "XLA910")),
+            f.code == _BUILD,
             -_LEVELS.index(f.effort.level),
         ),
     )

@@ -28,7 +28,12 @@ def makes_model(body: Iterable[ir.Node]) -> bool:
 
 def _makes_model(node: ir.Node) -> bool:
     match node:
-        case ir.Assign(targets=(target,), value=ir.Call() as value):
+        case (
+            ir.Assign(targets=(target,), value=ir.Call() as value)
+            | ir.AnnAssign(target=target, value=ir.Call() as value)
+        ):
+            if isinstance(value.func, ir.Attribute) and _is_model_class(value.func.value):
+                return True
             targets = target.elements if isinstance(target, ir.Sequence) else (target,)
             if not any(map(_names_model, targets)):
                 return False
@@ -42,6 +47,10 @@ def _makes_model(node: ir.Node) -> bool:
         case ir.ExprStmt(value=ir.Call(func=ir.Attribute(value=moved, attr=attr))):
             return attr in _MOVES and _names_model(moved)
     return False
+
+
+def _is_model_class(node: ir.Expr) -> bool:
+    return _is_like("module-annotation", path_of(node).rpartition(".")[2])
 
 
 def _names_model(node: ir.Expr) -> bool:

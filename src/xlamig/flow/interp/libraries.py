@@ -51,7 +51,7 @@ class Libraries:
         elif kind == "growing-cache":
             self._grows(node, owner.rpartition(".")[2] if last.startswith("from_") else last)
         elif kind == "metric":
-            return self._metric(name, args, node)
+            return self._metric(name, args, node) if last[:1].isupper() else None  # a function computes
         return library_object(kind) if kind else None
 
     def _metric(self, name: str, args: Args, node: ir.Call) -> AbstractValue:

@@ -71,7 +71,7 @@ def checked(
     name = f"{repository.replace('/', '+')}@{commit[:12]}"
     if patterns:
         name += f"-{hashlib.sha256(repr(patterns).encode()).hexdigest()[:8]}"
-    folder = store / "repositories" / name
+    folder = store / "checkouts" / name
     if not folder.exists():
         part = folder.with_name(f"{name}.part{os.getpid()}")
         check_out(git_directory(mirror, repository), commit, part, patterns)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from xlamig.source.kinds import kind_of
 
+_PAGES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
+
 
 class MissingMirror(Exception):
     """A repository or a commit of it that the folder does not have."""
@@ -35,7 +37,8 @@ def git(directory: Path, *arguments: str) -> str:
 
 
 def check_out(directory: Path, commit: str, folder: Path, patterns: Sequence[str] = ()) -> None:
-    """Write the files of a commit that fit a pattern, or that xlamig reads, into a folder."""
+    """Write the files of a commit that fit a pattern, or that xlamig reads, into a folder: sources, and the
+    settings and pages that say which options are used."""
     names = git(directory, "ls-tree", "-r", "--name-only", "--full-tree", "-z", commit).split("\0")
     wanted = (lambda name: any(fnmatch(name, pattern) for pattern in patterns)) if patterns else _is_read
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,4 +52,4 @@ def check_out(directory: Path, commit: str, folder: Path, patterns: Sequence[str
 
 
 def _is_read(name: str) -> bool:
-    return name.endswith((".py", ".ipynb")) or kind_of(name) is not None
+    return name.endswith((".py", ".ipynb", *_PAGES)) or kind_of(name) is not None

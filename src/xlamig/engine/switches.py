@@ -113,14 +113,20 @@ def texts_beside(sources: Collection[Source]) -> Iterator[str]:
     folders = {source.file.path.parent for source in sources}
     seen = 0
     for folder in sorted(folders | {inner for one in folders for inner in _settings_folders(one)}):
-        for path in _settings_files(folder):
+        for path in files_of_settings(folder):
             if path not in known and seen < _MOST_FILES:
                 seen += 1
-                ASKED.note_file(path)
-                try:
-                    yield path.read_text("utf-8", "replace")
-                except OSError:
-                    continue
+                if text := text_of(path):
+                    yield text
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file that is no source of the run; "" for one that cannot be read."""
+    ASKED.note_file(path)
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _settings_folders(folder: Path) -> Iterator[Path]:
@@ -128,7 +134,8 @@ def _settings_folders(folder: Path) -> Iterator[Path]:
     return (Path(entry.path) for entry in entries if _FOLDERS.search(entry.name))
 
 
-def _settings_files(folder: Path) -> Iterator[Path]:
+def files_of_settings(folder: Path) -> Iterator[Path]:
+    """Yield the settings and pages that a folder holds."""
     entries = (e for e in _entries(folder) if e.name.endswith(_SUFFIXES) and e.is_file())
     return (Path(entry.path) for entry in entries if entry.stat().st_size < _MOST_BYTES)
 

@@ -1,0 +1,60 @@
+"""Tell packages that others install from those that a program installs for itself, `pip install -e .`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import PurePosixPath
+
+from xlamig.engine.source import Source
+from xlamig.engine.switches import files_of_settings, text_of
+from xlamig.fix.folders import LAYOUTS
+
+_DECLARED = re.compile(r"""(?<![\w.])name\s*=\s*["']?([\w.-]+)""")
+_INSTALLED = (
+    r"\b(?:pip3?|uv|conda|mamba|poetry)\b[^\n]*\b(?:install|add)\b(?! +(?:-e|--editable|\.))[^\n]*"
+    r"(?<![\w./-])(?:git\+\S*/)?{name}(?![\w/-])|\bpypi\b\S*/{name}\b"
+)
+_PAGES = (".md", ".rst")
+
+
+def is_published(build: Source, sources: Collection[Source]) -> bool:
+    """Return whether the pages of the project that a file builds show how others install it; where there
+    are no pages, they may."""
+    folder = build.file.name.rpartition("/")[0]
+    pages = list(_pages(build))
+    if not pages:
+        return True
+    names = {*_DECLARED.findall(build.source.text), *_packages(folder, sources)}
+    shown = _shown(names)
+    return any(shown.search(text) for text in pages)
+
+
+def _packages(folder: str, sources: Iterable[Source]) -> Iterator[str]:
+    """Yield the names of the packages that a project's folder holds, or is."""
+    for source in sources:
+        if source.is_package:
+            package = PurePosixPath(source.file.name).parent
+            above = package.parent.parent if package.parent.name in LAYOUTS else package.parent
+            if folder in (_named(package), _named(package.parent), _named(above)):
+                yield package.name
+
+
+def _named(folder: PurePosixPath) -> str:
+    return "" if str(folder) == "." else str(folder)
+
+
+def _pages(build: Source) -> Iterator[str]:
+    """Yield the pages beside a file that builds a project and above it, as far as the paths of the run go."""
+    parents = build.file.path.parents
+    for folder in parents[: len(PurePosixPath(build.file.name).parts)]:
+        for beside in (folder, folder / "docs", folder / "doc"):
+            for path in files_of_settings(beside):
+                if path.suffix in _PAGES and (text := text_of(path)):
+                    yield text
+
+
+def _shown(names: Iterable[str]) -> re.Pattern[str]:
+    """Return what says where one of several packages is installed from."""
+    one_of = "|".join(re.sub("[-_.]+", "[-_.]", name) for name in sorted(names))
+    return re.compile(_INSTALLED.format(name=f"(?:{one_of})"), re.MULTILINE | re.IGNORECASE)

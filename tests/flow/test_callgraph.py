@@ -128,7 +128,13 @@ def in_workers(main: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "given",
-    ["collate", "helpers.collate", "functools.partial(collate, pad=0)", "functools.partial(helpers.collate)"],
+    [
+        "collate",
+        "helpers.collate",
+        "functools.partial(collate, pad=0)",
+        "functools.partial(helpers.collate)",
+        "lambda samples: collate(samples, 0)",
+    ],
 )
 def test_what_a_collate_function_of_another_file_calls_runs_in_workers(given: str) -> None:
     assert in_workers(f"torch.utils.data.DataLoader(data, collate_fn={given})") == ["collate", "stacked"]
@@ -143,6 +149,10 @@ def test_what_a_collator_of_another_file_calls_runs_in_workers() -> None:
 def test_a_function_that_is_called_elsewhere_too_runs_not_in_workers_alone(other: str) -> None:
     found = in_workers(f"torch.utils.data.DataLoader(data, collate_fn=collate)\n{other}")
     assert found == ["collate"]
+
+
+def test_what_a_lambda_only_passes_on_runs_in_no_worker() -> None:
+    assert in_workers("torch.utils.data.DataLoader(data, collate_fn=lambda samples: [collate])") == []
 
 
 def test_functions_run_in_no_worker_where_no_loader_gets_them() -> None:

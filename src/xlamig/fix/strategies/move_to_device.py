@@ -68,9 +68,22 @@ def _is_moved(value: ir.Expr, path: list[ir.Node], context: FixContext) -> bool:
     if isinstance(around, ir.Attribute) and around.attr == "to":
         return True
     bound = bindings(_scope(value, path, context), value.id) if isinstance(value, ir.Name) else []
-    return any(
-        ".to(" in context.text((n.value.start, n.value.end)) for n in bound if isinstance(n, ir.Assign)
-    )
+    moves = [
+        n for n in bound if isinstance(n, ir.Assign) and ".to(" in context.text((n.value.start, n.value.end))
+    ]
+    return any(_given_alone(n, context) is None for n in moves)
+
+
+def _given_alone(statement: ir.Stmt, context: FixContext) -> ir.If | None:
+    """Return the `if gpu is not None:` without an `else` that a statement stands in."""
+    around = path_to(context.module, statement.start, statement.end)[-2:]
+    match around:
+        case [
+            ir.If(test=ir.Compare(ops=("is not",), comparators=(ir.Const(value=None),)), orelse=()) as test,
+            _,
+        ]:
+            return test
+    return None
 
 
 def _scope(name: ir.Name, path: list[ir.Node], context: FixContext) -> ir.Node:
@@ -90,4 +103,6 @@ def _where_bound(line: str, name: ir.Name, path: list[ir.Node], context: FixCont
             return insert_beside(context, line, body[0])
         case [ir.Assign() as statement] if statement.end <= name.start:
             return insert_after(context, statement, [line])
+        case [*_, ir.Assign() as last] if (test := _given_alone(last, context)) and test.end <= name.start:
+            return insert_after(context, test, ["else:", f"{context.module.indent}{line}"])
     return None

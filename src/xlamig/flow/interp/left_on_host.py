@@ -37,7 +37,7 @@ class LeftOnHost:
     @contextmanager
     def entering(self, module: AbstractValue, args: Args, node: ir.Call) -> Iterator[None]:
         """While a module's own code runs: layers say whether they get tensors of the host."""
-        left = [] if self.m.entered_from_host or not self._is_on_device(module) else list(_left(args))
+        left = [] if self.m.entered_from_host or not self._is_on_device(module) else list(self._left(args))
         if not left:
             yield
             return
@@ -54,17 +54,46 @@ class LeftOnHost:
     def in_layer(self, module: AbstractValue, args: Args, node: ir.Call) -> None:
         """A layer of torch with parameters, or a module of which nothing more is known."""
         if self._is_on_device(module) and _has_parameters(module):
-            self._meets(list(_left(args)), node)
+            self._meets(list(self._left(args)), node)
 
     def beside_device(self, args: Args, node: ir.Call) -> None:
         """A loss is given tensors of the device, and of the host."""
         if any(tensor.place == "device" and tensor.sure == CERTAIN for tensor in args.tensors()):
-            self._meets(list(_left(args)), node)
+            self._meets(list(self._left(args)), node)
 
     def _is_on_device(self, module: AbstractValue) -> bool:
         if module.place != "device" or module.sure != CERTAIN:
             return False
         return self.moves.wrapped.isdisjoint(modules_of(module.ref))
+
+    def _left(self, args: Args) -> Iterator[_Left]:
+        """Yield the arguments, as they are written out, that are tensors on the host or hold some."""
+        for arg, value in args.pairs:
+            given = value if value.place != "either" else self._unless_given(arg.value) or value
+            held = inside(given)
+            if _is_left(held) and not arg.star and not _moves_along(arg.value, held):
+                yield _Left(arg.value, given)
+
+    def _unless_given(self, node: ir.Expr) -> AbstractValue | None:
+        """Return what a name holds after `if gpu is not None: x = x.cuda(gpu)` without a `gpu`."""
+        name = node.id if isinstance(node, ir.Name) else ""
+        for choice in self.m.frame.choices.values():
+            if name not in choice.left or self.m.env.get(name) is not choice.left[name][0]:
+                continue
+            absent = [path for (path, asked), holds in choice.answers[1].items() if holds and asked == "none"]
+            if absent and not any(self._gets_value(path) for path in absent):
+                return choice.left[name][1][1]
+        return None
+
+    def _gets_value(self, path: str) -> bool:
+        """Return whether the file assigns something else to a name than a name like it: `args.gpu = 0`."""
+        last = path.rpartition(".")[2]
+        return any(
+            path_of(target).rpartition(".")[2] == last != path_of(node.value).rpartition(".")[2]
+            for node in ir.walk(self.m.analysis.module)
+            if isinstance(node, ir.Assign)
+            for target in node.targets
+        )
 
     def _meets(self, left: list[_Left], node: ir.Call) -> None:
         if left and self.m.entered_from_host:
@@ -83,12 +112,8 @@ class LeftOnHost:
             )  # fmt: skip
 
 
-def _left(args: Args) -> Iterator[_Left]:
-    """Yield the arguments, as they are written out, that are tensors on the host or hold some."""
-    for arg, value in args.pairs:
-        held = inside(value)
-        if held.kind == "tensor" and held.place == "host" and held.sure >= LIKELY and not held.scalar:
-            yield from () if arg.star or _moves_along(arg.value, held) else (_Left(arg.value, value),)
+def _is_left(held: AbstractValue) -> bool:
+    return held.kind == "tensor" and held.place == "host" and held.sure >= LIKELY and not held.scalar
 
 
 def _moves_along(node: ir.Expr, held: AbstractValue) -> bool:

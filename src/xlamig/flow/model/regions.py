@@ -25,7 +25,7 @@ from xlamig.flow.model.kinds import (
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.flow.model.step_methods import runs_each_step
-from xlamig.flow.model.worker_arguments import ANY_WORKER, IN_WORKERS, given_to_workers, without_partial
+from xlamig.flow.model.worker_arguments import ANY_WORKER, IN_WORKERS, called_function, given_to_workers
 from xlamig.knowledge import values as table
 
 FORWARD: ContextTags = frozenset({"forward", "per-step"})
@@ -221,7 +221,7 @@ class Regions:
         if not ANY_WORKER.search(self.analysis.text):
             return ()
         nodes = ir.walk(self.analysis.module)
-        return tuple(without_partial(given) for node in nodes for given in given_to_workers(node))
+        return tuple(called_function(given) for node in nodes for given in given_to_workers(node))
 
     @cached_property
     def _workers(self) -> frozenset[str]:

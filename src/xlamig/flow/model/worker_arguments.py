@@ -37,9 +37,13 @@ def transforms_samples(call: ir.Call, arg: ir.Arg) -> bool:
     return arg.keyword not in IN_WORKERS and arg.keyword in table.names("placing", "worker-arguments")
 
 
-def without_partial(node: ir.Expr) -> ir.Expr:
-    """The function in `partial(collate, pad=0)`; the class of `Collator(pad=0)`."""
-    if isinstance(node, ir.Call):
-        partial = path_of(node.func).rpartition(".")[2] == "partial" and node.args
-        return node.args[0].value if partial else node.func
+def called_function(node: ir.Expr) -> ir.Expr:
+    """Return the function in `partial(collate, pad=0)`, the one that `lambda samples: collate(samples, 0)`
+    calls, and the class of `Collator(pad=0)`."""
+    match node:
+        case ir.Lambda(body=ir.Call(func=func)):
+            return func
+        case ir.Call(func=func, args=args):
+            partial = path_of(func).rpartition(".")[2] == "partial" and args
+            return args[0].value if partial else func
     return node

@@ -75,6 +75,14 @@ def test_chosen_fixes_never_overlap(given_fixes: list[Fix]) -> None:
     assert len(chosen) + len(left) == len(given_fixes)
 
 
+@given(fixes)
+def test_leaves_out_what_conflicts_with_a_chosen_fix(given_fixes: list[Fix]) -> None:
+    chosen, left = choose(given_fixes)
+    for one in left:
+        with pytest.raises(ValueError, match="overlap"):
+            apply_edits(TEXT, [e for f in (*chosen, one) for e in f.edits])
+
+
 @given(fixes, st.randoms())
 def test_choice_does_not_depend_on_order(given_fixes: list[Fix], random: object) -> None:
     shuffled = list(given_fixes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
@@ -30,14 +31,30 @@ def choose(fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix]]:
     chosen: list[Fix] = []
     left_out: list[Fix] = []
     taken: set[Edit] = set()
+    ordered: list[Edit] = []  # the same ones
     for fix in sorted(fixes, key=_position):
         new = [edit for edit in dict.fromkeys(fix.edits) if edit not in taken]
-        if any(_conflict(edit, other) for edit in new for other in taken) or _self_conflict(new):
+        if _self_conflict(new) or any(
+            _conflict(edit, other) for edit in new for other in _around(ordered, edit)
+        ):
             left_out.append(fix)
         else:
             chosen.append(fix)
             taken.update(new)
+            for edit in new:
+                ordered.insert(bisect_left(ordered, edit.place.start, key=_start), edit)
     return chosen, left_out
+
+
+def _around(ordered: Sequence[Edit], edit: Edit) -> Sequence[Edit]:
+    """Return the last edit that starts before this one and the first that does not. `ordered` are edits
+    without conflicts: if any of them is in conflict with this one, one of these two is."""
+    at = bisect_left(ordered, edit.place.start, key=_start)
+    return ordered[max(at - 1, 0) : at + 1]
+
+
+def _start(edit: Edit) -> int:
+    return edit.place.start
 
 
 def _order_edits(edits: Iterable[Edit]) -> list[Edit]:

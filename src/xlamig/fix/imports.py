@@ -10,13 +10,12 @@ from functools import lru_cache
 from xlamig import ir
 from xlamig.findings import Edit
 from xlamig.fix.context import FixContext
+from xlamig.fix.environment import writes_environment
 from xlamig.fix.scopes import at_module_level, bindings, path_to, reads
 from xlamig.per_file import per_file
 
 ImportStmt = ir.Import | ir.ImportFrom
 _HEADER_ENDS = (ir.FunctionDef, ir.ClassDef, ir.For, ir.While)
-_PUTENV = ("putenv", "unsetenv")
-_ENVIRONMENT_METHODS = ("setdefault", "update", "pop", "popitem", "clear")
 _JOINED = re.compile(r"[ \t\f]*;(?:[ \t\f]|\\\r?\n)*")
 _REST_OF_LINE = re.compile(r"(?:[^\r\n\\]|\\(?:\r\n|[\r\n]|.|$))*")
 
@@ -53,9 +52,7 @@ def ensure_module(context: FixContext, module: str, use: tuple[int, int]) -> Imp
 def ensure_name(context: FixContext, module: str, name: str, use: tuple[int, int]) -> Imported | None:
     """`from module import name` for a use at this span; None when `name` is taken."""
     target: ir.ImportFrom | None = None
-    for statement in imports_of(context.module):
-        if not isinstance(statement, ir.ImportFrom) or (statement.module, statement.level) != (module, 0):
-            continue
+    for statement in _imports_from(context.module).get(module, ()):
         if not _precedes(context, statement, use) or statement.names[-1].name == "*":
             continue
         for alias in statement.names:
@@ -125,6 +122,17 @@ def remove_import(context: FixContext, statement: ImportStmt, name: str) -> Edit
 def imports_of(module: ir.Module) -> tuple[ImportStmt, ...]:
     """The import statements at module level."""
     return tuple(statement for statement in module.body if isinstance(statement, ImportStmt))
+
+
+@per_file
+@lru_cache(maxsize=4)
+def _imports_from(module: ir.Module) -> dict[str, list[ir.ImportFrom]]:
+    """Return the absolute `from` imports at module level by the module that they import from."""
+    found: dict[str, list[ir.ImportFrom]] = {}
+    for statement in imports_of(module):
+        if isinstance(statement, ir.ImportFrom) and not statement.level:
+            found.setdefault(statement.module, []).append(statement)
+    return found
 
 
 @per_file
@@ -232,7 +240,7 @@ def _header(module: ir.Module, text: str) -> list[int]:
         if isinstance(statement, _HEADER_ENDS):
             break
         is_import = isinstance(statement, ImportStmt) and not _is_future(statement)
-        if is_import or (not torch_imported and _writes_environment(text, statement)):
+        if is_import or (not torch_imported and writes_environment(text, statement)):
             ends.append(_end_of_line(module.body, index, text))
         torch_imported |= isinstance(statement, ImportStmt) and _imports_torch(statement)
     return ends
@@ -241,25 +249,6 @@ def _header(module: ir.Module, text: str) -> list[int]:
 def _imports_torch(statement: ImportStmt) -> bool:
     names = [statement.module] if isinstance(statement, ir.ImportFrom) else [a.name for a in statement.names]
     return any(name.partition(".")[0] == "torch" for name in names)
-
-
-def _writes_environment(text: str, statement: ir.Stmt) -> bool:
-    """It assigns, deletes or updates environment variables; to read them is not enough."""
-    return any(_is_environment_write(text, node) for node in ir.walk(statement))
-
-
-def _is_environment_write(text: str, node: ir.Node) -> bool:
-    if isinstance(node, ir.Assign | ir.Delete):
-        targets = [t.value for t in node.targets if isinstance(t, ir.Subscript)]
-    elif isinstance(node, ir.AugAssign):
-        targets = [node.target]
-    elif isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute):
-        if node.func.attr in _PUTENV:
-            return True
-        targets = [node.func.value] if node.func.attr in _ENVIRONMENT_METHODS else []
-    else:
-        return False
-    return any(text[t.start : t.end].endswith("environ") for t in targets)
 
 
 def _is_future(statement: ir.Stmt) -> bool:

@@ -18,6 +18,7 @@ def helper(x, y, mask=None, layer=None, flag=None):
     USE
 """
 READ = "host-read item: float(x)"
+BRANCHES = "".join(f"if y > {i}:\n        z = load({i})\n    " for i in range(40))
 PROVES = {
     "a function of torch that takes tensors only": "F.relu(x)",
     "an element-wise one": "torch.exp(x)",
@@ -62,6 +63,7 @@ PROVES = {
     ),
     "a default for None before the use": "if x is None:\n        x = torch.ones(2)\n    torch.exp(x)",
     "a use in a nested function": "def inner(y):\n        return torch.exp(x) + y\n    return inner",
+    "a name that many branches bind too": f"z = x\n    {BRANCHES}torch.exp(z)",
     "a walrus": "if (z := x[1:, None]) is not None:\n        torch.exp(z)",
 }
 PROVES_NOTHING = {
@@ -92,6 +94,8 @@ PROVES_NOTHING = {
     "its attribute": "return torch.exp(x.weight)",
     "an object's own method, of a tensor": "return x.norm(y) + x.softmax(y)",
     "what another name holds": "x2 = combine(x); return torch.exp(x2)",
+    "what a name holds that many branches bind": f"z = combine(x)\n    {BRANCHES}torch.exp(z)",
+    "a name that is bound after many branches": f"z = x\n    {BRANCHES}z = load(y)\n    torch.exp(z)",
     "another value of the same name": "x = torch.tensor(x); return torch.exp(x)",
     "what a function made of it": "x = load(x); return x.unsqueeze(0)",
     "a loop over it": "for x in y:\n        torch.exp(x)",

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-Definitions = frozenset[int]
+_MANY = 16  # definitions of a name that are kept one by one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Many definitions of one name that branches have joined. `number` is the group's hash, so that the order
+    of a set with groups does not depend on the process."""
+
+    number: int
+    members: Definitions
+
+    def __hash__(self) -> int:
+        return self.number
+
+
+Definitions = frozenset[int | Group]
 """Definitions of one name, each by the offset of the name where it is bound."""
 Changes = dict[str, Definitions | None]
 """The names that a branch changed, with what reaches its end; None where nothing does."""
@@ -17,6 +33,8 @@ class BranchedNames:
     it changes, however many names a function has."""
 
     def __init__(self) -> None:
+        self.parameters: set[int] = set()  # definitions that are in no group
+        self._groups = 0
         self._reaching: dict[str, Definitions] = {}
         self._open: list[Changes] = []  # of each branch, what the names that it changed had before
 
@@ -74,4 +92,30 @@ class BranchedNames:
         for name in {name for end in alive for name in end} if alive else tuple(self._reaching):
             before = self._reaching.get(name)
             found = [known for end in alive if (known := end.get(name, before)) is not None]
-            self.set(name, _NONE.union(*found) if found else None)
+            self.set(name, self._grouped(_NONE.union(*found)) if found else None)
+
+    def _grouped(self, found: Definitions) -> Definitions:
+        """Return many definitions as the parameters among them and a group of the others."""
+        if len(found) <= _MANY:
+            return found
+        self._groups += 1
+        return found & self.parameters | {Group(self._groups, found - self.parameters)}
+
+
+def members(found: Iterable[int | str | Group], known: set[Group]) -> Iterator[int | str]:
+    """Yield definitions, and those in the groups that are not known yet, which then are."""
+    for one in found:
+        if not isinstance(one, Group):
+            yield one
+            continue
+        waiting = [one]
+        while waiting:
+            group = waiting.pop()
+            if group in known:
+                continue
+            known.add(group)
+            for member in group.members:
+                if isinstance(member, Group):
+                    waiting.append(member)
+                else:
+                    yield member

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from xlamig import ir
+from xlamig.flow.model.branched_names import Group, members
 from xlamig.flow.model.kinds import made_by
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.reaching import Reaching, asked
@@ -42,15 +43,16 @@ class Evidence:
         self.plain: set[Definition] = set()  # neither of them
         self.texts: set[Definition] = set()
         self.proofs: dict[Definition, ir.Expr] = {}
-        self.entails: dict[Definition, set[Definition]] = {}
+        self.entails: dict[Definition, set[Definition | Group]] = {}
         """For each definition those that are tensors if it is one."""
+        self.proved_groups: set[Group] = set()
         self._asked: dict[tuple[Scope, str | int], tuple[ir.Expr, str | None]] = {}
 
     def add(self, body: ir.Block, params: tuple[ir.Param, ...], scope: Scope) -> None:
         """Collect the uses in a function."""
         uses = _Uses(self, scope, frozenset(param.start for param in params))
         for param in params:
-            uses.bind(param.name, param.start)
+            uses.bind_parameter(param.name, param.start)
         uses.block(body)
 
     def dotted(self, node: ir.Expr, scope: Scope) -> str | None:
@@ -70,7 +72,8 @@ class Evidence:
         waiting = list(self.proofs)
         while waiting:
             current = waiting.pop()
-            for other in self.entails.get(current, ()) if current not in self.refuted else ():
+            entailed = self.entails.get(current, ()) if current not in self.refuted else ()
+            for other in members(entailed, self.proved_groups):
                 if other not in self.proofs:
                     self.proofs[other] = self.proofs[current]
                     waiting.append(other)
@@ -83,7 +86,7 @@ class Evidence:
         """Return whether a use shows that a definition is no tensor, and holds none."""
         return definition in self.plain and definition not in self.proofs
 
-    def link(self, one: Definition, others: Iterable[Definition]) -> None:
+    def link(self, one: Definition, others: Iterable[Definition | Group]) -> None:
         """Say that proof of one definition is proof of others."""
         self.entails.setdefault(one, set()).update(others)
 
@@ -95,10 +98,14 @@ class _Uses(Reaching):
         super().__init__()
         self.found, self.scope, self.params = found, scope, params
         self._layers: dict[str, bool] = {}
+        self._refuted: set[Group] = set()
+        self._plain: set[Group] = set()
+        self._texts: set[Group] = set()
 
     def define(self, target: ir.Expr, value: ir.Expr | None) -> None:
         if value is not None:
-            for definition in (target.start,) if isinstance(target, ir.Name) else self._direct(target):
+            defined = (target.start,) if isinstance(target, ir.Name) else self._direct(target)
+            for definition in members(defined, set()):
                 self.found.link(definition, self._behind(value))
 
     def visit(self, node: ir.Expr) -> None:
@@ -162,7 +169,7 @@ class _Uses(Reaching):
                 self._note(self.definitions(func.value.id) & self.params, node)
         elif is_text_method(func.attr, node):
             self._refute(func.value, plain=True)
-            self.found.texts.update(self._direct(func.value))
+            self.found.texts.update(members(self._direct(func.value), self._texts))
         elif is_tensor_method(func.attr, node):
             self._prove(func.value, node)
             self._prove_arguments(node, signatures.signature(f"Tensor.{func.attr}"))
@@ -171,7 +178,7 @@ class _Uses(Reaching):
         """Let one factor of a matrix product prove the other."""
         if self._is_computed(one):
             self._prove(other, one)
-        for definition in self._behind(one):
+        for definition in members(self._behind(one), set()):
             self.found.link(definition, self._behind(other))
 
     def _is_computed(self, node: ir.Expr) -> bool:
@@ -219,11 +226,11 @@ class _Uses(Reaching):
     def _prove(self, node: ir.Expr, by: ir.Expr) -> None:
         self._note(self._behind(node), by)
 
-    def _note(self, definitions: Iterable[Definition], by: ir.Expr) -> None:
-        for definition in definitions:
+    def _note(self, definitions: Iterable[Definition | Group], by: ir.Expr) -> None:
+        for definition in members(definitions, self.found.proved_groups):
             self.found.proofs.setdefault(definition, by)
 
-    def _direct(self, node: ir.Expr) -> Iterable[Definition]:
+    def _direct(self, node: ir.Expr) -> Iterable[Definition | Group]:
         """Return the definitions whose value a name or an attribute of `self` has."""
         match node:
             case ir.Name(id=name):
@@ -232,7 +239,7 @@ class _Uses(Reaching):
                 return (f"self.{name}",)
         return ()
 
-    def _behind(self, node: ir.Expr) -> Iterator[Definition]:
+    def _behind(self, node: ir.Expr) -> Iterator[Definition | Group]:
         """Yield the definitions that are tensors if the value of an expression is one."""
         match node:
             case ir.Name() | ir.Attribute():
@@ -263,6 +270,6 @@ class _Uses(Reaching):
             self._refute(owner)
 
     def _refute(self, node: ir.Expr, plain: bool = False) -> None:
-        self.found.refuted.update(self._direct(node))
+        self.found.refuted.update(members(self._direct(node), self._refuted))
         if plain:
-            self.found.plain.update(self._direct(node))
+            self.found.plain.update(members(self._direct(node), self._plain))

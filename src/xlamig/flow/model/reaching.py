@@ -40,6 +40,11 @@ class Reaching:
         """Let one definition of a name reach what follows."""
         self._names.set(name, frozenset((start,)))
 
+    def bind_parameter(self, name: str, start: int) -> None:
+        """Let a parameter of the function reach what follows."""
+        self._names.parameters.add(start)
+        self.bind(name, start)
+
     # ------------------------------------------------------------------ statements
 
     def block(self, body: Iterable[ir.Stmt]) -> Ends:

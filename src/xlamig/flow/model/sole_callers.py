@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 from xlamig import ir
 from xlamig.facts import Span
 from xlamig.flow.model.scopes import Scope
-from xlamig.flow.model.words import places_of
+from xlamig.flow.model.words import is_frequent, places_of
 
 _MAX_SIMILAR = 8  # occurrences of a name, also inside longer ones: more are not counted one by one
 _MAX_CALLERS = 4
@@ -50,7 +50,11 @@ class SoleCallers:
 
     def _find(self, function: str) -> tuple[Span, str] | None:
         node = self._functions.get(function)
-        if node is None or function in self._called_elsewhere or self._text.count(node.name) > _MAX_SIMILAR:
+        if (
+            node is None
+            or function in self._called_elsewhere
+            or is_frequent(node.name, self._text, _MAX_SIMILAR)
+        ):
             return None
         uses = list(places_of(node.name, self._text))
         outside = [at for at in uses if not node.start <= at < node.end]

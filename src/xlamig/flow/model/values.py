@@ -11,7 +11,7 @@ from xlamig.facts import Scalar, Span, Value
 from xlamig.flow.model.cuda_tests import CudaTests
 from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.known import Known, expression, join
-from xlamig.flow.model.local_values import bindings_reaching, only_result
+from xlamig.flow.model.local_values import LocalBindings, only_result
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.scopes import Binding, Scope, path_of
@@ -42,6 +42,7 @@ class Values:
         self.options: dict[str, tuple[Scalar, tuple[Span, ...]]] = {}
         self.switches: dict[str, State] = {}
         self._cuda = CudaTests(names, text)
+        self._local = LocalBindings()
         self._variables: dict[tuple[Scope, str, int], Known | None] = {}
         self._followed = 0
 
@@ -176,7 +177,7 @@ class Values:
         if dotted in _INFINITIES:
             return Known(Value("constant", math.inf))
         path = path_of(node)
-        bindings = bindings_reaching(scope.find(path) if path else [], node, scope)
+        bindings = self._local.reaching(scope.find(path) if path else [], node, scope)
         if dotted is not None and dotted.startswith(("torch.", "torch_xla.")):
             if len(bindings) < 2 or all(b.kind == "import" for b in bindings):
                 return Known(Value("api", dotted))

@@ -21,3 +21,13 @@ def places_of(word: str, text: str) -> Iterator[int]:
         after = text[start + len(word) : start + len(word) + 1]
         if not (after.isalnum() or after == "_"):
             yield start
+
+
+def is_frequent(word: str, text: str, most: int) -> bool:
+    """Return whether a text holds a word more than `most` times, also inside of longer ones."""
+    start = -len(word)
+    for _ in range(most + 1):
+        start = text.find(word, start + len(word))
+        if start < 0:
+            return False
+    return True

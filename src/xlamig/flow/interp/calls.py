@@ -224,7 +224,8 @@ class Calls:
             for cls in owner.ref.lineage():
                 if name in cls.attributes:
                     held = with_step_counter(self.m, cls, name, self.m.held_by(cls, name))
-                    return self._kept(placed(held, owner), name)
+                    uses = self._uses(name, node) if held.kind == "tensor" and held.loose else ""
+                    return TOP if uses == "other" else self._kept(placed(held, owner), name)
             method = self.method_of(owner, name)
             if method is not None:
                 if method.kind == "property":
@@ -237,14 +238,14 @@ class Calls:
             return self.modules.attribute(owner, name)
         if name == "param_groups" and inherits(owner, "Optimizer"):
             return groups_of("device")
-        return self._used_attribute(name, node) or by_convention(name)
+        if self._uses(name, node) == "tensor":  # though nothing in sight assigns it
+            return AbstractValue("tensor", "either", sure=LIKELY)
+        return by_convention(name)
 
-    def _used_attribute(self, name: str, node: ir.Expr) -> AbstractValue | None:
-        """Return the tensor that uses prove an attribute to be which nothing in sight assigns."""
+    def _uses(self, name: str, node: ir.Expr) -> str:
+        """Return what the uses of an attribute of `self` prove it to be."""
         path = f"self.{name}"
-        if path_of(node) != path or self.m.evidences.of(self.m.frame.scope).proof(path) is None:
-            return None
-        return AbstractValue("tensor", "either", sure=LIKELY)
+        return self.m.evidences.kind_of(path, self.m.frame.scope) if path_of(node) == path else ""
 
     def _kept(self, thing: AbstractValue, name: str) -> AbstractValue:
         """Return the value that an object keeps from step to step; a tensor remembers where it was kept."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from xlamig import ir
 from xlamig.flow.model.evidence import Evidence
 from xlamig.flow.model.scopes import Scope, ScopeTable
@@ -29,6 +31,14 @@ class Evidences:
             )
             self._found[id(around.node)] = self.kept[id(around.node)] = known
         return known
+
+    def kind_of(self, path: str, scope: Scope) -> Literal["", "tensor", "other"]:
+        """Return what the uses of an attribute prove it to be: a tensor, or something that is and holds
+        none."""
+        evidence = self.of(scope)
+        if evidence.proof(path) is not None:
+            return "tensor"
+        return "other" if evidence.refutes(path) else ""
 
     def _collect(self, around: Scope) -> Evidence:
         found = Evidence(self.analysis.names)

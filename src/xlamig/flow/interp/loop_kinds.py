@@ -72,6 +72,7 @@ class LoopKinds:
             and self.m.frequency != "step"
             and not self.m.forwards
             and not self._over_modules(iterable)
+            and not self._runs_once(node)
         ):
             kind = self._kind_of_inference(node, iterable, effects, before, after)
             if kind == "decoding" or iterable.kind != "sequence" or not self._in_step(node):
@@ -104,6 +105,13 @@ class LoopKinds:
             for name, thing in after.items()
         )
         return "decoding" if fed_back else "evaluation"
+
+    def _runs_once(self, node: ir.For | ir.While) -> bool:
+        """Return whether the caller asks for a single iteration: `range(steps)` with `steps=1`."""
+        match node:
+            case ir.For(iter=ir.Call(func=ir.Name(id="range"), args=(ir.Arg(value=ir.Name(id=name)),))):
+                return name in self.m.env and self.m.env[name].const == 1
+        return False
 
     def _in_step(self, node: ir.Node) -> bool:
         """Return whether a loop stands in one that trains or loads batches: it is a part of that step."""

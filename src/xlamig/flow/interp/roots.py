@@ -21,6 +21,7 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.model.by_kind import calls_in
 from xlamig.flow.model.host_inputs import host_parameters
 from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.step_methods import performs_update
 from xlamig.knowledge import values as table
 
 _OF_LIGHTNING = re.compile(r"^(?:pytorch_)?lightning\.(?:.*\.)?(?:Callback|LightningModule)$")
@@ -109,7 +110,8 @@ class Roots:
         words = m.regions.of_function(node, owner.scope if owner else frame.scope)
         known = self.contexts.ran.get(id(node))
         once = known is not None and not known.frequencies <= {"unknown"}
-        per_step = "per-step" in words or (not once and makes_distribution(node, owner))
+        repeats = makes_distribution(node, owner) or performs_update(node, m.analysis.text)
+        per_step = "per-step" in words or (not once and repeats)
         if known is not None and (not per_step or "step" in known.frequencies):
             return
         function = m.function(node, frame, owner)

@@ -1,8 +1,11 @@
-"""Methods that users call in every step, though nothing in sight does."""
+"""Functions that users call in every step, though nothing in sight does."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from xlamig import ir
+from xlamig.flow.model.kinds import is_optimizer_or_scaler_name
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
@@ -14,6 +17,31 @@ def runs_each_step(node: ir.FunctionDef) -> bool:
             return True
     counted = (s for s in node.body if isinstance(s, ir.AugAssign) and path_of(s.target).startswith("self."))
     return len(node.params) > 1 and any(isinstance(s.value, ir.Const) for s in counted)
+
+
+def performs_update(node: ir.FunctionDef, text: str) -> bool:
+    """Return whether a function is one step of training: outside of loops it runs a backward pass and a step
+    of an optimizer that its object or its caller made."""
+    if ".backward" not in text[node.start : node.end]:
+        return False
+    given = {param.name for param in node.params}
+    backward = stepped = False
+    for call in _straight_calls(node.body):
+        receiver, _, name = path_of(call.func).rpartition(".")
+        if isinstance(call.func, ir.Attribute) and call.func.attr == "backward":
+            backward = True
+        elif name == "step" and receiver.partition(".")[0] in given:
+            stepped |= is_optimizer_or_scaler_name(receiver.rpartition(".")[2])
+    return backward and stepped
+
+
+def _straight_calls(body: Iterable[ir.Node]) -> Iterator[ir.Call]:
+    """Yield the calls of a body outside of its loops and inner functions."""
+    for node in body:
+        if isinstance(node, ir.Call):
+            yield node
+        if not isinstance(node, ir.For | ir.While | ir.FunctionDef | ir.ClassDef | ir.Lambda):
+            yield from _straight_calls(ir.children(node))
 
 
 def _is_tensor_type(node: ir.Node) -> bool:

@@ -30,6 +30,7 @@ SILENT = {
     "a key of what may be a dictionary": "z = extra.to(device)\nfor k, v in extra.items(): w = k in z",
     "a dictionary's get": "{}.get(loss)",
     "a class of tensors on the device": "z = x.type(torch.cuda.FloatTensor)",
+    "the name of the host": "z = torch.ones(3, device=str(torch.device('cpu'))); float(z.sum())",
     "a dtype": "z = x.type(torch.float32).type(x.type())",
     "the dtype of an unknown object": "z = torch.ones(3).to(extra.model.dtype); float(z.sum())",
     "a dtype by its name": "weight_dtype = extra; z = torch.ones(3).to(weight_dtype); float(z.sum())",
@@ -108,6 +109,7 @@ READ = {
     "x[: x.argmax()]": "number: x.argmax()",
     "x.narrow(0, x.argmax(), 1)": "number: x.argmax()",
     "map(float, x)": "item: map(float, x)",
+    "z = torch.ones(3, device=str(x.device) if extra else 'cpu'); float(z.sum())": "item: float(z.sum())",
     "s = optimizer.state[i]; s['a'] = loss; z = float(s['a'])": "item: float(s['a'])",
 }
 

@@ -63,6 +63,8 @@ class Builtins:
                 return self.m.semantics.iterate(first)
             case "print" | "str" | "repr" | "format":
                 self._formatted(name, args, node)
+                if name == "str" and first.kind == "device":
+                    return TEXT.replace(place=first.place)
                 return TEXT if name != "print" else NONE
             case "max" | "min" | "sorted" | "filter":
                 return self.ordering.call(name, first, args, node)

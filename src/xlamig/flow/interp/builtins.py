@@ -62,10 +62,7 @@ class Builtins:
             case "next":
                 return self.m.semantics.iterate(first)
             case "print" | "str" | "repr" | "format":
-                self._formatted(name, args, node)
-                if name == "str" and first.kind == "device":
-                    return TEXT.replace(place=first.place)
-                return TEXT if name != "print" else NONE
+                return self._formatted(name, first, args, node)
             case "max" | "min" | "sorted" | "filter":
                 return self.ordering.call(name, first, args, node)
             case "any" | "all":
@@ -124,10 +121,14 @@ class Builtins:
             )
         return NUMBER
 
-    def _formatted(self, name: str, args: Args, node: ir.Call) -> None:
+    def _formatted(self, name: str, first: AbstractValue, args: Args, node: ir.Call) -> AbstractValue:
+        """Return a text, which names the device if it is the text of one."""
         for arg, thing in args.pairs:
             if arg.keyword is None:
                 self.reads.formatted(arg.value, thing, name, node)
+        if name == "print":
+            return NONE
+        return TEXT.replace(place=first.place) if first.kind == "device" else TEXT
 
     def _columns(self, row: AbstractValue) -> AbstractValue:
         """Return what `zip(*rows)` gives."""

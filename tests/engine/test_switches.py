@@ -343,3 +343,104 @@ def test_a_parameter_that_every_call_leaves_at_none(
     options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
     found = [f.severity for f in engine.check([tmp_path], options).findings if f.place.location.row == 9]
     assert found == [expected]
+
+
+PAIR = """import torch
+class Base(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        {base}
+class Crop(Base):
+    def __init__(self, roll=False):
+        super().__init__()
+        {crop}
+    def forward(self, x):
+        return x.cuda() if self.roll else x
+class Wide(Crop): {wide}
+class Shift:
+    def __init__(self, roll=True):
+        self.roll = roll
+Crop(roll=False)(Shift())
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "more", "expected"),
+    [
+        ({}, "", "info"),
+        ({}, "Shift(roll=True)\nbuild(net, roll=True)\n", "error"),  # build may make a Crop
+        ({}, "def build(net, roll):\n    return Shift(roll)\nbuild(net, roll=True)\n", "info"),
+        ({}, "Crop(roll=True)\n", "error"),
+        ({}, "Crop().roll = True\n", "error"),
+        ({}, "def turn(crop):\n    crop.roll = True\n", "error"),
+        ({}, "shift = Shift()\nCrop(roll=shift.roll)\n", "error"),
+        ({"base": "self.roll = True"}, "", "error"),
+        ({"wide": "\n    def turn(self):\n        self.roll = True"}, "", "error"),
+        ({"wide": "\n    roll = True"}, "", "error"),
+    ],
+)
+def test_classes_have_options_of_their_own(
+    tmp_path: Path, lines: dict[str, str], more: str, expected: str
+) -> None:
+    filled = {"base": "pass", "crop": "self.roll = roll", "wide": "pass", **lines}
+    write({"net.py": PAIR.format(**filled) + more}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    found = [f.severity for f in engine.check([tmp_path], options).findings if f.place.location.row == 11]
+    assert found == [expected]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("show(names, use_ckpt=True)\ndef show(names, use_ckpt): ...\n", "info"),
+        ("partial(Net, use_ckpt=True)\n", "error"),
+    ],
+)
+def test_a_keyword_is_one_of_what_is_called(tmp_path: Path, more: str, expected: str) -> None:
+    assert severity(tmp_path, {"train.py": f"{TRAIN}Net()\nnames = []\n{more}"}) == expected
+
+
+SECTIONS = """import torch
+cfg.BOX.ON, cfg.TRAIN.ON = {box}, True
+def run(x):
+    if cfg.BOX.ON:
+        return x.cuda()
+    return x if cfg.TRAIN.ON else run(x)
+run(torch.ones(2))
+"""
+BELOW = "TRAIN:\n  ON: True\nBOX:\n  # for boxes\n  SIZE: 3\n  ON: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("box", "files", "expected"),
+    [
+        ("False", {}, "info"),
+        ("False", {"a.yaml": BELOW.format("False")}, "info"),
+        ("False", {"a.json": '{\n "TRAIN": {\n  "ON": true\n },\n "BOX": {\n  "ON": false\n }\n}'}, "info"),
+        ("False", {"run.sh": "python net.py TRAIN.ON=True\n"}, "info"),
+        ("True", {}, "error"),
+        ("False", {"a.yaml": BELOW.format("True")}, "error"),
+        ("False", {"a.json": '{\n "BOX": {\n  "SIZE": 1,\n  "ON": true\n }\n}'}, "error"),
+        ("False", {"run.sh": "python net.py BOX.ON=True\n"}, "error"),
+        ("False", {"a.yaml": "ON: True\n"}, "error"),  # of any section
+        ("False", {"a.yaml": "all:\n- ON: True\n"}, "error"),
+        ("False", {"b.py": "def turn(part):\n    part.ON = True\n"}, "error"),
+        ("False", {"b.py": "class Box:\n    ON = True\n"}, "error"),
+        ("False", {"b.py": "make(ON=True)\n"}, "error"),
+    ],
+)
+def test_sections_have_options_of_their_own(
+    tmp_path: Path, box: str, files: dict[str, str], expected: str
+) -> None:
+    write({"net.py": SECTIONS.format(box=box), **files}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    found = [f.severity for f in engine.check([tmp_path], options).findings if f.place.location.row == 5]
+    assert found == [expected]
+
+
+@pytest.mark.parametrize(("part", "expected"), [("cfg.BOX", "error"), ("cfg.TEST", "error")])
+def test_a_part_under_another_name_may_be_any_section(tmp_path: Path, part: str, expected: str) -> None:
+    text = f"import torch\ncfg.TRAIN.ON, cfg.BOX.ON = True, False\npart = {part}\nif part.ON:\n    x.cuda()\n"
+    write({"net.py": text + "if cfg.TEST.ON:\n    y.cuda()\n"}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert {f.severity for f in engine.check([tmp_path], options).findings} == {expected}

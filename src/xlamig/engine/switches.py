@@ -13,7 +13,7 @@ from xlamig.engine.remembered import Remembered
 from xlamig.engine.source import Source
 from xlamig.findings import Aside
 from xlamig.flow.model.given import Given
-from xlamig.flow.model.option_codes import FINITE, NONE, OFF, ON, TEXT, UNKNOWN
+from xlamig.flow.model.option_codes import FINITE, NONE, OFF, ON, TEXT, UNKNOWN, section_key
 from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.switches import Switches
 
@@ -26,6 +26,9 @@ _WORDS = {
 }
 _NOTHING = frozenset({"~", "null", "none"})
 _VALUE = re.compile(r"""["']?[ \t]*(?:[:=][ \t]*|[ \t]+)["']?([^\s"'`,;})\]\\]+)""")
+_PREFIX = re.compile(r"([A-Za-z_]\w*)\.$")
+_HEADING = re.compile(r"""[ \t]*["']?([A-Za-z_]\w*)["']?[ \t]*:[ \t]*(?:[{&#].*)?""")
+_LONGEST_PREFIX, _MOST_ABOVE = 60, 5000  # characters
 _PLAIN = re.compile(r"[\w.+-]+")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?")
 # A loader without a model tries out the data.
@@ -95,7 +98,21 @@ def _given_elsewhere(
             if dashed and (not word or word.startswith("-")):
                 yield option, ON
             elif dashed or sets:
-                yield option, _code_of(word)
+                yield section_key(_section_of(text, found.start()), option), _code_of(word)
+
+
+def _section_of(text: str, start: int) -> str:
+    """Return the section of an option that stands somewhere in settings: `section.x=1`, and `x: 1` indented
+    below `section:`; "" for one that has none, or where that is not plain."""
+    if prefix := _PREFIX.search(text, max(0, start - _LONGEST_PREFIX), start):
+        return prefix[1]
+    *above, line = text[max(0, start - _MOST_ABOVE) : start].split("\n")
+    depth = len(line) - len(line.lstrip())
+    if not depth or line.strip(" \t\"'"):
+        return ""
+    outer = (one for one in reversed(above) if one.strip() and len(one) - len(one.lstrip()) < depth)
+    heading = _HEADING.fullmatch(next(outer, ""))
+    return heading[1] if heading else ""
 
 
 def _code_of(word: str) -> str:

@@ -23,6 +23,7 @@ from xlamig.flow.model.option_codes import (
     asked_by,
     code_of,
     codes_of,
+    entry_key,
     function_name,
     is_constant,
     kept_key,
@@ -37,6 +38,8 @@ from xlamig.knowledge import values as table
 
 SUPER = "super() "
 """Before the name of a class: its calls of the constructor above."""
+HANDED = "handed "
+"""Before the name of what a call is handed first: the call's other arguments, which it may pass on."""
 STARRED = "**"
 """The keyword, as it were, of a mapping whose keywords are not known."""
 
@@ -203,13 +206,13 @@ class _Collector:
             key = node.args[1].value
             if isinstance(key, ir.Const) and isinstance(key.value, str):
                 self._add(ATTRIBUTE + key.value, codes_of(node.args[2].value, scope))
-        if option := option_of(node):
-            self._add(ENTRY + option, otherwise(node, scope) - ANY)
+        if option_of(node):
+            self._add(entry_key(node), otherwise(node, scope) - ANY)
         self._verb(name)
         self._called(_callee(node, name, scope), node.args, scope)
         handed = [path_of(arg.value).rpartition(".")[2] for arg in node.args]
         if handed and handed[0]:
-            self._called(handed[0], node.args[1:], scope)  # partial(f, ...), checkpoint(f, ...)
+            self._called(HANDED + handed[0], node.args[1:], scope)  # partial(f, ...), checkpoint(f, ...)
         if name not in _CALLS_ONCE:
             self.handed.update(one for one in handed if not _is_own(one, scope))
 
@@ -221,9 +224,8 @@ class _Collector:
             elif arg.keyword is None and not arg.star:
                 asked = asks_availability(arg.value)  # no finding says so here, as it does of a keyword
                 positional.append(ANY if asked else codes_of(arg.value, scope))
-        keywords = {arg.keyword: codes_of(arg.value, scope) for arg in args if arg.keyword is not None}
-        if any(arg.star == "**" for arg in args):
-            keywords[STARRED] = ANY
+        named = (arg for arg in args if arg.keyword or arg.star == "**")
+        keywords = {a.keyword or STARRED: codes_of(a.value, scope) if a.keyword else ANY for a in named}
         now = Calls(tuple(positional), keywords, frozenset({(len(positional), frozenset(keywords))}))
         known = self.calls.get(name)
         self.calls[name] = join_calls(known, now) if known else now

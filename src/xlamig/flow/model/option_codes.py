@@ -5,8 +5,9 @@ a host without CUDA, NO_CUDA for its opposite, and UNKNOWN; the key of another o
 such a key after NOT for its opposite, after ONLY_IF for a value that is false at least where that option is
 off.
 
-The key of a parameter is "function(x", that of an attribute of `self` or of a class ".x", that of a name of
-the module "=x", and that of an entry or of another object's attribute "@x".
+The key of a parameter is "function(x", that of an attribute of `self` or of a class ".Class.x", or ".x" if an
+object of any class may be meant, that of a name of the module "=x", and that of an entry or of another
+object's attribute "@x", or "@section.x" for one of an object's part, as `cfg.section.x`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ CUDA, NO_CUDA = "$", "^"
 TEXT = "'"
 NOT, ONLY_IF = "!", "&"
 PARAMETER, ATTRIBUTE, GLOBAL, ENTRY = "(", ".", "=", "@"
+SECTION = "."  # between the parts of a name
 INSTANCE = "()"
 """The name of calls of an object: those that run a `forward` or a `__call__`. Before the name of a method or
 variable: calls of it, which may be an object."""
@@ -78,7 +80,41 @@ def option_of(node: ir.Expr) -> str:
 
 def name_of(key: str) -> str:
     """Return the name of the option with a key."""
-    return key.rpartition(PARAMETER)[2].lstrip(ATTRIBUTE + GLOBAL + ENTRY)
+    name = key.rpartition(PARAMETER)[2].lstrip(GLOBAL + ENTRY)
+    return name.rpartition(SECTION)[2]
+
+
+def owner_of(key: str) -> str:
+    """Return the class whose attribute has a key, "" for one of any class."""
+    return key.rpartition(SECTION)[0].removeprefix(ATTRIBUTE) if key.startswith(ATTRIBUTE) else ""
+
+
+def entry_key(node: ir.Expr) -> str:
+    """Return the key of the entry or attribute that an expression reads, see `option_of`."""
+    option, holder = option_of(node), _holder_of(node)
+    if holder is None or isinstance(holder, ir.Name) or path_of(holder) == f"self.{option_of(holder)}":
+        return ENTRY + option
+    return ENTRY + section_key(option_of(holder), option)
+
+
+def section_key(section: str, option: str) -> str:
+    """Return an option with its section, if it has one."""
+    return f"{section}{SECTION}{option}" if section else option
+
+
+def _holder_of(node: ir.Expr) -> ir.Expr | None:
+    """Return the object that an expression reads an option of."""
+    match node:
+        case (
+            ir.Attribute(value=holder)
+            | ir.Subscript(value=holder)
+            | ir.Call(func=ir.Attribute(value=holder))
+            | ir.Call(func=ir.Name(id="getattr"), args=(ir.Arg(value=holder), *_))
+        ):
+            return holder
+        case ir.Call(args=(ir.Arg(value=value),)):
+            return _holder_of(value)
+    return None
 
 
 def parameter_key(function: str, name: str) -> str:
@@ -90,13 +126,29 @@ def kept_key(target: ir.Expr, scope: Scope) -> str:
     """Return the key of the option that an assignment sets; "" for a local name, which is none."""
     match target:
         case ir.Name(id=name):
-            home = scope.home(name).kind
-            return "" if home == "function" else (ATTRIBUTE if home == "class" else GLOBAL) + name
+            home = scope.home(name)
+            return "" if home.kind == "function" else _bound_key(name, home)
         case ir.Attribute(attr=name):
-            return ATTRIBUTE + name
-        case ir.Subscript() if option := option_of(target):
-            return ENTRY + option
+            if path_of(target) == f"self.{name}":
+                return _own_key(name, scope)
+            key = entry_key(target)
+            return key if SECTION in key else ATTRIBUTE + name
+        case ir.Subscript() if option_of(target):
+            return entry_key(target)
     return ""
+
+
+def _own_key(name: str, scope: Scope) -> str:
+    """Return the key of `self.name`."""
+    owner = scope.class_scope
+    return _bound_key(name, owner) if owner is not None else ATTRIBUTE + name
+
+
+def _bound_key(name: str, home: Scope) -> str:
+    """Return the key of a name that a class or a module binds."""
+    if home.kind != "class":
+        return GLOBAL + name
+    return f"{ATTRIBUTE}{home.name.rpartition('.')[2]}{SECTION}{name}"
 
 
 def function_name(scope: Scope) -> str:
@@ -158,7 +210,8 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
     if not option:
         return ANY
     own = isinstance(node, ir.Attribute) and path_of(node) == f"self.{option}"
-    return frozenset({(ATTRIBUTE if own else ENTRY) + option}) | otherwise(node, scope, depth)
+    key = _own_key(option, scope) if own else entry_key(node)
+    return frozenset({key}) | otherwise(node, scope, depth)
 
 
 def otherwise(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
@@ -181,7 +234,7 @@ def _of_name(name: str, scope: Scope, depth: int) -> Codes:
         if binding.kind == "param":
             found.add(parameter_key(function_name(_binder(bindings, name, scope)), name))
         elif binding.kind == "import" or binding.scope.kind != "function":
-            found.add((ATTRIBUTE if binding.scope.kind == "class" else GLOBAL) + name)
+            found.add(_bound_key(name, binding.scope))
         elif binding.kind != "value" or binding.value is None:
             found.add(UNKNOWN)
         elif not own or len(bindings) == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Set
 from functools import lru_cache
 
 from xlamig.flow.model.closure import closure
@@ -17,6 +17,7 @@ from xlamig.flow.model.option_codes import (
     OFF,
     ONLY_IF,
     PARAMETER,
+    SECTION,
     UNKNOWN,
     Codes,
     is_constant,
@@ -24,6 +25,7 @@ from xlamig.flow.model.option_codes import (
     keys_in,
     name_of,
     opposite,
+    owner_of,
 )
 
 _NOTHING: Codes = frozenset()
@@ -32,12 +34,18 @@ _WEAK = frozenset({OFF, CUDA})
 
 class OptionTable:
     """The values of options by key. What an entry or another object's attribute is, says any entry, attribute
-    or global of its name; and an entry may come to any parameter and attribute of its name."""
+    or global of its name; and an entry may come to any parameter and attribute of its name. `related` returns
+    the classes that an object of a class may be of, and those above them."""
 
-    def __init__(self) -> None:
+    def __init__(self, related: Callable[[str], Set[str]]) -> None:
+        self._related = related
+        self._attributes: dict[str, list[str]] = {}  # the keys with values by name
+        self._entries: dict[str, list[str]] = {}
+        self._reads: dict[str, list[str]] = {}
         self._values: dict[str, set[str]] = {}
         self._explicit: set[str] = set()  # keys that something gives a known value
         self._evident: set[str] = set()  # those, and the defaults that calls leave
+        self._derived: set[str] = set()  # keys, but of parameters, whose value is one of another name
 
     def give(self, key: str, codes: Iterable[str]) -> None:
         """Note values that are given to an option."""
@@ -47,7 +55,16 @@ class OptionTable:
     def note(self, key: str, codes: Iterable[str], evident: bool = True) -> bool:
         """Note values that an option may have; return whether any is known."""
         given = self._coded(codes)
-        self._values.setdefault(self._key(key), set()).update(given)
+        own = self._key(key)
+        if own not in self._values:
+            self._values[own] = set()
+            self._reads.clear()
+            for start, keys in ((ATTRIBUTE, self._attributes), (ENTRY, self._entries)):
+                if own.startswith(start):
+                    keys.setdefault(name_of(own), []).append(own)
+        self._values[own].update(given)
+        if PARAMETER not in key and any(name_of(source) != name_of(key) for source in keys_in(codes)):
+            self._derived.add(own)
         known = any(is_constant(code) and code not in (NONE, UNKNOWN) for code in given)
         if known and evident:
             self._evident.add(self._key(key))
@@ -95,7 +112,7 @@ class OptionTable:
 
     def _codes(self, key: str, above: Codes) -> Codes:
         """Return the codes; none if all come from keys `above` that are asked already."""
-        seen = {key}
+        asked, seen = {key}, {key}
         waiting, found, weak, read = [key], set[str](), False, set[str]()
         while waiting:
             one = waiting.pop()
@@ -112,14 +129,15 @@ class OptionTable:
                     weak, code = True, code[1:]
                 if is_constant(code):
                     found.add(code)
-                elif code not in seen:
-                    seen.add(code)
+                elif code not in asked:
+                    asked.add(code)
                     waiting.append(code)
             if UNKNOWN in found:
                 return ANY
         if not found:
             return _NOTHING if above else ANY
         set_here = {name_of(key) for key in seen & self._explicit if PARAMETER not in key}
+        set_here |= set(map(name_of, seen & self._derived))
         if not read <= set_here:
             return ANY  # `f(x=args.x)`: what sets it there is not known
         known = not self._evident.isdisjoint(seen) and not (weak and not found <= _WEAK)
@@ -133,10 +151,31 @@ class OptionTable:
 
     def _read(self, key: str) -> list[str]:
         """Return the keys with values that say what an option is."""
-        name = name_of(key)
-        others = (ATTRIBUTE, GLOBAL) if key[0] == ENTRY else ()
-        keys = (key, *(kind + name for kind in others), ENTRY + name)
-        return [one for one in dict.fromkeys(keys) if one in self._values]
+        if key not in self._reads:
+            name = name_of(key)
+            globals_ = (GLOBAL + name,) if key[0] == ENTRY else ()
+            keys = dict.fromkeys(
+                (key, *self._of_attributes(key, name), *globals_, *self._of_entries(key, name))
+            )
+            self._reads[key] = [one for one in keys if one in self._values]
+        return self._reads[key]
+
+    def _of_entries(self, key: str, name: str) -> list[str]:
+        """Return the keys of the entries that an option may be; one of a section is not one of others, if
+        something gives it a value."""
+        if key[0] == ENTRY and SECTION in key and key in self._values:
+            return [ENTRY + name]
+        return self._entries.get(name, [])
+
+    def _of_attributes(self, key: str, name: str) -> list[str]:
+        """Return the keys of the attributes that an option may be."""
+        if key[0] not in (ATTRIBUTE, ENTRY):
+            return []
+        owner = owner_of(key)
+        every = self._attributes.get(name, [])
+        if not owner:
+            return every
+        return [one for one in every if (other := owner_of(one)) == "" or other in self._related(owner)]
 
     def _key(self, key: str) -> str:
         return key

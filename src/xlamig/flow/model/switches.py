@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
-from xlamig.flow.model.given import STARRED, SUPER, Calls, Given, Parameter, join_calls
+from xlamig.flow.model.closure import closure
+from xlamig.flow.model.given import HANDED, STARRED, SUPER, Calls, Given, Parameter, join_calls
 from xlamig.flow.model.option_codes import (
     CUDA,
     ENTRY,
@@ -30,21 +31,25 @@ class Switches:
     def __init__(self, modules: Iterable[Given], never_trains: bool = False) -> None:
         every = list(modules)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
+        self._set = frozenset(key for given in every for key in given.values)
         self._never_trains = never_trains
-        self._tables = (OptionTable(), NameTable())
         self._states: dict[str, State] = {}
-        for given in every:
-            for key, codes in given.values.items():
-                self._give(key, codes)
         functions: dict[str, list[Parameter]] = {}
         derived: dict[str, set[str]] = {}
+        above: dict[str, set[str]] = {}
         for given in every:
             for name, parameters in given.parameters.items():
                 functions.setdefault(name, []).extend(parameters)
             for name, bases in given.bases.items():
+                above.setdefault(name, set()).update(bases)
                 for base in bases:
                     derived.setdefault(base, set()).add(name)
-        calls = _joined(every, functions)
+        related = _Related(above, derived)
+        self._tables = (OptionTable(related), NameTable(related))
+        for given in every:
+            for key, codes in given.values.items():
+                self._give(key, codes)
+        calls = _joined(every, functions, functions.keys() | above.keys())
         handed = frozenset[str]().union(*(given.handed for given in every))
         for name, params in functions.items():
             called = list(_calls_of(name, calls, derived, functions, set()))
@@ -53,7 +58,10 @@ class Switches:
                 if name in handed:
                     self._tables[0].note(parameter_key(name, param.name), (UNKNOWN,))
         for name, one in calls.items():
-            own = {param.name for param in functions.get(name, ())}
+            overridden = name.removeprefix(SUPER) if name.startswith(SUPER) else ""
+            starts = [name, *above.get(overridden, ())]
+            makers = functions.keys() & closure(starts, lambda one: above.get(one, ()))
+            own = {param.name for maker in makers for param in functions[maker]}
             for keyword, codes in one.keywords.items():
                 if keyword not in own and keyword != STARRED:
                     self._give(ENTRY + keyword, codes)
@@ -90,8 +98,11 @@ class Switches:
         return frozenset(name_of(key) for one in self._tables for key in one.undecided(asked))
 
     def states(self) -> Mapping[str, State]:
-        """Return the known states of the options that tests ask for, by key."""
-        return {key: state for key in sorted(self.tested) if (state := self.state(key))}
+        """Return the known states of the options that tests ask for, and of others of their names that are
+        set, by key."""
+        names = set(map(name_of, self.tested))
+        asked = self.tested.union(key for key in self._set if name_of(key) in names)
+        return {key: state for key in sorted(asked) if (state := self.state(key))}
 
     def state(self, key: str) -> State:
         """Return the codes of the values that an option may have; none if others are possible."""
@@ -111,12 +122,32 @@ class Switches:
         return NO_STATE if UNKNOWN in codes or chosen or unsure else tuple(sorted(codes))
 
 
-def _joined(every: Iterable[Given], functions: Mapping[str, object]) -> dict[str, Calls]:
-    """Return the calls by function; an object that no function is named after is an instance."""
+class _Related:
+    """The classes that objects of a class may be of, and those above them, from the bases `above` and the
+    classes `derived` from each class."""
+
+    def __init__(self, above: Mapping[str, set[str]], derived: Mapping[str, set[str]]) -> None:
+        self._above, self._derived = above, derived
+        self._found: dict[str, set[str]] = {}
+
+    def __call__(self, owner: str) -> set[str]:
+        if owner not in self._found:
+            below = closure([owner], lambda name: self._derived.get(name, ()))
+            self._found[owner] = closure(below, lambda name: self._above.get(name, ()))
+        return self._found[owner]
+
+
+def _joined(
+    every: Iterable[Given], functions: Mapping[str, object], known: Container[str]
+) -> dict[str, Calls]:
+    """Return the calls by function; an object that no function is named after is an instance, and what is
+    handed to a call and no function is not called."""
     found: dict[str, Calls] = {}
     for given in every:
         for called, calls in given.calls.items():
-            name = called
+            name = called.removeprefix(HANDED)
+            if name != called and name not in known:
+                continue
             if called.startswith(INSTANCE) and called != INSTANCE:
                 method = called.removeprefix(INSTANCE)
                 name = method if method in functions else INSTANCE

@@ -168,3 +168,15 @@ def test_an_import_that_no_other_file_takes_goes(tmp_path: Path, monkeypatch: py
     write({"config.py": CONFIG, "main.py": main}, tmp_path)
     fix()
     assert "import torch\n" not in (tmp_path / "config.py").read_text()
+
+
+@pytest.mark.parametrize(("optimizer", "sparse"), [("SparseAdam", "True"), ("Adagrad", "False")])
+def test_gradients_stay_sparse_for_an_optimizer_that_needs_them(
+    optimizer: str, sparse: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    net = "import torch\n\nnet = torch.nn.Embedding(8, 4, sparse=True)\n"
+    main = f"import torch\nfrom net import net\n\noptimizer = torch.optim.{optimizer}(net.parameters())\n"
+    write({"net.py": net, "main.py": main}, tmp_path)
+    fix()
+    assert f"sparse={sparse}" in (tmp_path / "net.py").read_text()

@@ -138,6 +138,30 @@ def test_lists_a_module_of_a_package_named_like_its_folder(here: Path) -> None:
     assert "net/net/old.py" in listed(report)
 
 
+def test_lists_a_module_of_a_package_that_holds_one_of_its_name(here: Path) -> None:
+    files = {
+        "net/__init__.py": "",
+        "net/models/__init__.py": "",
+        "net/models/net/__init__.py": "from .parts import *\n",
+        "net/models/net/parts.py": "from net.models.layers import act\n" + CUDA,
+        "net/models/layers.py": "from net.models.acts import act\n",
+        "net/models/acts.py": "import torch\nact = torch.ones(2).cuda()\n",
+        "train.py": "import torch\nfrom net.models.net import f\n" + 'if __name__ == "__main__":\n    f()\n',
+    }
+    assert "net/models/acts.py" in listed(check(here, files))
+
+
+def test_takes_a_name_that_a_star_import_brings_from_the_nearest_module(here: Path) -> None:
+    files = {
+        "net/__init__.py": "",
+        "net/tools/__init__.py": "",
+        "net/tools/net.py": "from net.tools.acts import *\n",
+        "net/tools/acts.py": "import torch\nact = torch.ones(2).cuda()\n",
+        "net/tools/run.py": 'import torch\nfrom net import act\nif __name__ == "__main__":\n    print(act)\n',
+    }
+    assert "net/tools/acts.py" in listed(check(here, files))
+
+
 # ------------------------------------------------------------------ requirements of the documentation
 
 PIN = "torch==1.13.0\n"

@@ -70,21 +70,23 @@ class NameIndex:
 
     def _find_owner(self, dotted: str, folder: str) -> tuple[str, str] | None:
         first = dotted.partition(".")[0]
-        nearest: tuple[str, str] | None = None
+        possible: list[tuple[str, str]] = []
         while True:
             if first in self._inside.get(folder, ()):
                 found = self._longest(f"{folder}.{dotted}" if folder else dotted, folder)
                 if found is not None and self._may_hold(*found):
                     return found
-                nearest = nearest or found
+                possible += [found] if found else []
             if not folder:
-                return nearest
+                return min(possible, key=lambda one: one[1].count("."), default=None)
             folder = folder.rpartition(".")[0]
 
     def _may_hold(self, module: str, path: str) -> bool:
-        """Return whether a module may hold a name: in `app/app/net.py`, `app.app.net` begins at the outer."""
+        """Return whether a module may hold a name: in `app/app/net.py`, `app.app.net` begins at the outer. A
+        star import rarely brings a module."""
         interface = self._interfaces[module]
-        return not path or bool(interface.stars) or path.partition(".")[0] in interface.exports
+        by_star = bool(interface.stars) and "." not in path
+        return not path or by_star or path.partition(".")[0] in interface.exports
 
     def _longest(self, path: str, folder: str) -> tuple[str, str] | None:
         module = path

@@ -49,6 +49,9 @@ ENGINES = {
     "engines/two.py": "import torch\nfrom .one import run\nuse = torch.ones(2).cuda()\n" + USE,
 }
 LATER = "def faster(x):\n    from engines.two import run\n    return run(x)\n"
+ALONE = WORK + "work(1)\n"
+SERVER = {"runtime/gpu/serve.py": RUNNER.removesuffix(MAIN), "runtime/gpu/work.py": ALONE}
+TOOL = "import torch\nfrom run import run\nuse = torch.ones(2).cuda()\n" + MAIN
 WARNS = DIAGNOSIS.replace('raise RuntimeError("needs CUDA")', "print()")
 
 
@@ -76,6 +79,10 @@ def severities(folder: Path, files: dict[str, str], name: str) -> list[str]:
         ("trt.py", {"trt.py": RUNNER, "net.py": "import trt\n", "serve.py": "import net, torch\n"}),
         ("engines/one.py", {**ENGINES, "serve.py": "import torch\nfrom engines import run\nrun(1)\n"}),
         ("work.py", {"work.py": WORK, **ENGINES, "train.py": TRAIN + LATER + USE}),
+        ("work.py", {name.replace("gpu", "big"): text for name, text in SERVER.items()}),
+        ("work.py", {"runtime/gpu/work.py": ALONE}),
+        ("work.py", {**SERVER, "train.py": TRAIN + "from runtime.gpu import work\n"}),
+        ("run.py", {"run.py": RUNNER.removesuffix(MAIN), "tool.py": TOOL}),
     ],
 )  # fmt: skip
 def test_lists_what_others_need_too(tmp_path: Path, name: str, files: dict[str, str]) -> None:
@@ -101,6 +108,10 @@ def test_lists_a_program_that_is_for_gpus_alone(tmp_path: Path) -> None:
         ("one.py", {**ENGINES, "train.py": TRAIN + LATER}),
         ("two.py", {**ENGINES, "train.py": TRAIN + LATER}),
         ("work.py", {"work.py": WORK, **ENGINES, "train.py": TRAIN + LATER}),
+        ("work.py", SERVER),
+        ("serve.py", SERVER),
+        ("run.py", {"run.py": RUNNER.removesuffix(MAIN), "tool_trt.py": TOOL}),
+        ("tool_trt.py", {"run.py": RUNNER.removesuffix(MAIN), "tool_trt.py": TOOL}),
     ],
 )
 def test_folds_a_file_for_gpus_into_one_information(tmp_path: Path, name: str, files: dict[str, str]) -> None:

@@ -45,6 +45,7 @@ def gpu_only_files(
     alone = [source for source in python if source.module not in index.import_depths]
     found = {source.file.name: why for source in alone if (why := _why(source, containers))}
     found |= _loading_gpus(python, index)
+    found |= _beside_them(found, python, index)
     found |= _parts_of(found, python, index)
     found |= dict.fromkeys(cogs, "this file describes Cog's container for GPUs: it says `gpu: true`")
     others = (s for s in python if s.file.name not in found and "torch" in s.source.text)
@@ -53,11 +54,12 @@ def gpu_only_files(
 
 def _loading_gpus(sources: Collection[Source], index: ProjectIndex) -> Mapping[str, str]:
     """Return why files that load with a package for GPUs serve GPUs alone: none that does not name the
-    package itself has to load them."""
+    package itself, nor is named after such a one, has to load them."""
     packages = {source.module: package for source in sources if (package := _gpu_package(source))}
     loading = closure(packages, lambda module: index.loaders.get(module, ()))
     imported = {*index.importers, *(one for name in index.importers for one in packages_of(name))}
-    roots = loading - packages.keys() - imported
+    named = {source.module for source in sources if _CUDA_NAME.search(PurePosixPath(source.file.name).stem)}
+    roots = loading - packages.keys() - imported - named
     needed = closure(roots, lambda one: [m for m in loading if one in index.loaders.get(m, ())])
     found = (source for source in sources if source.module in loading - needed)
     return {source.file.name: _because_of(packages.get(source.module, "")) for source in found}
@@ -67,6 +69,28 @@ def _because_of(package: str) -> str:
     if package:
         return f"this file imports `{package}` at its top, and no file that runs without it loads this one"
     return "this file loads a package for GPUs, and no file that runs without it loads this one"
+
+
+def _beside_them(
+    found: Mapping[str, str], sources: Collection[Source], index: ProjectIndex
+) -> Mapping[str, str]:
+    """Return why further files serve GPUs alone: they lie in a folder that is named after GPUs and holds
+    files that need one, `runtime/gpu`, and no file outside of it imports them."""
+    parts: dict[str, str] = {}
+    for folder in {folder for name in found if (folder := _gpu_folder(name))}:
+        inside = {source.module: source for source in sources if source.file.name.startswith(f"{folder}/")}
+        for module, source in inside.items() if len(inside) < len(sources) else ():
+            if index.importers.get(module, set()) <= inside.keys():
+                parts[source.file.name] = (
+                    f"no file outside of `{folder}`, which is for NVIDIA GPUs, imports it"
+                )
+    return {name: why for name, why in parts.items() if name not in found}
+
+
+def _gpu_folder(name: str) -> str:
+    """Return the outermost folder of a file that is named after GPUs; "" for none."""
+    folders = reversed(PurePosixPath(name).parents)
+    return next((str(folder) for folder in folders if _CUDA_NAME.search(folder.name)), "")
 
 
 def _parts_of(

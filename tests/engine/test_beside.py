@@ -228,3 +228,22 @@ def test_counts_what_no_run_needs(here: Path, files: dict[str, str], expected: s
 @pytest.mark.parametrize(("name", "expected"), [("setup.py", False), ("main.py", True)])
 def test_a_build_may_ask_for_cuda(here: Path, name: str, expected: bool) -> None:
     assert ("XLA003" in {f.code for f in check(here, {name: BUILDS}).findings}) is expected
+
+
+CONVERTS_BY_HELPERS = CONVERTS.replace(
+    "import torch\n", "import torch\nfrom helpers import prepare\nprepare()\n", 1
+)
+
+
+@pytest.mark.parametrize(
+    ("helpers", "expected"),
+    [
+        ("def prepare():\n    return torch.load('a')\n", True),
+        ("def prepare():\n    return 1\n\ndef other(loss):\n    loss.backward()\n", True),
+        ("def prepare():\n    torch.zeros(1).sum().backward()\n", False),
+        ("def prepare():\n    return step()\n\ndef step():\n    torch.zeros(1).sum().backward()\n", False),
+    ],
+)
+def test_a_converter_calls_nothing_that_computes(here: Path, helpers: str, expected: bool) -> None:
+    report = check(here, {"convert.py": CONVERTS_BY_HELPERS, "helpers.py": f"import torch\n\n{helpers}"})
+    assert any(f.aside == "converters" for f in report.aside) is expected

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from xlamig.config.settings import Settings
@@ -10,19 +11,45 @@ from xlamig.engine.source import Source
 from xlamig.engine.unused import inner_files, is_installed, published_folders, unused_files
 from xlamig.findings import ABOUT_THE_RUN, Aside, Finding
 from xlamig.flow import ProjectIndex
-from xlamig.source.beside import aside_of
+from xlamig.source.beside import aside_of, computes
 
 # What is said of code that runs on the device, which that of a converter does not.
 _ON_DEVICE = ("XLA0", "XLA1", "XLA2", "XLA3", "XLA4", "XLA5", "XLA8")
+_FUNCTION = r"^(?:async )?def {}\(.*?(?=^[^\s)]|\Z)"
+_BLOCK = re.MULTILINE | re.DOTALL
 
 
-def asides_of(sources: Iterable[Source]) -> Mapping[str, Aside]:
-    """Return the files that say themselves that they are beside the program."""
+def asides_of(sources: Collection[Source], index: ProjectIndex) -> Mapping[str, Aside]:
+    """Return the files that say themselves that they are beside the program; a converter calls no function
+    of another file that computes."""
+    named = (
+        (source, aside_of(source.file.name, source.source.text, source.source.kind)) for source in sources
+    )
+    found = [(source, aside) for source, aside in named if aside]
+    modules = {source.module: source for source in sources}
     return {
         source.file.name: aside
-        for source in sources
-        if (aside := aside_of(source.file.name, source.source.text, source.source.kind))
+        for source, aside in found
+        if aside != "converters" or not any(map(computes, _texts_called(source, modules, index)))
     }
+
+
+def _texts_called(source: Source, modules: Mapping[str, Source], index: ProjectIndex) -> Iterator[str]:
+    """Yield the text of each function of other files that a file calls, directly or through others."""
+    calls = source.loaded.interface.calls if source.loaded and source.loaded.interface else {}
+    waiting = [(source.module, called) for names in calls.values() for called in names]
+    seen: set[tuple[str, str]] = set()
+    while waiting:
+        origin, called = waiting.pop()
+        place = (origin, called[1:]) if called.startswith(".") else index.locate(called, origin)
+        if place is None or place in seen or place[0] not in modules:
+            continue
+        seen.add(place)
+        home, name = modules[place[0]], re.escape(place[1])
+        if home is not source and (found := re.search(_FUNCTION.format(name), home.source.text, _BLOCK)):
+            yield found[0]
+        if home.loaded and home.loaded.interface:
+            waiting += [(home.module, one) for one in home.loaded.interface.calls.get(place[1], ())]
 
 
 def files_beside(

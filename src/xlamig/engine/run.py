@@ -130,7 +130,7 @@ class Run:
             {name: s.loaded.native for name, s in self.sources.items() if s.loaded and s.loaded.native},
             [(name, s.source.text) for name, s in self.sources.items() if s.source.kind is None],
         )
-        asides = asides_of(sources)
+        asides = asides_of(sources, index)
         beside = files_beside(sources, index, asides)
         switches = switches_of(sources, asides, answers.switches, cache) if self._complete else None
         program = WholeProgram(

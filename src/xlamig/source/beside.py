@@ -76,7 +76,12 @@ def _is_converter(text: str) -> bool:
     if "__name__" not in text:  # most files: a pattern takes longer to say so
         return False
     wanted = (_SCRIPT, _SAVES, _LOADS, _WEIGHTS)
-    return all(pattern.search(text) for pattern in wanted) and not _COMPUTES.search(text)
+    return all(pattern.search(text) for pattern in wanted) and not computes(text)
+
+
+def computes(text: str) -> bool:
+    """Return whether a text calls a model, uses a device or trains."""
+    return _COMPUTES.search(text) is not None
 
 
 def is_exporter(text: str) -> bool:

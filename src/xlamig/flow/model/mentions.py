@@ -113,7 +113,7 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
                 blocks.setdefault((around.scope.name, around.conditions), set()).update(mentioned)
         if isinstance(node, ir.FunctionDef | ir.ClassDef):
             scope = scopes.of(node)
-            if _is_plain(node) and (around.owner or scope.parent is scopes.module):
+            if _is_plain(node, around.owner) and (around.owner or scope.parent is scopes.module):
                 defined.append(Defined(scope.name, node.name, around.owner))
             if isinstance(node, ir.ClassDef):
                 bases.append((node.name, tuple(path_of(a.value).rpartition(".")[2] for a in node.args)))
@@ -249,11 +249,12 @@ def _parts(node: ir.Expr) -> list[str]:
     return [text for text in found if len(text) >= _FEWEST]
 
 
-def _is_plain(node: ir.FunctionDef | ir.ClassDef) -> bool:
-    """Return whether only a mention of its name runs a function or class: no decorator registers it."""
+def _is_plain(node: ir.FunctionDef | ir.ClassDef, owner: str = "") -> bool:
+    """Return whether only a mention of its name runs a function, class or method of `owner`: no decorator
+    registers it, and torch does not call it."""
     called = (d.func if isinstance(d, ir.Call) else d for d in node.decorators)
     names = {path_of(decorator).rpartition(".")[2] for decorator in called}
     if isinstance(node, ir.ClassDef):
         return names <= {"dataclass"}
-    special = node.name.startswith("__") or node.name in table.names("modules", "called")
+    special = node.name.startswith("__") or (owner and node.name in table.names("modules", "called"))
     return not special and names <= _PLAIN_DECORATORS

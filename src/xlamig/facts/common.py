@@ -131,6 +131,7 @@ class Fact:
     statement: Span
     scope: str = ""  # "Trainer.fit", "" at module level
     callers: tuple[str, ...] = ()  # of the function, if nothing else calls it: the nearest first
+    calls: tuple[Span, ...] = ()  # where these call it
     parts: Mapping[str, Span] = field(default_factory=dict)
     related: tuple[Why, ...] = ()
     frequency: Frequency = "unknown"

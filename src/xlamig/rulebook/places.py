@@ -39,7 +39,9 @@ def supersede(
     for judgement in sorted(judgements, key=lambda j: precedence[j.finding.code]):
         finding = judgement.finding
         if any(
-            finding.code in codes and _overlap(finding, other) and (is_shown(other) or not is_shown(finding))
+            finding.code in codes
+            and _overlap(judgement, other)
+            and (is_shown(other) or not is_shown(finding))
             for other, codes in above
         ):
             continue
@@ -49,9 +51,13 @@ def supersede(
     return kept
 
 
-def _overlap(one: Finding, other: Finding) -> bool:
-    a, b = one.place, other.place
-    return (a.start, a.end) == (b.start, b.end) or (a.start < b.end and b.start < a.end)
+def _overlap(one: Judgement, other: Finding) -> bool:
+    """Return whether a finding, or the only call of the function that it stands in, is at another's place."""
+    own, b = one.finding.place, other.place
+    return any(
+        (start, end) == (b.start, b.end) or (start < b.end and b.start < end)
+        for start, end in ((own.start, own.end), *one.fact.calls)
+    )
 
 
 def identify(judgements: Iterable[Judgement]) -> tuple[Judgement, ...]:

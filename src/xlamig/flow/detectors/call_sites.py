@@ -13,7 +13,7 @@ from xlamig.flow.detectors.narrowing import Narrowing
 from xlamig.flow.model.site import CodeContext
 from xlamig.flow.model.sole_callers import SoleCallers
 
-_INSIDE: dict[ContextTag, ContextTag] = {"no-grad": "no-grad", "rank-guarded": "rank-called"}
+_INSIDE: dict[ContextTag, ContextTag] = {"no-grad": "no-grad", "rank-guarded": "rank-called", "loop": "loop"}
 """Tags of a call, and those of what it calls."""
 
 
@@ -35,9 +35,11 @@ class CallSites:
 
     def narrowed(self, fact: Fact, sole: SoleCallers) -> Fact:
         """Return a fact narrowed to the only call of its function, and of that one's caller."""
-        for call, _ in sole.calls(fact.scope):
+        chain = sole.calls(fact.scope)
+        for call, _ in chain:
             fact = self._narrowed_by(fact, call)
-        return fact
+        calls = tuple(call for call, _ in chain)
+        return replace(fact, callers=sole.of(fact.scope), calls=calls) if chain else fact
 
     def _narrowed_by(self, fact: Fact, call: Span) -> Fact:
         site = self._around(call)

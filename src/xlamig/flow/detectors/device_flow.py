@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.detectors.outcomes import outcomes
+from xlamig.flow.detectors.outcomes import outcomes, outcomes_behind
 from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
@@ -164,8 +164,8 @@ class DeviceFlow:
 
     def _statement(self, node: ir.Stmt, run: _Run, present: bool, place: CodeContext) -> bool:
         match node:
-            case ir.Assign() | ir.Return():
-                for target, value in outcomes(node):
+            case ir.Assign() | ir.Return() | ir.ExprStmt():
+                for target, value in outcomes_behind(node, place.scope):
                     if target[0]:
                         run.values[target] = run.values.get((path_of(value), 0), (value,))
                     else:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice
-from xlamig.flow.detectors.outcomes import outcomes
+from xlamig.flow.detectors.outcomes import outcomes_behind
 from xlamig.flow.model.site import Analysis, CodeContext
 
 _T = TypeVar("_T")
@@ -31,8 +31,8 @@ class HalfPrecision:
     def statement(self, node: ir.If, place: CodeContext) -> Iterator[DeviceChoice]:
         """`if device == "cpu": dtype = torch.float32 else: dtype = torch.float16`"""
         on_cpu, other = _branches(node.test, node.body, node.orelse)
-        first = {target: value for s in on_cpu or () for target, value in outcomes(s)}
-        for target, value in (found for s in other or () for found in outcomes(s)):
+        first = {target: value for s in on_cpu or () for target, value in outcomes_behind(s, place.scope)}
+        for target, value in (found for s in other or () for found in outcomes_behind(s, place.scope)):
             if target in first:
                 yield from self._chosen(first[target], value, place)
 

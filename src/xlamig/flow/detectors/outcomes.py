@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlamig import ir
-from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.local_values import function_behind
+from xlamig.flow.model.only_calls import arguments
+from xlamig.flow.model.scopes import Scope, path_of
 
 
 def outcomes(node: ir.Stmt) -> Iterator[tuple[tuple[str, int], ir.Expr]]:
@@ -20,3 +22,20 @@ def outcomes(node: ir.Stmt) -> Iterator[tuple[tuple[str, int], ir.Expr]]:
         values = value.elements if isinstance(value, ir.Sequence) and together else (value,)
         pairs = zip(targets, values, strict=False)
         yield from (((path, 0), v) for t, v in pairs if (path := path_of(t)))
+
+
+def outcomes_behind(node: ir.Stmt, scope: Scope) -> Iterator[tuple[tuple[str, int], ir.Expr]]:
+    """Yield the outcomes of a statement; of a call, what the function of the module that it runs assigns to
+    attributes of its arguments: `configure(args)`."""
+    yield from outcomes(node)
+    call = node.value if isinstance(node, ir.ExprStmt) and isinstance(node.value, ir.Call) else None
+    found = function_behind(call, scope) if call is not None else None
+    if call is None or found is None:
+        return
+    own = {"self": "self"} if isinstance(call.func, ir.Attribute) else {}
+    given = own | {name: path_of(value) for name, value in arguments(call, found[0]).items()}
+    for statement in found[0].body:
+        for (path, position), value in outcomes(statement):
+            name, _, rest = path.partition(".")
+            if rest and given.get(name):
+                yield (f"{given[name]}.{rest}", position), value

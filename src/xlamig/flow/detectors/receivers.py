@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.model.kinds import is_module_class, made_by
+from xlamig.flow.model.local_values import only_result
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.knowledge import signatures
@@ -46,6 +47,8 @@ def _result_of(node: ir.Call, method: str, scope: Scope, analysis: Analysis, dep
         for binding in scope.lookup(node.func.id):
             if isinstance(binding.node, ir.ClassDef):
                 return _defines(binding.node, method, binding.scope, analysis, set())
+    if returned := only_result(node, scope):
+        return receiver_of(returned[0], method, returned[1], analysis, depth + 1)
     export = analysis.names.export(node.func, scope)
     if export is not None and export.kind == "class":
         if method in export.members:

@@ -6,6 +6,8 @@ import builtins
 from collections.abc import Iterable
 
 from xlamig import ir
+from xlamig.flow.detectors.blocks import function_called
+from xlamig.flow.model.local_values import function_behind
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import signatures
@@ -63,7 +65,7 @@ def _names_model(node: ir.Expr) -> bool:
 def _may_view(node: ir.Node, names: Names, scope: Scope) -> bool:
     match node:
         case ir.Call():
-            return not _is_plain(node, names, scope)
+            return not _is_plain(node, names, scope) and _view_behind(node, names, scope)
         case ir.Binary(op=op) | ir.AugAssign(op=op):
             return op == "@"
         case ir.Attribute(attr=name):
@@ -73,6 +75,14 @@ def _may_view(node: ir.Node, names: Names, scope: Scope) -> bool:
         case ir.For(iter=over) | ir.Generator(iter=over):
             return not isinstance(over, ir.Call)
     return False
+
+
+def _view_behind(node: ir.Call, names: Names, scope: Scope) -> bool:
+    """Return whether a function that is called may make a view: one of the module by what it does, if it
+    calls no other."""
+    function = function_called(node, scope)
+    found = function_behind(node, scope) if function is not None else None
+    return found is None or may_make_view(found[0].body, names, found[1])
 
 
 def _is_plain(node: ir.Call, names: Names, scope: Scope) -> bool:

@@ -19,9 +19,10 @@ from xlamig.flow.detectors.views import makes_model, may_make_view
 from xlamig.flow.interp.interpret import NOTHING_RUN, interpret
 from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit
+from xlamig.flow.model.absolute_imports import absolute
 from xlamig.flow.model.callers import Callers
 from xlamig.flow.model.regions import Regions
-from xlamig.flow.model.scopes import Scope, ScopeTable, absolute
+from xlamig.flow.model.scopes import Scope, ScopeTable
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.flow.model.sole_callers import SoleCallers
 
@@ -74,15 +75,13 @@ class Walk:
 
     def _placed(self, fact: Fact, sole: SoleCallers) -> Fact:
         """Return a fact with the only callers of its function, and what is proven of a call's operands."""
-        fact, callers = self.call_sites.narrowed(fact, sole), sole.of(fact.scope)
+        fact = self.call_sites.narrowed(fact, sole)
         told: Mapping[str, str] | None = None
         if isinstance(fact, Package):
             told = self.off_imports.proof(fact)
         elif fact.kind in _PROVED:
             told = self.interpretation.recorder.proofs.get(fact.span)
-        if not told and not callers:
-            return fact
-        return replace(fact, callers=callers, proofs={**fact.proofs, **(told or {})})
+        return replace(fact, proofs={**fact.proofs, **told}) if told else fact
 
     @property
     def sites(self) -> int:

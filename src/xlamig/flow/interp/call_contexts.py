@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -17,8 +16,9 @@ from xlamig.flow.interp.left_out import record_defaults
 from xlamig.flow.interp.parameters import Parameters
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
+from xlamig.flow.model.scopes import path_of
 
-_OF_SAMPLES = re.compile(r"^__(?!call)|init")  # what workers run that makes no batches
+_NUMBERS = frozenset({"int", "float"})
 _MAX_DEPTH = 24
 _MAX_RECURSION = 2  # `to_device(x)` calls itself for what is in `x`
 _MAX_CONTEXTS = 16  # of one function; then what the others gave is taken
@@ -38,6 +38,9 @@ class Ran:
     frequencies: set[str] = field(default_factory=set)
     given: dict[str, AbstractValue] = field(default_factory=dict)  # in the last call
     joined: tuple[int, Result] | None = None  # the join of so many results
+    queued: dict[tuple[object, ...], tuple[int, int, bool]] = field(default_factory=dict)
+    """How much device work each of the calls queues, how often it waits, and whether work is left in the
+    end."""
 
 
 class CallContexts:
@@ -86,6 +89,7 @@ class CallContexts:
         if function.frame.home != m.names.module:
             decides = call_tells(function, args)
             if node is not None and m.frequency == "unknown" and not decides:
+                m.program.note_guessed(function)
                 return m.semantics.call_summarized(function, args, node)
             result, effects = m.program.run(m.names.module, function, args, node)
             self._happens(effects, node)
@@ -94,7 +98,7 @@ class CallContexts:
         if isinstance(function.node, ir.Lambda):
             return self._lambda(function, args)
         given = self._bound(function, args)
-        numbers = _numbers(function, args)
+        numbers = _numbers(function, args, m.frame)
         ran = self.ran.setdefault(id(function.node), Ran(function.node.start))
         version = function.owner.version if function.owner is not None else 0
         ended = m.synced, m.settled
@@ -115,14 +119,25 @@ class CallContexts:
                 known = self._any(ran)
             else:
                 self._keys.append((id(function.node), key))
+                works, waits = m.device_op_count, m.wait_count
                 known = ran.results[key] = self.run(function, given, numbers)
+                ran.queued[key] = m.device_op_count - works, m.wait_count - waits, m.waiting
                 self._keys.pop()
                 ran.frequencies.add(m.frequency)
                 ran.given = given
+        elif key in ran.queued:
+            self._queue(*ran.queued[key])
         result, effects, args.filled = known
         self._happens(effects, node)
         hand_back(m, function, args)
         return result
+
+    def _queue(self, works: int, waits: int, waiting: bool) -> None:
+        """Queue the device work of a call that has run before, and wait as it does."""
+        self.m.device_op_count += works
+        self.m.wait_count += waits
+        if works or waits:
+            self.m.waiting = waiting
 
     def _any(self, ran: Ran) -> Result:
         """Return the join of the results so far."""
@@ -236,11 +251,25 @@ class CallContexts:
         return given
 
 
-def _numbers(function: Function, args: Args) -> frozenset[str]:
-    """Return the parameters that a call computes a number for: `f(x, n=x.size(1))`."""
+def _numbers(function: Function, args: Args, caller: Frame) -> frozenset[str]:
+    """Return the parameters that a call gives a number for, never None: `f(x, n=x.size(1))`."""
     assert isinstance(function.node, ir.FunctionDef)
     if args.starred or sum(arg.keyword is None for arg, _ in args.pairs) != len(args.positional):
         return frozenset()  # of `*args`, or of functools.partial
     plain = [p for p in function.node.params if p.kind not in ("*", "**")][function.bound is not None :]
     places = ((p.name, -1 if p.kind == "keyword-only" else i) for i, p in enumerate(plain))
-    return frozenset(name for name, place in places if computes_number(args.node(place, name)))
+    given = ((name, args.node(place, name)) for name, place in places)
+    return frozenset(name for name, node in given if computes_number(node) or _is_number(node, caller))
+
+
+def _is_number(node: ir.Expr | None, caller: Frame) -> bool:
+    """Return whether an argument is a parameter of the caller that is given a number, or that its annotation
+    and its default say is one."""
+    bound = caller.scope.bindings.get(node.id, []) if isinstance(node, ir.Name) else []
+    if not isinstance(node, ir.Name) or [binding.kind for binding in bound] != ["param"]:
+        return False
+    if node.id in caller.numbers:
+        return True
+    annotation, default = bound[0].annotation, bound[0].value
+    may_be_none = isinstance(default, ir.Const) and default.value is None
+    return annotation is not None and path_of(annotation) in _NUMBERS and not may_be_none

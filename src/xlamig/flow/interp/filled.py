@@ -1,4 +1,5 @@
-"""Lists and dictionaries that a function fills for its caller: `collect(batch, labels)`."""
+"""Lists and dictionaries that a function fills for its caller, `collect(batch, labels)`, and tensors that it
+writes in place: `reduce(total)`."""
 
 from __future__ import annotations
 
@@ -11,17 +12,17 @@ from xlamig.flow.interp.frames import Frame, Function
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
-_CONTAINERS = frozenset({"sequence", "mapping"})
+_CHANGEABLE = frozenset({"sequence", "mapping", "tensor"})
 
 
 def filled(frame: Frame, given: Mapping[str, AbstractValue]) -> dict[str, AbstractValue]:
-    """Return the parameters that are containers and hold something else at the end of a run."""
+    """Return the parameters that are containers or tensors and hold something else at the end of a run."""
     found: dict[str, AbstractValue] = {}
     for name, before in given.items():
         after = frame.env.get(name)
-        if before.kind in _CONTAINERS and after is not None and after is not before:
+        if before.kind in _CHANGEABLE and after is not None and after is not before:
             is_same_object = len(frame.scope.bindings.get(name, ())) == 1 and after.kind == before.kind
-            if is_same_object and after.key() != before.key():
+            if is_same_object and (after.key() != before.key() or after.why != before.why):
                 found[name] = after
     return found
 

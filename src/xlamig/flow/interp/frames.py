@@ -57,9 +57,16 @@ class ClassInfo(Definition):
         found: dict[str, list[ir.FunctionDef]] = {}
         for name, method in self.methods.items():
             if name != "__init__" and "epoch" not in name:
-                for attribute in _counted(method):
-                    found.setdefault(attribute, []).append(method)
+                for part in (method, *self._free_methods_of(method)):
+                    for attribute in _counted(part):
+                        found.setdefault(attribute, []).append(method)
         return found
+
+    def _free_methods_of(self, method: ir.FunctionDef) -> Iterator[ir.FunctionDef]:
+        """Yield the functions outside of the class that a method gives its object to."""
+        free = self.scope.free_methods
+        names = {n.id for n in ir.walk(method) if isinstance(n, ir.Name)} if free else frozenset()
+        yield from (function for name, function in free.items() if name in names)
 
     @cached_property
     def last_word(self) -> str:

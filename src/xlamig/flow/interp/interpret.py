@@ -54,7 +54,7 @@ def interpret(
     program.note_reached()
     restore_attributes(machine, visit, program.dotted)
     reached = {start: frozenset(often) for start, often in visit.reached}
-    machine.roots.run(reached, restored_arguments(visit, program.dotted))
+    machine.roots.run(reached, restored_arguments(visit, program.dotted), frozenset(visit.guessed))
     for run in list(program.machines.values()):
         run.roots.run_skipped()
     finish(run.recorder for run in program.machines.values())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+
 from xlamig import ir
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
@@ -36,8 +38,24 @@ def _is_written(m: State, attribute: str) -> bool:
     around = m.frame.scope.class_scope
     cls = around.node if around is not None else None
     body = cls.body if isinstance(cls, ir.ClassDef) else ()
-    methods = [f for f in body if isinstance(f, ir.FunctionDef) and f.name != "__init__"]
-    return any(_writes(node, attribute) for method in methods for node in ir.walk(method))
+    methods = {f.name: f for f in body if isinstance(f, ir.FunctionDef)}
+    if around is not None:
+        methods |= around.free_methods
+    later = methods.keys() - _of_constructor(methods)
+    return any(_writes(node, attribute) for name in later for node in ir.walk(methods[name]))
+
+
+def _of_constructor(methods: Mapping[str, ir.FunctionDef]) -> Set[str]:
+    """Return `__init__` and the methods that nothing in the class calls but it."""
+    called = {name: _called(method) & methods.keys() for name, method in methods.items()}
+    later = frozenset().union(*(names for name, names in called.items() if name != "__init__"))
+    return {"__init__", *(called.get("__init__", frozenset()) - later)}
+
+
+def _called(method: ir.FunctionDef) -> Set[str]:
+    """Return the last names of what a method calls."""
+    calls = (node.func for node in ir.walk(method) if isinstance(node, ir.Call))
+    return {path_of(func).rpartition(".")[2] for func in calls}
 
 
 def _writes(node: ir.Node, attribute: str) -> bool:

@@ -62,6 +62,7 @@ class ModulesRun:
         self.keys: list[tuple[int, object]] = []  # of the calls that run
         self.reached: dict[str, dict[int, frozenset[str]]] = {}  # by module, see Visit
         self.given: dict[str, tuple[Given, ...]] = {}  # the same
+        self.guessed: dict[str, set[int]] = {}  # the same
         self._statements: dict[str, frozenset[int]] = {}  # by module, their identities
         self._registries: dict[tuple[str, str], bool] = {}  # see `_holds_anything`
 
@@ -194,6 +195,10 @@ class ModulesRun:
             self.reached[module] = machine.calls.call_contexts.reached()
             self.given[module] = tuple(given_arguments(machine)) if machine is not self.main else ()
 
+    def note_guessed(self, function: Function) -> None:
+        """Remember a function of another module that is called with arguments that say nothing."""
+        self.guessed.setdefault(function.frame.home, set()).add(function.node.start)
+
     def visits(self) -> dict[str, Visit]:
         """Return what this analysis found out about each module."""
         found: dict[str, Visit] = {}
@@ -208,6 +213,7 @@ class ModulesRun:
                 tuple(sorted(machine.recorder.device_methods)),
                 bool(reached) and self._is_deviceless,
                 self.given.get(module, ()),
+                tuple(sorted(self.guessed.get(module, ()))),
             )
         return found
 

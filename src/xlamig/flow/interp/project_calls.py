@@ -129,7 +129,7 @@ class ProjectCalls:
         if Effect.SYNC in effects.must:
             self.m.synced = True
         if Effect.SETTLED in effects.must:
-            self.m.waiting = False
+            self.m.wait()
 
     @staticmethod
     def _argument(

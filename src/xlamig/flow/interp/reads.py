@@ -73,7 +73,7 @@ class Reads:
             m.read(*(() if is_kept(m, of or node) else (Effect.RESULT_READ,)))
         else:
             m.effects.add(Effect.POSSIBLE_READ)
-        m.waiting = False
+        m.wait()
         if m.one_rank:
             self.one_rank.record_read(node, thing)
         over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")

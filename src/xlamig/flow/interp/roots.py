@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Container, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -44,10 +44,14 @@ class Roots:
             self._root(node, info.frame, info)
 
     def run(
-        self, reached: Mapping[int, frozenset[str]], given: Mapping[int, Mapping[str, AbstractValue]]
+        self,
+        reached: Mapping[int, frozenset[str]],
+        given: Mapping[int, Mapping[str, AbstractValue]],
+        guessed: Container[int],
     ) -> None:
-        """Runs what no caller reached, and every step what is known to run every step;
-        `reached` is what other modules run, with how often, `given` what they give it."""
+        """Runs what no caller reached, and every step what is known to run every step; `reached` is what
+        other modules run, with how often, `given` what they give it, `guessed` what they call with arguments
+        that say nothing."""
         ran = 0
         while ran < len(self.contexts.definitions):  # running one may define others
             waiting = list(self.contexts.definitions.values())[ran:]
@@ -56,7 +60,8 @@ class Roots:
             order = sorted(waiting, key=lambda found: (found[0].name != "__init__", found[0].name in called))
             for node, frame, owner in order:
                 often = reached.get(node.start, frozenset())
-                if not often or self.runs_again(node, frame, owner, often):
+                unsure = node.start in guessed and "step" not in often
+                if not often or unsure or self.runs_again(node, frame, owner, often):
                     self._root(node, frame, owner, given.get(node.start, {}))
 
     def _called(self, function: ir.FunctionDef) -> Iterator[str]:

@@ -45,6 +45,9 @@ class Program(Protocol):
     ) -> tuple[AbstractValue, Effects]:
         """Run a function of another module, called by `origin`; return its result and its effects."""
 
+    def note_guessed(self, function: Function) -> None:
+        """Remember a function of another module that is called with arguments that say nothing."""
+
     def scope(self, module: str, node: ir.FunctionDef) -> Scope:
         """Return the scope of a function of another module."""
 
@@ -73,6 +76,10 @@ class Alone:
     def run(
         self, origin: str, function: Function, args: Args, node: ir.Call | None
     ) -> tuple[AbstractValue, Effects]:
+        """Raise: no function of another module can be known."""
+        raise NotImplementedError
+
+    def note_guessed(self, function: Function) -> None:
         """Raise: no function of another module can be known."""
         raise NotImplementedError
 

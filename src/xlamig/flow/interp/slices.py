@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from functools import lru_cache
 
 from xlamig import ir
@@ -12,10 +12,12 @@ from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
+from xlamig.flow.model.only_calls import only_call
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 from xlamig.per_file import per_file
 
+_MAX_CALLERS = 3  # of one another
 _SIZE = re.compile(r"\.shape\b|\.size\(|\blen\(|\bmin\(")
 _EMPTY = re.compile(r"None|[\w.]*\b(tensor|empty|zeros|new_empty|new_zeros)\((\[\]|\(?([^()]*, *)?0 *[,)]).*")
 
@@ -52,18 +54,33 @@ class Slices:
             self.m.recorder.prove(node, {"start": start})
 
     def _compares_size(self, node: ir.Subscript, bound: ir.Expr) -> bool:
-        """Return whether the function compares the tensor's size with something, or takes the bound from a
-        size."""
-        name = re.escape(self.m.source(node.value))
-        own_size = re.compile(rf"(?<![\w.]){name}(\.shape\b|\.size\()|\blen\({name}\)")
-        sizes = {path for path, value in self._assigned() if own_size.search(self.m.source(value))}
+        """Return whether the function, or the one around its only call, compares the tensor's size with
+        something, or takes the bound from a size."""
+        tensor, function = self.m.source(node.value), self._function()
         bounds = {path for n in ir.walk(bound) if isinstance(n, ir.Expr) and (path := path_of(n))}
-        if any(path in bounds and _SIZE.search(self.m.source(value)) for path, value in self._assigned()):
+        for _ in range(_MAX_CALLERS):
+            if self._is_compared(tensor, bounds, function):
+                return True
+            found = only_call(self.m.analysis.module, function)
+            if found is None:
+                return False
+            call, function = found
+            names = {param: self.m.source(value) for param, value in call.items()}
+            tensor = _renamed(tensor, names)
+            bounds = {_renamed(path, names) for path in bounds}
+        return False
+
+    def _is_compared(self, tensor: str, bounds: Set[str], function: ir.Node) -> bool:
+        name = re.escape(tensor)
+        own_size = re.compile(rf"(?<![\w.]){name}(\.shape\b|\.size\()|\blen\({name}\)")
+        assigned = _assignments(function)
+        sizes = {path for path, value in assigned if own_size.search(self.m.source(value))}
+        if any(path in bounds and _SIZE.search(self.m.source(value)) for path, value in assigned):
             return True
         return any(
             own_size.search(self.m.source(test))
             or sizes & {path_of(n) for n in ir.walk(test) if isinstance(n, ir.Expr)}
-            for test in self._tests()
+            for test in _tests(function)
         )
 
     def _grows(self, node: ir.Subscript) -> bool:
@@ -97,8 +114,11 @@ class Slices:
     def _loops(self) -> Iterator[ir.Node]:
         return (n for n in ir.walk(self._function()) if isinstance(n, ir.For | ir.While))
 
-    def _tests(self) -> tuple[ir.Expr, ...]:
-        return _tests(self._function())
+
+def _renamed(path: str, names: Mapping[str, str]) -> str:
+    """Return what a caller calls a path of names of the function that it calls."""
+    first, dot, rest = path.partition(".")
+    return f"{names.get(first, first)}{dot}{rest}"
 
 
 def _is_known(node: ir.Subscript, part: ir.Slice, base: AbstractValue) -> bool:

@@ -75,7 +75,7 @@ class SpecialCalls:
                 self.m.default_place = "device"
             return NONE
         if name in table.names("waits", "calls"):
-            self.m.waiting = False
+            self.m.wait()
             return NONE
         if _checks_number(name) and args.positional:
             return self._checked(name, args, node)
@@ -118,7 +118,7 @@ class SpecialCalls:
             return None
         wait = args.keywords.get("wait")
         if (wait is not None and wait.const is True) or name.endswith(".wait"):
-            self.m.waiting = False
+            self.m.wait()
         self.m.effects.repeat(Effect.SYNC)
         _note_synced(self.m)
         return AbstractValue("none", trait=Mark.STEP)

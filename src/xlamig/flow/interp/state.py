@@ -57,6 +57,7 @@ class State:
         self.callers_known = True  # False in a method of what may be a module, if nothing here calls it
         self.device_op_count = 0  # device operations met so far
         self.waiting = False  # device work is queued that nothing has waited for
+        self.wait_count = 0
         self.message = False  # inside what is raised or asserted
         self.logging = False  # inside the arguments of a logger's call
         self.synced_alone = False  # on one rank
@@ -224,6 +225,11 @@ class State:
             self.synced = False
             self.device_op_count += 1
             self.waiting = True
+
+    def wait(self) -> None:
+        """Record that the host waits for the device."""
+        self.waiting = False
+        self.wait_count += 1
 
     def read(self, *effects: Effect) -> None:
         """Record that the host reads a tensor of the device, and what else that does."""

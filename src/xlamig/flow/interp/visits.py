@@ -57,7 +57,8 @@ class Visit(NamedTuple):
     `per_step` are the functions that run every step, by where they start; `reached` are those that the body
     of another module runs, with how often; `attributes` are class, name and value of what objects hold;
     `deviceless` are visits by scripts that choose no device; `given` are arguments of those that run every
-    step for the module itself.
+    step for the module itself; `guessed` are those that code which nothing runs calls with arguments that
+    say nothing, by where they start.
     """
 
     events: tuple[SentEvent, ...] = ()
@@ -68,6 +69,7 @@ class Visit(NamedTuple):
     device_methods: tuple[Span, ...] = ()  # see Recorder
     deviceless: bool = False
     given: tuple[Given, ...] = ()
+    guessed: tuple[int, ...] = ()
 
 
 NO_VISIT = Visit()
@@ -170,6 +172,7 @@ def news(visit: Visit, own: Visit) -> Visit:
         tuple(span for span in visit.device_methods if span not in own.device_methods),
         visit.deviceless,
         visit.given,
+        visit.guessed,
     )
 
 
@@ -202,6 +205,7 @@ def relocated(visit: Visit, old: str, new: str) -> Visit:
         tuple(span for place in visit.device_methods if (span := moved(*place)) is not None),
         visit.deviceless,
         tuple(one._replace(start=span[0]) for one in visit.given if (span := moved(one.start, one.start))),
+        tuple(span[0] for start in visit.guessed if (span := moved(start, start)) is not None),
     )
 
 
@@ -277,6 +281,7 @@ def joined(visits: Iterable[Visit]) -> Visit:
         tuple(sorted(device_methods)),
         bool(reached) and all(visit.deviceless for visit in visits if visit.reached),
         tuple(sorted({given for visit in visits for given in visit.given}, key=repr)),
+        tuple(sorted({start for visit in visits for start in visit.guessed})),
     )
 
 

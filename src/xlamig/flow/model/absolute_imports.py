@@ -44,3 +44,15 @@ def _named(node: ir.Node) -> Iterator[str]:
         case ir.ImportFrom(level=0, module=module, names=names):
             yield module
             yield from (f"{module}.{alias.name}" for alias in names if alias.name != "*")
+
+
+def absolute(module: str, is_package: bool, node: ir.ImportFrom) -> str:
+    """The dotted module an import statement means, relative dots resolved."""
+    if not node.level:
+        return node.module
+    parts = module.split(".") if module else []
+    drop = node.level - (1 if is_package else 0)
+    base = parts[: len(parts) - drop] if drop <= len(parts) else [""]  # above the project: no name
+    if base[:1] == ["src"] and (len(base) > 1 or node.module):  # a source root is no package
+        base = base[1:]
+    return ".".join([*base, node.module] if node.module else base)

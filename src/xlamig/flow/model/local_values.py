@@ -45,14 +45,33 @@ def _replacing(bindings: list[Binding], scope: Scope) -> tuple[list[int], list[i
     return ends, places
 
 
-def only_result(node: ir.Call, scope: Scope) -> ir.Expr | None:
-    """Return what a function of the module, or a method of the same object, returns if it does nothing else;
-    None for another one, and where it takes arguments."""
+def function_behind(node: ir.Call, scope: Scope) -> tuple[ir.FunctionDef, Scope] | None:
+    """Return the function of the module, or the method of the same object, that a call runs, with its scope;
+    None for another one, and where a decorator may change it."""
     path = path_of(node.func)
-    bound = scope.find(path) if path and not node.args else []
-    function = bound[0].node if len(bound) == 1 else None
-    body = function.body if isinstance(function, ir.FunctionDef) else ()
-    match [part for part in body if not isinstance(part, ir.ExprStmt)]:
-        case [ir.Return(value=value)]:
-            return value
-    return None
+    bound = scope.find(path) if path else []
+    function, inner = (bound[0].node, bound[0].inner) if len(bound) == 1 else (None, None)
+    if not isinstance(function, ir.FunctionDef) or inner is None or function.decorators:
+        return None
+    return function, inner
+
+
+def only_returns(node: ir.Call, scope: Scope) -> bool:
+    """Return whether a call without arguments is of a function that does nothing but return a value."""
+    bound = scope.find(path_of(node.func))
+    body = bound[0].node.body if bound and bound[0].node is not None else ()
+    return not node.args and sum(not isinstance(part, ir.ExprStmt) for part in body) == 1
+
+
+def only_result(node: ir.Call, scope: Scope) -> tuple[ir.Expr, Scope] | None:
+    """Return what a function of the module, or a method of the same object, returns on every path, with the
+    function's scope; None for another one."""
+    found = function_behind(node, scope)
+    if found is None:
+        return None
+    function, inner = found
+    last = function.body[-1]
+    if not isinstance(last, ir.Return) or last.value is None:
+        return None
+    others = (part for statement in function.body[:-1] for part in ir.statements(statement))
+    return None if any(isinstance(part, ir.Return) for part in others) else (last.value, inner)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from xlamig import ir
+from xlamig.flow.model.absolute_imports import absolute
+from xlamig.flow.model.free_methods import free_methods
 
 BindingKind = Literal["import", "value", "param", "function", "class", "opaque"]
 Block = tuple[int, ...]
@@ -27,11 +29,13 @@ class Binding:
     node: ir.FunctionDef | ir.ClassDef | None = None
     annotation: ir.Expr | None = None  # of a parameter
     optional: bool = False  # an import that may fail quietly
+    inner: Scope | None = None  # of a function or class
 
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """`attributes` of a class scope are those assigned through `self` in its methods."""
+    """`attributes` of a class scope are those assigned through `self` in its methods, and in the functions
+    outside of it that they call as `f(self)`, its `free_methods`; `owner` is the class of such a function."""
 
     kind: Literal["module", "function", "class", "expression"]
     name: str
@@ -41,6 +45,8 @@ class Scope:
     attributes: dict[str, list[Binding]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
     outer_names: dict[str, str] = field(default_factory=dict)  # declared "global" or "nonlocal"
+    owner: Scope | None = None
+    free_methods: dict[str, ir.FunctionDef] = field(default_factory=dict)
 
     def lookup(self, name: str) -> list[Binding]:
         """The bindings a use of `name` in this scope sees, by Python's scoping rules."""
@@ -81,7 +87,7 @@ class Scope:
         """The class whose method this scope is, or is nested in."""
         scope: Scope | None = self
         while scope is not None and scope.kind != "class":
-            scope = scope.parent
+            scope = scope.owner or scope.parent
         return scope
 
     @property
@@ -105,26 +111,9 @@ def path_of(node: ir.Expr) -> str:
     return node.id + path if type(node) is ir.Name else ""
 
 
-def absolute(module: str, is_package: bool, node: ir.ImportFrom) -> str:
-    """The dotted module an import statement means, relative dots resolved."""
-    if not node.level:
-        return node.module
-    parts = module.split(".") if module else []
-    drop = node.level - (1 if is_package else 0)
-    base = parts[: len(parts) - drop] if drop <= len(parts) else [""]  # above the project: no name
-    if base[:1] == ["src"] and (len(base) > 1 or node.module):  # a source root is no package
-        base = base[1:]
-    return ".".join([*base, node.module] if node.module else base)
-
-
-_IMPORT_FAILURES = {
-    "ImportError",
-    "ModuleNotFoundError",
-    "Exception",
-    "BaseException",
-    "RuntimeError",
-    "OSError",
-}
+_IMPORT_FAILURES = frozenset(
+    {"ImportError", "ModuleNotFoundError", "Exception", "BaseException", "RuntimeError", "OSError"}
+)
 
 
 def catches_import_errors(node: ir.Try) -> bool:
@@ -138,6 +127,13 @@ def catches_import_errors(node: ir.Try) -> bool:
         return [path_of(expr).rpartition(".")[2]]
 
     return any(name in _IMPORT_FAILURES for handler in node.handlers for name in names(handler.type))
+
+
+def _attach(function: Scope, owner: Scope) -> None:
+    """Let what a function assigns to `self` be attributes of a class."""
+    function.owner = owner
+    for path in [path for path in function.bindings if path.startswith("self.")]:
+        owner.attributes.setdefault(path.removeprefix("self."), []).extend(function.bindings.pop(path))
 
 
 class ScopeTable:
@@ -154,6 +150,9 @@ class ScopeTable:
         self._has_walrus = ":=" in text
         self._next_block = 0
         self._block(module.body, self.module, ())
+        for function, owner in free_methods(module):
+            self.of(owner).free_methods[function.name] = function
+            _attach(self.of(function), self.of(owner))
 
     def of(self, node: ir.FunctionDef | ir.ClassDef) -> Scope:
         """Return the scope that a function or class opens."""
@@ -281,10 +280,10 @@ class ScopeTable:
 
     def _definition(self, node: ir.FunctionDef | ir.ClassDef, scope: Scope, block: Block) -> None:
         kind: Literal["function", "class"] = "function" if isinstance(node, ir.FunctionDef) else "class"
-        defined = Binding(kind, scope, node.start, node.end, block, node=node)
-        self._add(scope.home(node.name).bindings, node.name, defined)
         name = f"{scope.name}.{node.name}" if scope.name else node.name
         inner = Scope(kind, name, scope, node)
+        defined = Binding(kind, scope, node.start, node.end, block, node=node, inner=inner)
+        self._add(scope.home(node.name).bindings, node.name, defined)
         self._by_node[id(node)] = inner
         if isinstance(node, ir.FunctionDef):
             for param in node.params:

@@ -11,7 +11,7 @@ from xlamig.facts import Scalar, Span, Value
 from xlamig.flow.model.cuda_tests import CudaTests
 from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.known import Known, expression, join
-from xlamig.flow.model.local_values import LocalBindings, only_result
+from xlamig.flow.model.local_values import LocalBindings, only_result, only_returns
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.scopes import Binding, Scope, path_of
@@ -270,8 +270,11 @@ class Values:
                 return Known(Value("pattern", _BRACES.sub("*", template.value)))
             return self._unknown(node)
         returned = only_result(node, scope)
-        result = self.of(returned, scope, depth + 1) if returned is not None else None
-        return result if result and result.value.kind == "cuda-test" else self._called(node, dotted)
+        result = self.of(*returned, depth + 1) if returned is not None else None
+        if result is None or not result.sure or result.value.kind == "expression":
+            return self._called(node, dotted)
+        asks = result.value.kind == "cuda-test"  # which holds for the call if nothing else decides it
+        return self._called(node, dotted) if asks and not only_returns(node, scope) else result
 
     def _called(self, node: ir.Call, dotted: str | None) -> Known:
         """Return the text of a call; of a function that is imported under another name, with its own."""

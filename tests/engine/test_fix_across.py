@@ -180,3 +180,23 @@ def test_gradients_stay_sparse_for_an_optimizer_that_needs_them(
     write({"net.py": net, "main.py": main}, tmp_path)
     fix()
     assert f"sparse={sparse}" in (tmp_path / "net.py").read_text()
+
+
+@pytest.mark.parametrize("default", ["", ', default="cuda:0"'])
+@pytest.mark.parametrize("value", ["torch.device({})", "{}"])
+def test_the_device_that_the_user_names_stays(
+    value: str, default: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    chosen = value.format('args.device if torch.cuda.is_available() else "cpu"')
+    main = f"""import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--device"{default})
+args = parser.parse_args()
+model = torch.nn.Linear(2, 2).to({chosen})
+"""
+    write({"main.py": main}, tmp_path)
+    fix()
+    assert "args.device if torch.cuda.is_available()" in (tmp_path / "main.py").read_text()

@@ -30,9 +30,8 @@ def device_selection(fact: Fact, options: Options, context: FixContext) -> Draft
         return _word(fact, context)
     if fact.form == "override":
         return _any_device(fact, context)
-    if "fallback" in fact.parts and (
-        fact.form in ("if-else", "chain") or not is_default_device(fact.device, fact.index)
-    ):
+    stays = fact.form in ("if-else", "chain") or "setting" in fact.parts
+    if "fallback" in fact.parts and (stays or not is_default_device(fact.device, fact.index)):
         return _fallback(fact, context)
     if not is_default_device(fact.device, fact.index):
         return None

@@ -31,7 +31,8 @@ class CudaTests:
         if len(asking) != 1 or (len(links) > 1 and self.device_text(last, place) != "cpu"):
             return {}
         chosen, text = asking[0].body, self.device_text(asking[0].body, place)
-        setting = text is None and option_of(chosen)
+        may_differ = text is None or not self.analysis.values.of(chosen, place.scope).sure
+        setting = may_differ and option_of(chosen)
         parts = self.asked(asking[0].test, place) if setting or (text or "").startswith("cuda") else {}
         if parts and setting:
             parts["setting"] = (chosen.start, chosen.end)

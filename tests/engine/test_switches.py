@@ -444,3 +444,25 @@ def test_a_part_under_another_name_may_be_any_section(tmp_path: Path, part: str,
     write({"net.py": text + "if cfg.TEST.ON:\n    y.cuda()\n"}, tmp_path)
     options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
     assert {f.severity for f in engine.check([tmp_path], options).findings} == {expected}
+
+
+@pytest.mark.parametrize(
+    ("train", "files", "expected"),
+    [
+        ("", {"a.yaml": "model:\n  _target_: net.Net\n  width: 3\n"}, "info"),
+        ("", {"a.yaml": "model: {type: Net}\n"}, "info"),
+        ("", {"a.json": '{"type": "Net"}'}, "info"),
+        ("model = dict(type='Net', width=3)\n", {}, "info"),
+        ("model = {'type': 'Net'}\n", {}, "info"),
+        ("", {"a.yaml": "_target_: net.Net\nuse_ckpt: true\n"}, "error"),
+        ("", {"a.yaml": "# _target_: net.Net\n"}, "error"),
+        ("", {"a.yaml": "_target_: net.Wide\n"}, "error"),
+        ("model = dict(type='Net', use_ckpt=True)\n", {}, "error"),
+        ("model = dict(type='Net', use_ckpt=args.use_ckpt)\n", {}, "error"),
+        ("model = dict(text='Net')\n", {}, "error"),
+    ],
+)
+def test_settings_that_name_a_class_call_it(
+    tmp_path: Path, train: str, files: dict[str, str], expected: str
+) -> None:
+    assert severity(tmp_path, {"train.py": TRAIN + train, **files}) == expected

@@ -15,7 +15,7 @@ from xlamig.findings import Aside
 from xlamig.flow.model.given import Given
 from xlamig.flow.model.option_codes import FINITE, NONE, OFF, ON, TEXT, UNKNOWN, section_key
 from xlamig.flow.model.outcomes import State
-from xlamig.flow.model.switches import Switches
+from xlamig.flow.model.switches import NAMING, Switches
 
 _SUFFIXES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
 _FOLDERS = re.compile(r"conf|cfg|param|option|setting|recipe|hp", re.IGNORECASE)
@@ -29,6 +29,7 @@ _VALUE = re.compile(r"""["']?[ \t]*(?:[:=][ \t]*|[ \t]+)["']?([^\s"'`,;})\]\\]+)
 _PREFIX = re.compile(r"([A-Za-z_]\w*)\.$")
 _HEADING = re.compile(r"""[ \t]*["']?([A-Za-z_]\w*)["']?[ \t]*:[ \t]*(?:[{&#].*)?""")
 _LONGEST_PREFIX, _MOST_ABOVE = 60, 5000  # characters
+_MADE = re.compile(rf"""(?<![\w.-])(?:{"|".join(NAMING)})["']?[ \t]*:[ \t]*["']?([A-Za-z_][\w.]*)""")
 _PLAIN = re.compile(r"[\w.+-]+")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?")
 # A loader without a model tries out the data.
@@ -71,9 +72,12 @@ def _seal(source: Source) -> str:
 
 
 def _find_switches(sources: list[Source], evaluates: bool, beside: list[str]) -> Switches:
-    switches = Switches((given for source in sources if (given := _given(source))), evaluates)
+    unread = (s.source.text for s in sources if not _given(s) and s.source.kind != "native")
+    texts = [*(_COMMENT.sub("", text) for text in unread), *beside]
+    made = frozenset(path.rpartition(".")[2] for text in texts for path in _MADE.findall(text))
+    switches = Switches((given for source in sources if (given := _given(source))), evaluates, made)
     if names := switches.undecided():
-        for option, code in _given_elsewhere(names, sources, beside):
+        for option, code in _given_elsewhere(names, texts):
             switches.give(option, code)
     return switches
 
@@ -82,14 +86,11 @@ def _given(source: Source) -> Given | None:
     return source.loaded.given if source.loaded and source.loaded.interface else None
 
 
-def _given_elsewhere(
-    names: Iterable[str], sources: list[Source], beside: list[str]
-) -> Iterator[tuple[str, str]]:
-    """Yield what the files say of options that are no modules, or were not read as such."""
+def _given_elsewhere(names: Iterable[str], texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield what the texts of files say of options."""
     listed = "|".join(re.escape(name).replace("_", "[_-]") for name in sorted(names, key=len, reverse=True))
     spoken = re.compile(rf"(?<![\w-])(--?)?({listed})(?![\w-])")
-    unread = (s.source.text for s in sources if not _given(s) and s.source.kind != "native")
-    for text in (*(_COMMENT.sub("", text) for text in unread), *beside):
+    for text in texts:
         for found in spoken.finditer(text):
             value = _VALUE.match(text, found.end())
             option, dashed = found[2].replace("-", "_"), bool(found[1])

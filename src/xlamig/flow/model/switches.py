@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from xlamig.flow.model.closure import closure
 from xlamig.flow.model.given import HANDED, STARRED, SUPER, Calls, Given, Parameter, join_calls
 from xlamig.flow.model.option_codes import (
+    ANY,
     CUDA,
     ENTRY,
     INSTANCE,
@@ -26,9 +27,12 @@ from xlamig.knowledge import values as table
 
 class Switches:
     """The states of the options of a project, from what its modules give. A project that `never_trains`
-    leaves its modules in the mode for evaluation."""
+    leaves its modules in the mode for evaluation; settings that are no modules name the functions and classes
+    that are `made` of what they say."""
 
-    def __init__(self, modules: Iterable[Given], never_trains: bool = False) -> None:
+    def __init__(
+        self, modules: Iterable[Given], never_trains: bool = False, made: Iterable[str] = ()
+    ) -> None:
         every = list(modules)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
         self._set = frozenset(key for given in every for key in given.values)
@@ -51,8 +55,11 @@ class Switches:
                 self._give(key, codes)
         calls = _joined(every, functions, functions.keys() | above.keys())
         handed = frozenset[str]().union(*(given.handed for given in every))
+        made = frozenset(made).union(_named_in(every))
         for name, params in functions.items():
-            called = list(_calls_of(name, calls, derived, functions, set()))
+            called = list(_calls_of(name, calls, derived, functions, set())) or [_OF_SETTINGS] * (
+                name in made
+            )
             for param in params:
                 self._pass(name, param, called)
                 if name in handed:
@@ -122,6 +129,12 @@ class Switches:
         return NO_STATE if UNKNOWN in codes or chosen or unsure else tuple(sorted(codes))
 
 
+NAMING = ("_target_", "class_path", "name", "target", "type")
+"""The entries of settings that may name a function or class, which is called with the other entries."""
+_OF_SETTINGS = Calls((), {STARRED: ANY}, frozenset({(0, frozenset({STARRED}))}))
+"""The call of what settings name, with what they say."""
+
+
 class _Related:
     """The classes that objects of a class may be of, and those above them, from the bases `above` and the
     classes `derived` from each class."""
@@ -135,6 +148,17 @@ class _Related:
             below = closure([owner], lambda name: self._derived.get(name, ()))
             self._found[owner] = closure(below, lambda name: self._above.get(name, ()))
         return self._found[owner]
+
+
+def _named_in(every: Iterable[Given]) -> Iterator[str]:
+    """Yield the last parts of the texts that modules give to such entries: `dict(type="Net", width=3)`."""
+    for given in every:
+        entries = [given.values.get(ENTRY + option, ANY) for option in NAMING]
+        if made := given.calls.get("dict"):
+            entries += [made.keywords.get(option, ANY) for option in NAMING]
+        for code in frozenset[str]().union(*entries):
+            if code[0] == TEXT:
+                yield code[1:].rpartition(".")[2]
 
 
 def _joined(

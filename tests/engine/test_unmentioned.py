@@ -42,6 +42,13 @@ def test_counts_what_nothing_mentions(tmp_path: Path) -> None:
     assert rows(check(tmp_path, {}, **{"include-unused": True})) == [6, 8]
 
 
+def test_counts_what_a_registry_holds_under_a_name_that_nothing_asks_for(tmp_path: Path) -> None:
+    registered = NET.replace("def build", "@NETS.register()\ndef build")
+    report = check(tmp_path, {"net.py": registered, "a.yaml": "type: Net\n"})
+    assert rows(report) == []
+    assert [f.aside for f in report.aside] == ["unused", "unused"]
+
+
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
@@ -59,7 +66,11 @@ def test_counts_what_nothing_mentions(tmp_path: Path) -> None:
         ({"train.py": TRAIN + "    Net().run('build')\n"}, [8]),
         ({"net.py": NET + "table = globals()[name]\n"}, [8]),
         ({"net.py": NET.replace("def build", "@register\ndef build")}, [9]),
+        ({"net.py": NET.replace("def build", "@NETS.register('b')\ndef build")}, [9]),
+        ({"net.py": NET.replace("def build", "@NETS.register()\ndef build"), "a.yaml": "type: build\n"}, [9]),
+        ({"net.py": NET.replace("def build", "@NETS.register()\ndef build") + "f(type='build')\n"}, [9]),
         ({"net.py": NET.replace("class Net", "@register\nclass Net")}, [7]),
+        ({"net.py": NET.replace("class Net", "@NETS.register()\nclass Net")}, [7]),
         ({"net.py": NET.replace("(torch.nn.Module)", "(pl.LightningModule)")}, [6]),
         ({"a.yaml": "target: net.build\n"}, [8]),
         ({"README.md": "Call `net.sample(x)`\n"}, [6]),

@@ -117,7 +117,8 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
                 defined.append(Defined(scope.name, node.name, around.owner))
             if isinstance(node, ir.ClassDef):
                 bases.append((node.name, tuple(path_of(a.value).rpartition(".")[2] for a in node.args)))
-            owner = node.name if isinstance(node, ir.ClassDef) and _is_plain(node) else ""
+            held = any(map(_registers_own_name, node.decorators))  # by what may call any method
+            owner = node.name if isinstance(node, ir.ClassDef) and _is_plain(node) and not held else ""
             waiting += [(child, around) for child in node.decorators]
             if isinstance(node, ir.ClassDef):  # a class uses its bases
                 waiting += [(child, around._replace(scope=scope)) for child in node.args]
@@ -251,10 +252,17 @@ def _parts(node: ir.Expr) -> list[str]:
 
 def _is_plain(node: ir.FunctionDef | ir.ClassDef, owner: str = "") -> bool:
     """Return whether only a mention of its name runs a function, class or method of `owner`: no decorator
-    registers it, and torch does not call it."""
-    called = (d.func if isinstance(d, ir.Call) else d for d in node.decorators)
+    registers it under another name, and torch does not call it."""
+    others = (d for d in node.decorators if not _registers_own_name(d))
+    called = (d.func if isinstance(d, ir.Call) else d for d in others)
     names = {path_of(decorator).rpartition(".")[2] for decorator in called}
     if isinstance(node, ir.ClassDef):
         return names <= {"dataclass"}
     special = node.name.startswith("__") or (owner and node.name in table.names("modules", "called"))
     return not special and names <= _PLAIN_DECORATORS
+
+
+def _registers_own_name(decorator: ir.Node) -> bool:
+    """Return whether a decorator gives a registry what it decorates under its own name: `NETS.register()`."""
+    func = decorator.func if isinstance(decorator, ir.Call) and not decorator.args else None
+    return isinstance(func, ir.Attribute) and func.attr in table.names("modules", "registries")

@@ -88,6 +88,11 @@ def test_numpy_raises_where_math_reads(line: str, code: str) -> None:
     assert [finding.code for finding in found(MODEL.replace("LINE", line), code)] == [code]
 
 
+@pytest.mark.parametrize(("call", "help"), [("np.exp", "Pass `"), ("np.isnan", "Check by `torch`")])
+def test_checks_for_nan_by_torch(call: str, help: str) -> None:
+    assert advice(f"y = y + float({call}(y.sum()))", "XLA113").startswith(help)
+
+
 @pytest.mark.parametrize(
     ("test", "severity"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 from xlamig import ir
 from xlamig.findings import Frequency
 from xlamig.flow.interp.carried_names import replaced
@@ -10,8 +12,10 @@ from xlamig.flow.interp.events import FREQUENCIES
 from xlamig.flow.interp.frames import STEPS, Env, Loop, LoopKind
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
+from xlamig.flow.model.scopes import path_of
 
 _FEW = 4
+_BUILTINS = frozenset(dir(builtins))
 _OPTIMIZER_STEPS = (Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP)
 _TRAINS = (Effect.BACKWARD, Effect.MODEL_CALL, Effect.ZERO_GRAD, Effect.BATCH)
 
@@ -24,6 +28,16 @@ def trains(effects: Effects) -> bool:
 def runs_graph(effects: Effects) -> bool:
     """Return whether XLA runs a graph on every path: for a host read, or at the end of a step."""
     return not effects.must.isdisjoint((Effect.READ, Effect.SYNC))
+
+
+def may_work(m: State, loop: Loop) -> bool:
+    """Return whether an iteration does work on the device, or calls something of which nothing is known: a
+    layer, maybe."""
+    if loop.works:
+        return True
+    calls = (part for part in ir.walk(loop.node) if isinstance(part, ir.Call) and path_of(part.func))
+    unknown = (call.func for call in calls if m.names.dotted(call.func, m.frame.scope) is None)
+    return any(path_of(func) not in _BUILTINS for func in unknown)
 
 
 def is_short(node: ir.For | ir.While) -> bool:

@@ -77,6 +77,7 @@ class Loops:
             first = self._iteration(loop, start)
         m.first_pass = brief
         loop.kind = self.kinds.of(node, iterable, effects, before, first)
+        loop.works = effects.happens(Effect.WORK)
         if runs_graph(effects):
             self.values.cut.add(id(node))
         if not brief:

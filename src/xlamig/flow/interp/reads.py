@@ -24,6 +24,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.element_reads import ElementReads
 from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.kept_reads import is_kept
+from xlamig.flow.interp.loop_kinds import may_work
 from xlamig.flow.interp.moved_later import is_moved_later
 from xlamig.flow.interp.one_rank import OneRank
 from xlamig.flow.interp.state import State
@@ -152,11 +153,14 @@ class Reads:
                     Transfer, part, LIKELY, side.why, via="constant", operation="an operator", tensor=text
                 )
 
-    def branched(self, node: ir.Expr, thing: AbstractValue) -> None:
-        """A random choice: one makes two graphs, each compiled once; one in every iteration makes many."""
+    def branched(self, node: ir.Expr, thing: AbstractValue, leaves: bool = False) -> None:
+        """A random choice: one makes two graphs, each compiled once; one in every iteration makes many. One
+        that only `leaves` the iteration does where the loop works on the device."""
         m = self.m
         inside = not m.first_pass and thing.loop and m.loops and m.loops[-1].id == thing.loop
         many = inside and m.loops[-1].kind in ("plain", "graph-breaking")
+        if many and leaves:
+            many = may_work(m, m.loops[-1])
         if m.frequency == "step":
             m.record(
                 ChangingPath, node, LIKELY if many else POSSIBLE, thing.why, via="branch", cause="random"

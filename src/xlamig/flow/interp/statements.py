@@ -143,8 +143,10 @@ class Statements:
         if copied or self._asks_for_xla(node.test):
             self.m.effects.update(ways[0])  # where it matters the branch is taken
         self.m.statement = node
-        if tested.cause == "random" and (any(map(_works, ways)) or any(_picks(e, before) for e in ends)):
-            self.reads.branched(node.test, tested)
+        if tested.cause == "random":
+            acts = any(map(_works, ways)) or any(end is not None and _picks(end, before) for end in ends)
+            if acts or None in ends:
+                self.reads.branched(node.test, tested, leaves=not acts)
         self._join_ways(node, ways)
         if ends == [None, None]:
             self.m.frame.env = before
@@ -268,10 +270,8 @@ def _works(effects: Effects) -> bool:
     return effects.happens(Effect.WORK)
 
 
-def _picks(end: Env | None, before: Env) -> bool:
-    """Return whether a branch leaves the block, or gives a name another tensor of the device."""
-    if end is None:
-        return True
+def _picks(end: Env, before: Env) -> bool:
+    """Return whether a branch gives a name another tensor of the device."""
     tensors = ((name, t) for name, t in end.items() if t.kind == "tensor" and t.place != "host")
     return any(before.get(name) is not thing for name, thing in tensors)
 

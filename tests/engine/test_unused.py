@@ -121,6 +121,8 @@ def test_counts_the_findings_in_a_module_that_no_script_imports(here: Path) -> N
         {"net/model.py": CUDA + "CLASS = 'net.old.f'\n"},
         {"net/model.py": "from importlib import import_module\ndef get(name='old'):\n"
          "    return import_module(f'net.{name}')\n" + CUDA},
+        {"net/__init__.py": "from importlib import import_module\n"
+         "for name in found:\n    import_module(f'net.{name}')\n"},
         {"net/old.py": CUDA + 'if __name__ == "__main__":\n    f()\n'},
         {"train.py": "from net import model\n"},  # no script: a library
         {"run.py": "from net.old import f\nf()\n"},  # a script without a test for its name

@@ -160,12 +160,14 @@ def is_installed(name: str, projects: Collection[str]) -> bool:
 
 def _named_by(settings: Iterable[str], code: Collection[Source]) -> Callable[[str], bool]:
     """Return a test whether a setting, or a string in code, names a module: "losses.gan", "losses/gan"; in a
-    program that imports by names which it computes, whether any word is its name."""
+    program that imports by names which it computes, whether any word is its name, or its package imports
+    so: all that its folder holds."""
     clues = [source.loaded.clues for source in code if source.loaded]
     if any(clue.computes_imports for clue in clues):
         texts = (*settings, *(source.source.text for source in code))
         words = {word for text in texts for word in _WORD.findall(text)}
-        return lambda module: module.rpartition(".")[2] in words
+        gathers = {s.module for s in code if s.is_package and s.loaded and s.loaded.clues.computes_imports}
+        return lambda module: module.rpartition(".")[2] in words or module.rpartition(".")[0] in gathers
     found = pairs_in([path for text in settings for path in _PATH.findall(text)])
     pairs = found.union(*(clue.quoted for clue in clues))
     return lambda module: tuple(module.split(".")[-2:]) in pairs

@@ -31,12 +31,24 @@ class CudaTests:
         if len(asking) != 1 or (len(links) > 1 and self.device_text(last, place) != "cpu"):
             return {}
         chosen, text = asking[0].body, self.device_text(asking[0].body, place)
-        may_differ = text is None or not self.analysis.values.of(chosen, place.scope).sure
-        setting = may_differ and option_of(chosen)
+        setting = self.setting_in(chosen, place)
         parts = self.asked(asking[0].test, place) if setting or (text or "").startswith("cuda") else {}
         if parts and setting:
-            parts["setting"] = (chosen.start, chosen.end)
+            parts["setting"] = (setting.start, setting.end)
         return parts and {**parts, "fallback": (last.start, last.end)}
+
+    def setting_in(self, node: ir.Expr, place: CodeContext) -> ir.Expr | None:
+        """Return the option that decides the device which an expression gives: `args.device`, which may have
+        a default, also in `torch.device(args.device)`."""
+        match node:
+            case ir.Call(func=func, args=(ir.Arg(value=inner),)) if (
+                path_of(func).rpartition(".")[2] == "device"
+            ):
+                return self.setting_in(inner, place)
+        may_differ = (
+            self.device_text(node, place) is None or not self.analysis.values.of(node, place.scope).sure
+        )
+        return node if may_differ and option_of(node) else None
 
     def asked(self, test: ir.Expr, place: CodeContext) -> dict[str, Span]:
         """Return the spans of the question for CUDA, "availability", and of the "rest" of a test."""

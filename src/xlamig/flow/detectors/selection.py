@@ -177,9 +177,12 @@ class Selections:
             result: Literal["device", "string"] = "device" if makes else "string"
             test = ir.Name(node.start, node.test.end, "if")
             form = "if-else" if found.chosen is not None else "override"
-            parts = self._plain_choice(node, place)
+            setting = self.tests.setting_in(found.chosen, place) if found.chosen is not None else None
+            parts = {} if setting else self._plain_choice(node, place)
             if not parts and found.near and (asked := self.tests.asked_or_denied(node.test, place)):
                 parts = {**asked, "fallback": (found.fallback.start, found.fallback.end)}
+                if setting is not None:
+                    parts["setting"] = (setting.start, setting.end)
             yield self._fact(test, form, text or "cuda", "cpu", result, place, parts)
             return
         negated = self.tests.is_negated(node.test, place)

@@ -255,6 +255,34 @@ if __name__ == "__main__":
     Sampler(nn.Linear(4, 4), 20).sample((2, 4))
 """,
     ),
+    "a constructor that code which nothing runs calls": (
+        set(),
+        """
+import torch
+import torch_xla
+from torch import nn
+
+torch.__future__.set_swap_module_params_on_conversion(True)
+
+class Tied(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.one, self.other = nn.Linear(size, size), nn.Linear(size, size)
+        self.other.weight = self.one.weight
+
+class Trainer:
+    def __init__(self, size):
+        self.model = Tied(size)
+        self.model.to(torch_xla.device())
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+
+def check(library):
+    assert Trainer(4).model.other.weight.device.type == library.kind
+
+if __name__ == "__main__":
+    Trainer(4)
+""",
+    ),
     "a call in code that nothing runs": (
         {"XLA102"},
         """

@@ -196,8 +196,10 @@ class ModulesRun:
             self.given[module] = tuple(given_arguments(machine)) if machine is not self.main else ()
 
     def note_guessed(self, function: Function) -> None:
-        """Remember a function of another module that is called with arguments that say nothing."""
-        self.guessed.setdefault(function.frame.home, set()).add(function.node.start)
+        """Remember a function of another module that is called with arguments that say nothing; what sets up
+        an object depends on the program around it."""
+        if getattr(function.node, "name", "") != "__init__":
+            self.guessed.setdefault(function.frame.home, set()).add(function.node.start)
 
     def visits(self) -> dict[str, Visit]:
         """Return what this analysis found out about each module."""

@@ -99,6 +99,7 @@ def test_checks_for_nan_by_torch(call: str, help: str) -> None:
         ("x.data_ptr() == y.data_ptr()", "error"),
         ("x.data_ptr() % y.data_ptr() == 0", "error"),
         ("x.data_ptr() % 16 == 0", "info"),
+        ("x.data_ptr() % bytes_of != 0", "info"),
     ],
 )
 def test_every_alignment_holds(test: str, severity: str) -> None:

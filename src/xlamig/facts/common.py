@@ -102,7 +102,7 @@ ContextTag = Literal[
     "condition",  # in the test of if, while, assert, a ternary; an operand of and, or, not
     "comparison",
     "divisor",  # what `/`, `//` or `%` divides by
-    "alignment",  # what `%` divides by a literal number
+    "alignment",  # what `%` divides by a number
     "isinstance",  # in the second argument of isinstance or issubclass
     "try",  # in the body of a try that catches more than failed imports
     "message",  # in what is raised or asserted

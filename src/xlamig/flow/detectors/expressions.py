@@ -184,7 +184,7 @@ class Expressions:
                 for operand, where in self._operands(node, place):
                     self.visit(operand, where)
             case ir.Binary(op="/" | "//" | "%", left=left, right=right) if not is_text(left):
-                aligned = node.op == "%" and isinstance(right, ir.Const)
+                aligned = node.op == "%" and not isinstance(right, ir.Call)
                 self.visit(left, place.within("alignment") if aligned else place)
                 self.visit(right, divisor(right, place))
             case ir.Unary(op="not", operand=operand):

@@ -133,6 +133,20 @@ def test_lists_a_module_that_may_be_imported(here: Path, more: dict[str, str]) -
     assert "net/old.py" in listed(check(here, {**NET, "train.py": SCRIPT, **more}))
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (CUDA, set()),
+        (CUDA + "f()\n", {"net/more/old.py"}),
+        ("import torch\nold = torch.ones(2).cuda()\n", {"net/more/old.py"}),
+        (CUDA + "for x in y:\n    f()\n", {"net/more/old.py"}),
+    ],
+)
+def test_counts_a_module_in_a_folder_of_a_package(here: Path, text: str, expected: set[str]) -> None:
+    files = {"net/__init__.py": "", "net/model.py": CUDA, "net/more/old.py": text, "train.py": SCRIPT}
+    assert listed(check(here, files)) == {"net/model.py", "train.py"} | expected
+
+
 def test_lists_a_module_of_a_package_named_like_its_folder(here: Path) -> None:
     files = {"net/net/__init__.py": "", "net/net/model.py": "from net.old import f\n" + CUDA}
     script = SCRIPT.replace("from net", "from net.net")

@@ -25,6 +25,8 @@ _BUILDS: Mapping[str, re.Pattern[str]] = {
 }
 """Files in the folder of a project that can be installed, and what they say then, not for tools alone."""
 
+_DEFINES = re.compile(r"^(?:async )?(?:def|class) ", re.MULTILINE)
+_RUNS = re.compile(r"^(?:[\w.]+\(|for |while |with )", re.MULTILINE)  # at the top of a file
 _WORD = re.compile(r"\w+")
 _PATH = re.compile(r"[\w./]+")
 _DOCUMENTATION = frozenset({"doc", "docs", "documentation"})
@@ -121,9 +123,21 @@ def _unreached(
 
 
 def inner_files(sources: Collection[Source]) -> Collection[Source]:
-    """Return the modules of packages that are no scripts."""
+    """Return the modules of packages that are no scripts; in a folder of a package without an `__init__.py`,
+    those that only define functions and classes."""
     packages = {_folder(source.file.name) for source in sources if source.is_package}
-    return [s for s in sources if _folder(s.file.name) in packages and not is_script(s)]
+    return [s for s in sources if not is_script(s) and _is_inside(s, packages)]
+
+
+def _is_inside(source: Source, packages: Collection[str]) -> bool:
+    folder = _folder(source.file.name)
+    around = any(str(above) in packages for above in PurePosixPath(folder).parents)
+    return folder in packages or (around and _only_defines(source.source.text))
+
+
+def _only_defines(text: str) -> bool:
+    """Return whether a module holds functions or classes and calls nothing: no script, no settings."""
+    return _DEFINES.search(text) is not None and not _RUNS.search(text)
 
 
 def project_folders(sources: Iterable[Source]) -> Collection[str]:

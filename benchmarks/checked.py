@@ -97,7 +97,7 @@ def _run(folder: Path, source: Path) -> dict[str, Any]:
     findings = [*with_places(report["findings"]), *({**f, "severity": "info"} for f in aside)]
     for finding in findings:
         finding.pop("fix", None)
-    lines = sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py"))
+    lines = sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py") if path.is_file())
     return {"findings": findings, "lines": lines, "cpu": round(cpu, 2)}
 
 

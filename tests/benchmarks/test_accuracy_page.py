@@ -121,6 +121,7 @@ def test_the_summary_has_the_scripts_of_the_record() -> None:
         ("sixth", "2026-11-24-blind-5"),
         ("seventh", "2026-11-24-blind-6"),
         ("eighth", "2026-11-24-blind-7"),
+        ("ninth", "2026-11-24-blind-8"),
     ],
 )
 def test_the_summary_counts_the_verdicts_of_blind_readings(reading: str, name: str) -> None:

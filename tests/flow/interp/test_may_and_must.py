@@ -159,3 +159,36 @@ sample(torch.randn(4, 8, device="cuda"), [0.1 * k for k in range(100)], input() 
 )
 def test_a_loop_over_one_of_two_models_needs_a_boundary(other: str, ends: bool) -> None:
     assert bool(said(SAMPLER.replace("OTHER", other), kind="step-boundary")) is ends
+
+
+DEFAULTED = """
+def default(value, d):
+    if value is not None:
+        return value
+    return d() if callable(d) else d
+class Wrap(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(8, 8)
+    def forward(self, x):
+        return self.inner(x)
+@torch.no_grad()
+def sample(x):
+    model = Wrap().cuda()
+    for step in range(100):
+        x = x + default(GIVEN)
+    return x
+sample(torch.randn(4, 8, device="cuda"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "ends"),
+    [
+        ("None, x", False),
+        ("None, x.sum()", False),
+        ("None, lambda: model(x)", True),
+    ],
+)
+def test_what_is_callable_is_called(given: str, ends: bool) -> None:
+    assert bool(said(DEFAULTED.replace("GIVEN", given), kind="step-boundary")) is ends

@@ -102,6 +102,8 @@ class Decisions:
                 return (op == "is") if thing is not None and thing.kind == "none" else None
             case ir.Name() | ir.Compare(left=ir.Name()) if (given := self._by_argument(test)) is not None:
                 return given
+            case ir.Call(func=ir.Name(id="callable"), args=(asked,)):
+                return self._is_callable(asked.value) if isinstance(asked.value, ir.Name) else None
         subject = self._asked_for_tensor(test)
         return self._is_tensor(subject) if isinstance(subject, ir.Name) else None
 
@@ -163,6 +165,12 @@ class Decisions:
             return False
         certain = thing.kind == "tensor" and not thing.loose and thing.sure > LIKELY
         return True if certain else None
+
+    def _is_callable(self, asked: ir.Name) -> bool | None:
+        thing = self._known(asked)
+        if thing is not None and thing.kind in ("function", "class", "module"):
+            return True
+        return False if self._is_tensor(asked) is not None else None
 
     def defaulted(
         self, test: ir.Expr, where: dict[str, AbstractValue], otherwise: dict[str, AbstractValue]

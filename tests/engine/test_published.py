@@ -58,6 +58,7 @@ def test_lists_all_modules_of_a_package_that_others_install(tmp_path: Path, file
         "Run `python setup.py develop`.\n",
         "pip install -r requirements.txt\npip install fine-net-tools other\n",
         "Install finenet from this repository: it is on no index.\n",
+        "pip install " * 2_000,  # read in one pass
     ],
 )
 def test_leaves_out_what_only_a_package_for_its_own_scripts_holds(tmp_path: Path, page: str) -> None:

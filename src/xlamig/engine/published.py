@@ -11,10 +11,8 @@ from xlamig.engine.switches import files_of_settings, text_of
 from xlamig.fix.folders import LAYOUTS
 
 _DECLARED = re.compile(r"""(?<![\w.])name\s*=\s*["']?([\w.-]+)""")
-_INSTALLED = (
-    r"\b(?:pip3?|uv|conda|mamba|poetry)\b[^\n]*\b(?:install|add)\b(?! +(?:-e|--editable|\.))[^\n]*"
-    r"(?<![\w./-])(?:git\+\S*/)?{name}(?![\w/-])|\bpypi\b\S*/{name}\b"
-)
+_TOOL = re.compile(r"\b(?:pip3?|uv|conda|mamba|poetry)\b", re.IGNORECASE)
+_INSTALLS = re.compile(r"\b(?:install|add)\b(?! +(?:-e|--editable|\.))", re.IGNORECASE)
 _PAGES = (".md", ".rst")
 
 
@@ -26,8 +24,10 @@ def is_published(build: Source, sources: Collection[Source]) -> bool:
     if not pages:
         return True
     names = {*_DECLARED.findall(build.source.text), *_packages(folder, sources)}
-    shown = _shown(names)
-    return any(shown.search(text) for text in pages)
+    one_of = "|".join(re.sub("[-_.]+", "[-_.]", name) for name in sorted(names))
+    named = re.compile(rf"(?<![\w./-])(?:{one_of})(?![\w/-])", re.IGNORECASE)
+    linked = re.compile(rf"/(?:{one_of})(?![\w-])", re.IGNORECASE)
+    return any(_shows(line, named, linked) for text in pages for line in text.splitlines())
 
 
 def _packages(folder: str, sources: Iterable[Source]) -> Iterator[str]:
@@ -54,7 +54,13 @@ def _pages(build: Source) -> Iterator[str]:
                     yield text
 
 
-def _shown(names: Iterable[str]) -> re.Pattern[str]:
-    """Return what says where one of several packages is installed from."""
-    one_of = "|".join(re.sub("[-_.]+", "[-_.]", name) for name in sorted(names))
-    return re.compile(_INSTALLED.format(name=f"(?:{one_of})"), re.MULTILINE | re.IGNORECASE)
+def _shows(line: str, named: re.Pattern[str], linked: re.Pattern[str]) -> bool:
+    """Return whether a line installs a package by its name or from its repository, or links to it on PyPI."""
+    words = [word for word in line.split() if linked.search(word)]
+    if any("pypi" in word.lower() for word in words):
+        return True
+    tool = _TOOL.search(line)
+    installs = _INSTALLS.search(line, tool.end()) if tool else None
+    if installs is None:
+        return False
+    return named.search(line, installs.end()) is not None or any("git+" in word for word in words)

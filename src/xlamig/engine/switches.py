@@ -131,14 +131,14 @@ def texts_beside(sources: Collection[Source]) -> Iterator[str]:
     folders = {source.file.path.parent for source in sources}
     seen = 0
     for folder in sorted(folders | {inner for one in folders for inner in _settings_folders(one)}):
-        for path in files_of_settings(folder):
+        for path in _settings_files(folder):
             if path not in known and seen < _MOST_FILES:
                 seen += 1
-                if text := text_of(path):
+                if text := _text_of(path):
                     yield text
 
 
-def text_of(path: Path) -> str:
+def _text_of(path: Path) -> str:
     """Return the text of a file that is no source of the run; "" for one that cannot be read."""
     ASKED.note_file(path)
     try:
@@ -152,7 +152,7 @@ def _settings_folders(folder: Path) -> Iterator[Path]:
     return (Path(entry.path) for entry in entries if _FOLDERS.search(entry.name))
 
 
-def files_of_settings(folder: Path) -> Iterator[Path]:
+def _settings_files(folder: Path) -> Iterator[Path]:
     """Yield the settings and pages that a folder holds."""
     entries = (e for e in _entries(folder) if e.name.endswith(_SUFFIXES) and e.is_file())
     return (Path(entry.path) for entry in entries if entry.stat().st_size < _MOST_BYTES)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xlamig.engine.source import Source
 from xlamig.engine.switches import texts_beside
-from xlamig.engine.unused import is_installed, is_script, published_folders
+from xlamig.engine.unused import is_installed, is_script, project_folders
 from xlamig.flow.model.mentions import Conditions
 from xlamig.flow.model.outcomes import State, outcome
 from xlamig.flow.model.unreached import Reach
@@ -40,7 +40,7 @@ def unreached_scopes(
         return NONE_UNREACHED
     roots = {part for source in python for part in source.module.split(".")}
     own = [source for source in python if source.file.name not in beside]
-    projects = published_folders(every)
+    projects = project_folders(every)
     installed = {s.file.name for s in own if is_installed(s.file.name, projects)}
     listed = {source.file.name for source in own} - installed
     mentions = [(s.file.name, s.loaded.mentions) for s in python if s.loaded]

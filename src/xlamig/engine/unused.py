@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from xlamig.engine.clues import pairs_in
-from xlamig.engine.published import is_published
 from xlamig.engine.source import Source
 from xlamig.fix.folders import LAYOUTS
 from xlamig.flow import ProjectIndex
@@ -41,7 +40,7 @@ def unused_files(sources: Iterable[Source], index: ProjectIndex, beside: Collect
     copied = copies({source.file.name for source in every}, projects, {source.file.name for source in python})
     rest = [source for source in python if source.file.name not in copied]
     texts = [source.source.text for source in every if source.source.kind not in (None, "native")]
-    unreached = frozenset(_unreached(rest, index, published_folders(every), texts))
+    unreached = frozenset(_unreached(rest, index, projects, texts))
     return copied | unreached | frozenset(_of_documentation(every))
 
 
@@ -142,17 +141,7 @@ def _only_defines(text: str) -> bool:
 
 def project_folders(sources: Iterable[Source]) -> Collection[str]:
     """Return the folders that can be installed."""
-    return {_folder(build.file.name) for build in _builds_of(sources)}
-
-
-def published_folders(sources: Collection[Source]) -> Collection[str]:
-    """Return the folders of packages that others install, not only the program itself."""
-    builds = _builds_of(sources)
-    return {_folder(build.file.name) for build in builds if is_published(build, sources)}
-
-
-def _builds_of(sources: Iterable[Source]) -> Iterator[Source]:
-    return (s for s in sources if _builds(PurePosixPath(s.file.name).name, s.source.text))
+    return {_folder(s.file.name) for s in sources if _builds(PurePosixPath(s.file.name).name, s.source.text)}
 
 
 def _builds(name: str, text: str) -> bool:

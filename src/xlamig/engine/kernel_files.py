@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from xlamig.engine.jobs import AnalyseJob
 from xlamig.facts import ApiUse, Fact, Value
 
-_BUILDS = re.compile(r"^torch\.utils\.cpp_extension\.(?:CUDAExtension|load)$")
 _KERNEL = re.compile(r"[\w./-]+\.cu\b")
 
 
@@ -22,8 +21,7 @@ def kernel_files(job: AnalyseJob, facts: Iterable[Fact]) -> tuple[str, ...]:
 
 
 def _sources(fact: ApiUse) -> Iterator[str]:
-    given = fact.argument("sources") if _BUILDS.search(fact.name) else None
-    if given is not None:
+    if (given := fact.argument("sources")) is not None:
         yield from (name for text in _texts(given.value) for name in _KERNEL.findall(text))
 
 

@@ -25,7 +25,8 @@ Aside = Literal["tests", "converters", "unused", "no-action", "job"]
 checkpoints, in a file that the program does not use, or asks for no change. "job": another finding of the
 same job names its place."""
 
-ABOUT_THE_RUN = ("XLA000", "XLA09")
+UNPARSABLE = "XLA000"
+ABOUT_THE_RUN = (UNPARSABLE, "XLA09")
 """How the codes begin that say something of the run: a file that cannot be read, a comment that ignores
 nothing."""
 
@@ -255,6 +256,12 @@ class Report:
     @property
     def skipped(self) -> tuple[SkippedFile, ...]:
         return tuple(file.skipped for file in self.files if file.skipped)
+
+    @property
+    def unread(self) -> tuple[Finding, ...]:
+        """The findings of files that could not be read, templates aside: nothing is known of these."""
+        found = (place for finding in self.findings for place in finding.places)
+        return tuple(one for one in found if one.code == UNPARSABLE and one.severity != "info")
 
     @property
     def partly(self) -> tuple[FileReport, ...]:

@@ -19,6 +19,15 @@ def plan(*findings: Finding, **settings: object) -> Plan:
     return estimate(a_report(*findings, sites=10, lines=100), EffortSettings(**settings))  # type: ignore[arg-type]
 
 
+def test_the_verdict_says_that_files_could_not_be_read() -> None:
+    unread = a_finding("XLA000", "info", severity="error", filename="a.py", job="syntax")
+    other = replace(unread, filename="b.py", aside="job")
+    made = plan(replace(unread, also=(other,)))
+    assert made.verdict_reason.endswith("; 2 files could not be read and may need more")
+    template = plan(a_finding("XLA000", "info", severity="info"))
+    assert "could not be read" not in template.verdict_reason
+
+
 def minutes(*findings: Finding, **settings: object) -> float:
     return plan(*findings, **settings).hours.likely * 60
 

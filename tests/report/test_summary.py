@@ -21,7 +21,7 @@ def test_nothing_found() -> None:
 def test_what_was_left_out_is_said() -> None:
     report = Report("torch_xla", (FileReport("a.py", unfollowed=("decode", "step")), FileReport("b.py")))
     assert list(troubles(report)) == [
-        "Partly analysed a.py: calls too many or too deep to follow into decode, step"
+        "Partly analysed a.py: too many calls to follow, of decode, step"
     ]
 
 
@@ -77,6 +77,7 @@ def test_the_estimate_is_called_not_calibrated() -> None:
     report = a_report(a_finding(level="redesign"))
     plan = estimate(report, EffortSettings())
     assert "not calibrated" in effort_line(plan.hours, plan.hours_per_day)
+    assert " h without 1 file that could not be read (" in effort_line(plan.hours, 8, unread=1)
     assert "not calibrated" in "\n".join(plan_text.render(plan, report, Context()))
 
 

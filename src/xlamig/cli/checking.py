@@ -212,7 +212,7 @@ class Checking:
 
         hours = hours_of(report, settings.effort)
         if shown:
-            self.out.note(effort_line(hours, settings.effort.hours_per_day))
+            self.out.note(effort_line(hours, settings.effort.hours_per_day, len(report.unread)))
         if wanted.max_effort is None or hours.likely <= wanted.max_effort:
             return exits.CLEAN
         self.out.complain(over_budget(hours, wanted.max_effort))

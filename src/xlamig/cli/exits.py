@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xlamig.findings import SEVERITIES, Finding, Report, Severity
+from xlamig.findings import SEVERITIES, UNPARSABLE, Finding, Report, Severity
 
 CLEAN, FOUND, FAILED = 0, 1, 2
-UNPARSABLE = "XLA000"
 
 
 def of_report(report: Report, fail_on: Severity) -> int:

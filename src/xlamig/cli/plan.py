@@ -95,7 +95,7 @@ def command(
     about = engine.provenance(where[0], entries)
     plan = replace(plan, history=tuple(points), provenance=about)
     out.write(render(output_format, plan, report, out.context(engine.text_of(options)), explain))
-    unread = [finding for finding in report.findings if finding.code == "XLA000"]
+    unread = report.unread
     out.complain(*(f"Not in the plan: {finding.filename}: {finding.message}" for finding in unread))
     over = max_effort is not None and plan.hours.likely > max_effort
     if max_effort is not None and over:

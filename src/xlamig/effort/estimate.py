@@ -44,7 +44,8 @@ def estimate(report: Report, settings: EffortSettings) -> Plan:
     found = uses_torch(report)
     sites = [site for part in parts for site in part.sites]
     stage_pieces = pieces(report)
-    verdict, reason = judge(sites, hours, settings, found, beside_training(report, stage_pieces))
+    beside = beside_training(report, stage_pieces)
+    verdict, reason = judge(sites, hours, settings, found, beside, len(report.unread))
     phases = tuple(_phase(phase, title, needed, parts) for phase, title in PHASES.items())
     stages = place(report, stage_pieces)
     return Plan(

@@ -37,9 +37,11 @@ def judge(
     settings: EffortSettings,
     found: bool = True,
     beside: Collection[tuple[str, int, str]] = (),
+    unread: int = 0,
 ) -> tuple[Verdict, str]:
     """The verdict and the reason for it. `found` says whether the program uses PyTorch at all, `beside`
-    are findings that its training does without, by file, offset and code."""
+    are findings that its training does without, by file, offset and code; `unread` files could not be
+    read."""
     later = sorted(
         {
             _name_rule(site.finding)
@@ -51,6 +53,8 @@ def judge(
     verdict, reason = _judge(own, hours, settings, found)
     if later and verdict not in ("hard", "blocked"):
         reason += f"; sampling or evaluation: {_codes(later)} {_needs(later)} a redesign"
+    if unread:
+        reason += f"; {unread} file{'s' if unread > 1 else ''} could not be read and may need more"
     return verdict, reason
 
 

@@ -46,4 +46,4 @@ def _references(value: Portable) -> Iterator[str]:
 
 def unfinished(report: FileReport) -> FileReport:
     """Return the report, saying that calls from other files were not followed to the end."""
-    return replace(report, unfollowed=(*report.unfollowed, "calls from other files"))
+    return replace(report, unfollowed=(*report.unfollowed, "functions that other files call"))

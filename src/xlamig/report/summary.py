@@ -40,14 +40,15 @@ def troubles(report: Report) -> Iterator[str]:
         yield f"Skipped {one_line(skipped.filename)}: {one_line(skipped.reason)}"
     for file in report.partly:
         names = ", ".join(file.unfollowed)
-        yield f"Partly analysed {one_line(file.filename)}: calls too many or too deep to follow into {names}"
+        yield f"Partly analysed {one_line(file.filename)}: too many calls to follow, of {names}"
     for error in report.rule_errors:
         yield f"Rule {error.code} failed on {one_line(error.filename)}: {one_line(error.message)}"
 
 
-def effort_line(hours: Hours, hours_per_day: float) -> str:
-    """`Rough estimate: 9-26 h, likely 15 h (1.1-3.2 person-days) ...`"""
-    return f"Rough estimate: {effort(hours, hours_per_day)} (not calibrated); see `xlamig plan`."
+def effort_line(hours: Hours, hours_per_day: float, unread: int = 0) -> str:
+    """`Rough estimate: 9-26 h, likely 15 h (1.1-3.2 person-days) ...`; `unread` files are not in it."""
+    left = f" without {number(unread, 'file')} that could not be read" if unread else ""
+    return f"Rough estimate: {effort(hours, hours_per_day)}{left} (not calibrated); see `xlamig plan`."
 
 
 def over_budget(hours: Hours, most: float) -> str:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
+
+# Syntax of older Pythons that its parser of today calls "invalid syntax" and no more, from the line's start.
+_OLDER = (
+    (re.compile(r".*\basync\s*=[^=]"), "`async` is a keyword since Python 3.7: write `non_blocking=`"),
+    (re.compile(r"\s*raise\s+[\w.]+\s*,"), "Python 2: write `raise Error(message)`"),
+)
 
 
 class Unparsable(Exception):
@@ -24,7 +31,13 @@ def explained(error: Unparsable, text: str) -> Unparsable:
             warnings.simplefilter("ignore")
             ast.parse(text)
     except SyntaxError as said:
-        return Unparsable(said.msg, said.lineno or 1, max(1, said.offset or 1))
+        return Unparsable(_message(said), said.lineno or 1, max(1, said.offset or 1))
     except (ValueError, RecursionError, MemoryError):
         return error
     return Unparsable(f"Python can read it, LibCST cannot: {error.message}", error.row, error.column)
+
+
+def _message(said: SyntaxError) -> str:
+    if said.msg != "invalid syntax":
+        return said.msg
+    return next((message for form, message in _OLDER if form.match(said.text or "")), said.msg)

@@ -9,6 +9,7 @@ from typing import Literal
 from xlamig.facts import Span, Value
 
 _CUDA = re.compile(r"cuda(?::.*)?$")
+_AT_BRACKETS = re.compile(r"(?<=[(\[{])\s*\n\s*|\s*\n\s*(?=[)\]}.])")  # line breaks that one line does without
 _TEXT_LIMIT = 60
 _VALUE_LIMIT = 240
 
@@ -28,8 +29,8 @@ class Known:
 
 
 def short(text: str, limit: int = _TEXT_LIMIT) -> str:
-    """Source text on one line, cut to a length fit for a message."""
-    line = " ".join(text.split())
+    """Source text on one line, as one would write it there, cut to a length fit for a message."""
+    line = " ".join(_AT_BRACKETS.sub("", text).split())
     return line if len(line) <= limit else line[: limit - 3] + "..."
 
 

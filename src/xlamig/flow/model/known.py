@@ -9,7 +9,7 @@ from typing import Literal
 from xlamig.facts import Span, Value
 
 _CUDA = re.compile(r"cuda(?::.*)?$")
-_AT_BRACKETS = re.compile(r"(?<=[(\[{])\s*\n\s*|\s*\n\s*(?=[)\]}.])")  # line breaks that one line does without
+_AT_BRACKETS = re.compile(r"(?<=[(\[{])\s*\n\s*|\s*\n\s*(?=[)\]}.])")  # needless line breaks
 _TEXT_LIMIT = 60
 _VALUE_LIMIT = 240
 

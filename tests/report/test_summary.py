@@ -20,9 +20,7 @@ def test_nothing_found() -> None:
 
 def test_what_was_left_out_is_said() -> None:
     report = Report("torch_xla", (FileReport("a.py", unfollowed=("decode", "step")), FileReport("b.py")))
-    assert list(troubles(report)) == [
-        "Partly analysed a.py: too many calls to follow, of decode, step"
-    ]
+    assert list(troubles(report)) == ["Partly analysed a.py: too many calls to follow, of decode, step"]
 
 
 def test_what_is_less_sure_is_said_with_the_option_that_shows_it() -> None:

@@ -40,6 +40,13 @@ def test_ten_thousand_callers_are_bounded(tmp_path: Path) -> None:
     assert "XLA000" not in codes(report, ".py")
 
 
+@pytest.mark.parametrize("library", ["torch_xla", "somewhere"])
+def test_a_call_of_an_imported_module_is_analysed(tmp_path: Path, library: str) -> None:
+    text = f"import torch\nimport {library}\ny = {library}(torch.ones(2)).pow(2).mean()\n"
+    report = checked(tmp_path, {"train.py": text})
+    assert not report.rule_errors and not report.skipped
+
+
 @pytest.mark.parametrize("depth", [2, 40])
 def test_mutual_recursion_over_files_ends(tmp_path: Path, depth: int) -> None:
     files = {}

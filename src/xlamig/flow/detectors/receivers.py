@@ -65,7 +65,8 @@ def _result_of(node: ir.Call, method: str, scope: Scope, analysis: Analysis, dep
 def _is_of_library_class(dotted: str) -> bool:
     """Return whether a class of another library than torch's makes an object: `Session(path)`,
     `onnxruntime.OrtValue.ortvalue_from_numpy(x)`. It may be a module, but no tensor."""
-    library, *owners, name = dotted.split(".")
+    library, _, path = dotted.partition(".")
+    *owners, name = path.split(".")
     is_class = name[:1].isupper() or bool(owners and owners[-1][:1].isupper())
     return is_class and bool(library) and not library.startswith("torch")
 

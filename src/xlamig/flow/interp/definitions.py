@@ -69,6 +69,7 @@ class Definitions:
                     outside.add(self.m.names.dotted(arg.value, self.m.frame.scope) or path_of(arg.value))
         is_module = any(b.is_module for b in bases) or self.m.regions.is_module(node, scope.parent or scope)
         info = ClassInfo(node, scope, self.m.frame, tuple(bases), frozenset(outside), is_module=is_module)
+        self.m.program.classes.setdefault(info.last_word, []).append(info)
         inner = Frame(scope, self.m.frame, info)
         outer, self.m.frame = self.m.frame, inner
         for statement in node.body:

@@ -14,7 +14,7 @@ from xlamig.flow.interp.domain import (
     Residence,
 )
 from xlamig.flow.interp.events import Recorder
-from xlamig.flow.interp.frames import ClassInfo, Function, object_of
+from xlamig.flow.interp.frames import ClassInfo, Env, Function, object_of
 from xlamig.flow.interp.kept import cache_by_name
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_optimizer_name
@@ -127,10 +127,9 @@ class Parameters:
         """Return an object of the only plain class of the module that is called like a parameter: `logger` of
         `MetricLogger`."""
         word = name.rstrip("_").rpartition("_")[2]
-        held = [value.ref for value in self.m.frame.module.env.values() if value.kind == "class"]
-        classes = {ref for ref in held if isinstance(ref, ClassInfo) and ref.last_word == word}
-        info = classes.pop() if len(classes) == 1 else None
-        return object_of(info, "") if info is not None and not info.may_be_module else None
+        env = self.m.frame.module.env
+        held = [info for info in self.m.program.classes.get(word, ()) if _holds_class(env, info)]
+        return object_of(held[0], "") if len(held) == 1 and not held[0].may_be_module else None
 
     @staticmethod
     def _position(param: ir.Param, known: AbstractValue) -> AbstractValue:
@@ -178,3 +177,12 @@ class Parameters:
         if is_optimizer_name(name) and not table.name_like("setting").search(name):
             return AbstractValue("optimizer", "device", sure=LIKELY)
         return None
+
+
+def _holds_class(env: Env, info: ClassInfo) -> bool:
+    """Return whether a class has a name, most often its own."""
+
+    def is_it(value: AbstractValue) -> bool:
+        return value.kind == "class" and value.ref is info
+
+    return is_it(env.get(info.node.name, TOP)) or any(map(is_it, env.values()))

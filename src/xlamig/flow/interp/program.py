@@ -60,6 +60,7 @@ class ModulesRun:
         self.machines: dict[str, AbstractInterpreter] = {}
         self.running: list[int] = []  # functions, by the identity of their definitions
         self.keys: list[tuple[int, object]] = []  # of the calls that run
+        self.classes: dict[str, list[ClassInfo]] = {}  # by the last words of their names
         self.reached: dict[str, dict[int, frozenset[str]]] = {}  # by module, see Visit
         self.given: dict[str, tuple[Given, ...]] = {}  # the same
         self.guessed: dict[str, set[int]] = {}  # the same

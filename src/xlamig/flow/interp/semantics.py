@@ -29,10 +29,11 @@ class Home(Protocol):
 
 class Program(Protocol):
     """The modules that one analysis runs. `running` are the functions that run, by the identity of their
-    definitions, `keys` the calls."""
+    definitions, `keys` the calls, `classes` those that were defined, by the last words of their names."""
 
     running: list[int]
     keys: list[tuple[int, object]]
+    classes: dict[str, list[ClassInfo]]
 
     def defined(self, dotted: str, origin: str) -> AbstractValue | None:
         """Return the function or class of another module that module `origin` calls `dotted`."""
@@ -64,6 +65,7 @@ class Alone:
     def __init__(self) -> None:
         self.running: list[int] = []
         self.keys: list[tuple[int, object]] = []
+        self.classes: dict[str, list[ClassInfo]] = {}
 
     def defined(self, dotted: str, origin: str) -> AbstractValue | None:
         """Return None: no other module is known."""

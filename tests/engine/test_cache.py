@@ -369,6 +369,7 @@ CHANGED: dict[str, Any] = {
     "interfaces": {"b": load(LoadJob("import torch\n", "b", False, True)).interface},
     "failure": Failure("it does not parse", 1, 1),
     "home": Scope(Path("/"), "package."),
+    "package": Path("/package"),
     "program": Program(frozenset({"torch.compile"})),
     "callers": Callers({"f": "step"}, frozenset()),
     "native": (Native(), Links(more=1)),

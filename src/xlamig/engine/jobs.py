@@ -35,6 +35,7 @@ class AnalyseJob:
     interfaces: Mapping[str, Interface]
     failure: Failure | None = None
     home: Scope | None = None  # where the file imports the helper from
+    package: Path | None = None  # the folder of its top package
     program: Program = UNSEEN
     callers: Callers = NO_CALLERS
     native: tuple[Native, Links] | None = None  # of a C++ or CUDA source

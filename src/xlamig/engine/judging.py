@@ -21,7 +21,6 @@ from xlamig.facts import ApiUse, ContextTag, ContextTags, Fact, Package, ToolEve
 from xlamig.findings import FileReport, Finding, Part, RuleError, Size, SkippedFile
 from xlamig.fix.context import FixContext
 from xlamig.fix.draft import draft
-from xlamig.fix.folders import Folders
 from xlamig.fix.helper_text import is_helper
 from xlamig.fix.inline import is_inline
 from xlamig.flow import Facts, facts_of
@@ -198,7 +197,7 @@ def _fix_context(job: AnalyseJob, module: ir.Module | None) -> FixContext:
         module or ir.Module(0, len(job.source.text), (), 0, "\n", "    "),
         job.settings,
         module_name(job.path),
-        Folders().top_package(job.path),
+        job.package,
         job.home,
         job.exposes,
         job.unread,

@@ -41,16 +41,11 @@ class LastRun:
 
     def keep(self, report: Report) -> None:
         """Keep the report of a run over the same files, unless it may be another next time."""
-        from xlamig.fix.folders import Folders
-
         skipped = {each.filename for each in self.found.skipped}
         unsure = any(f.rule_errors or (f.skipped and f.filename not in skipped) for f in report.files)
         content = None if unsure else _content(self.found)
         if content != self.content:  # edited meanwhile
             return
-        folders = Folders()
-        for file in self.found.files:
-            folders.top_package(file.path)  # as fixes ask, in processes of their own
         cache = Cache(self.folder)
         cache.put_many({self._report_key: report, self.name: (self.content, ASKED.surroundings())})
         cache.close()

@@ -17,6 +17,7 @@ from xlamig.engine.switches import is_tried_out
 from xlamig.engine.unmentioned import NONE_UNREACHED, Unreached
 from xlamig.engine.unread import unread_in_program
 from xlamig.findings import Aside
+from xlamig.fix.folders import Folders
 from xlamig.fix.scope import Scope
 from xlamig.flow import Interface, ProjectIndex
 from xlamig.flow.interp.module_text import ModuleText
@@ -47,6 +48,7 @@ class WholeProgram:
     gpu_only: Mapping[str, str]  # by file, see gpu_only_files
     switches: Mapping[str, State] | None = None  # None where not all of the program is known
     unreached: Unreached = NONE_UNREACHED
+    folders: Folders = field(default_factory=Folders)
     visits: Mapping[str, Visit] = field(default_factory=dict)  # by module
     _sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
     seals: Seals = field(default_factory=dict)  # as long as the index is the same
@@ -70,6 +72,7 @@ class WholeProgram:
             needed,
             loaded.failure,
             self.homes.get(source.file.path),
+            self.folders.top_package(source.file.path),
             self.survey.program(source.session.key, source.file.name),
             self.index.callers.get(source.module, NO_CALLERS),
             (loaded.native, self.natives.links(source.file.name)) if loaded.native else None,

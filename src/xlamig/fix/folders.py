@@ -21,6 +21,7 @@ class Folders:
         self._listed: dict[Path, frozenset[str]] = {}
         self._installs: dict[Path, bool] = {}
         self._projects: dict[Path, Path] = {}
+        self._packages: dict[Path, Path | None] = {}
         self._helpers: dict[Path, bool] = {}
 
     def names(self, folder: Path) -> frozenset[str]:
@@ -70,6 +71,11 @@ class Folders:
     def top_package(self, path: Path) -> Path | None:
         """The folder of the file's top package, also for a folder of it without `__init__.py`; None
         for a script outside any."""
+        if path.parent not in self._packages:
+            self._packages[path.parent] = self._top_package(path)
+        return self._packages[path.parent]
+
+    def _top_package(self, path: Path) -> Path | None:
         top: Path | None = None
         for folder in path.parents:
             if self.is_package(folder):

@@ -1,4 +1,4 @@
-"""The reason why `--fix` left a finding."""
+"""The reason why `--fix` leaves a finding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xlamig import engine
-from xlamig.report.changes import left
+from xlamig.report.changes import remaining_findings
 
 HEAD = "import argparse\nimport torch\nfrom torch import nn\n"
 LOOP = """def train(net, opt, data):
@@ -23,7 +23,7 @@ def told(code: str, rule: str) -> list[str]:
     source = (HEAD + code).encode()
     options = engine.Options({"select": [rule]}, isolated=True, jobs=1, cache=False, stdin=("a.py", source))
     outcome = engine.fix([Path("a.py")], options, frozenset({"safe"}), write=False)
-    return list(left(outcome.after, {}, unsafe_fixes=True))[1:]
+    return list(remaining_findings(outcome.after, {}, unsafe_fixes=True))[1:]
 
 
 @pytest.mark.parametrize(

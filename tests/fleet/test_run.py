@@ -95,9 +95,9 @@ def test_rescan_knows_nothing(tmp_path: Path) -> None:
 
 def test_one_scan_at_a_time_writes_to_a_folder(tmp_path: Path) -> None:
     with (
-        store.opened(tmp_path),
+        store.open_store(tmp_path),
         pytest.raises(UsageError, match="another scan"),
-        store.opened(tmp_path),
+        store.open_store(tmp_path),
     ):
         pass
 
@@ -105,7 +105,7 @@ def test_one_scan_at_a_time_writes_to_a_folder(tmp_path: Path) -> None:
 def test_half_written_files_of_a_killed_scan_are_removed(tmp_path: Path) -> None:
     (tmp_path / ".part").mkdir()
     (tmp_path / ".part" / "findings-x").write_text("half")
-    with store.opened(tmp_path):
+    with store.open_store(tmp_path):
         assert not (tmp_path / ".part").exists()
 
 

@@ -149,7 +149,7 @@ def test_a_write_that_fails_half_way_leaves_the_repository_missing(
         "findings": [{"code": "XLA001"}],
     }
     store.write(job, rows)
-    assert store.known(job.out, ["it"]).keys() == {"it"}
+    assert store.latest_results(job.out, ["it"]).keys() == {"it"}
     whole, write_table = files_below(job.out), store.parquet.write_table
 
     def fails_at_the_last(table: object, path: Path, **values: object) -> None:
@@ -158,7 +158,7 @@ def test_a_write_that_fails_half_way_leaves_the_repository_missing(
     monkeypatch.setattr(store.parquet, "write_table", fails_at_the_last)
     with pytest.raises(OSError, match="No space"):
         store.write(job, rows)
-    assert store.known(job.out, ["it"]) == {}
+    assert store.latest_results(job.out, ["it"]) == {}
     assert not list((job.out / ".part").iterdir())
     monkeypatch.undo()
     store.write(job, rows)
@@ -170,7 +170,7 @@ def test_a_damaged_file_of_results_is_as_good_as_none(tmp_path: Path) -> None:
     store.write(job, {"repositories": [{"name": "it", "status": "ok", "schema_version": "1.0"}]})
     (path,) = store.partition(job.out, "repositories", job.date).iterdir()
     path.write_bytes(path.read_bytes()[:30])
-    assert store.known(job.out, ["it"]) == {}
+    assert store.latest_results(job.out, ["it"]) == {}
 
 
 def test_an_unchanged_revision_is_not_scanned_again(

@@ -4,7 +4,7 @@ import pytest
 
 from making import a_finding, a_fix, a_report
 from xlamig.findings import Report
-from xlamig.report.changes import applied, diff, left
+from xlamig.report.changes import applied_fixes, diff, remaining_findings
 
 
 def test_no_change_no_diff() -> None:
@@ -21,11 +21,11 @@ def test_a_missing_last_newline_is_said() -> None:
 
 
 def test_nothing_applied_says_nothing() -> None:
-    assert list(applied({"a.py": {}})) == []
+    assert list(applied_fixes({"a.py": {}})) == []
 
 
 def test_applied_fixes_by_file_and_rule() -> None:
-    lines = applied({"b.py": {"XLA002": 1, "XLA001": 2}, "a.py": {"XLA001": 1}})
+    lines = applied_fixes({"b.py": {"XLA002": 1, "XLA001": 2}, "a.py": {"XLA001": 1}})
     text = "Fixed 4 problems:\n- a.py:\n    1 x XLA001\n- b.py:\n    2 x XLA001\n    1 x XLA002"
     assert "\n".join(lines) == text
 
@@ -41,7 +41,7 @@ def test_what_is_left_and_what_it_takes() -> None:
         a_finding("XLA712", help="ask for the device"),
         a_finding("XLA005", severity="info"),
     )
-    assert "\n".join(left(report, {"XLA101": 3}, unsafe_fixes=False)) == (
+    assert "\n".join(remaining_findings(report, {"XLA101": 3}, unsafe_fixes=False)) == (
         "Left 3 problems:\n- 2 of 5 x XLA101:\n"
         "    1 x --unsafe-fixes would write it\n    1 x by hand: sum up\n"
         "- 1 x XLA712: by hand: ask for the device"
@@ -49,4 +49,4 @@ def test_what_is_left_and_what_it_takes() -> None:
 
 
 def test_nothing_left_says_nothing() -> None:
-    assert list(left(Report("torch_xla"), {"XLA101": 3}, unsafe_fixes=True)) == []
+    assert list(remaining_findings(Report("torch_xla"), {"XLA101": 3}, unsafe_fixes=True)) == []

@@ -15,7 +15,7 @@ from xlamig.findings import Effort, FileReport, Finding, Report
 from xlamig.report import blocks, render
 from xlamig.report.context import Context
 from xlamig.report.jobs import FROM, jobs, lines
-from xlamig.report.order import ordered
+from xlamig.report.order import in_order
 from xlamig.report.screen import screenful
 
 TEXT = "x = 1\ny = 2\nz = 3\n"
@@ -42,13 +42,13 @@ def test_sorts_by_severity_then_phase_then_how_often_a_place_runs() -> None:
         found("XLA102", severity="warning", frequency="once"),
         found("XLA905", severity="info", frequency="step"),
     ]
-    assert ordered(report(*reversed(shown)), "severity") == shown
-    assert ordered(report(*reversed(shown)), "path") == shown[::-1]
+    assert in_order(report(*reversed(shown)), "severity") == shown
+    assert in_order(report(*reversed(shown)), "path") == shown[::-1]
 
 
 def test_equal_findings_stay_in_the_order_of_their_places() -> None:
     same = [found("XLA001", filename=name, row=row) for name in ("a.py", "b.py") for row in "xyz"]
-    assert ordered(report(*same), "severity") == same
+    assert in_order(report(*same), "severity") == same
 
 
 def test_a_format_for_machines_keeps_the_order_of_places() -> None:

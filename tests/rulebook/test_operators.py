@@ -183,4 +183,4 @@ def test_every_measured_row_can_be_asked(target: Target, monkeypatch: pytest.Mon
     monkeypatch.setattr(operators, "DATA", SHIPPED)
     table = OperatorTable(target, None)
     found = [row for name in table.names(lambda values: True) if (row := table.find(name))]
-    assert found and all(row.given(api(row.name)).values[target]["status"] for row in found)
+    assert found and all(row.row_for(api(row.name)).values[target]["status"] for row in found)

@@ -10,7 +10,7 @@ from tests.books import BOOK
 
 from xlamig.config.settings import TARGETS, Settings
 from xlamig.knowledge.operators import operators
-from xlamig.rulebook.parameters import misspelled
+from xlamig.rulebook.parameters import misspelled_names
 from xlamig.rulebook.rule import Rule
 
 OPERATORS = Path(__file__).parents[2] / "rules" / "api" / "operators.toml"
@@ -49,5 +49,5 @@ def test_a_row_is_reported_by_one_rule(code: str) -> None:
 
 @pytest.mark.parametrize("rule", BOOK.rules, ids=lambda rule: rule.code)
 def test_names_are_spelled_as_torch_spells_them(rule: Rule) -> None:
-    if lines := list(misspelled(rule)):
+    if lines := list(misspelled_names(rule)):
         pytest.fail("\n".join(lines), pytrace=False)

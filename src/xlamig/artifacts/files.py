@@ -64,7 +64,7 @@ def _first_of_each(facts: Iterable[Fact]) -> Iterator[Fact]:
 
 def _too_deep(page: Page) -> list[Fact]:
     found = _DEEP.search(page.text)
-    return [page.malformed("nested too deeply", found.start())] if found else []
+    return [page.as_malformed("nested too deeply", found.start())] if found else []
 
 
 def native_of(text: str) -> Native | None:

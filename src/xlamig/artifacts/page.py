@@ -33,7 +33,7 @@ class Page:
             "frequency": "once",
         }
 
-    def malformed(self, message: str, start: int, end: int | None = None) -> ToolEvent:
+    def as_malformed(self, message: str, start: int, end: int | None = None) -> ToolEvent:
         """The fact that the file, or this line of it, cannot be read."""
         start = min(start, max(0, len(self.text) - 1))
         span: Span = (start, max(end or 0, min(start + 1, len(self.text))))

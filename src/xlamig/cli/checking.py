@@ -14,7 +14,7 @@ from xlamig.cli import exits
 from xlamig.cli.output import Output, progress
 from xlamig.findings import Applicability, Report
 from xlamig.report import FOR_PEOPLE, blocks, jobs, render, statistics
-from xlamig.report.changes import applied, diff, left
+from xlamig.report.changes import applied_fixes, diff, remaining_findings
 from xlamig.report.numbers import number
 from xlamig.report.order import Sort
 from xlamig.report.screen import screenful
@@ -146,9 +146,9 @@ class Checking:
             out.note(*(f"Created {name}: add it to the commit" for name in created))
         if wanted.show_fixes:
             by_file = {file.filename: file.applied for file in outcome.files}
-            out.note(*applied(by_file))
+            out.note(*applied_fixes(by_file))
             by_rule = sum((Counter(codes) for codes in by_file.values()), Counter[str]())
-            out.note(*left(outcome.after, by_rule, wanted.unsafe_fixes))
+            out.note(*remaining_findings(outcome.after, by_rule, wanted.unsafe_fixes))
         out.complain(*outcome.problems)
         if outcome.problems:
             return exits.FAILED

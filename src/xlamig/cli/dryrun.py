@@ -58,7 +58,7 @@ def command(
     if trace is None:
         out.complain(NOTHING)
         ctx.exit(exits.FAILED)
-    trace = explain.explained(trace)
+    trace = explain.explain(trace)
     if output_format == "json":
         out.write([trace_json.render(trace)])
     else:

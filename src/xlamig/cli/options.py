@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from xlamig.cli.lazy import VERBOSE
-from xlamig.cli.values import Completion, configuration, listed, per_file, rule_codes
+from xlamig.cli.values import Completion, configuration, per_file, rule_codes, split_values
 from xlamig.config.settings import STYLES, TARGETS
 from xlamig.findings import CONFIDENCES, SEVERITIES
 
@@ -67,7 +67,7 @@ class ProgramFlags:
 
 def list_option(*names: str, help: str, complete: Completion | None = None) -> Option[Any]:
     return click.option(
-        *names, multiple=True, callback=listed, metavar="LIST", help=help, shell_complete=complete
+        *names, multiple=True, callback=split_values, metavar="LIST", help=help, shell_complete=complete
     )
 
 

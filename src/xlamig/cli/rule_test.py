@@ -27,7 +27,7 @@ def command(rule: str, fixtures: Path) -> None:
     from xlamig.engine.examples import mistakes, programs_of
     from xlamig.rulebook.examples import examples_of
     from xlamig.rulebook.load import load
-    from xlamig.rulebook.parameters import misspelled
+    from xlamig.rulebook.parameters import misspelled_names
 
     settings = Resolver().settings_for(Path())
     found = load(settings).rule(rule)
@@ -39,7 +39,7 @@ def command(rule: str, fixtures: Path) -> None:
         wrong.append(
             f'{found.page.filename}: "## Example" has no code, and there is no {fixtures}/{found.code}'
         )
-    for line in misspelled(found):
+    for line in misspelled_names(found):
         click.echo(f"Warning: {line}", err=True)
     for line in wrong:
         click.echo(line)

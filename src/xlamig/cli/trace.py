@@ -59,7 +59,7 @@ def command(
         out.complain(f"The program was ended by {done.exit.killed_by}; the trace ends a second before.")
     if done.exit.left_behind:
         out.complain(f"It left {done.exit.left_behind} of its processes running; they were ended.")
-    trace = done.trace and explain.explained(done.trace)
+    trace = done.trace and explain.explain(done.trace)
     if trace is None:
         out.complain(NOTHING)
     elif output_format == "json":

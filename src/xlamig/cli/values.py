@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def listed(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[str] | None:
+def split_values(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[str] | None:
     """`-x A,B -x C` as one list; None when the option was not given."""
     if not values:
         return None

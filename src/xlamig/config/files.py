@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from xlamig.config.errors import ConfigError
-from xlamig.config.paths import absolute, shown
+from xlamig.config.paths import absolute, shown_path
 from xlamig.config.schema import EXTEND, Values, read, read_value
 
 FILENAMES = (".xlamig.toml", "xlamig.toml", "pyproject.toml")  # the first one found in a folder wins
@@ -29,14 +29,14 @@ def layers(path: Path) -> list[Values]:
     current: Path | None = absolute(path)
     while current is not None:
         seen.append(current)
-        table, where = _table(current), shown(current)
+        table, where = _table(current), shown_path(current)
         found.insert(0, read(table, current.parent, where))
         current = None
         if EXTEND.name in table:
             base = read_value(EXTEND, table[EXTEND.name], seen[-1].parent, where)
             current = absolute(str(base))
         if current in seen:
-            circle = " -> ".join(shown(p) for p in [*seen, current])
+            circle = " -> ".join(shown_path(p) for p in [*seen, current])
             raise ConfigError(f"{where}: extend: is circular: {circle}")
     return found
 
@@ -46,12 +46,12 @@ def _table(path: Path) -> Mapping[str, object]:
     if path.name != "pyproject.toml":
         if "tool" in data:
             raise ConfigError(
-                f"{shown(path)}: [tool.xlamig] is for pyproject.toml; write the keys without it"
+                f"{shown_path(path)}: [tool.xlamig] is for pyproject.toml; write the keys without it"
             )
         return data
     table = _tool_table(data)
     if table is None:
-        raise ConfigError(f"{shown(path)}: expected a table [tool.xlamig], found none")
+        raise ConfigError(f"{shown_path(path)}: expected a table [tool.xlamig], found none")
     return table
 
 
@@ -70,15 +70,15 @@ def _parse(path: Path) -> Mapping[str, object]:
     try:
         return tomllib.loads(_read_bytes(path).decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise ConfigError(f"{shown(path)}: not UTF-8") from None
+        raise ConfigError(f"{shown_path(path)}: not UTF-8") from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{shown(path)}: not valid TOML: {error}") from None
+        raise ConfigError(f"{shown_path(path)}: not valid TOML: {error}") from None
     except RecursionError:
-        raise ConfigError(f"{shown(path)}: nested too deeply") from None
+        raise ConfigError(f"{shown_path(path)}: nested too deeply") from None
 
 
 def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"{shown(path)}: cannot be read: {error.strerror}") from None
+        raise ConfigError(f"{shown_path(path)}: cannot be read: {error.strerror}") from None

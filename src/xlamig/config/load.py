@@ -9,7 +9,7 @@ from pathlib import Path
 
 from xlamig.config.errors import ConfigError
 from xlamig.config.files import find, layers
-from xlamig.config.paths import absolute, may_keep, shown
+from xlamig.config.paths import absolute, may_keep, shown_path
 from xlamig.config.schema import Values, read
 from xlamig.config.settings import EffortSettings, Settings
 
@@ -65,8 +65,9 @@ class Resolver:
         folder = settings.cache_dir
         if folder is None or self._overrides.get("cache_dir") or may_keep(folder, settings.root):
             return
+        place = shown_path(settings.source or settings.root)
         raise ConfigError(
-            f"{shown(settings.source or settings.root)}: cache-dir: expected a folder in the repository or "
+            f"{place}: cache-dir: expected a folder in the repository or "
             f"in your cache directory, got {folder}; `--cache-dir` takes any folder"
         )
 
@@ -80,7 +81,7 @@ class Resolver:
                 values[key] = tuple(code for code in values.get(key, ()) if code not in chosen)
         effort = EffortSettings(**values.pop("effort"))
         if effort.overhead_low_hours > effort.overhead_high_hours:
-            where = shown(source) if source else COMMAND_LINE
+            where = shown_path(source) if source else COMMAND_LINE
             raise ConfigError(
                 f"{where}: effort.overhead-low-hours: expected at most effort.overhead-high-hours, "
                 f"got {effort.overhead_low_hours:g} and {effort.overhead_high_hours:g}"

@@ -14,7 +14,7 @@ def absolute(path: str | os.PathLike[str]) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100
 
 
-def shown(path: Path) -> str:
+def shown_path(path: Path) -> str:
     """A path for people: from the working directory where it lies below it."""
     try:
         return path.relative_to(Path.cwd()).as_posix()

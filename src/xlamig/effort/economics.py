@@ -28,12 +28,12 @@ def weigh(question: Question, plan: Estimated, table: Hardware) -> Economics:
     Raises:
         NoFigure: an accelerator or its price is not in the table.
     """
-    gpu = known(question.gpu, table.gpus, "GPU")
+    gpu = look_up(question.gpu, table.gpus, "GPU")
     gpu_prices = prices_of(gpu, question.prices)
     gpu_hours = question.gpus * question.hours
     now = money(gpu_hours, gpu_hours, gpu_hours, gpu_prices)
     migration = migration_cost(question.hourly_rate, plan)
-    chosen = [known(name, table.tpus, "TPU") for name in question.tpus]
+    chosen = [look_up(name, table.tpus, "TPU") for name in question.tpus]
     options = tuple(_option(question, gpu, now, migration, tpu) for tpu in chosen)
     shown = (gpu, *chosen)
     sources = dict.fromkeys(source for one in shown for source in one.sources)
@@ -86,7 +86,7 @@ def migration_cost(rate: float | None, plan: Estimated) -> Money | None:
     return Money(*(hours * rate for hours in plan.whole))
 
 
-def known(name: str, table: Mapping[str, Accelerator], kind: str) -> Accelerator:
+def look_up(name: str, table: Mapping[str, Accelerator], kind: str) -> Accelerator:
     """The entry of the table. Raises NoFigure where there is none."""
     found = table.get(name.lower())
     if found is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xlamig.effort.comparison import Money, StepCosts, StepOption, StepQuestion
-from xlamig.effort.economics import NoFigure, known, migration_cost, money, prices_of
+from xlamig.effort.economics import NoFigure, look_up, migration_cost, money, prices_of
 from xlamig.effort.plan import Plan
 from xlamig.knowledge.hardware import Accelerator, Hardware, Price
 
@@ -47,7 +47,7 @@ def weigh_step(document: Mapping[str, Any], question: StepQuestion, plan: Plan, 
     if not flops:
         raise NoFigure("the fit has no FLOPs: its graph was not compiled")
     unit, per_step = _count_samples(step["inputs"])
-    gpu = known(question.gpu, table.gpus, "GPU") if question.gpu else None
+    gpu = look_up(question.gpu, table.gpus, "GPU") if question.gpu else None
     gpu_prices = prices_of(gpu, question.prices) if gpu else ()
     gpu_seconds = _seconds(flops, gpu, question.gpu_utilisation) if gpu else 0.0
     gpu_cost = _cost(Money(gpu_seconds, gpu_seconds, gpu_seconds), 1, gpu_prices) if gpu else None
@@ -93,7 +93,7 @@ def _option(
     gpu_cost: Money | None,
     migration: Money | None,
 ) -> StepOption:
-    tpu = known(result["chip"], table.tpus, "TPU")
+    tpu = look_up(result["chip"], table.tpus, "TPU")
     prices = prices_of(tpu, question.prices)
     chips, notes = _chips(result, tpu)
     low, likely, high = question.tpu_utilisation

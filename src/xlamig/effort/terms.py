@@ -37,24 +37,26 @@ class Addend:
     offset: float = 0.0
     offset_after_fix: float = 0.0
 
-    def expected(self, *credits: str | None) -> float:
+    def expected_sites(self, *credits: str | None) -> float:
         """Expected number of sites whose fix has one of these grades; of all without any."""
         chosen = [site for site in self.sites if not credits or site.credit in credits]
         return fsum(chance(site, self.settings) * site.weight for site in chosen)
 
     @property
     def minutes(self) -> float:
-        return self.offset + self._cost(self.expected())
+        return self.offset + self._cost(self.expected_sites())
 
     @property
     def minutes_after_fix(self) -> float:
-        manual = self._cost(self.expected(None, "unsafe"))
+        manual = self._cost(self.expected_sites(None, "unsafe"))
         return self.offset_after_fix + self._review_minutes(manual)
 
     @property
     def minutes_after_unsafe_fix(self) -> float:
-        unfixed = self._cost(self.expected(None))
-        left = unfixed + self.settings.unsafe_share * (self._cost(self.expected(None, "unsafe")) - unfixed)
+        unfixed = self._cost(self.expected_sites(None))
+        left = unfixed + self.settings.unsafe_share * (
+            self._cost(self.expected_sites(None, "unsafe")) - unfixed
+        )
         return self.offset_after_fix + self._review_minutes(left)
 
     @property
@@ -71,7 +73,7 @@ class Addend:
 
     def term(self) -> Term:
         return Term(
-            self.code, self.level, self.group, self.phase, len(self.sites), self.expected(),
+            self.code, self.level, self.group, self.phase, len(self.sites), self.expected_sites(),
             self.offset, self.anchor.per_site, self.settings.exponent, self.minutes,
         )  # fmt: skip
 
@@ -79,8 +81,8 @@ class Addend:
         return self.anchor.per_site * expected**self.settings.exponent if expected else 0.0
 
     def _review_minutes(self, left: float) -> float:
-        review = self.settings.safe_review_minutes * self.expected("safe")
-        return min(left + review, self._cost(self.expected()))
+        review = self.settings.safe_review_minutes * self.expected_sites("safe")
+        return min(left + review, self._cost(self.expected_sites()))
 
 
 def chance(site: Site, settings: EffortSettings) -> float:

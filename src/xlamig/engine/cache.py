@@ -42,14 +42,14 @@ def digest(*parts: object) -> str:
     state = hashlib.sha256(_made_by().encode())
     for part in parts:
         kind = type(part) if isinstance(part, str | bytes) else None
-        text = part if isinstance(part, str | bytes) else _written(part)
+        text = part if isinstance(part, str | bytes) else _write_value(part)
         data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
         state.update(f"{kind} {len(data)}\n".encode())
         state.update(data)
     return state.hexdigest()
 
 
-def _written(value: object) -> str:
+def _write_value(value: object) -> str:
     """Return `repr(value)`, with the elements of sets in order: that of strings differs between processes."""
     text = repr(value)
     return text if "frozenset({" not in text else _ordered(value)

@@ -44,6 +44,6 @@ def _references(value: Portable) -> Iterator[str]:
         yield from _references(part)
 
 
-def unfinished(report: FileReport) -> FileReport:
+def mark_unfinished(report: FileReport) -> FileReport:
     """Return the report, saying that calls from other files were not followed to the end."""
     return replace(report, unfollowed=(*report.unfollowed, "functions that other files call"))

@@ -14,7 +14,7 @@ from xlamig.engine.gpu_only import as_infos
 from xlamig.engine.jobs import Analysed, AnalyseJob
 from xlamig.engine.kernel_files import kernel_files
 from xlamig.engine.load import Failure
-from xlamig.engine.lowered import lowered
+from xlamig.engine.lowered import lower_inside
 from xlamig.engine.session import Session, session_for
 from xlamig.engine.units import with_units
 from xlamig.facts import ApiUse, ContextTag, ContextTags, Fact, Package, ToolEvent
@@ -76,7 +76,7 @@ def report_on(job: AnalyseJob, module: ir.Module | None) -> Analysed:
     if job.gpu_only:
         findings = as_infos(findings, job.source.filename, job.gpu_only)
     if job.off:
-        findings = lowered(findings, job.source.filename, dict(job.off))
+        findings = lower_inside(findings, job.source.filename, dict(job.off))
     shown, aside = split(findings, job.beside, job.settings, job.unmentioned)
     report = FileReport(
         job.source.filename,

@@ -46,7 +46,7 @@ class Loader:
         work = Work(load, is_risky)
         results = run_all(work, [jobs[key] for key in missing], processes, progress.advance)
         for key, result in zip(missing, results, strict=True):
-            loaded[key] = _lost(jobs[key], result) if isinstance(result, Lost) else result
+            loaded[key] = _loaded_as_lost(jobs[key], result) if isinstance(result, Lost) else result
         # What was lost is not kept: another run may have more memory or time.
         self._keep({k: r for k, r in zip(missing, results, strict=True) if not isinstance(r, Lost)})
         for source in sources:
@@ -90,7 +90,7 @@ def job_of(source: Source, needed: bool, before: Parsed | None = None) -> LoadJo
     return LoadJob(source.source.text, source.module, source.is_package, needed, source.source.kind, before)
 
 
-def _lost(job: LoadJob, lost: Lost) -> Loaded:
+def _loaded_as_lost(job: LoadJob, lost: Lost) -> Loaded:
     return Loaded(failure=Failure(lost.reason, 1, 1), clues=clues_of(job.text))
 
 

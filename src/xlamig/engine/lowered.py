@@ -9,7 +9,7 @@ from xlamig.engine.beside import is_inside
 from xlamig.findings import ABOUT_THE_RUN, Finding, Reason
 
 
-def lowered(findings: Iterable[Finding], filename: str, off: Mapping[str, str]) -> Iterator[Finding]:
+def lower_inside(findings: Iterable[Finding], filename: str, off: Mapping[str, str]) -> Iterator[Finding]:
     """Yield the findings of a file, as information inside the scopes that are `off`, with the test that
     keeps them from running."""
     for finding in findings:

@@ -123,7 +123,7 @@ def once_in_program(
     at all where a comment suppresses any. Findings about one dependency become one, and those that
     concern others name their places."""
     reports = once_per_dependency(reports)
-    silent = silenced(reports.values(), once)
+    silent = suppressed_rules(reports.values(), once)
     before = set(silent)
     kept: list[FileReport] = []
     for name in sorted(reports):
@@ -141,7 +141,7 @@ def once_in_program(
     return tuple(with_concerns({report.filename: report for report in kept}).values())
 
 
-def silenced(reports: Iterable[FileReport], once: Collection[str]) -> frozenset[str]:
+def suppressed_rules(reports: Iterable[FileReport], once: Collection[str]) -> frozenset[str]:
     """The rules in `once` that a comment somewhere suppresses."""
     return frozenset(code for report in reports for code in report.silenced if code in once)
 

@@ -15,7 +15,7 @@ from xlamig.engine.around import files_around
 from xlamig.engine.beside import asides_of, files_beside
 from xlamig.engine.cache import Cache, folder_of
 from xlamig.engine.cores import usable_cores
-from xlamig.engine.exchange import MAX_ROUNDS, unfinished, visits_by_module
+from xlamig.engine.exchange import MAX_ROUNDS, mark_unfinished, visits_by_module
 from xlamig.engine.found import files_of
 from xlamig.engine.garbage import young_only
 from xlamig.engine.gpu_only import gpu_only_files
@@ -177,7 +177,7 @@ class Run:
             waiting = self._exchange_visits(found)
         reports = {name: analysed.report for name, analysed in found.items()}
         for name in waiting:  # what the last analysis found out is not followed
-            reports[name] = unfinished(reports[name])
+            reports[name] = mark_unfinished(reports[name])
         return reports
 
     def _exchange_visits(self, found: Mapping[str, Analysed]) -> list[str]:

@@ -36,7 +36,7 @@ def _find_unread(python: list[Source], importers: bool) -> dict[str, str]:
     known: _Known = {}
     for source in python:
         path = source.file.path
-        imported = _imported(path, _imports(source), folders, known)
+        imported = _imported_files(path, _imports(source), folders, known)
         near = _importers(path, folders) if importers else iter(())
         others = (one for one in (*imported, *near) if one not in read)
         other = next((one for one in others if not folders.has_helper(one.parent, one.stem)), None)
@@ -50,7 +50,7 @@ def _imports(source: Source) -> AbsoluteImports:
     return interface.absolute if interface else AbsoluteImports()
 
 
-def _imported(path: Path, imports: AbsoluteImports, folders: Folders, known: _Known) -> Iterator[Path]:
+def _imported_files(path: Path, imports: AbsoluteImports, folders: Folders, known: _Known) -> Iterator[Path]:
     """Yield the files of the project that a file imports; `known` are those of imports in the same folder."""
     for name in (*imports.possible, *imports.relative):
         key = path.parent, name

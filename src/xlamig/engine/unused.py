@@ -40,7 +40,7 @@ def unused_files(sources: Iterable[Source], index: ProjectIndex, beside: Collect
     copied = copies({source.file.name for source in every}, projects, {source.file.name for source in python})
     rest = [source for source in python if source.file.name not in copied]
     texts = [source.source.text for source in every if source.source.kind not in (None, "native")]
-    unreached = frozenset(_unreached(rest, index, projects, texts))
+    unreached = frozenset(_unreached_modules(rest, index, projects, texts))
     return copied | unreached | frozenset(_of_documentation(every))
 
 
@@ -104,7 +104,7 @@ def _root(folder: str, projects: Collection[str]) -> str:
 # ------------------------------------------------------------------ modules that no script imports
 
 
-def _unreached(
+def _unreached_modules(
     sources: list[Source], index: ProjectIndex, projects: Collection[str], texts: list[str]
 ) -> Iterator[str]:
     """Yield the modules of packages that no script imports, directly or through others; of packages that can

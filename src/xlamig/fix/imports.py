@@ -172,7 +172,7 @@ def after_newline(text: str, offset: int) -> int:
     return offset + 1 if text[offset : offset + 1] in ("\r", "\n") else offset
 
 
-def joined(text: str, start: int, end: int) -> bool:
+def share_line(text: str, start: int, end: int) -> bool:
     """Nothing but a `;` stands between two statements."""
     return _JOINED.fullmatch(text, start, end) is not None
 
@@ -257,7 +257,7 @@ def _is_future(statement: ir.Stmt) -> bool:
 
 def _end_of_line(body: ir.Block, index: int, text: str) -> int:
     """Where the last statement ends that shares its line with this one."""
-    while index + 1 < len(body) and joined(text, body[index].end, body[index + 1].start):
+    while index + 1 < len(body) and share_line(text, body[index].end, body[index + 1].start):
         index += 1
     return body[index].end
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xlamig import ir
 from xlamig.findings import Edit
 from xlamig.fix.context import FixContext
-from xlamig.fix.imports import joined, line_end, line_start
+from xlamig.fix.imports import line_end, line_start, share_line
 from xlamig.fix.scopes import block_of
 
 _COMPOUND = (ir.If, ir.For, ir.While, ir.With, ir.Try, ir.Match, ir.FunctionDef, ir.ClassDef)
@@ -25,7 +25,7 @@ def insert_after(context: FixContext, statement: ir.Stmt, lines: Sequence[str]) 
         end = line_end(text, last.end)
         return _below(context, end, indent, lines) if not indent.strip() else None
     index = next(i for i, s in enumerate(block) if s is statement)
-    shared = index + 1 < len(block) and joined(text, statement.end, block[index + 1].start)
+    shared = index + 1 < len(block) and share_line(text, statement.end, block[index + 1].start)
     if indent.strip() or shared:
         if len(lines) != 1:
             return None

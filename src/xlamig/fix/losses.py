@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.fix.loops import Loop, is_backward
 
 
-def differentiated(loop: Loop) -> set[str]:
+def differentiated_names(loop: Loop) -> set[str]:
     """Return the names whose gradients an iteration computes, and the computed terms of their sums."""
     calls = (node for node in ir.walk(loop) if isinstance(node, ir.Call) and is_backward(node))
     found = {name for call in calls for name in _of_backward(call)}

@@ -18,7 +18,7 @@ def move_elsewhere(fact: DeviceChoice, node: ir.If, context: FixContext) -> Draf
     """Write the moves below `else:`, or at the end of the branch without CUDA, which only logs."""
     negated = isinstance(node.test, ir.Unary)
     chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
-    moved = dict.fromkeys(_moved(chosen))
+    moved = dict.fromkeys(_moved_statements(chosen))
     if not moved or "" in moved:
         return None
     device = device_expression(context, fact, (node.test.start, node.test.end), from_scope=False)
@@ -56,7 +56,7 @@ def _is_given(node: ir.Node) -> TypeGuard[ir.Compare]:
     return False
 
 
-def _moved(block: ir.Block) -> Iterator[str]:
+def _moved_statements(block: ir.Block) -> Iterator[str]:
     """Yield the moves to CUDA below as statements with a place for the call; "" for another use of CUDA."""
     for statement in (inner for outer in block for inner in ir.statements(outer)):
         match statement:

@@ -27,12 +27,12 @@ def passed_for(module: ir.Module, path: Sequence[ir.Node], name: str) -> Iterato
             owner.name if owner and function in methods and function.name == "__init__" else function.name
         )
         if attribute in names:
-            yield from _passed(
+            yield from _passed_arguments(
                 module, called, attribute, names.index(attribute) - (names[0] in ("self", "cls"))
             )
 
 
-def _passed(module: ir.Module, called: str, name: str, position: int) -> Iterator[ir.Expr]:
+def _passed_arguments(module: ir.Module, called: str, name: str, position: int) -> Iterator[ir.Expr]:
     for call in _calls(module).get(called, ()):
         positional = [arg for arg in call.args if arg.keyword is None]
         if position < len(positional) and not any(arg.star for arg in positional[: position + 1]):

@@ -238,7 +238,7 @@ def _is_no_accelerator(value: ir.Expr) -> bool:
     return False
 
 
-def described(context: FixContext, span: tuple[int, int]) -> str:
+def describe(context: FixContext, span: tuple[int, int]) -> str:
     """Return a description of the code at `span` for people: "`opt.gpu`, an argument"."""
     text = " ".join(context.text(span).split())
     name = re.match(r"[A-Za-z_]\w*", text)

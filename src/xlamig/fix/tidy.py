@@ -27,7 +27,7 @@ def tidy(
     """
     module = parse(source.text)
     while module is not None:
-        edits = _unused(before, FixContext(source, module, Settings()), keeps)
+        edits = _delete_unused(before, FixContext(source, module, Settings()), keeps)
         text = apply_edits(source.text, edits)
         if not edits or not holds(text):
             break
@@ -36,7 +36,7 @@ def tidy(
     return source.text
 
 
-def _unused(before: ir.Module, context: FixContext, keeps: Callable[[str], bool]) -> list[Edit]:
+def _delete_unused(before: ir.Module, context: FixContext, keeps: Callable[[str], bool]) -> list[Edit]:
     """Return edits that delete at most one name of each statement."""
     if context.source.filename.endswith("__init__.py"):
         return []

@@ -61,7 +61,7 @@ def run(asked: Asked, engine: Engine, tell: Callable[[Done, Outcome], None]) -> 
     """
     done = Done(asked.sources)
     jobs = _jobs(asked)
-    with store.opened(asked.out):
+    with store.open_store(asked.out):
         try:
             log.begin(asked.out, asked.date, [source.name for source in asked.sources])
             _run(jobs, engine, done, tell)
@@ -87,7 +87,7 @@ def _run(jobs: Sequence[Job], engine: Engine, done: Done, tell: Callable[[Done, 
 
 def _jobs(asked: Asked) -> list[Job]:
     settings = digest_of(asked.options)
-    found = {} if asked.rescan else store.known(asked.out, [source.name for source in asked.sources])
+    found = {} if asked.rescan else store.latest_results(asked.out, [source.name for source in asked.sources])
     options = asked.options
     overrides = {**options.overrides, "cache-dir": _cache_folder(options).as_posix()}
     return [

@@ -73,7 +73,7 @@ def carry_over(job: Job, known: Known) -> None:
     _write_table(job.out, _own_file(job.out, "repositories", job.date, name), "repositories", [today])
 
 
-def known(out: Path, names: Sequence[str]) -> dict[str, Known]:
+def latest_results(out: Path, names: Sequence[str]) -> dict[str, Known]:
     """The latest good result of each repository. A file that cannot be read is as good as none."""
     found: dict[str, Known] = {}
     for date in reversed(dates(out)):
@@ -90,7 +90,7 @@ def known(out: Path, names: Sequence[str]) -> dict[str, Known]:
 
 
 @contextmanager
-def opened(out: Path) -> Iterator[None]:
+def open_store(out: Path) -> Iterator[None]:
     """The folder for one scan at a time; what a killed one left half written is removed.
 
     Raises:

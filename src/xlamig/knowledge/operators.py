@@ -86,10 +86,10 @@ class Operators:
         )
         self.target: str = about["target"]
         self._dispatch: Mapping[str, str] = document.get("dispatch", {})
-        made = {made.name: row for made in made_of() if (row := self._made(made))}
+        made = {made.name: row for made in made_of() if (row := self._row_of_parts(made))}
         self._rows: Mapping[str, Mapping[str, Any]] = dict(sorted({**made, **document["operators"]}.items()))
 
-    def _made(self, made: MadeOf) -> Mapping[str, Any] | None:
+    def _row_of_parts(self, made: MadeOf) -> Mapping[str, Any] | None:
         """The row of a name that was not called itself, from the operators that it runs."""
         if not all(aten in self._dispatch for aten in (*made.forward, *(made.backward or ()))):
             return None

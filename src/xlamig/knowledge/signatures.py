@@ -79,8 +79,8 @@ def _parse(line: str) -> Signature:
         _names(rest),
         "..." in names,
         frozenset(kind for kind in KINDS if kind in kinds.strip().split("|")),
-        _marked(written, "!"),
-        _marked(written, "+"),
+        _marked_names(written, "!"),
+        _marked_names(written, "+"),
     )
 
 
@@ -88,7 +88,7 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip(" !+") for name in text.split(",") if name.strip())
 
 
-def _marked(text: str, mark: str) -> frozenset[str]:
+def _marked_names(text: str, mark: str) -> frozenset[str]:
     words = text.replace("*", ",").split(",")
     return frozenset(word.strip()[:-1] for word in words if word.strip().endswith(mark))
 

@@ -13,7 +13,7 @@ _PATH = Path(__file__).parent / "data" / "values.toml"
 
 
 @cache
-def returned(name: str) -> str:
+def result_of(name: str) -> str:
     """Return the result of a canonical name, as a word of the table; "" if it is silent."""
     calls: dict[str, str] = _document()["calls"]
     exact = calls.get(name)

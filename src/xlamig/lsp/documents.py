@@ -30,7 +30,7 @@ class Documents(Workspace):
         document = self.document(text_doc.uri)
         if document is None:
             return
-        text = changed(document.source, change, self.encoding)
+        text = apply_change(document.source, change, self.encoding)
         self.text_documents[unquote(text_doc.uri)] = TextDocument(
             document.uri, text, text_doc.version, document.language_id, position_codec=self.position_codec
         )
@@ -82,7 +82,7 @@ class Documents(Workspace):
         return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}).encode()
 
 
-def changed(text: str, change: Change, encoding: Encoding) -> str:
+def apply_change(text: str, change: Change, encoding: Encoding) -> str:
     """`text` after a change. A range that lies outside it or ends before it starts is cut to what fits."""
     place = getattr(change, "range", None)
     if place is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def listed(names: list[str], most: int = 3) -> str:
+def first_few(names: list[str], most: int = 3) -> str:
     """The first few, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(f"`{name}`" for name in names[:most]) + more
@@ -11,4 +11,4 @@ def listed(names: list[str], most: int = 3) -> str:
 
 def differ(names: list[str]) -> str:
     """Return the sentence that these differ."""
-    return f"{listed(names)} {'differs' if len(names) == 1 else 'differ'}"
+    return f"{first_few(names)} {'differs' if len(names) == 1 else 'differ'}"

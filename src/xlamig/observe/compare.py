@@ -8,11 +8,11 @@ from itertools import zip_longest
 from statistics import median
 
 from xlamig.observations import Check, Mark, Training
-from xlamig.observe.checks import differ, listed
+from xlamig.observe.checks import differ, first_few
 from xlamig.observe.diagnose import gradient_advice
 from xlamig.observe.hyperparameters import hyperparameters
 from xlamig.observe.marks import CHAOS, ZERO, distance
-from xlamig.observe.naming import renamed
+from xlamig.observe.naming import rename_parts
 from xlamig.observe.state import after_all_steps, after_one_step
 
 FAINT = 1e-4  # of the largest gradient: smaller ones are rounding
@@ -21,7 +21,7 @@ SAME_START = 1e-3
 
 def checks(port: Training, reference: Training, shaken: Training, tolerance: float) -> Iterator[Check]:
     """`shaken` is the reference with disturbed gradients: what differs there, too, proves nothing."""
-    port, shaken = renamed(port, reference), renamed(shaken, reference)
+    port, shaken = rename_parts(port, reference), rename_parts(shaken, reference)
     yield _parameters(port, reference)
     if reference.ties or port.ties:
         yield _ties(port, reference)
@@ -39,7 +39,7 @@ def checks(port: Training, reference: Training, shaken: Training, tolerance: flo
 def _describe_groups(*parts: tuple[Iterable[str], str]) -> str:
     """Each list of names with what is wrong with them, those that are empty left out."""
     named = [(list(names), what) for names, what in parts]
-    return "; ".join(f"{listed(names)} {what}" for names, what in named if names)
+    return "; ".join(f"{first_few(names)} {what}" for names, what in named if names)
 
 
 def _parameters(port: Training, reference: Training) -> Check:
@@ -61,8 +61,11 @@ def _ties(port: Training, reference: Training) -> Check:
     lost = [group for group in reference.ties if group not in port.ties and common.issuperset(group)]
     new = [group for group in port.ties if group not in reference.ties and common.issuperset(group)]
     found = "; ".join(
-        [f"{listed(list(group))} are one parameter in the reference and {len(group)} here" for group in lost]
-        + [f"{listed(list(group))} are one parameter here only" for group in new]
+        [
+            f"{first_few(list(group))} are one parameter in the reference and {len(group)} here"
+            for group in lost
+        ]
+        + [f"{first_few(list(group))} are one parameter here only" for group in new]
     )
     advice = "Tie them again after `model.to(device)`, which splits a tied parameter in two."
     told = found or f"{len(port.ties)} {'group' if len(port.ties) == 1 else 'groups'} of tied parameters"
@@ -149,12 +152,12 @@ def _wrong(
     shares = [noise[name] / mark[0] for name, mark in theirs.items() if mark[0] > FAINT * largest]
     share = median(shares) if shares else 0.0  # one tensor's disturbance may cancel out by chance
 
-    def allowed(name: str) -> float:
+    def allowed_difference(name: str) -> float:
         size = theirs.get(name, ZERO)[0]
         return max(tolerance * size, CHAOS * share * size, CHAOS * noise.get(name, 0.0), FAINT * largest)
 
     names = dict.fromkeys([*theirs, *ours])
-    return [n for n in names if distance(ours.get(n, ZERO), theirs.get(n, ZERO)) > allowed(n)]
+    return [n for n in names if distance(ours.get(n, ZERO), theirs.get(n, ZERO)) > allowed_difference(n)]
 
 
 def _trained_check(port: Training, reference: Training) -> Check:
@@ -179,7 +182,7 @@ def _outputs(port: Training, reference: Training, shaken: Training, tolerance: f
         if _differ(tolerance, *(one.outputs.get(name) or () for one in (port, reference, shaken)))
     ]
     if names:
-        found = differ(other) if other else f"of {listed(names)}"
+        found = differ(other) if other else f"of {first_few(names)}"
         advice = "Compare what runs in evaluation mode: dropout, normalisation, branches on `training`."
         yield Check("evaluation gives the same outputs", not other, found, advice)
 

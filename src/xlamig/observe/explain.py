@@ -62,7 +62,7 @@ def table() -> Table:
     return Table(tuple(rows), tuple(exceptions))
 
 
-def explained(trace: Trace) -> Trace:
+def explain(trace: Trace) -> Trace:
     """The same trace with the rule and the advice for what costs something in it."""
     events = tuple(map(_event, trace.events))
     dynamic = {_line(event): event for event in events if event.kind == "dynamic-shape" and event.spot}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from xlamig.observations import HEALTHY, Check, Cost, Event, Trace, Training
 from xlamig.observe import compare
-from xlamig.observe.checks import listed
+from xlamig.observe.checks import first_few
 from xlamig.observe.run import Run
 
 
@@ -73,9 +73,9 @@ def _fallbacks(trace: Trace) -> Check:
     real = [event for event in events if not event.client_only]
     names = sorted({name for event in real for name in event.operators})
     if real:
-        return Check(title, False, listed(names), real[0].message, real[0].rule, real[0].spot)
+        return Check(title, False, first_few(names), real[0].message, real[0].rule, real[0].spot)
     only = sorted({name for event in events for name in event.operators})
-    return Check(title, True, f"none on a TPU; {listed(only)} here, without one" if only else "none does")
+    return Check(title, True, f"none on a TPU; {first_few(only)} here, without one" if only else "none does")
 
 
 def _trains(training: Training) -> Iterator[Check]:
@@ -85,13 +85,15 @@ def _trains(training: Training) -> Iterator[Check]:
     advice = "Move the model to the device before the optimizer is built from its parameters."
     yield Check(
         "the optimizer holds the model's parameters", not lost,
-        f"{listed(lost)} belong to no module any more" if lost else f"{len(held)} of them",
+        f"{first_few(lost)} belong to no module any more" if lost else f"{len(held)} of them",
         advice, "XLA405", place,
     )  # fmt: skip
     changed = [one for one in held if one.change and any(one.change)]
     still = [one.name for one in held if one.has_gradient and one not in changed]
     devices = ", ".join(sorted({one.device for one in held}))
-    found = f"{len(changed)} of {len(held)} did, on {devices}" + (f"; not {listed(still)}" if still else "")
+    found = f"{len(changed)} of {len(held)} did, on {devices}" + (
+        f"; not {first_few(still)}" if still else ""
+    )
     yield Check(
         "the parameters change",
         bool(changed) and not still and devices == "xla",

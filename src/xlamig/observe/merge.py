@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xlamig.config.paths import shown
+from xlamig.config.paths import shown_path
 from xlamig.findings import Finding, Mechanism, Report
 from xlamig.observations import QUIET
 
@@ -79,9 +79,9 @@ def merge(report: Report, observed: Observed) -> tuple[Report, list[str]]:
     told: set[tuple[Path, int]] = set()
     files = []
     for file in report.files:
-        findings = [replace(one, observed=_told(one, observed, own, told)) for one in file.findings]
-        files.append(replace(file, findings=tuple(sorted(findings, key=_unconfirmed))))
-    files.sort(key=lambda file: all(map(_unconfirmed, file.findings)))
+        findings = [replace(one, observed=_observation_of(one, observed, own, told)) for one in file.findings]
+        files.append(replace(file, findings=tuple(sorted(findings, key=_is_unconfirmed))))
+    files.sort(key=lambda file: all(map(_is_unconfirmed, file.findings)))
     rest = [
         _line(path, row, events)
         for path, rows in observed.events.items()
@@ -91,7 +91,7 @@ def merge(report: Report, observed: Observed) -> tuple[Report, list[str]]:
     return replace(report, files=tuple(files)), rest
 
 
-def _unconfirmed(finding: Finding) -> bool:
+def _is_unconfirmed(finding: Finding) -> bool:
     return not finding.observed.startswith("confirmed")
 
 
@@ -105,7 +105,7 @@ def _operators_in(finding: Finding) -> set[str]:
     return {name.removesuffix("_backward") for name in _OPERATOR.findall(finding.message)}
 
 
-def _told(finding: Finding, observed: Observed, own: Own, told: set[tuple[Path, int]]) -> str:
+def _observation_of(finding: Finding, observed: Observed, own: Own, told: set[tuple[Path, int]]) -> str:
     """Return the observation of a finding; its lines, and those of its operators, are added to `told`."""
     if finding.cell is not None:
         return ""
@@ -123,7 +123,7 @@ def _told(finding: Finding, observed: Observed, own: Own, told: set[tuple[Path, 
         return f"confirmed: {_cost(events)}"
     if elsewhere:
         path, row, _ = elsewhere[0]
-        return f"confirmed: {_cost(event for *_, event in elsewhere)} ({shown(path)}:{row})"
+        return f"confirmed: {_cost(event for *_, event in elsewhere)} ({shown_path(path)}:{row})"
     if not ran:
         return "not reached: the line did not run"
     more = ", with calls of CUDA redirected" if hidden else ""
@@ -160,4 +160,4 @@ def _cost(events: Iterable[dict[str, Any]]) -> str:
 def _line(path: Path, row: int, events: list[dict[str, Any]]) -> str:
     what = ", ".join(dict.fromkeys(f"{event['kind']} ({event['via']})" for event in events))
     rule = next((f" [{event['rule']}]" for event in events if event["rule"]), "")
-    return f"{shown(path)}:{row}: {what}: {_cost(events)}{rule}"
+    return f"{shown_path(path)}:{row}: {what}: {_cost(events)}{rule}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from xlamig.observations import Mark, Optimizer, Parameter, Training
 
 
-def renamed(port: Training, reference: Training) -> Training:
+def rename_parts(port: Training, reference: Training) -> Training:
     """The port under the reference's names: those of its classes may be others. The tensors of a
     module are in the same order, so shapes decide."""
     names = _names(port.parameters, reference.parameters)

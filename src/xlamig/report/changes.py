@@ -24,7 +24,7 @@ def diff(filename: str, old: str, new: str) -> str:
     )
 
 
-def applied(files: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def applied_fixes(files: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """The rules whose fixes were applied, by file."""
     total = sum(sum(codes.values()) for codes in files.values())
     if not total:
@@ -36,7 +36,7 @@ def applied(files: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
             yield from (f"    {count} x {code}" for code, count in sorted(codes.items()))
 
 
-def left(report: Report, fixed: Mapping[str, int], unsafe_fixes: bool) -> Iterator[str]:
+def remaining_findings(report: Report, fixed: Mapping[str, int], unsafe_fixes: bool) -> Iterator[str]:
     """Errors and warnings that are still there, by rule, and what each takes. `fixed` counts by rule."""
     found = [f for f in report.findings if f.severity != "info"]
     if not found:

@@ -30,7 +30,7 @@ def render(fit: Fit, context: Context) -> Iterator[str]:
 def _graph(fit: Fit, found: GraphFit, context: Context) -> Iterator[str]:
     yield ""
     title = words.headline(fit, found)
-    yield f"{context.paint('strong', title[:1].upper() + title[1:])} ({words.seen(fit, found.graph)})"
+    yield f"{context.paint('strong', title[:1].upper() + title[1:])} ({words.times_seen(fit, found.graph)})"
     if found.graph.arguments:
         yield f"  arguments  {words.arguments(found.graph)}"
     for one in found.compiled:

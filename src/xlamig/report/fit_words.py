@@ -62,7 +62,7 @@ def headline(fit: Fit, one: GraphFit) -> str:
     return f"{one.graph.kind}{batch}{where}"
 
 
-def seen(fit: Fit, graph: Graph) -> str:
+def times_seen(fit: Fit, graph: Graph) -> str:
     if graph.kind == "saved graph" or not fit.capture.steps:
         return "a saved graph"
     if graph.kind == "training step":

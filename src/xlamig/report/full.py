@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from xlamig.findings import Finding, Frequency, Mechanism, Reason, Report
 from xlamig.report.context import Context, headline, one_line, where
 from xlamig.report.numbers import number
-from xlamig.report.order import Block, ordered
+from xlamig.report.order import Block, in_order
 from xlamig.report.preview import preview
 from xlamig.report.snippet import snippet
 
@@ -34,7 +34,7 @@ _HARM: dict[Mechanism, str] = {
 
 
 def blocks(report: Report, context: Context) -> Iterator[Block]:
-    for finding in ordered(report, context.sort):
+    for finding in in_order(report, context.sort):
         yield finding, [*_finding(finding, context), ""]
 
 

@@ -27,7 +27,7 @@ def rank(finding: Finding) -> Rank:
     )
 
 
-def ordered(report: Report, sort: Sort) -> list[Finding]:
+def in_order(report: Report, sort: Sort) -> list[Finding]:
     """Return the findings by rank, equal ones by path and place; with sort "path" by these alone."""
     return sorted(report.findings, key=rank) if sort == "severity" else list(report.findings)
 

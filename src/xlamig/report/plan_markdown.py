@@ -36,7 +36,12 @@ def render(plan: Plan, report: Report, context: Context, explain: bool = False) 
         yield from _section("Optional, not in the totals", header, _rows(plan.optional))
     if plan.stages:
         stages = [
-            (stage.title, stage.device, prose(plan_placement.named(stage)), prose("; ".join(stage.reasons)))
+            (
+                stage.title,
+                stage.device,
+                prose(plan_placement.name_parts(stage)),
+                prose("; ".join(stage.reasons)),
+            )
             for stage in plan.stages
         ]
         title = f"Placement, {plan_placement.UNSURE}"

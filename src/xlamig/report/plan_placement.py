@@ -16,7 +16,7 @@ _MOST_NAMED = 4
 _MOST_SIZES = 8
 
 
-def named(stage: Stage) -> str:
+def name_parts(stage: Stage) -> str:
     """Return the parts of a stage, those with most calls of torch first: `GPT, Block and 3 more`."""
     ranked = sorted(stage.pieces, key=lambda piece: -sum(count for _, count in piece.calls))
     names = list(dict.fromkeys(piece.scope or PurePosixPath(piece.filename).name for piece in ranked))

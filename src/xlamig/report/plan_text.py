@@ -67,7 +67,7 @@ def _placement(plan: Plan, context: Context) -> Iterator[str]:
         yield from ("", context.paint("strong", f"Placement, {plan_placement.UNSURE}"))
         title = max(len(stage.title) for stage in plan.stages)
         for stage in plan.stages:
-            yield f"   {stage.title:<{title}}  {stage.device}  {plan_placement.named(stage)}"
+            yield f"   {stage.title:<{title}}  {stage.device}  {plan_placement.name_parts(stage)}"
             yield from (f"   {'':<{title}}       {reason}" for reason in stage.reasons)
         yield from (f"   note: {line}" for line in plan.crossings)
     if lines := list(plan_placement.sizes(plan)):

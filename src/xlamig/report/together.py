@@ -19,9 +19,9 @@ def together(report: Report) -> Report:
     Jobs that begin with the same statement, message and help are copies of one, as in two trainers that
     share a step.
     """
-    jobs = _grouped(report.findings, lambda finding: finding.job)
+    jobs = _group_by(report.findings, lambda finding: finding.job)
     leaders = {id(_leader(found)): found for found in jobs.values()}
-    copies = _grouped((f for f in report.findings if id(f) in leaders), _copied)
+    copies = _group_by((f for f in report.findings if id(f) in leaders), _copy_key)
     others: dict[int, list[Finding]] = {}
     for found in copies.values():
         first = _leader(found)
@@ -39,7 +39,7 @@ def together(report: Report) -> Report:
     return replace(report, files=tuple(files))
 
 
-def _grouped(findings: Iterable[Finding], key: Callable[[Finding], Hashable]) -> _Groups:
+def _group_by(findings: Iterable[Finding], key: Callable[[Finding], Hashable]) -> _Groups:
     """Return the findings that have a job, by key."""
     groups: dict[Hashable, list[Finding]] = {}
     for finding in findings:
@@ -48,7 +48,7 @@ def _grouped(findings: Iterable[Finding], key: Callable[[Finding], Hashable]) ->
     return groups
 
 
-def _copied(finding: Finding) -> Hashable:
+def _copy_key(finding: Finding) -> Hashable:
     """Return what the copies of a finding have in common."""
     return finding.code, finding.message, finding.help, finding.statement or finding.job
 

@@ -65,7 +65,7 @@ def often(event: Event, trace: Trace) -> str:
     return _TIMES[event.frequency].format(event.steps_seen, trace.steps)
 
 
-def waited(event: Event) -> float:
+def seconds_waited(event: Event) -> float:
     """Seconds. Those of a recompilation are known only where the graph was compiled."""
     return event.seconds or event.compile_seconds
 
@@ -83,7 +83,7 @@ def cost(event: Event) -> str:
         (event.host_to_device * (event.kind == "transfer"), "transfer"),
     ]
     told = [number(count, word) for count, word in counts if count]
-    return ", ".join(filter(None, [*told, seconds(waited(event))]))
+    return ", ".join(filter(None, [*told, seconds(seconds_waited(event))]))
 
 
 def at(spot: Spot) -> str:

@@ -74,13 +74,13 @@ def advice(help: str, guard: Guard, target: Target, severity: Severity | None) -
     if away and removes:
         return "Leave it: a TPU does not run this"
     if away:
-        return f"Leave it as it is; if a TPU needs this work too, {_continued(help)}"
+        return f"Leave it as it is; if a TPU needs this work too, {_continue_sentence(help)}"
     if severity == "info" or guard.kind not in _OTHER_CODE or help.startswith(("If ", "Leave ")):
         return help
-    return f"Leave it if {_OTHER_CODE[guard.kind]} is right; otherwise {_continued(help)}"
+    return f"Leave it if {_OTHER_CODE[guard.kind]} is right; otherwise {_continue_sentence(help)}"
 
 
-def _continued(sentence: str) -> str:
+def _continue_sentence(sentence: str) -> str:
     return sentence[0].lower() + sentence[1:]
 
 

@@ -63,7 +63,7 @@ class Match:
             row = self._find(getattr(fact, "name", ""))
             if row is None:
                 return NO, None
-            row = row.given(fact)
+            row = row.row_for(fact)
         return self.condition(fact, row, program), row
 
     def _find(self, name: str) -> Row | None:

@@ -31,7 +31,7 @@ def check_arguments(rule: Rule, signatures: Mapping[str, tuple[str, ...]]) -> No
             raise rule.page.where.at("args").at(argument).error(f"no such parameter{hint}")
 
 
-def misspelled(rule: Rule) -> Iterator[str]:
+def misspelled_names(rule: Rule) -> Iterator[str]:
     """Yield a sentence for each name that torch does not have, and that is nearly one of torch's."""
     for match in (match for match in rule.matches if match.kind == "api-use"):
         for name in (*match.sought.get("name", ()), *(row.name for row in match.rows)):

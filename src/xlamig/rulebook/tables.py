@@ -34,7 +34,7 @@ class Row:
     cases: tuple[tuple[Callable[[Fact], bool], Mapping[str, Any]], ...] = ()  # other values for some calls
     confidence: Confidence | None = None  # an upper bound
 
-    def given(self, fact: Fact) -> Row:
+    def row_for(self, fact: Fact) -> Row:
         """The row as it is for this fact."""
         for fits, values in self.cases:
             if fits(fact):

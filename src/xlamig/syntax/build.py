@@ -25,7 +25,7 @@ def build_module(tree: cst.Module, spans: Spans, text: str) -> ir.Module:
     return ir.Module(0, len(text), body, insert_at, tree.default_newline, tree.default_indent)
 
 
-def _parsed(text: str) -> ir.Module:
+def _parse_text(text: str) -> ir.Module:
     """Return the IR of a text within the module."""
     tree = parse(text)
     return build_module(tree, record_spans(tree, text), text)
@@ -224,7 +224,7 @@ class _StatementBuilder(PatternBuilder):
     def _function(self, node: cst.FunctionDef, start: int, end: int) -> ir.Stmt:
         params, body = self.params(node.params), self.suite(node.body)
         if params and body:
-            annotate(params, self.text[params[-1].end : body[0].start], _parsed)
+            annotate(params, self.text[params[-1].end : body[0].start], _parse_text)
         return ir.FunctionDef(
             start,
             end,

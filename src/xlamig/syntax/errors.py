@@ -23,7 +23,7 @@ class Unparsable(Exception):
         self.column = column
 
 
-def explained(error: Unparsable, text: str) -> Unparsable:
+def explain(error: Unparsable, text: str) -> Unparsable:
     """The same error in the words and at the place of Python's own parser: LibCST tells which
     tokens it expected, and of some errors no place."""
     try:

@@ -6,7 +6,7 @@ import warnings
 
 from xlamig import ir
 from xlamig.syntax.build import build_module
-from xlamig.syntax.errors import Unparsable, explained
+from xlamig.syntax.errors import Unparsable, explain
 from xlamig.syntax.parse import deep_recursion, parse, pause_gc
 from xlamig.syntax.spans import record_spans
 
@@ -25,4 +25,4 @@ def module_from_text(text: str) -> ir.Module:
     except RecursionError:
         raise Unparsable("nested too deeply to be analysed", 1, 1) from None
     except Unparsable as error:
-        raise explained(error, text) from None
+        raise explain(error, text) from None

@@ -65,7 +65,7 @@ def module_from_edit(module: ir.Module, edit: Edit) -> ir.Module | None:
         return None
     body, indent = _edited_class(module.body[cut.first], cut, edit), module.indent
     if body is None:
-        piece = _parsed(cut.text, "")
+        piece = _parse_block(cut.text, "")
         if piece is None or _first_code(module.body, edit.before) >= cut.first:
             return None
         body = piece.body
@@ -74,7 +74,7 @@ def module_from_edit(module: ir.Module, edit: Edit) -> ir.Module | None:
                 return None
             indent = piece.indent
         ir.move(piece, cut.start)
-    joined = _joined(module.body, cut, body, edit)
+    joined = _join_blocks(module.body, cut, body, edit)
     return ir.Module(0, len(edit.after), joined, module.insert_at, module.newline, indent)
 
 
@@ -84,18 +84,18 @@ def _edited_class(node: ir.Stmt, cut: _Cut, edit: Edit) -> ir.Block | None:
     if not isinstance(node, ir.ClassDef) or cut.last != cut.first + 1 or not indent:
         return None
     members = _cut(node.body, indent, cut.end, edit)
-    piece = _parsed(_HEADER + members.text, indent) if members else None
+    piece = _parse_block(_HEADER + members.text, indent) if members else None
     if members is None or piece is None:
         return None
     ir.move(piece, members.start - len(_HEADER))
     (parsed,) = piece.body
     assert isinstance(parsed, ir.ClassDef)
     node.end = parsed.end if members.last == len(node.body) else node.end + edit.growth
-    node.body = _joined(node.body, members, parsed.body, edit)
+    node.body = _join_blocks(node.body, members, parsed.body, edit)
     return (node,)
 
 
-def _joined(body: ir.Block, cut: _Cut, new: ir.Block, edit: Edit) -> ir.Block:
+def _join_blocks(body: ir.Block, cut: _Cut, new: ir.Block, edit: Edit) -> ir.Block:
     for statement in body[cut.last :]:
         ir.move(statement, edit.growth)
     return (*body[: cut.first], *new, *body[cut.last :])
@@ -143,7 +143,7 @@ def _indent(statement: ir.Node, text: str) -> str | None:
 # ---------------------------------------------------------------------- pieces
 
 
-def _parsed(text: str, indent: str) -> ir.Module | None:
+def _parse_block(text: str, indent: str) -> ir.Module | None:
     """Return the IR of a piece of a block; None if it is not a sequence of statements indented so."""
     try:
         piece = module_from_text(text)

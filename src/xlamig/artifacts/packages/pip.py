@@ -56,7 +56,7 @@ def read_line(page: Page, text: str, span: Span, *, optional: bool = False) -> I
     except InvalidRequirement as error:
         if not _PLACE.match(text) and not text.endswith((".whl", ".tar.gz", ".zip")):
             problem = str(error).partition("\n")[0].rstrip(":")
-            yield page.malformed(f"`{_shorten(text)}` is no requirement: {problem}", *span)
+            yield page.as_malformed(f"`{_shorten(text)}` is no requirement: {problem}", *span)
             return
         fact = None
         if name := _name_in(text):

@@ -21,7 +21,7 @@ def read_setup_cfg(page: Page) -> Iterator[Fact]:
         parser.read_string(page.text)
     except configparser.Error as error:
         row = getattr(error, "lineno", None) or (getattr(error, "errors", None) or [(1, "")])[0][0]
-        yield page.malformed(f"no valid setup.cfg: {error.message.splitlines()[0]}", page.offset(row))
+        yield page.as_malformed(f"no valid setup.cfg: {error.message.splitlines()[0]}", page.offset(row))
         return
     places = Places(page.text)
     wanted = [("options", key, key in _OPTIONAL) for key in (*_REQUIRED, "tests_require")]

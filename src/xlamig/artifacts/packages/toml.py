@@ -94,10 +94,10 @@ def _read_pipfile_lock(page: Page) -> Iterator[Fact]:
     try:
         data = json.loads(page.text)
     except json.JSONDecodeError as error:
-        yield page.malformed(f"invalid JSON ({error.msg})", error.pos)
+        yield page.as_malformed(f"invalid JSON ({error.msg})", error.pos)
         return
     except RecursionError:
-        yield page.malformed("nested too deeply", 0)
+        yield page.as_malformed("nested too deeply", 0)
         return
     places = Places(page.text)
     for section in ("default", "develop"):
@@ -115,9 +115,9 @@ def _parse_document(page: Page) -> dict[str, Any] | Fact:
         message = str(error)
         found = _WHERE.search(message)
         at = page.offset(int(found[1]), int(found[2])) if found else len(page.text)
-        return page.malformed(f"no valid TOML: {_WHERE.sub('', message).strip()}", at)
+        return page.as_malformed(f"no valid TOML: {_WHERE.sub('', message).strip()}", at)
     except RecursionError:
-        return page.malformed("nested too deeply", 0)
+        return page.as_malformed("nested too deeply", 0)
 
 
 def _requirement_of(page: Page, name: str, wanted: object, span: tuple[int, int], optional: bool) -> Fact:

@@ -50,7 +50,7 @@ def read_dockerfile(page: Page, wanted: Wanted) -> Iterator[Fact]:
                 yield from _command(page, step, body, wanted)
             case word if word not in _INSTRUCTIONS and not is_template(page.text):
                 message = f"`{word[:40]}` is no instruction of a Dockerfile"
-                yield page.malformed(message, step.begin, step.begin + len(word))
+                yield page.as_malformed(message, step.begin, step.begin + len(word))
                 return
 
 

@@ -29,9 +29,9 @@ def read_yaml(page: Page, wanted: Wanted) -> Iterator[Fact]:
         if is_template(page.text):
             return
         mark = error.problem_mark or error.context_mark
-        yield page.malformed(f"no valid YAML: {error.problem or error.context}", mark.index if mark else 0)
+        yield page.as_malformed(f"no valid YAML: {error.problem or error.context}", mark.index if mark else 0)
     except (yaml.YAMLError, RecursionError) as error:
-        yield page.malformed(f"no valid YAML: {_line(error)}", getattr(error, "position", 0))
+        yield page.as_malformed(f"no valid YAML: {_line(error)}", getattr(error, "position", 0))
 
 
 def _line(error: Exception) -> str:
@@ -145,10 +145,10 @@ def read_json(page: Page, wanted: Wanted) -> Iterator[Fact]:
         data = json.loads(page.text)
     except json.JSONDecodeError as error:
         if not is_template(page.text) and not _has_value_per_line(page.text, error):
-            yield page.malformed(f"invalid JSON ({error.msg})", error.pos)
+            yield page.as_malformed(f"invalid JSON ({error.msg})", error.pos)
         return
     except RecursionError:
-        yield page.malformed("nested too deeply", 0)
+        yield page.as_malformed("nested too deeply", 0)
         return
     for key, value in data.items() if isinstance(data, dict) else ():
         inner = [(name, v, key) for name, v in value.items()] if isinstance(value, dict) else []

@@ -95,7 +95,7 @@ class Baseline:
         """A file's name as entries have it."""
         return Path(os.path.relpath(Path(filename).absolute(), self.path.parent.absolute())).as_posix()
 
-    def updated(self, report: Report, is_stale: Callable[[Entry], bool]) -> Baseline:
+    def update(self, report: Report, is_stale: Callable[[Entry], bool]) -> Baseline:
         """With all findings of the report, without the entries that it has outdated."""
         used = self.known(report).used
         kept = [entry for entry in self.entries if not used[entry] and not is_stale(entry)]

@@ -20,7 +20,7 @@ def stale_entries(
     baseline: Baseline, known: Known, report: Report, paths: Sequence[Path], options: Options
 ) -> tuple[FileReport, ...]:
     """The baseline's own report, if an entry is stale."""
-    is_stale = outdated(baseline, report, paths, options)
+    is_stale = outdated_test(baseline, report, paths, options)
     left = dict(known.used)
     events = []
     for entry, span in _placed(baseline):
@@ -36,7 +36,7 @@ def stale_entries(
     return (FileReport(name, tuple(judgement.finding for judgement in judged)),)
 
 
-def outdated(
+def outdated_test(
     baseline: Baseline, report: Report, paths: Sequence[Path], options: Options
 ) -> Callable[[Entry], bool]:
     """Return whether this run would have found what an entry speaks of: another target, a rule that is not

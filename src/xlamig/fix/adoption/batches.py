@@ -155,7 +155,7 @@ class Batches:
         calls = (
             (use, self.tree.parent(arg)) for use in uses if isinstance(arg := self.tree.parent(use), ir.Arg)
         )
-        return any(isinstance(call, ir.Call) and self._given(use, call, 0) for use, call in calls)
+        return any(isinstance(call, ir.Call) and self._gives_tensor(use, call, 0) for use, call in calls)
 
     # ------------------------------------------------------------------ what is a tensor
 
@@ -188,12 +188,12 @@ class Batches:
             case ir.Attribute(attr="data" | "grad"), _:
                 return True
             case ir.Arg(), ir.Call() as call:
-                return self._given(use, call, depth)
+                return self._gives_tensor(use, call, depth)
             case (ir.Binary() | ir.Compare()) as operation, _:
                 return self.known.is_tensor(operation)
         return False
 
-    def _given(self, use: ir.Expr, call: ir.Call, depth: int) -> bool:
+    def _gives_tensor(self, use: ir.Expr, call: ir.Call, depth: int) -> bool:
         kind = self.calls.kind(call)
         if kind == "function":
             return self.calls.canonical(call.func).startswith(

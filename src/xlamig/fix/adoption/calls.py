@@ -41,7 +41,7 @@ class Calls:
         name = self.canonical(node.func)
         if _makes_tensor(name):
             return "tensor"
-        found = _KINDS.get(values.returned(name), "") if name else ""
+        found = _KINDS.get(values.result_of(name), "") if name else ""
         if name.startswith("torch.") and not found:
             return "function"
         return found
@@ -59,7 +59,7 @@ class Calls:
                 return found
             if last_name(base).endswith(("Dataset", "Sampler")):
                 return "dataset"
-            if values.returned(self.canonical(base)) == "module":
+            if values.result_of(self.canonical(base)) == "module":
                 return "module"
         return ""
 
@@ -107,7 +107,7 @@ def _makes_tensor(name: str) -> bool:
     """Return whether a function of torch makes a tensor, and not out of another tensor."""
     if name in values.names("placing", "for-host") or name.endswith("_like"):
         return False
-    if values.returned(name) == "host-tensor":
+    if values.result_of(name) == "host-tensor":
         return name.count(".") == 1
     known = signatures.signature(name) if name.startswith("torch.") else None
     if known is None or "device" not in (*known.positional, *known.keywords) or "tensor" not in known.returns:

@@ -168,11 +168,11 @@ class DeviceValues:
         if "." in name:
             return 0, name
         function = self.tree.function(node)
-        while function is not None and name not in self._bound(function):
+        while function is not None and name not in self._bound_names(function):
             function = self.tree.function(function)
         return (id(function or self.tree.module), name)
 
-    def _bound(self, function: ir.FunctionDef) -> Set[str]:
+    def _bound_names(self, function: ir.FunctionDef) -> Set[str]:
         found = self._names.get(id(function))
         if found is None:
             outside = {n for node in ir.walk(function) if isinstance(node, ir.Scoping) for n in node.names}

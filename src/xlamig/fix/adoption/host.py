@@ -38,7 +38,7 @@ class HostUses:
                 case ir.Call() if self.calls.kind(node) == "foreign":
                     for arg in node.args:
                         if not arg.star and self.known.is_always_tensor(arg.value):
-                            yield from self._copied(arg.value)
+                            yield from self._copy_to_host(arg.value)
                 case ir.Call(
                     func=ir.Attribute(attr="type"),
                     args=(ir.Arg(keyword=None, value=ir.Attribute() as type_),),
@@ -52,11 +52,11 @@ class HostUses:
         """Return whether a chain begins with a call whose result stays on the host."""
         return any(id(node) in self.tensors.stays for node in ir.walk(value))
 
-    def _copied(self, value: ir.Expr) -> Iterator[Edit]:
+    def _copy_to_host(self, value: ir.Expr) -> Iterator[Edit]:
         if isinstance(value, ir.Sequence):
             for element in value.elements:
                 if self.known.is_always_tensor(element):
-                    yield from self._copied(element)
+                    yield from self._copy_to_host(element)
         elif isinstance(value, ir.Name | ir.Attribute | ir.Subscript | ir.Call):
             yield self.context.edit(value.end, value.end, ".cpu()")
         else:

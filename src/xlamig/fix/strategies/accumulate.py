@@ -102,7 +102,7 @@ def _only_start(owner: ir.Node, loop: Loop, name: str) -> ir.Expr | None:
     if len(before) != 1 or any(loop.start <= node.start < loop.end for node in bound):
         return None
     first = before[0]
-    value = _given(first, name)
+    value = _assigned_value(first, name)
     if value is None:
         return None
     inside = (n for n in ir.walk(owner) if isinstance(n, Function) and n is not owner)
@@ -159,11 +159,11 @@ def _starts_as_number(owner: ir.Node, loop: Loop, name: str) -> bool:
             targets = node.targets if isinstance(node, ir.Assign) else (node.target,)
             if any(name == n.id for t in targets for n in ir.walk(t) if isinstance(n, ir.Name)):
                 before = node if before is None or node.start > before.start else before
-    value = _given(before, name)
+    value = _assigned_value(before, name)
     return isinstance(value, ir.Const) and type(value.value) in (int, float)
 
 
-def _given(statement: ir.Node | None, name: str) -> ir.Expr | None:
+def _assigned_value(statement: ir.Node | None, name: str) -> ir.Expr | None:
     """Return what an assignment gives a name: `total = 0`, `total = right = 0`, `total, right = 0, 0`."""
     match statement:
         case ir.Assign(targets=(ir.Sequence(elements=names),), value=ir.Sequence(elements=values)):

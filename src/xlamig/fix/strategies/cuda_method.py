@@ -6,7 +6,7 @@ from xlamig.facts import ApiUse, Argument, Fact
 from xlamig.findings import Edit
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.device import device_expression
-from xlamig.fix.scopes import described
+from xlamig.fix.scopes import describe
 
 _DEFAULT_DEVICE = (None, 0, "cuda", "cuda:0")
 _SAME_IN_TO = {"non_blocking", "memory_format"}
@@ -43,7 +43,7 @@ def _arguments(fact: ApiUse, context: FixContext, device: str, start: int) -> li
     if old_device is None:
         return [context.edit(start, start, f"{device}, " if fact.args else device), *edits]
     if old_device.value.kind not in ("constant", "device") or old_device.value.value not in _DEFAULT_DEVICE:
-        raise FixDeclined(f"it depends on {described(context, old_device.value_span)}")
+        raise FixDeclined(f"it depends on {describe(context, old_device.value_span)}")
     if isinstance(old_device.value.value, bool):
         return None
     return [context.edit(*old_device.value_span, device), *edits]

@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.facts import ApiUse, Fact
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.device import index_of, is_default_device
-from xlamig.fix.scopes import described, path_to
+from xlamig.fix.scopes import describe, path_to
 from xlamig.fix.strategies.device_literal import replace_by_device
 
 
@@ -18,7 +18,7 @@ def device_argument(fact: Fact, options: Options, context: FixContext) -> Draft 
     if argument is None:
         return None
     if not isinstance(path_to(context.module, *argument.value_span)[-1], ir.Const):
-        raise FixDeclined(f"it depends on {described(context, argument.value_span)}")
+        raise FixDeclined(f"it depends on {describe(context, argument.value_span)}")
     device = str(argument.value.value)
     if not is_default_device(device, "constant"):
         return None

@@ -25,7 +25,7 @@ def placed_in_place(
         return None
     device = partial(written_device, context, fact)
     placements = Placements(context, device)
-    for root in _guarded(node, asked):
+    for root in _guarded_code(node, asked):
         placements.rewrite(root, lambda _: None)
     if not placements.count:
         return None
@@ -48,7 +48,7 @@ def device_of_tensor(fact: Fact, options: Options, context: FixContext) -> Draft
         return None
     text = context.text((node.test.value.start, node.test.value.end))
     placements = Placements(context, partial(_of_tensor, context, node, text))
-    for root in _guarded(node, test):
+    for root in _guarded_code(node, test):
         placements.rewrite(root, lambda _: None)
     if not placements.count:
         return None
@@ -58,7 +58,7 @@ def device_of_tensor(fact: Fact, options: Options, context: FixContext) -> Draft
     return Draft(f"Follow `{text}` to its device, whichever it is", tuple(edits))
 
 
-def _guarded(node: ir.If | ir.IfExp, asked: Span) -> tuple[ir.Node, ...]:
+def _guarded_code(node: ir.If | ir.IfExp, asked: Span) -> tuple[ir.Node, ...]:
     """Return what the test guards: the branch for CUDA, or a whole selection."""
     if isinstance(node, ir.IfExp):
         return (node,)
@@ -67,7 +67,9 @@ def _guarded(node: ir.If | ir.IfExp, asked: Span) -> tuple[ir.Node, ...]:
 
 def _guarded_calls(node: ir.If | ir.IfExp, asked: Span) -> Iterator[ir.Call]:
     denied = _is_denied(node.test, asked)
-    roots = (node.orelse if denied else node.body,) if isinstance(node, ir.IfExp) else _guarded(node, asked)
+    roots = (
+        (node.orelse if denied else node.body,) if isinstance(node, ir.IfExp) else _guarded_code(node, asked)
+    )
     for root in roots:
         yield from _outermost_calls(root)
 

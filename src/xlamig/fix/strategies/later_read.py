@@ -11,7 +11,7 @@ from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import after_newline, line_end, line_start
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.loops import Loop
-from xlamig.fix.losses import differentiated
+from xlamig.fix.losses import differentiated_names
 from xlamig.fix.names import last_name, names_bound, names_read
 from xlamig.fix.scopes import block_of, dotted_name, path_to, statement_at
 from xlamig.knowledge import helpers
@@ -41,13 +41,13 @@ def read_after_boundary(fact: Fact, options: Options, context: FixContext) -> Dr
     if statement is None or block is None or loop is None:
         return None
     passed = _up_to_boundary(block, statement)
-    recorded = _recorded(statement) or (_checked(statement) if options.get("stops") else None)
+    recorded = _recorded_values(statement) or (_checked_values(statement) if options.get("stops") else None)
     if not passed or recorded is None or not _is_apart(statement, recorded, passed, loop):
         return None
-    return _moved(context, statement, passed[-1])
+    return _move_line(context, statement, passed[-1])
 
 
-def _moved(context: FixContext, statement: ir.Stmt, boundary: ir.Stmt) -> Draft | None:
+def _move_line(context: FixContext, statement: ir.Stmt, boundary: ir.Stmt) -> Draft | None:
     """Return the draft that moves the line of a statement; None if the statement shares its line."""
     text = context.source.text
     start, end = line_start(text, statement.start), line_end(text, statement.end)
@@ -67,7 +67,7 @@ def _up_to_boundary(block: ir.Block, statement: ir.Stmt) -> Sequence[ir.Stmt]:
     """Return the statements after `statement` to the boundary; none if anything but an update is there."""
     rest = block[next(i for i, s in enumerate(block) if s is statement) + 1 :]
     for index, one in enumerate(rest):
-        if _called(one) in _BOUNDARIES:
+        if _called_name(one) in _BOUNDARIES:
             return rest[: index + 1]
         if not _is_update(one) and not _meter(one):
             break
@@ -85,10 +85,10 @@ def _meter(statement: ir.Stmt) -> str:
 def _is_update(statement: ir.Stmt) -> bool:
     if isinstance(statement, ir.If):
         return all(map(_is_update, (*statement.body, *statement.orelse)))
-    return _called(statement) in _UPDATES
+    return _called_name(statement) in _UPDATES
 
 
-def _called(statement: ir.Stmt) -> str:
+def _called_name(statement: ir.Stmt) -> str:
     """Return the last name of the function that a statement calls; "" if it does more."""
     if isinstance(statement, ir.ExprStmt | ir.Assign) and isinstance(statement.value, ir.Call):
         return last_name(statement.value.func)
@@ -97,7 +97,7 @@ def _called(statement: ir.Stmt) -> str:
 
 def _is_apart(statement: ir.Stmt, recorded: Sequence[ir.Expr], passed: Sequence[ir.Stmt], loop: Loop) -> bool:
     """Return whether a statement reads the loss alone, and has nothing else to do with those it passes."""
-    losses = differentiated(loop)
+    losses = differentiated_names(loop)
     known = losses | _SETTINGS | _LIBRARIES | set(_counters(loop))
     bound = {name for one in passed for node in ir.walk(one) for name in names_bound(node)}
     meters = set(filter(None, map(_meter, passed)))
@@ -107,7 +107,7 @@ def _is_apart(statement: ir.Stmt, recorded: Sequence[ir.Expr], passed: Sequence[
     return all(set(_leaves(part)) <= known for part in recorded)
 
 
-def _recorded(statement: ir.Stmt) -> Sequence[ir.Expr] | None:
+def _recorded_values(statement: ir.Stmt) -> Sequence[ir.Expr] | None:
     """Return what a statement prints or keeps; None if it may do something else."""
     match statement:
         case ir.ExprStmt(value=ir.Call(func=func, args=args)) if _is_recorder(func):
@@ -117,13 +117,13 @@ def _recorded(statement: ir.Stmt) -> Sequence[ir.Expr] | None:
     return None
 
 
-def _checked(statement: ir.Stmt) -> Sequence[ir.Expr] | None:
+def _checked_values(statement: ir.Stmt) -> Sequence[ir.Expr] | None:
     """Return what `assert ok` and `if bad: raise ...` test and tell; None if more than a record is made."""
     match statement:
         case ir.Assert(test=test, message=message):
             return [test, *([message] if message else [])]
         case ir.If(test=test, body=(*before, last), orelse=()):
-            parts = [_stopping(last), *map(_recorded, before)]
+            parts = [_stopping(last), *map(_recorded_values, before)]
             return [test, *(one for part in parts for one in part or ())] if None not in parts else None
     return None
 

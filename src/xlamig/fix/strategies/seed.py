@@ -7,7 +7,7 @@ import re
 from xlamig import ir
 from xlamig.facts import ApiUse, Fact
 from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.imports import joined, line_start
+from xlamig.fix.imports import line_start, share_line
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.scopes import block_of
 from xlamig.fix.xla_calls import xla_statement
@@ -54,7 +54,7 @@ def _statement(fact: Fact, context: FixContext) -> ir.ExprStmt | None:
             (value.start, value.end)
         )
         index = next(i for i, s in enumerate(block) if s is node)
-        shared = index + 1 < len(block) and joined(text, node.end, block[index + 1].start)
+        shared = index + 1 < len(block) and share_line(text, node.end, block[index + 1].start)
         own_line = not text[line_start(text, node.start) : node.start].strip()
         return node if pure and own_line and not shared else None
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import Fact, Span
 from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.imports import after_newline, joined, line_end, line_start
+from xlamig.fix.imports import after_newline, line_end, line_start, share_line
 from xlamig.fix.scopes import block_of
 from xlamig.fix.template import fill
 
@@ -80,9 +80,9 @@ def _statement_span(context: FixContext, block: ir.Block, statement: ir.Stmt) ->
     index = next(i for i, s in enumerate(block) if s is statement)
     if len(block) == 1 and block is not context.module.body:
         return statement.start, statement.end
-    if index and joined(text, block[index - 1].end, statement.start):
+    if index and share_line(text, block[index - 1].end, statement.start):
         return block[index - 1].end, statement.end
-    if index + 1 < len(block) and joined(text, statement.end, block[index + 1].start):
+    if index + 1 < len(block) and share_line(text, statement.end, block[index + 1].start):
         return statement.start, block[index + 1].start
     start, end = line_start(text, statement.start), line_end(text, statement.end)
     if text[start : statement.start].strip():

@@ -22,7 +22,7 @@ def tensor_type(fact: Fact, options: Options, context: FixContext) -> Draft | No
     path = path_to(context.module, *fact.parts.get("callee", fact.span))
     match path[-2:]:
         case [ir.IfExp(body=ir.Attribute(), orelse=ir.Attribute()) as choice, _]:
-            device = partial(_chosen, context, fact, choice)
+            device = partial(_choose_type, context, fact, choice)
             root: ir.Node = choice
         case [ir.Assign(targets=(ir.Name(id=name),)), _] if len(bindings(context.module, name)) > 1:
             return None
@@ -38,7 +38,7 @@ def tensor_type(fact: Fact, options: Options, context: FixContext) -> Draft | No
     return Draft(message, tuple(placements.edits), placements.creates)
 
 
-def _chosen(context: FixContext, fact: Fact, choice: ir.IfExp, place: Span, index: str) -> Expression:
+def _choose_type(context: FixContext, fact: Fact, choice: ir.IfExp, place: Span, index: str) -> Expression:
     setting = dotted_name(choice.test)
     if (
         not setting.lstrip(".")

@@ -28,7 +28,7 @@ class NoDevice:
 
     def in_call(self, node: ir.Call, dotted: str | None, place: CodeContext) -> None:
         """Remember a call that builds an optimizer."""
-        if dotted is not None and values.returned(dotted) == "optimizer" and _CLASS.search(dotted):
+        if dotted is not None and values.result_of(dotted) == "optimizer" and _CLASS.search(dotted):
             self.optimizers.append((node, place))
 
     def absence(self, trains: bool, visit: Visit) -> Iterator[DeviceChoice]:

@@ -94,7 +94,7 @@ def _is_called_dtype(args: Args) -> bool:
 def _of_class(given: AbstractValue) -> AbstractValue | None:
     """Return the device that `x.type(torch.FloatTensor)` moves to; None for a dtype."""
     named = given.ref if given.kind == "api" else given.const
-    word = table.returned(named) if isinstance(named, str) else ""
+    word = table.result_of(named) if isinstance(named, str) else ""
     return _HOST if word == "host-tensor" else DEVICE if word == "device-tensor" else None
 
 

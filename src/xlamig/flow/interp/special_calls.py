@@ -82,7 +82,7 @@ class SpecialCalls:
         if name.startswith("math.") and args.positional and args.positional[0].kind == "tensor":
             self.reads.host(node, args.positional[0], "builtin", name, args.node(0))
             return AbstractValue("number", cause="read", sure=args.positional[0].sure)
-        if name.startswith("math.") or table.returned(name) == "of-numbers":
+        if name.startswith("math.") or table.result_of(name) == "of-numbers":
             return of_numbers(args.positional)
         if name == f"torch.__future__.{FLAG}":
             flag = args.get(0)

@@ -90,7 +90,7 @@ class TorchCalls:
             return made
         if table.makes_arrays(name):
             self.reads.arrays(args, name)
-        word = table.returned(name)
+        word = table.result_of(name)
         if word == "partial":
             return self._partial(args, node)
         if name.startswith("numpy.") and word in ("array", "array-of", "padded-array", "greatest"):

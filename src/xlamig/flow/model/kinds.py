@@ -24,7 +24,7 @@ _OTHER_LIBRARY = re.compile(
 @cache
 def made_by(dotted: str) -> str:
     """Return what a call of a canonical name makes: "module", "optimizer", "tensor"; "" for anything else."""
-    word = table.returned(dotted)
+    word = table.result_of(dotted)
     if word not in ("", "signature", "first", "copy"):
         return _WORDS.get(word, "")
     returns = signatures.returns(dotted)
@@ -40,12 +40,12 @@ def is_module_class(dotted: str) -> bool:
 
 def is_wrapper_class(dotted: str) -> bool:
     """Return whether an object of a class of this name runs the module that it is given."""
-    return table.returned(dotted) == "wrapped-module"
+    return table.result_of(dotted) == "wrapped-module"
 
 
 def is_distribution_class(dotted: str) -> bool:
     """Return whether a base class of this name makes a class a distribution of torch."""
-    return table.returned(dotted) == "distribution"
+    return table.result_of(dotted) == "distribution"
 
 
 def is_trainer_class(dotted: str) -> bool:

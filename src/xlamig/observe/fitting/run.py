@@ -39,11 +39,11 @@ def fit(program: Program, question: Question, say: Say) -> Fit:
     with _Captures(program, question, say) as captures:
         if not question.sizes:
             found = captures.plain()
-            graphs = [GraphFit(graph, captures.compiled(graph)) for graph in found.graphs]
+            graphs = [GraphFit(graph, captures.compile_all(graph)) for graph in found.graphs]
         else:
             steps = [(captures.of(size).graphs[0], size) for size in question.sizes]
             found = captures.of(question.sizes[0])
-            graphs = [GraphFit(graph, captures.compiled(graph), size) for graph, size in steps]
+            graphs = [GraphFit(graph, captures.compile_all(graph), size) for graph, size in steps]
         if question.save is not None:
             keep([one.graph for one in graphs], question.save)
         largest = tuple(_largest(target, captures) for target in question.targets) if question.largest else ()
@@ -85,7 +85,7 @@ class _Captures:
             self.found[size] = capture.capture(program, self.question.asked, inside)
         return self.found[size]
 
-    def compiled(self, graph: Graph) -> tuple[Compiled, ...]:
+    def compile_all(self, graph: Graph) -> tuple[Compiled, ...]:
         return tuple(self.compile(graph, target) for target in self.question.targets)
 
     def compile(self, graph: Graph, target: Target) -> Compiled:

@@ -36,7 +36,7 @@ def read(uploads: bool = True) -> tuple[int, int, int, int]:
 
 
 @contextmanager
-def uncounted() -> Iterator[None]:
+def without_counting() -> Iterator[None]:
     """Leave out what happens within: it is ours and not the program's."""
     global _uncounted
     before = read()

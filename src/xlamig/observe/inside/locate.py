@@ -43,7 +43,7 @@ class Locate(TorchFunctionMode):
             marks = [fingerprint(tensor) for tensor in tensors]
         self.operations.append((resolve_name(func) or str(func), innermost(), marks))
 
-    def found(self) -> list[dict[str, Any]]:
+    def located_tensors(self) -> list[dict[str, Any]]:
         return [
             {"name": name, "place": place(site), "values": marks} for name, site, marks in self.operations
         ]

@@ -58,7 +58,7 @@ class Modules:
         for module in alive:
             if id(module) in inner or not any(True for _ in _tensors(module)):
                 continue
-            module = unwrapped(module)
+            module = unwrap(module)
             name = type(module).__name__
             counts[name] = counts.get(name, 0) + 1
             yield (name if counts[name] == 1 else f"{name}#{counts[name]}"), module
@@ -75,7 +75,7 @@ def _tensors(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     yield from module.named_buffers(remove_duplicate=False)
 
 
-def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
+def unwrap(module: torch.nn.Module) -> torch.nn.Module:
     """The module inside wrappers that add no parameters."""
     while type(module).__name__ in _WRAPPERS:
         module = next(iter(module._modules.values()))

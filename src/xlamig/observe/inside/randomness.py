@@ -101,5 +101,5 @@ def _on_cpu(value: Any, is_unread: bool) -> Any:
         return value
     if is_unread:
         return torch.empty_like(value, device="cpu")
-    with counters.uncounted():
+    with counters.without_counting():
         return value.cpu()

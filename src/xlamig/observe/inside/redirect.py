@@ -64,9 +64,9 @@ class Redirect:
         for module, prefix in ((torch.cuda, "torch.cuda"), (torch.cuda.nvtx, "torch.cuda.nvtx")):
             for name, function in list(vars(module).items()):
                 if isinstance(function, FunctionType) and not name.startswith("_"):
-                    setattr(module, name, self._told(f"{prefix}.{name}", function))
+                    setattr(module, name, self._report_calls(f"{prefix}.{name}", function))
 
-    def _told(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _report_calls(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def told(*args: Any, **kwargs: Any) -> Any:
             if frames.called_by_user():

@@ -191,7 +191,7 @@ class Training:
             "outputs": snapshot.evaluation_outputs(self.modules),
             "saved": [{"place": place(one["site"]), "on_xla": one["on_xla"]} for one in self.saved],
             "unsaved": snapshot.round_trip(self.modules),
-            "operations": self.locate.found() if self.locate else [],
+            "operations": self.locate.located_tensors() if self.locate else [],
         })  # fmt: skip
 
 

@@ -79,7 +79,7 @@ class DryRun(TorchDispatchMode):
             self._note("host-read", func)
             return torch.zeros(args[0].shape, dtype=kwargs.get("dtype") or args[0].dtype)
         if name == "_to_copy" and not isinstance(args[0], OnTpu):
-            return placed(args[0], kwargs.get("dtype"))
+            return place(args[0], kwargs.get("dtype"))
         if depends_on_values(func, args, kwargs):
             self._note("dynamic-shape", func)
             if name != "index":
@@ -127,7 +127,7 @@ class DryRun(TorchDispatchMode):
         self.log.note(kind, f"aten::{func._opname}", message, sys._getframe(2))
 
 
-def placed(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> OnTpu:
+def place(tensor: torch.Tensor, dtype: torch.dtype | None = None) -> OnTpu:
     """A copy on the device."""
     return OnTpu(_empty(tensor.shape, dtype or tensor.dtype).held)
 

@@ -57,5 +57,5 @@ class RankCall(Fact):
 
     kind: ClassVar[str] = "rank-call"
 
-    effect: Literal["collective", "model", "parameters", "save", "read", "file"]
+    effect: Literal["collective", "model", "parameters", "update", "save", "read", "file"]
     callee: str

@@ -232,3 +232,59 @@ def test_lightning_ends_the_step_before_most_hooks(hook: str, base: str, found: 
     text = IMPORTS + HOOKS.replace("HOOK", hook).replace("pl.Callback", base)
     every = facts_of(module_from_text(text), text, "hooks", False, Interest(), {}).facts
     assert [fact.effect for fact in every if isinstance(fact, RankCall)] == found
+
+AVERAGE = """
+class Average:
+    def __init__(self, model):
+        self.module = copy.deepcopy(model)
+
+    def update(self, model):
+        for mine, new in zip(self.module.parameters(), model.parameters()):
+            WRITE
+
+    def count(self, model):
+        return sum(p.numel() for p in model.parameters())
+
+mean = Average(model)
+kept = Average(model) if dist.get_rank() == 0 else None
+"""
+
+
+def effects_of_average(
+    step: str, write: str = "mine.mul_(0.9).add_(new, alpha=0.1)", average: str = AVERAGE
+) -> list[str]:
+    text = "import copy\n" + IMPORTS + TRAINING.replace("STEP", step.replace("\n", "\n            "))
+    text = text.replace("EPOCH", "pass")
+    text = text.replace("def validate", average.replace("WRITE", write) + "\ndef validate")
+    return [fact.effect for fact in facts_of_text(text) if isinstance(fact, RankCall)]
+
+
+@pytest.mark.parametrize("guard", ["rank == 0", "kept", "kept is not None"])
+def test_reports_an_average_of_the_weights_on_one_rank(guard: str) -> None:
+    assert effects_of_average(f"if {guard}: mean.update(model)") == ["update"]
+
+
+@pytest.mark.parametrize(
+    "write",
+    ["mine.data.mul_(0.9)", "mine.data = 0.9 * mine.data", "mine.copy_(0.9 * mine)", "mine *= 0.9"],
+)
+def test_knows_the_ways_to_write_an_average(write: str) -> None:
+    assert effects_of_average("if rank == 0: mean.update(model)", write) == ["update"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "mean.update(model)",
+        "torch_xla.sync()\nif rank == 0: mean.update(model)",
+        "if rank == 0: mean.count(model)",
+        "if kept is None: mean.count(model)",
+    ],
+)
+def test_reports_no_average_that_all_ranks_make_or_that_is_a_graph_of_its_own(step: str) -> None:
+    assert effects_of_average(step) == []
+
+
+def test_reports_no_average_on_the_host() -> None:
+    text = AVERAGE.replace("copy.deepcopy(model)", "copy.deepcopy(model).cpu()")
+    assert effects_of_average("if rank == 0: mean.update(model)", "mine.mul_(0.9)", text) == []

@@ -8,6 +8,7 @@ from xlamig.flow.interp.domain import LIKELY, MISSING, ON_HOST, AbstractValue, M
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.one_rank import note_updated
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
 from xlamig.flow.interp.reads import VALUE_SIZES
 from xlamig.flow.interp.state import State
@@ -53,6 +54,8 @@ class Assignment:
         owner = m.semantics.evaluate(target.value)
         path = path_of(target)
         self.moves.attribute(target, owner, thing, value)
+        if target.attr == "data" and owner.kind == "tensor":
+            note_updated(m, target, owner)
         record_growth_of(m, thing, f".{target.attr}")
         if thing.cause in ("dynamic", *VALUE_SIZES) and m.frame.scope.name.endswith(".__init__"):
             thing = thing.replace(cause="")  # read once, and the same every step

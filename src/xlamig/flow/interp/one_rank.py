@@ -20,7 +20,7 @@ from xlamig.knowledge import values as table
 REDUCED = "a collective writes this: "
 OPEN_FILE = "open-file"
 """The `ref` of a file that is open for writing."""
-What = Literal["collective", "model", "parameters", "save", "read", "file"]
+What = Literal["collective", "model", "parameters", "update", "save", "read", "file"]
 
 
 class OneRank:
@@ -41,6 +41,8 @@ class OneRank:
             result = run(node)
         m.effects.update(effects)
         effect = _all_ranks_need(effects, synced)
+        if effect is None and not synced and effects.happens(Effect.UPDATE) and m.frequency == "step":
+            effect = "update"
         if effect is None and not synced and effects.happens(Effect.READ) and self._takes_model(node):
             effect = "parameters"
         if effect is not None and reported == self._reported:
@@ -98,6 +100,15 @@ class OneRank:
         text = short(self.m.source(node.func if isinstance(node, ir.Call) else node))
         self._reported += 1
         self.m.record(RankCall, node, LIKELY, self.m.one_rank, effect=effect, callee=text)
+
+
+def note_updated(m: State, written: ir.Expr, tensor: AbstractValue) -> None:
+    """Note that the program changes a tensor in place, if it is a parameter or what a state_dict holds."""
+    match written:
+        case ir.Attribute(value=ir.Name() | ir.Attribute() as inner, attr="data"):
+            tensor = m.semantics.evaluate(inner)
+    if tensor.trait in (Mark.PARAMETER, Mark.STATE) and tensor.place != "host":
+        m.effects.add(Effect.UPDATE)
 
 
 def called_by_both(node: ir.If) -> frozenset[str]:

@@ -28,6 +28,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.domain.shapes import broadcast
 from xlamig.flow.interp.lengths import LASTING, is_varied_array, joined, rounded, times
 from xlamig.flow.interp.masks import as_mask
+from xlamig.flow.interp.one_rank import note_updated
 from xlamig.flow.interp.operand_checks import divides_complex
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import dtype_with_number, joined_dtype
@@ -82,6 +83,8 @@ class Operators:
         if isinstance(node.target, ir.Subscript) and old.kind == "tensor":
             self.m.semantics.store(node.target, new, node.value, operator=node.op)
             return
+        if old.kind == "tensor":
+            note_updated(self.m, node.target, old)
         result = self.combined(node.op, old, new, node)
         if old.kind == "sequence" and node.op == "+":
             result = result.replace(trait=Mark.APPENDED)

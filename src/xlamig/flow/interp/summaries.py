@@ -46,7 +46,7 @@ _PUBLIC = frozenset(
     {Effect.STEP_LOOP, Effect.BATCH, Effect.BACKWARD, Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP}
     | {Effect.ZERO_GRAD, Effect.MODEL_CALL, Effect.SYNC, Effect.FRAMEWORK, Effect.WORK, Effect.READ}
     | {Effect.RESULT_READ}
-    | {Effect.STEP_READ, Effect.SETTLED, Effect.TIE, Effect.COLLECTIVE, Effect.SAVE}
+    | {Effect.STEP_READ, Effect.SETTLED, Effect.TIE, Effect.COLLECTIVE, Effect.SAVE, Effect.UPDATE}
 )
 """The effects that a caller in another module learns of."""
 _RESULTS = frozenset({"number", "bool", "text", "none", "foreign", "loader", "device", "optimizer", "module"})

@@ -32,6 +32,7 @@ from xlamig.flow.interp.domain.shapes import UNKNOWN
 from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.on_host import computed_const
+from xlamig.flow.interp.one_rank import note_updated
 from xlamig.flow.interp.operand_checks import checks
 from xlamig.flow.interp.reads import SIZES, Reads, keeps, sureness
 from xlamig.flow.interp.receivers import record_receiver
@@ -81,6 +82,8 @@ class Tensors:
         if name in ("register_hook", "register_post_accumulate_grad_hook"):
             self.moves.marked(owner, "hook", node)
             return TOP
+        if name.endswith("_") and name != "requires_grad_":
+            note_updated(self.m, node.func.value, owner)
         if name == "copy_":
             return self.transfers.record_copy(owner, args, node)
         if name in ("size", "dim", "numel", "nelement"):

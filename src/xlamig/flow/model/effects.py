@@ -23,6 +23,7 @@ class Effect(Enum):
     SETTLED       leaves no device work queued that nothing waited for
     STEP_READ     reads a tensor on the device, as often as the step runs
     TIE           gives two parts of a module one weight
+    UPDATE        changes parameters in place, without an optimizer, as an average of the weights does
     """
 
     # Members are singletons: hashing by identity keeps Enum's own hash, a Python call, off the hot path.
@@ -50,6 +51,7 @@ class Effect(Enum):
     SYNC_INSIDE = "sync-inside"
     TIE = "tie"
     TRANSFER = "transfer"
+    UPDATE = "update"
     WORK = "work"
     XLA_OPTIMIZER_STEP = "xla-optimizer-step"
     ZERO_GRAD = "zero-grad"

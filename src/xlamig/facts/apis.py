@@ -15,7 +15,8 @@ class ApiUse(Fact):
     `name` is canonical: "torch.cuda.synchronize"; a method has its receiver's class in front,
     "Tensor.cuda", "Module.cuda", "unknown.cuda"; a setting that is read is "setting.gpus". The
     callee of a call matched by a keyword alone may be "unknown". `spelled` is the source text. via
-    "forward": an object of the class `name` is called; "operator": an operator does what `name` does.
+    "forward": an object of the class `name` is called; "operator": an operator does what `name` does;
+    "option": an option holds what `name` returns.
     """
 
     kind: ClassVar[str] = "api-use"
@@ -23,7 +24,16 @@ class ApiUse(Fact):
     name: str
     spelled: str
     via: Literal[
-        "call", "reference", "import", "decorator", "assignment", "except", "with", "forward", "operator"
+        "call",
+        "reference",
+        "import",
+        "decorator",
+        "assignment",
+        "except",
+        "with",
+        "forward",
+        "operator",
+        "option",
     ]
     args: tuple[Argument, ...] = ()
     complete: bool = True  # False with *args or **kwargs: an absent argument may be there

@@ -101,6 +101,7 @@ ContextTag = Literal[
     "handover",  # in a function that does something on one rank, or reads or writes files: others may wait
     "condition",  # in the test of if, while, assert, a ternary; an operand of and, or, not
     "comparison",
+    "shared-work",  # in the test of an if that wraps a model for several processes, or runs a collective
     "divisor",  # what `/`, `//` or `%` divides by
     "alignment",  # what `%` divides by a number
     "isinstance",  # in the second argument of isinstance or issubclass

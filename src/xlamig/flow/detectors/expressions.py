@@ -14,6 +14,7 @@ from xlamig.flow.detectors.consumers import logs
 from xlamig.flow.detectors.cuda_required import CudaRequired
 from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.flags import Flags
+from xlamig.flow.detectors.gpu_counts import GpuCounts
 from xlamig.flow.detectors.half import HalfPrecision
 from xlamig.flow.detectors.narrowing import Narrowing
 from xlamig.flow.detectors.no_device import NoDevice
@@ -52,6 +53,7 @@ class Expressions:
         self.branches = Branches(analysis)
         self.flags = Flags(analysis, self.selections)
         self.cuda_required = CudaRequired(analysis, narrowing.guards, self.selections)
+        self.gpu_counts = GpuCounts(analysis)
         self.half = HalfPrecision(analysis)
         self.no_device = NoDevice(analysis)
         self.backends = Backends(analysis)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Guard, Span, Why
+from xlamig.flow.detectors.gpu_counts import shares_work
 from xlamig.flow.detectors.mirrored import only_logs
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.frequency_guards import FrequencyGuards
@@ -37,6 +38,8 @@ class Narrowing:
     def test(self, node: ir.If, place: CodeContext) -> CodeContext:
         """The place of the test of a statement, which may decide no more than what is logged."""
         branches = (*node.body, *node.orelse)
+        if shares_work(node.body):
+            return place.within("condition", "shared-work")
         logs = all(map(only_logs, branches)) and any(isinstance(part, ir.ExprStmt) for part in branches)
         return place.within("condition", "log") if logs else place.within("condition")
 

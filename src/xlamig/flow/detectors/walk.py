@@ -258,6 +258,7 @@ class Walk:
         self.detectors.add(self.detectors.flags.in_branches(node, place))
         self.detectors.add(self.detectors.branches.statement(node, after, place))
         self.detectors.add(self.detectors.branches.choice(node, place))
+        self.detectors.add(self.detectors.gpu_counts.statement(node, place))
         self.detectors.add(self.detectors.half.statement(node, place))
         self.detectors.add(self.detectors.cuda_required.statement(node, after, place))
         self.detectors.visit(node.test, self.narrowing.test(node, place))

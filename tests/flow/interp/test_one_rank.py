@@ -233,6 +233,7 @@ def test_lightning_ends_the_step_before_most_hooks(hook: str, base: str, found: 
     every = facts_of(module_from_text(text), text, "hooks", False, Interest(), {}).facts
     assert [fact.effect for fact in every if isinstance(fact, RankCall)] == found
 
+
 AVERAGE = """
 class Average:
     def __init__(self, model):

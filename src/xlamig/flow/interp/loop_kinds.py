@@ -14,6 +14,7 @@ from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.scopes import path_of
 
+WITHOUT_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode"})
 _FEW = 4
 _BUILTINS = frozenset(dir(builtins))
 _OPTIMIZER_STEPS = (Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP)
@@ -82,13 +83,15 @@ class LoopKinds:
         if effects.happens(Effect.STEP_LOOP):
             return "epoch"
         if (
-            Effect.MODEL_CALL in effects.must
+            (Effect.MODEL_CALL in effects.must or self._calls_part_in_turn(node, effects))
             and self.m.frequency != "step"
             and not self.m.forwards
             and not self._over_modules(iterable)
             and not self._runs_once(node)
         ):
             kind = self._kind_of_inference(node, iterable, effects, before, after)
+            if kind != "decoding" and Effect.MODEL_CALL not in effects.must:
+                return "graph-breaking" if runs_graph(effects) else "plain"
             if kind == "decoding" or iterable.kind != "sequence" or not self._in_step(node):
                 return kind
         return "graph-breaking" if runs_graph(effects) else "plain"
@@ -119,6 +122,30 @@ class LoopKinds:
             for name, thing in after.items()
         )
         return "decoding" if fed_back else "evaluation"
+
+    def _calls_part_in_turn(self, node: ir.For | ir.While, effects: Effects) -> bool:
+        """Return whether a method without gradients calls one part of its module again and again, as the
+        sampling loop of a diffusion model does, and not its layers one after another."""
+        owner, function = self.m.frame.owner, self.m.frame.scope.node
+        if Effect.PART_CALL not in effects.must or owner is None or not owner.is_module:
+            return False
+        if not isinstance(function, ir.FunctionDef) or not self._without_gradients(function, node):
+            return False
+        calls = (part for statement in node.body for part in ir.walk(statement) if isinstance(part, ir.Call))
+        return not any(
+            isinstance(call.func, ir.Subscript) or path_of(call.func) == "getattr" for call in calls
+        )
+
+    def _without_gradients(self, function: ir.FunctionDef, node: ir.Node) -> bool:
+        """Return whether a function, or a `with` in it around a node, computes no gradients."""
+        around = (
+            item.value
+            for part in ir.path_down(function, node)
+            if isinstance(part, ir.With)
+            for item in part.items
+        )
+        modes = (mode.func if isinstance(mode, ir.Call) else mode for mode in (*function.decorators, *around))
+        return any(self.m.names.dotted(mode, self.m.frame.scope) in WITHOUT_GRADIENTS for mode in modes)
 
     def _runs_once(self, node: ir.For | ir.While) -> bool:
         """Return whether the caller asks for a single iteration: `range(steps)` with `steps=1`."""

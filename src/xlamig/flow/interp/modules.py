@@ -190,6 +190,9 @@ class Modules:
         held = args.tensors()
         if name and table.name_like("module").search(name) and held and not self._makes(args, node):
             return self.output(args, node, LIKELY)
+        if held and is_part(self.m, node):
+            self.m.effects.add(Effect.PART_CALL)
+            self.m.work(self._place(args, None))
         return self.opaque.result(node, args)
 
     # ------------------------------------------------------------------ methods

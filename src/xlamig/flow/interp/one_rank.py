@@ -102,8 +102,11 @@ class OneRank:
         self.m.record(RankCall, node, LIKELY, self.m.one_rank, effect=effect, callee=text)
 
 
-def note_updated(m: State, written: ir.Expr, tensor: AbstractValue) -> None:
-    """Note that the program changes a tensor in place, if it is a parameter or what a state_dict holds."""
+def note_updated(m: State, written: ir.Expr, tensor: AbstractValue, method: str = "_") -> None:
+    """Note that the program changes a tensor in place, by a method if one is named, if the tensor is a
+    parameter or what a state_dict holds."""
+    if not method.endswith("_") or method == "requires_grad_":
+        return
     match written:
         case ir.Attribute(value=ir.Name() | ir.Attribute() as inner, attr="data"):
             tensor = m.semantics.evaluate(inner)

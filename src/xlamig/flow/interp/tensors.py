@@ -82,8 +82,7 @@ class Tensors:
         if name in ("register_hook", "register_post_accumulate_grad_hook"):
             self.moves.marked(owner, "hook", node)
             return TOP
-        if name.endswith("_") and name != "requires_grad_":
-            note_updated(self.m, node.func.value, owner)
+        note_updated(self.m, node.func.value, owner, name)
         if name == "copy_":
             return self.transfers.record_copy(owner, args, node)
         if name in ("size", "dim", "numel", "nelement"):
@@ -174,9 +173,8 @@ class Tensors:
         if owner is None and not operands:
             result = self._made(last, args, result, node)
         if self.costs.is_dynamic(last, args.all if owner is not None else args.all[1:]):
-            result = result.replace(
-                cause="dynamic", shape=None, dtype="" if last == "masked_select" else "int"
-            )
+            dtype = "" if last == "masked_select" else "int"
+            result = result.replace(cause="dynamic", shape=None, dtype=dtype)
             tupled = args.keywords.get("as_tuple")
             if last == "where" or (tupled is not None and tupled.const is True):
                 result = AbstractValue("sequence", element=result.replace(shape=(UNKNOWN,)))

@@ -97,11 +97,13 @@ class FrequencyGuards:
                     return held
                 each = all(f is not None or a for f, a in zip(found, alone, strict=True))
                 return not held if each and (not held) in found else None
-            case ir.IfExp(test=asked, orelse=ir.Const(value=None)):  # `ema = EMA(model) if rank == 0 else None`
+            case ir.IfExp(
+                test=asked, orelse=ir.Const(value=None)
+            ):  # `ema = EMA(model) if rank == 0 else None`
                 return True if self._is_first(asked, scope, depth) else None
             case ir.Compare(left=left, ops=("is" | "is not" as op,), comparators=(ir.Const(value=None),)):
-                held = self._is_first(left, scope, depth)  # `if ema is not None`
-                return op == "is not" if held else None
+                made = self._is_first(left, scope, depth)  # `if ema is not None`
+                return op == "is not" if made else None
             case ir.Compare(left=left, ops=(op,), comparators=(right,)):
                 if self._is_rank(left, scope):
                     return _compared(op, right)

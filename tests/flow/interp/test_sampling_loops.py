@@ -1,0 +1,61 @@
+"""Sampling loops in the methods of a module, which call a part of it again and again."""
+
+from __future__ import annotations
+
+import pytest
+
+from xlamig.facts import StepBoundary
+
+from .said import facts
+
+SAMPLER = """
+class Diffusion(nn.Module):
+    def __init__(self, denoise_fn, layers):
+        super().__init__()
+        self.denoise_fn = denoise_fn
+        self.norm = nn.LayerNorm(8)
+        self.layers = nn.ModuleList(layers)
+
+    def mean(self, x, t):
+        return self.denoise_fn(x, t)
+
+    DECORATOR
+    def sample(self, shape, steps, device):
+        x = torch.randn(shape, device=device)
+        LOOP
+        return x
+
+    def forward(self, x):
+        return self.denoise_fn(x, 0)
+"""
+
+
+def loops(loop: str, decorator: str = "@torch.no_grad()") -> list[tuple[str, str]]:
+    text = SAMPLER.replace("DECORATOR", decorator).replace("LOOP", loop.replace("\n", "\n        "))
+    return [(fact.loop, fact.boundary) for fact in facts(text) if isinstance(fact, StepBoundary)]
+
+
+@pytest.mark.parametrize(
+    ("loop", "decorator"),
+    [
+        ("for t in range(steps):\n    x = self.denoise_fn(x, t)", "@torch.no_grad()"),
+        ("for t in reversed(range(steps)):\n    x = self.mean(x, t)", "@torch.inference_mode()"),
+        ("with torch.no_grad():\n    for t in range(steps):\n        x = x - self.mean(x, t)", ""),
+    ],
+)
+def test_takes_a_part_that_gets_its_result_back_for_a_sampling_loop(loop: str, decorator: str) -> None:
+    assert loops(loop, decorator) == [("decoding", "none")]
+
+
+@pytest.mark.parametrize(
+    ("loop", "decorator"),
+    [
+        ("for t in range(steps):\n    x = self.denoise_fn(x, t)", ""),  # a part of a forward pass, maybe
+        ("for layer in self.layers:\n    x = layer(x)", "@torch.no_grad()"),
+        ("for i in range(len(self.layers)):\n    x = self.norm(self.layers[i](x))", "@torch.no_grad()"),
+        ("for t in range(steps):\n    y = self.denoise_fn(x, t)", "@torch.no_grad()"),
+        ("for t in range(3):\n    x = self.denoise_fn(x, t)", "@torch.no_grad()"),
+    ],
+)
+def test_leaves_layers_and_parts_of_a_forward_pass_alone(loop: str, decorator: str) -> None:
+    assert loops(loop, decorator) == []

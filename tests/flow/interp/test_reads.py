@@ -365,7 +365,13 @@ def test_a_table_of_the_host_at_a_position_of_the_device(index: str, reads: bool
 
 @pytest.mark.parametrize(
     ("asked", "reads"),
-    [("2 in ids", True), ("2 not in ids", True), ("'a' in ids", False), ("2 in [2]", False)],
+    [
+        ("2 in ids", True),
+        ("2 not in ids", True),
+        ("'a' in ids", False),
+        ("2 in [2]", False),
+        ("ids in ['a', 'b']", False),
+    ],
 )
 def test_a_number_is_looked_for_in_an_entry_of_a_batch(asked: str, reads: bool) -> None:
     text = f"""

@@ -10,8 +10,11 @@ from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.one_rank import note_updated
 from xlamig.flow.interp.opaque_calls import OpaqueCalls
+from xlamig.flow.interp.optimizer_calls import made_of_parameters
+from xlamig.flow.interp.ragged import record_ragged
 from xlamig.flow.interp.reads import VALUE_SIZES
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.scopes import path_of
 
 
@@ -24,8 +27,12 @@ class Assignment:
         """Assign a value to a target; `value` is the expression that it comes from."""
         if thing.kind == "unknown":
             thing = self.opaque.assigned(target, thing)
+            if thing.kind == "unknown" and is_optimizer_name(path_of(target).rpartition(".")[2]):
+                thing = made_of_parameters(self.m, self.moves, value) or thing
         elif thing.kind == "tensor" and thing.loose and is_moved_model(target, value):
             thing = AbstractValue("module", thing.place, sure=LIKELY, loose=True, why=thing.why)
+        if isinstance(value, ir.Comprehension):
+            record_ragged(self.m, target, value, thing)
         match target:
             case ir.Name(id=name):
                 self._assign_name(name, thing)

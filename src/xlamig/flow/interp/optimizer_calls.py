@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import TOP, AbstractValue
+from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue
+from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
 
@@ -19,6 +20,19 @@ def call_optimizer(m: State, owner: AbstractValue, name: str, node: ir.Call) -> 
     elif name == "zero_grad":
         m.effects.add(Effect.ZERO_GRAD)
     return TOP
+
+
+def made_of_parameters(m: State, moves: Moves, value: ir.Expr | None) -> AbstractValue | None:
+    """Return the optimizer that an unknown function makes of a module's parameters, as a factory that
+    settings name does: `instantiate(cfg.optimizer, params=model.parameters())`. None for any other value."""
+    if not isinstance(value, ir.Call):
+        return None
+    calls = (arg.value for arg in value.args if isinstance(arg.value, ir.Call))
+    asked = [call for call in calls if isinstance(call.func, ir.Attribute) and call.func.attr == "parameters"]
+    given = [held for call in asked if (held := m.semantics.evaluate(call)).kind == "parameters"]
+    for module in (module for held in given for module in held.items or ()):
+        moves.depends(module, "optimizer", value)
+    return AbstractValue("optimizer", given[0].place, sure=LIKELY) if given else None
 
 
 def call_scaler(m: State, name: str, args: Args, node: ir.Call) -> AbstractValue:

@@ -190,8 +190,8 @@ class Reads:
     def membership(self, node: ir.Compare, left: AbstractValue, right: AbstractValue) -> None:
         """`x in y`: the tensor is compared with each element, and each answer is read; not by a set. No
         tensor holds a string."""
-        if isinstance(left.const, str):
-            return
+        if isinstance(left.const, str) or (right.kind == "sequence" and element_of(right).kind == "text"):
+            return  # a key of a mapping of tensors is among texts
         if right.kind == "tensor" and (not right.loose or left.kind == "number"):  # keys are texts
             self.host(node, right, "builtin", "in", node.comparators[0])
         elif left.kind == "tensor" and right.kind == "sequence" and right.trait is not Mark.SET:

@@ -81,6 +81,8 @@ class Statements:
                     if thing.kind == "unknown" and not thing.place:
                         name = path_of(target).rpartition(".")[2]
                         thing = self.call_contexts.promised(name, annotation) or thing
+                        if thing.kind == "module" and _makes(value):  # and nothing moved it yet
+                            thing = thing.replace(place="either")
                     self.m.semantics.assign(target, thing, value)
                 elif isinstance(target, ir.Name):
                     self.m.env.setdefault(target.id, self.call_contexts.annotated(annotation) or TOP)
@@ -264,6 +266,12 @@ class Statements:
         self.m.frame.env = env
         ended = self.m.semantics.block(node.final)
         return ended or not alive
+
+
+def _makes(value: ir.Expr) -> bool:
+    """Return whether a call makes an object by its settings: `instantiate(cfg.model)`."""
+    name = path_of(value.func).rpartition(".")[2] if isinstance(value, ir.Call) else ""
+    return table.name_like("makes").search(name) is not None
 
 
 def _works(effects: Effects) -> bool:

@@ -42,6 +42,26 @@ def test_counts_what_nothing_mentions(tmp_path: Path) -> None:
     assert rows(check(tmp_path, {}, **{"include-unused": True})) == [6, 8]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("train.py", TRAIN + "    Net().sample(1)\n"),
+        ("train.py", TRAIN + "    # Net().sample(1)\n"),
+        ("run.sh", "python -c 'import net; net.Net().sample(1)'\n"),
+        ("notes.md", "Call `Net().sample(1)`.\n"),
+    ],
+)
+def test_kept_answers_follow_each_mention(tmp_path: Path, name: str, text: str) -> None:
+    """The second run has the first one's answer, and finds what a run without it finds."""
+    write({"net.py": NET, "train.py": TRAIN}, tmp_path)
+    kept = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1)
+    assert rows(engine.check([tmp_path], kept)) == []
+    write({"train.py": TRAIN.replace("ones(2)", "ones(3)")}, tmp_path)
+    assert rows(engine.check([tmp_path], kept)) == []
+    write({name: text}, tmp_path)
+    assert rows(engine.check([tmp_path], kept)) == [6]
+
+
 def test_counts_what_a_registry_holds_under_a_name_that_nothing_asks_for(tmp_path: Path) -> None:
     registered = NET.replace("def build", "@NETS.register()\ndef build")
     report = check(tmp_path, {"net.py": registered, "a.yaml": "type: Net\n"})

@@ -6,7 +6,7 @@ import ast
 import pickle
 import re
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from xlamig import artifacts, ir
@@ -14,9 +14,11 @@ from xlamig.artifacts.native import Native
 from xlamig.engine import parser_limits
 from xlamig.engine.cache import digest, digest_of
 from xlamig.engine.clues import NO_CLUES, Clues, clues_of
+from xlamig.engine.packed import Packed
 from xlamig.flow import Interface, summary_of
-from xlamig.flow.model.given import NOTHING_GIVEN, Given
+from xlamig.flow.model.given import Given
 from xlamig.flow.model.mentions import Mentions
+from xlamig.flow.model.option_codes import Codes
 from xlamig.flow.model.pieces import Pieces
 from xlamig.source.kinds import Kind
 from xlamig.source.notebook import SUFFIX as NOTEBOOK
@@ -59,7 +61,8 @@ class Failure:
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """`tree` is the pickled IR, an eighth of its size as objects; right after an edit the IR itself (see
-    first). `seal` is the interface's digest, `given_seal` that of what the module gives to options."""
+    first). `seal` is the interface's digest; `tested` are the keys of the options that the module tests,
+    `assigned` of those that it gives values to."""
 
     interface: Interface | None = None
     seal: str = ""
@@ -67,9 +70,10 @@ class Loaded:
     failure: Failure | None = None
     uses: str = ""  # see flow.summary_of
     native: Native | None = None
-    given: Given = NOTHING_GIVEN
-    given_seal: str = ""
-    mentions: Mentions = field(default_factory=Mentions)
+    given: Packed[Given] | None = None
+    tested: Codes = frozenset()
+    assigned: tuple[str, ...] = ()
+    mentions: Packed[Mentions] | None = None
     clues: Clues = NO_CLUES
 
 
@@ -109,9 +113,10 @@ def load(job: LoadJob) -> Loaded:
         seal,
         pickle.dumps(module, 5),
         uses=summary.uses,
-        given=summary.given,
-        given_seal=digest(summary.given),
-        mentions=summary.mentions,
+        given=Packed(summary.given),
+        tested=summary.given.tested,
+        assigned=tuple(summary.given.values),
+        mentions=Packed(summary.mentions),
         clues=clues,
     )
 

@@ -68,7 +68,7 @@ def switches_of(
 
 
 def _seal(source: Source) -> str:
-    return source.loaded.given_seal if source.loaded and source.loaded.interface else ""
+    return source.loaded.given.seal if source.loaded and source.loaded.given else ""
 
 
 def _find_switches(sources: list[Source], evaluates: bool, beside: list[str]) -> Switches:
@@ -83,7 +83,7 @@ def _find_switches(sources: list[Source], evaluates: bool, beside: list[str]) ->
 
 
 def _given(source: Source) -> Given | None:
-    return source.loaded.given if source.loaded and source.loaded.interface else None
+    return source.loaded.given.get() if source.loaded and source.loaded.given else None
 
 
 def _given_elsewhere(names: Iterable[str], texts: Iterable[str]) -> Iterator[tuple[str, str]]:

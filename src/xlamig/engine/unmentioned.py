@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from xlamig.engine.cache import Cache, digest
+from xlamig.engine.packed import Packed
 from xlamig.engine.source import Source
 from xlamig.engine.switches import texts_beside
 from xlamig.engine.unused import is_installed, is_script, project_folders
-from xlamig.flow.model.mentions import Conditions
+from xlamig.flow.model.mentions import Conditions, Mentions
 from xlamig.flow.model.outcomes import State, outcome
 from xlamig.flow.model.unreached import Reach
 
-_COMMENT = re.compile(r"#[^\n]*\(")
 _WORD = re.compile(r"[A-Za-z_]\w+")
 
 
@@ -29,7 +30,7 @@ NONE_UNREACHED = Unreached({}, {})
 
 
 def unreached_scopes(
-    sources: Iterable[Source], beside: Collection[str], switches: Mapping[str, State]
+    sources: Iterable[Source], beside: Collection[str], switches: Mapping[str, State], cache: Cache
 ) -> Unreached:
     """Return what nothing runs, for options with the states of `switches`; nothing where no script runs what
     there is. The users of a package that can be installed may call anything and set any option: in it only
@@ -38,17 +39,36 @@ def unreached_scopes(
     python = [s for s in every if s.source.kind is None and s.loaded and s.loaded.interface]
     if not any(is_script(s) and s.file.name not in beside and "torch" in s.source.text for s in python):
         return NONE_UNREACHED
+    others = [s.source.text for s in every if not (s.loaded and s.loaded.interface)]
+    texts = [*others, *texts_beside(every)]
+    projects = project_folders(every)
+    files = [(source.file.name, source.module, _mentions(source).seal) for source in python]
+    key = digest("unreached", files, texts, sorted(beside), sorted(projects), sorted(switches.items()))
+    found: Unreached | None = cache.get_many([key]).get(key)
+    if found is None:
+        found = _find_unreached(python, beside, projects, switches, texts)
+        cache.put_many({key: found})
+    return found
+
+
+def _find_unreached(
+    python: Collection[Source],
+    beside: Collection[str],
+    projects: Collection[str],
+    switches: Mapping[str, State],
+    texts: Iterable[str],
+) -> Unreached:
     roots = {part for source in python for part in source.module.split(".")}
     own = [source for source in python if source.file.name not in beside]
-    projects = project_folders(every)
     installed = {s.file.name for s in own if is_installed(s.file.name, projects)}
     listed = {source.file.name for source in own} - installed
-    mentions = [(s.file.name, s.loaded.mentions) for s in python if s.loaded]
+    mentions = [(source.file.name, _mentions(source).get()) for source in python]
     reach = Reach(mentions, roots.__contains__, _is_off(switches))
     waits = Reach(mentions if installed else (), roots.__contains__, _is_off({}))
     if not any(reach.unmentioned(listed)) and not reach.unreached() and not waits.unreached():
         return NONE_UNREACHED
-    named = _named_elsewhere(every)
+    words = (word for text in texts for word in _WORD.findall(text))
+    named = frozenset(words).union(*(one.commented for _, one in mentions))
     unused: dict[str, list[str]] = {}
     for name, one in reach.unmentioned(listed, named):
         unused.setdefault(name, []).append(one.scope)
@@ -77,9 +97,8 @@ def _is_off(states: Mapping[str, State]) -> Callable[[Conditions], str]:
     return first
 
 
-def _named_elsewhere(sources: Collection[Source]) -> frozenset[str]:
-    """Return the words of calls in comments, which wait to be used, and of the files that are no modules, or
-    were not read as such."""
-    texts = [s.source.text for s in sources if not (s.loaded and s.loaded.interface)]
-    texts += [found for s in sources if s.source.kind is None for found in _COMMENT.findall(s.source.text)]
-    return frozenset(word for text in (*texts, *texts_beside(sources)) for word in _WORD.findall(text))
+def _mentions(source: Source) -> Packed[Mentions]:
+    """Return what a source with an interface mentions."""
+    assert source.loaded is not None
+    assert source.loaded.mentions is not None
+    return source.loaded.mentions

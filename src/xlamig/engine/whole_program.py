@@ -105,8 +105,8 @@ class WholeProgram:
         them and placements of other files depend on them."""
         if self.switches is None:
             return ()
-        known = {option: self.switches.get(option, NO_STATE) for option in loaded.given.tested}
-        for key in loaded.given.values:
+        known = {option: self.switches.get(option, NO_STATE) for option in loaded.tested}
+        for key in loaded.assigned:
             if (name := name_of(key)) in self.index.placing_flags:
                 states = (self.switches.get(asked, NO_STATE) for asked in (key, ENTRY + name))
                 known[PLACES + key] = next((state for state in states if CUDA in state), NO_STATE)

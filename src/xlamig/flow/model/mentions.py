@@ -15,6 +15,7 @@ from xlamig.knowledge import values as table
 
 HERE = "."
 _WORD = re.compile(r"[A-Za-z_]\w+")
+_COMMENT = re.compile(r"#[^\n]*\(")
 _LONGEST = 200  # characters of a text that may name something
 _FEWEST = 3  # characters of a part of a name
 Conditions = tuple[tuple[Condition, bool], ...]
@@ -56,7 +57,7 @@ class Mentions(NamedTuple):
     with, and those that it imports or exports, which alone does not mention a name. `bases` are the last
     names of each class's bases. The module looks up names that begin or end with one of `parts`, and any
     names of the modules `searched`, HERE for its own; a name that it looks up in other objects stands in some
-    text."""
+    text. `commented` are the words of calls in comments, which wait to be used."""
 
     defined: tuple[Defined, ...] = ()
     compared: frozenset[str] = frozenset()
@@ -65,6 +66,7 @@ class Mentions(NamedTuple):
     parts: frozenset[str] = frozenset()
     searched: frozenset[str] = frozenset()
     blocks: tuple[Block, ...] = ()
+    commented: frozenset[str] = frozenset()
 
 
 class _Around(NamedTuple):
@@ -90,6 +92,7 @@ def mentions_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Mentio
         frozenset().union(*(part.parts for part in found)),
         frozenset().union(*(part.searched for part in found)),
         tuple(Block(*where, frozenset(names)) for where, names in blocks.items()),
+        frozenset(word for comment in _COMMENT.findall(scopes.text) for word in _WORD.findall(comment)),
     )
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.words import places_of, starts_of
 from xlamig.knowledge import helpers
-from xlamig.knowledge.devices import alternatives
+from xlamig.knowledge.devices import alternatives, device_types
 
 _TYPES = alternatives("nvidia", "xla", "other", words=True)
 _LIBRARIES = "accelerat|lightning|deepspeed|horovod|fabric"
@@ -16,11 +17,12 @@ _NAMED = re.compile(rf"device|cuda|gpu|{_LIBRARIES}|(?:^|[_.])(?:{_TYPES})(?:[_.
 _SETTINGS = re.compile(
     r"torch_xla|self|cls|args?|opts?|options?|conf|config|cfg|hparams|params|flags", re.IGNORECASE
 )
-_WRITTEN = re.compile(
-    rf"""\b(?:{alternatives("nvidia", "xla", "other")})\b|{_LIBRARIES}
-    |\b(?:torch|self|args)\.device\b
-    |\b(?:default_device|current_accelerator)\(
-    |(?<!\.)\bdevice\b(?!\s*=\s*[\w.]*\.device\b)""",
+_WRITTEN_TYPES = device_types("nvidia", "xla", "other")
+_WRITTEN_ANYWHERE = _LIBRARIES.split("|")
+# The word first: an expression that begins with it is sought ten times as fast as one that begins with \b.
+_WRITTEN_DEVICE = re.compile(
+    r"""device\b(?:(?<=\btorch\.device)|(?<=\bself\.device)|(?<=\bargs\.device)
+    |(?<![\w.]device)(?!\s*=\s*[\w.]*\.device\b))""",
     re.VERBOSE,
 )
 _LONGEST = 40  # of a text that may be a device or an option's name
@@ -41,7 +43,10 @@ def names_device(module: ir.Module, helper: str) -> bool:
 
 def may_choose_device(text: str) -> bool:
     """Return whether the text of a module may choose a device; comments count as well."""
-    return _WRITTEN.search(text) is not None
+    if any(word in text for word in _WRITTEN_ANYWHERE) or _WRITTEN_DEVICE.search(text):
+        return True
+    starts = starts_of("default_device(", text)
+    return any(True for _ in starts) or any(True for kind in _WRITTEN_TYPES for _ in places_of(kind, text))
 
 
 def _names(module: ir.Module) -> Iterator[str]:

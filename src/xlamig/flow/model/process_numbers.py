@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from xlamig import ir
+from xlamig.flow.model.by_kind import of_kind
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 
-_STARTS = re.compile(r"\b(?:init_process_group|spawn)\b")
+_STARTS = ("init_process_group", "spawn")
 
 
 class ProcessNumbers:
@@ -18,10 +17,9 @@ class ProcessNumbers:
     def __init__(self, analysis: Analysis) -> None:
         self.paths: set[str] = set()
         self.started: set[str] = set()
-        if _STARTS.search(analysis.text):
-            for node in ir.walk(analysis.module):
-                if isinstance(node, ir.Call):
-                    self._read(node)
+        if any(word in analysis.text for word in _STARTS):
+            for node in of_kind(analysis.module, ir.Call):
+                self._read(node)
 
     def _read(self, node: ir.Call) -> None:
         called = path_of(node.func).rpartition(".")[2]

@@ -25,7 +25,7 @@ from xlamig.flow.model.kinds import (
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 from xlamig.flow.model.step_methods import runs_each_step
-from xlamig.flow.model.worker_arguments import ANY_WORKER, IN_WORKERS, called_function, given_to_workers
+from xlamig.flow.model.worker_arguments import IN_WORKERS, called_function, given_to_workers
 from xlamig.knowledge import values as table
 
 FORWARD: ContextTags = frozenset({"forward", "per-step"})
@@ -218,7 +218,7 @@ class Regions:
     @cached_property
     def given_to_workers(self) -> tuple[ir.Expr, ...]:
         """The functions and classes that are given to a loader for its workers."""
-        if not ANY_WORKER.search(self.analysis.text):
+        if not any(word in self.analysis.text for word in IN_WORKERS):
             return ()
         nodes = ir.walk(self.analysis.module)
         return tuple(called_function(given) for node in nodes for given in given_to_workers(node))

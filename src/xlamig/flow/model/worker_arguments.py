@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from xlamig import ir
@@ -10,7 +9,6 @@ from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
 IN_WORKERS = frozenset({"collate_fn", "worker_init_fn", "data_collator"})
-ANY_WORKER = re.compile("|".join(IN_WORKERS))
 
 
 def given_to_workers(node: ir.Node) -> Iterator[ir.Expr]:

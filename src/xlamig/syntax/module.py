@@ -20,9 +20,14 @@ def module_from_text(text: str) -> ir.Module:
     try:
         with pause_gc(), deep_recursion(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # reading a literal, Python warns of its escapes
-            tree = parse(text)
-            return build_module(tree, record_spans(tree, text), text)
+            return _module(text)
     except RecursionError:
         raise Unparsable("nested too deeply to be analysed", 1, 1) from None
     except Unparsable as error:
         raise explain(error, text) from None
+
+
+def _module(text: str) -> ir.Module:
+    # The tree dies with this frame, before the next collection passes over all of its nodes.
+    tree = parse(text)
+    return build_module(tree, record_spans(tree, text), text)

@@ -69,6 +69,13 @@ def test_other_layers(made: str, called: str) -> None:
             "weight_norm",
         ),
         (
+            "self.conv = nn.Conv1d(2, 2, 3)\n"
+            "if big:\n    with extra:\n        self.conv = weight_norm(self.conv)\n"
+            "elif extra:\n    raise ValueError\nelse:\n    self.conv = weight_norm(self.conv)",
+            "x = self.conv(x)",
+            "weight_norm",
+        ),
+        (
             "norm = weight_norm\nif big:\n    norm = parametrized\n"
             "self.conv = nn.Conv1d(2, 2, 3)\nself.conv = norm(self.conv, dim=2)",
             "x = self.conv(x)",
@@ -82,6 +89,11 @@ def test_a_layer_that_is_called(made: str, called: str, name: str) -> None:
 
 def test_one_of_two_weights_is_possible() -> None:
     made = "if big:\n    self.conv = normed(2, 2, 3)\nelse:\n    self.conv = nn.Conv1d(2, 2, 3)"
+    assert set(forwards(made, "x = self.conv(x)")) == {"weight_norm possible step"}
+
+
+def test_a_weight_that_one_branch_normalises_is_possible() -> None:
+    made = "self.conv = nn.Conv1d(2, 2, 3)\nif big:\n    self.conv = weight_norm(self.conv)"
     assert set(forwards(made, "x = self.conv(x)")) == {"weight_norm possible step"}
 
 

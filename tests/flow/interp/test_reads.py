@@ -7,6 +7,8 @@ import pytest
 from .said import STEP, facts, in_step, said
 
 SILENT = {
+    "the unique values of host tensors": "if torch.unique(torch.ones(3), dim=None).any(): z = 1",
+    "what one of several results is not": "u, n = torch.unique(torch.ones(3), return_counts=True); int(n[0])",
     "a host tensor": "torch.ones(3).sum().item()",
     "after it was copied": "z = extra_cpu = [1, 2]; sum(z)",
     "numbers of a shape": "int(x.shape[0]); float(x.size(1)); range(len(x)); print(x.shape)",
@@ -47,6 +49,14 @@ SILENT = {
     "python numbers": "z = max(i, 3); w = math.sqrt(i + 1); v = float('inf'); u = f'{i:.3f}'",
 }
 READ = {
+    "if torch.unique(x).any(): z = 1": "truth: torch.unique(x).any()",
+    "if torch.unique(x, dim=None).sum() > 1: z = 1": "truth: torch.unique(x, dim=None).sum() > 1",
+    "if x.unique(dim=0).sum() > 1: z = 1": "truth: x.unique(dim=0).sum() > 1",
+    "if torch.unique(x, return_counts=True)[1].max(): z = 1": (
+        "truth: torch.unique(x, return_counts=True)[1].max()"
+    ),
+    "if x.max(dim=None) > 1: z = 1": "truth: x.max(dim=None) > 1",
+    "if torch.linalg.solve(x, x).sum() > 1: z = 1": "truth: torch.linalg.solve(x, x).sum() > 1",
     "loss.item()": "item: loss.item()",
     "z = torch.autograd.Variable(loss, volatile=True); float(z)": "item: float(z)",
     "x.tolist()": "item: x.tolist()",

@@ -15,6 +15,7 @@ from xlamig.flow.interp.ragged import record_ragged
 from xlamig.flow.interp.reads import VALUE_SIZES
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_optimizer_name
+from xlamig.flow.model.overwritten import is_overwritten
 from xlamig.flow.model.scopes import path_of
 
 
@@ -81,9 +82,14 @@ class Assignment:
             m.hold(owner.ref, target.attr, thing)
 
     def _is_replaced(self, target: ir.Attribute, path: str) -> bool:
-        """Return whether the method goes on to give an attribute another value, in the same block:
+        """Return whether the method goes on to give an attribute another value, whichever branches run:
         `self.table = self.table.to("cpu")`."""
         scope = self.m.frame.scope
         made = [binding for binding in scope.find(path) if binding.scope is scope] if path else []
         here = next((one for one in made if one.start <= target.start < one.end), None)
-        return here is not None and any(one.start > here.start and one.block == here.block for one in made)
+        later = [one for one in made if here is not None and one.start > here.start]
+        if here is None or not later:
+            return False
+        if any(one.block == here.block for one in later):
+            return True
+        return isinstance(scope.node, ir.FunctionDef) and is_overwritten(scope.node.body, path, here.start)

@@ -10,6 +10,7 @@ from xlamig.flow.interp.operands import Number, Operands
 from xlamig.flow.interp.reads import SIZES, keeps
 from xlamig.flow.interp.shape_rules import shape_of
 from xlamig.knowledge import signatures
+from xlamig.knowledge import values as table
 from xlamig.knowledge.results import result_of
 
 _SIZES = frozenset({"*", "size", "shape", "repeats"})
@@ -36,6 +37,23 @@ def result_dtype(name: str, first: AbstractValue | None, args: Args) -> str:
     if known.dtype == "real":
         return real_dtype(first.dtype) if first is not None else ""
     return known.dtype
+
+
+def is_whole(owner: AbstractValue | None, args: Args) -> bool:
+    """Return whether an operator gets a tensor alone, and no dimension; `dim=None` is none."""
+    given = (args.keywords.get(name) for name in ("dim", "axis", "dims"))
+    alone = len(args.positional) <= (0 if owner is not None else 1)
+    return alone and all(value is None or value.kind == "none" for value in given)
+
+
+def gives_several(name: str, last: str, args: Args) -> bool:
+    """Return whether an operator gives a sequence of tensors, as far as its signature and arguments tell;
+    `last` is the last word of its name, which stands for it where the name is not known."""
+    if last in table.names("torch", "single-or-several") and not args.partial:
+        return bool(args.keywords.keys() & table.names("torch", "asking-for-several"))
+    by_word = signatures.returns(f"torch.{last}") | signatures.returns(f"Tensor.{last}")
+    kinds = signatures.returns(name) or by_word
+    return "tensors" in kinds and "tensor" not in kinds
 
 
 def real_dtype(dtype: str) -> str:

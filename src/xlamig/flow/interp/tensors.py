@@ -36,7 +36,7 @@ from xlamig.flow.interp.one_rank import note_updated
 from xlamig.flow.interp.operand_checks import checks
 from xlamig.flow.interp.reads import SIZES, Reads, keeps, sureness
 from xlamig.flow.interp.receivers import record_receiver
-from xlamig.flow.interp.results import result_dtype, result_shape, size_of, sizes_of
+from xlamig.flow.interp.results import gives_several, is_whole, result_dtype, result_shape, size_of, sizes_of
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.transfers import Transfers
@@ -223,8 +223,7 @@ class Tensors:
         place, lead = self._place(last, operands, args)
         plain = last.rstrip("_")
         first = operands[0] if operands else None
-        dims = len(args.positional) - (0 if owner is not None else 1)
-        whole = dims <= 0 and not args.keywords.keys() & {"dim", "axis", "dims"}
+        whole = is_whole(owner, args)
         binary = plain in table.names("torch", "extrema") and len(operands) > 1
         shape = result_shape(name, owner, args)
         source = ""
@@ -258,8 +257,7 @@ class Tensors:
             return sequence((result, result))
         if plain == "argsort":
             return result.replace(trait=Mark.SORTED_INDEX)
-        known = signatures.returns(f"torch.{plain}") | signatures.returns(f"Tensor.{plain}")
-        if "tensors" in known and "tensor" not in known:
+        if gives_several(name, plain, args):
             return AbstractValue("sequence", element=result.replace(shape=None))
         return result
 

@@ -19,6 +19,10 @@ JUDGED: Mapping[str, frozenset[str]] = {
 }
 """Events that confirm a finding, by its mechanism. Findings of other mechanisms are not judged."""
 
+SAID: Mapping[str, str] = {"recompile": "recompiles", "error": "raises"}
+"""Words of a message that predict a kind of event beside the one of the finding's mechanism. They count for
+recall; whether a finding is right, its mechanism decides."""
+
 FOUND = frozenset({"certain", "likely"})
 
 
@@ -104,7 +108,7 @@ def score(packages: Sequence[Package], observed: Observed, predictions: Predicti
 
 
 def _compare(name: str, file: File, predictions: Iterable[Prediction], result: Score) -> None:
-    judged = [p for p in predictions if p.mechanism in JUDGED]
+    found = list(predictions)
     totals = result.totals
     lines = file.lines()
     totals.files += 1
@@ -112,9 +116,10 @@ def _compare(name: str, file: File, predictions: Iterable[Prediction], result: S
     totals.event_lines += len({row for row, _ in lines})
     totals.artefacts += len({event.span[0] for event in file.artefacts})
     for (row, kind), events in lines.items():
-        _count_line(Line(name, row, kind, events), judged, result)
-    for prediction in judged:
-        _count_prediction(name, file, prediction, result)
+        _count_line(Line(name, row, kind, events), found, result)
+    for prediction in found:
+        if prediction.mechanism in JUDGED:
+            _count_prediction(name, file, prediction, result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +133,11 @@ class Line:
 
     def predicted_by(self, prediction: Prediction) -> bool:
         """Return whether a finding speaks of this kind of event on one of its rows."""
-        return any(
-            OF_EVENT[kind] == self.kind for kind in JUDGED[prediction.mechanism] if kind in OF_EVENT
-        ) and any(overlap(event.span, prediction.span) for event in self.events)
+        kinds = {OF_EVENT[event] for event in JUDGED.get(prediction.mechanism, ()) if event in OF_EVENT}
+        said = self.kind in SAID and SAID[self.kind] in prediction.message
+        return (self.kind in kinds or said) and any(
+            overlap(event.span, prediction.span) for event in self.events
+        )
 
     def detail(self) -> str:
         words = {" ".join((event.via, *event.operators)) for event in self.events}

@@ -14,7 +14,10 @@ from typing import Any
 from benchmarks.checked import CACHE, ROOT, RUN, fingerprint, with_places
 from benchmarks.zoo.inside.spans import Span
 
-OPTIONS = ("--isolated", "--no-cache", "--exit-zero", "--no-effort", "--quiet", "--confidence", "possible")
+OPTIONS = (
+    "--isolated", "--no-cache", "--exit-zero", "--no-effort", "--quiet", "--confidence", "possible",
+    "--include-unused",  # the cases use what they run, whatever the files that ran import
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

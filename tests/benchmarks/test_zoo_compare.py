@@ -44,6 +44,29 @@ def test_a_finding_of_another_kind_does_not_find(tmp_path: Path) -> None:
     assert result.totals.by_mechanism["likely recompile"].wrong == 1
 
 
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [("The host reads `n`, and XLA recompiles for each new value", 1), ("The host reads `n`", 0)],
+)
+def test_a_finding_also_finds_what_its_message_says(tmp_path: Path, message: str, found: int) -> None:
+    changed = replace(READ, kind="changing-constant", via="argument")
+    totals = _scored(tmp_path, _trace(READ, changed), replace(FINDING, message=message)).totals
+    assert (totals.recall["read"].found, totals.recall["recompile"].found) == (1, found)
+
+
+def test_what_a_message_says_beside_does_not_make_a_finding_right(tmp_path: Path) -> None:
+    changed = replace(READ, kind="changing-constant", via="argument")
+    found = replace(FINDING, message="The host reads `n`, and XLA recompiles")
+    assert _scored(tmp_path, _trace(changed), found).totals.by_mechanism["likely host-sync"].wrong == 1
+
+
+def test_a_wrong_result_that_raises_finds_the_error(tmp_path: Path) -> None:
+    raised = replace(READ, kind="raised", via="RuntimeError")
+    found = replace(FINDING, mechanism="wrong-result", message="`x.abs` raises if a gradient is needed")
+    totals = _scored(tmp_path, _trace(raised), found).totals
+    assert (totals.recall["error"].found, totals.by_mechanism) == (1, {})
+
+
 def test_a_likely_finding_finds(tmp_path: Path) -> None:
     totals = _scored(tmp_path, _trace(READ), FINDING).totals
     assert totals.recall["read"].found == 1

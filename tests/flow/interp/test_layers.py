@@ -47,6 +47,11 @@ def forwards(made: str, called: str) -> list[str]:
         ("self.conv = parametrized(nn.Conv1d(2, 2, 3), dim=None)", "x = self.conv(x)"),
         ("self.conv = weight_norm(nn.Conv1d(2, 2, 3))", "x = self.conv.weight + x"),
         ("self.unfold = nn.Unfold(2)", "x = nn.Unfold(2)(x)"),  # the class is called in sight
+        ("self.parts = nn.Sequential(*[nn.ReLU(), nn.Conv1d(2, 2, 3)])", "x = self.parts(x)"),
+        (
+            "layers = []\nlayers.append(nn.Unfold(2))\nself.parts = nn.Sequential(*layers)",
+            "x = self.parts.n + x",
+        ),
         ("self.convs = nn.ModuleList([nn.Conv1d(2, 2, 3)])", "for conv in self.convs:\n    x = conv(x)"),
     ],
 )
@@ -63,6 +68,24 @@ def test_other_layers(made: str, called: str) -> None:
         ("self.unfold = nn.Unfold(2)", "x = self.unfold(x)", "Unfold"),
         ("self.unfold = nn.Unfold(2) if big else nn.Unfold(3)", "x = self.unfold(x)", "Unfold"),
         ("self.parts = nn.Sequential(nn.ReLU(), nn.Unfold(2))", "x = self.parts(x)", "Unfold"),
+        (
+            "layers = [nn.ReLU(), nn.Unfold(2)]\nself.parts = nn.Sequential(*layers)",
+            "x = self.parts(x)",
+            "Unfold",
+        ),
+        (
+            "layers = []\nfor i in range(big):\n    layers.extend([nn.ReLU(), nn.Unfold(2)])\n"
+            "layers.append(nn.Linear(2, 2))\nself.parts = nn.Sequential(*layers)",
+            "x = self.parts(x)",
+            "Unfold",
+        ),
+        (
+            "layers = [nn.ReLU()]\nlayers += [weight_norm(nn.Conv1d(2, 2, 3))]\n"
+            "self.parts = nn.Sequential(*layers)",
+            "x = self.parts(x)",
+            "weight_norm",
+        ),
+        ("self.parts = nn.Sequential(*[nn.Unfold(2) for i in range(big)])", "x = self.parts(x)", "Unfold"),
         (
             "self.a = nn.ModuleList([normed(2, 2, 3)])\nself.b = nn.ModuleList([nn.Conv1d(2, 2, 3)])",
             "for a, b in zip(self.a, self.b):\n    x = b(a(x))",

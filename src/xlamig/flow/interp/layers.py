@@ -16,7 +16,7 @@ from xlamig.flow.interp.domain import (
     alternatives,
     placed,
 )
-from xlamig.flow.interp.frames import ClassInfo
+from xlamig.flow.interp.frames import ClassInfo, modules_of
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.kinds import is_wrapper_class
 from xlamig.flow.model.known import short
@@ -44,6 +44,17 @@ def record_forward(state: State, module: AbstractValue, place: str, node: ir.Cal
                 ApiUse, node, POSSIBLE if other else sure,
                 name=name, spelled=spelled, via="forward", complete=known,
             )  # fmt: skip
+
+
+def record_parts(state: State, container: AbstractValue, place: str, node: ir.Call) -> None:
+    """Record what the layers of torch run that a Sequential was given, `nn.Sequential(*layers)`: all of them,
+    in an unknown order."""
+    held = container.element
+    for ref in modules_of(held.ref) if held is not None else ():
+        made, _, weight = ref.partition(" ") if isinstance(ref, str) else ("", "", "")
+        if held is not None and "#" in made:
+            part = held.replace(ref=ref, trait=TorchModule(_class_name(made), weight))
+            record_forward(state, part, place, node)
 
 
 def record_library_call(state: State, module: AbstractValue, args: Args, node: ir.Call) -> None:

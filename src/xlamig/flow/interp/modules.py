@@ -22,7 +22,13 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.frames import ClassInfo, inherits
-from xlamig.flow.interp.layers import is_part, record_forward, record_library_call, wrapped_module
+from xlamig.flow.interp.layers import (
+    is_part,
+    record_forward,
+    record_library_call,
+    record_parts,
+    wrapped_module,
+)
 from xlamig.flow.interp.left_on_host import LeftOnHost
 from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.module_methods import ModuleMethods
@@ -165,6 +171,8 @@ class Modules:
         kind = module.trait.class_name
         if kind == "Sequential" and module.items:
             return self._in_turn(module, args, node)
+        if kind == "Sequential":
+            record_parts(self.m, module, place, node)
         if kind.endswith("Loss"):
             self.left_on_host.beside_device(args, node)
             return tensor.replace(

@@ -202,7 +202,7 @@ class TorchCalls:
         if kind not in ("ModuleList", "ModuleDict", "Sequential"):
             return module
         first = args.get(0)
-        written = kind == "Sequential" and not args.starred
+        written = kind == "Sequential" and not args.partial
         if written and all(thing.kind == "module" for thing in args.positional):
             return module.replace(items=tuple(args.positional), element=join_all(args.positional))
         held = element_of(first) if first is not None and first.kind in ("sequence", "mapping") else first

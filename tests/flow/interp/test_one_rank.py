@@ -111,6 +111,83 @@ def test_reports_what_all_ranks_have_to_do(epoch: str, effect: str) -> None:
     assert effects(epoch) == [effect]
 
 
+SAVED = """
+import torch.distributed as dist
+import torch.distributed.checkpoint.state_dict as states
+from torch.distributed.fsdp import FullStateDictConfig, FullyShardedDataParallel as FSDP, StateDictType
+FULL = FullStateDictConfig(offload_to_cpu=True, rank0_only=True)
+ON_DEVICE = FullStateDictConfig(rank0_only=True)
+KIND = StateDictType.FULL_STATE_DICT
+device = torch_xla.device()
+model = nn.Linear(8, 8).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+def save(state, path):
+    torch.save(state, path)
+
+def train(loader, rank, parts):
+    for x, y in loader:
+        model(x.to(device)).sum().backward()
+        optimizer.step()
+    GATHER
+    if rank == 0:
+        save(state, "a")
+
+train(torch.utils.data.DataLoader(data), dist.get_rank(), [])
+"""
+GETS = "state = states.get_model_state_dict(model"
+LOOP = "state = model.state_dict()\nfor name, value in state.items():"
+
+
+def saved(state: str) -> list[str]:
+    text = IMPORTS + SAVED.replace("GATHER", state.replace("\n", "\n    "))
+    return [fact.effect for fact in facts_of_text(text) if isinstance(fact, RankCall)]
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "with FSDP.state_dict_type(model, KIND, FULL):\n    state = model.state_dict()",
+        "with FSDP.state_dict_type(model, KIND, FullStateDictConfig(offload_to_cpu=True)):\n"
+        "    state = {'model': model.state_dict(), 'step': 1}",
+        f"{GETS}, options=states.StateDictOptions(full_state_dict=True, cpu_offload=True))",
+        f"{LOOP}\n    state[name] = value.cpu()",
+        "state = model.state_dict()\nfor name in list(state.keys()):\n    state[name] = state[name].cpu()",
+        f"{LOOP}\n    if name.startswith('module.'): name = name[7:]\n    state[name] = value.cpu()",
+        f"{LOOP}\n    state[name] = value.cpu()\nstate = {{'model': state}}",
+    ],
+)
+def test_lets_one_rank_save_what_was_copied_to_the_host(state: str) -> None:
+    assert saved(state) == []
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        "state = model.state_dict()",
+        "with FSDP.state_dict_type(model, KIND, ON_DEVICE):\n    state = model.state_dict()",
+        "with FSDP.state_dict_type(model, KIND, FULL):\n    pass\nstate = model.state_dict()",
+        f"{LOOP}\n    if 'head' in name: state[name] = value.cpu()",
+        "state = model.state_dict()\nfor name in parts:\n    state[name] = state[name].cpu()",
+        f"{LOOP}\n    state[name] = value.float()",
+    ],
+)
+def test_reports_state_that_is_saved_from_the_device(state: str) -> None:
+    assert saved(state) == ["save"]
+
+
+COPIED = """
+state = model.state_dict()
+for name, value in state.items():
+    state[name] = value.cpu()
+torch.save({"model": state}, "a")"""
+
+
+def test_reports_copies_of_the_state_that_one_rank_makes() -> None:
+    assert effects("if rank == 0:" + COPIED.replace("\n", "\n    ")) == ["parameters"]
+    assert effects("torch_xla.sync()\nif rank == 0:" + COPIED.replace("\n", "\n    ")) == []
+
+
 STARTED = """
 import torch.distributed as dist
 def main_worker(gpu, args):

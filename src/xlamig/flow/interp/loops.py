@@ -19,6 +19,7 @@ from xlamig.flow.interp.last_batches import record_last_batch, record_last_slice
 from xlamig.flow.interp.loop_kinds import LoopKinds, runs_graph, trains
 from xlamig.flow.interp.loop_values import LoopValues
 from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.offloading import replaced_values
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.sizes import Sizes
@@ -109,7 +110,7 @@ class Loops:
                 self.moves.departures.end(loop)
             m.statement, m.frequency = statement, frequency
             first = last
-        m.frame.env = join_env(before, first)
+        m.frame.env = {**join_env(before, first), **replaced_values(loop, first)}
         for env in loop.left:
             m.frame.env = join_env(m.env, env)
         if loop.kind in ("plain", "graph-breaking", "decoding"):

@@ -49,8 +49,9 @@ class ModuleMethods:
                 "sequence", element=sequence((TEXT, part)) if name.startswith("named") else part
             )
         if name == "state_dict":
+            place = "host" if self.m.offloads else module.place
             return AbstractValue(
-                "mapping", element=AbstractValue("tensor", module.place, sure=module.sure, trait=Mark.STATE)
+                "mapping", element=AbstractValue("tensor", place, sure=module.sure, trait=Mark.STATE)
             )
         if name in table.names("modules", "changes"):
             self._add_part(module, name, args, node)

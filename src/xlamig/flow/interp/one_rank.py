@@ -8,7 +8,7 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import RankCall
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import LIKELY, MISSING, AbstractValue, Mark, inside
+from xlamig.flow.interp.domain import LIKELY, MISSING, AbstractValue, Mark
 from xlamig.flow.interp.on_host import note_written
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
@@ -20,6 +20,7 @@ from xlamig.knowledge import values as table
 REDUCED = "a collective writes this: "
 OPEN_FILE = "open-file"
 """The `ref` of a file that is open for writing."""
+_PLAIN = frozenset({"number", "bool", "text", "none"})
 What = Literal["collective", "model", "parameters", "update", "save", "read", "file"]
 
 
@@ -75,8 +76,7 @@ class OneRank:
             synced = self.m.settled or (self.m.synced and not self.m.synced_alone)
             if saved.kind == "unknown" and not saved.place and not synced:
                 return  # a caller of which nothing is known neither proves nor refutes
-            held = inside(saved)
-            on_host = held.kind == "tensor" and held.place == "host"
+            on_host = any(_parts(saved)) and _is_on_host(saved)
             saves_state = any(map(_is_state, _parts(saved)))
             self.m.prove(node, on_host=on_host, synced=synced, saves_state=saves_state)
 
@@ -91,10 +91,14 @@ class OneRank:
         return tensor.replace(const=MISSING).with_reason(f"{REDUCED}`{text}`", (node.start, node.end))
 
     def record_read(self, node: ir.Node, thing: AbstractValue) -> None:
-        """Report a read on one rank of the result of a collective that has not executed yet."""
-        if self.m.synced or not any(why.message.startswith(REDUCED) for why in thing.why):
+        """Report a read on one rank of the result of a collective that has not executed yet, or of a model's
+        parameters, whose update may wait for a collective."""
+        if self.m.synced:
             return
-        self._record(node, "read")
+        if any(why.message.startswith(REDUCED) for why in thing.why):
+            self._record(node, "read")
+        elif thing.trait is Mark.STATE and thing.place == "device" and not self.m.settled:
+            self._record(node, "parameters")
 
     def _record(self, node: ir.Node, effect: What) -> None:
         text = short(self.m.source(node.func if isinstance(node, ir.Call) else node))
@@ -128,6 +132,17 @@ def called_by_both(node: ir.If) -> frozenset[str]:
 def _is_on_device(saved: AbstractValue) -> bool:
     """Return whether a value holds a tensor of the device."""
     return any(part.place in ("device", "either") and part.sure >= LIKELY for part in _parts(saved))
+
+
+def _is_on_host(saved: AbstractValue, depth: int = 3) -> bool:
+    """Return whether nothing in a value is a tensor of the device, or may be one."""
+    if saved.kind in ("tensor", "module"):
+        return saved.place == "host"
+    if saved.kind not in ("sequence", "mapping"):
+        return saved.kind in _PLAIN
+    held = (*(saved.items or ()), *(saved.fields or {}).values())
+    held += (saved.element,) if saved.element is not None else ()
+    return bool(depth) and all(_is_on_host(part, depth - 1) for part in held)
 
 
 def _is_state(part: AbstractValue) -> bool:

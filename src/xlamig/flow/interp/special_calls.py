@@ -20,6 +20,7 @@ from xlamig.flow.interp.domain import (
 )
 from xlamig.flow.interp.lengths import of_numbers
 from xlamig.flow.interp.moves import Moves
+from xlamig.flow.interp.offloading import offloaded
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import FLAG
@@ -109,7 +110,7 @@ class SpecialCalls:
             for arg, thing in args.pairs:
                 self.reads.host(node, inside(thing), "copy", name, arg.value)
             return FOREIGN
-        return None
+        return offloaded(self.m, name, node)
 
     def _boundary(self, name: str, args: Args) -> AbstractValue | None:
         """Return the result of a call that ends a step, None of one that does more."""

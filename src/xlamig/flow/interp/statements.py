@@ -13,6 +13,7 @@ from xlamig.flow.interp.frames import Env, copy_env, join_env
 from xlamig.flow.interp.growth import record_returned_growth
 from xlamig.flow.interp.lengths import greater_by_test, rounds_up
 from xlamig.flow.interp.loops import Loops
+from xlamig.flow.interp.offloading import offloads
 from xlamig.flow.interp.one_rank import called_by_both
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.semantics import Leaves
@@ -228,15 +229,17 @@ class Statements:
 
     def _with(self, node: ir.With) -> Leaves:
         ends_step = False
-        place = self.m.default_place
+        place, offload = self.m.default_place, self.m.offloads
         for item in node.items:
             thing = self.m.semantics.evaluate(item.value)
+            offload = offload or offloads(self.m, item.value)
             ends_step = ends_step or thing.trait is Mark.STEP
             if thing.kind == "device" and thing.trait is Mark.MADE:
                 self.m.default_place = "host" if thing.place == "host" else "device"
             if item.target is not None:
                 self.m.semantics.assign(item.target, thing, item.value)
-        leaves = self.m.semantics.block(node.body)
+        with Setting(self.m, "offloads", offload):
+            leaves = self.m.semantics.block(node.body)
         self.m.default_place = place
         if ends_step:
             self.m.effects.add(Effect.SYNC)

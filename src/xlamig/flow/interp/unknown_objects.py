@@ -138,7 +138,8 @@ class UnknownObjects:
         if name == "items":
             return AbstractValue("sequence", element=sequence((TEXT, owner)))
         if name == "state_dict":
-            saved = AbstractValue("tensor", owner.place, sure=LIKELY, trait=Mark.STATE, why=owner.why)
+            place = "host" if self.m.offloads else owner.place
+            saved = AbstractValue("tensor", place, sure=LIKELY, trait=Mark.STATE, why=owner.why)
             return AbstractValue("mapping", element=saved)
         return owner if name in table.names("unseen", "shared") or name in ("get", "pop") else None
 

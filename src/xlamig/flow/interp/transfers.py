@@ -14,6 +14,7 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Mark,
 )
+from xlamig.flow.interp.domain.shapes import has_same_shape
 from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.reads import Reads, is_constant, sureness
 from xlamig.flow.interp.sizes import VARIED, Sizes
@@ -99,6 +100,7 @@ class Transfers:
             and source.kind == "tensor"
             and source.place == "host"
             and owner.place == "device"
+            and not has_same_shape(owner.shape, source.shape)
         ):
             self.m.record(
                 Transfer,

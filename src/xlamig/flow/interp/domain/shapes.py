@@ -53,6 +53,12 @@ def join_dimensions(one: Dimension, other: Dimension) -> Dimension:
     return Varying(causes, tuple(sorted(places)))
 
 
+def has_same_shape(one: Shape, other: Shape) -> bool:
+    """Return whether two tensors have equal sizes in all dimensions, for sure."""
+    sizes = one or ()
+    return one is not None and one == other and all(isinstance(size, int | Symbol) for size in sizes)
+
+
 def broadcast(shapes: Iterable[Shape]) -> Shape:
     """Return the shape of an elementwise operation on tensors of these shapes."""
     result: tuple[Dimension, ...] = ()

@@ -149,6 +149,30 @@ def test_it_is_a_number_after_a_tensor_was_read(asked: str) -> None:
     assert said(text) == ["host-read item: x.item()"]
 
 
+PARSED = """
+class Net(nn.Module):
+    def forward(self, x, text):
+        try:
+            n = float(text)
+        except CAUGHT:
+            n = 0.0
+        return x * n
+"""
+
+
+@pytest.mark.parametrize(
+    "caught", ["ValueError", "(TypeError, ValueError)", "(ValueError, OverflowError) as e"]
+)
+def test_what_may_be_no_number_is_text(caught: str) -> None:
+    assert said(PARSED.replace("CAUGHT", caught), sure=False) == []
+
+
+def test_a_number_is_read_where_no_text_is_expected() -> None:
+    assert said(PARSED.replace("CAUGHT", "RuntimeError"), sure=False) == ["host-read item: float(text)"]
+    proved = PARSED.replace("CAUGHT", "ValueError").replace("x * n", "text.unsqueeze(0) * n")
+    assert said(proved) == ["host-read item: float(text)"]
+
+
 IN_METHOD = """
 from lib import combine
 

@@ -115,3 +115,29 @@ class Net(nn.Module):
 
 def test_a_method_runs_with_what_its_callers_give_wherever_it_stands() -> None:
     assert said(HELPER_FIRST, "host-read", sure=False) == []
+
+
+EXPORTED = """
+class Net(nn.Module):
+    def forward(self, x: torch.Tensor):
+        if TEST:
+            n = x.sum().item()
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "torch.jit.is_tracing()",
+        "torch.onnx.is_in_onnx_export() and x.dim() > 1",
+        "torch.jit.is_scripting() or torch.compiler.is_exporting()",
+    ],
+)
+def test_what_only_an_export_runs_is_not_read(test: str) -> None:
+    assert said(EXPORTED.replace("TEST", test), "host-read") == []
+
+
+@pytest.mark.parametrize("test", ["not torch.jit.is_tracing()", "torch.jit.is_tracing() or x.dim() > 1"])
+def test_what_runs_without_an_export_is_read(test: str) -> None:
+    assert said(EXPORTED.replace("TEST", test), "host-read") == ["host-read item: x.sum().item()"]

@@ -104,6 +104,9 @@ class Decisions:
                 return given
             case ir.Call(func=ir.Name(id="callable"), args=(asked,)):
                 return self._is_callable(asked.value) if isinstance(asked.value, ir.Name) else None
+            case ir.Call(func=ir.Attribute() | ir.Name() as func, args=()):
+                exports = self.m.names.dotted(func, self.m.frame.scope) in table.names("program", "exports")
+                return False if exports else None
         subject = self._asked_for_tensor(test)
         return self._is_tensor(subject) if isinstance(subject, ir.Name) else None
 

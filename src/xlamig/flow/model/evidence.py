@@ -12,7 +12,7 @@ from xlamig import ir
 from xlamig.flow.model.branched_names import Group, members
 from xlamig.flow.model.kinds import made_by
 from xlamig.flow.model.names import Names
-from xlamig.flow.model.reaching import Reaching, asked
+from xlamig.flow.model.reaching import Ends, Reaching, asked
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.tensor_methods import (
     is_of_tensors,
@@ -27,6 +27,7 @@ from xlamig.knowledge import signatures
 from xlamig.knowledge import values as table
 from xlamig.knowledge.signatures import Signature
 
+_PARSERS = ("float", "int")
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "//", "**", "%"})
 
 
@@ -101,6 +102,13 @@ class _Uses(Reaching):
         self._refuted: set[Group] = set()
         self._plain: set[Group] = set()
         self._texts: set[Group] = set()
+        self._parsing = False  # in a try that expects numbers which cannot be read
+
+    def _try(self, node: ir.Try) -> Ends:
+        outer, self._parsing = self._parsing, self._parsing or any(map(_expects_no_number, node.handlers))
+        ends = super()._try(node)
+        self._parsing = outer
+        return ends
 
     def define(self, target: ir.Expr, value: ir.Expr | None) -> None:
         if value is not None:
@@ -135,6 +143,9 @@ class _Uses(Reaching):
         elif isinstance(func, ir.Name) and func.id == "range":
             for arg in node.args:
                 self._refute(arg.value, plain=True)
+        elif isinstance(func, ir.Name) and self._parsing and func.id in _PARSERS:
+            for arg in node.args:  # another use may prove more
+                self.found.plain.update(members(self._direct(arg.value), self._plain))
         elif isinstance(func, ir.Subscript):  # `self.heads[i - 1](x)`: a number or a key chooses what to call
             for chosen in func.index:
                 for name in ir.walk(chosen):
@@ -273,3 +284,10 @@ class _Uses(Reaching):
         self.found.refuted.update(members(self._direct(node), self._refuted))
         if plain:
             self.found.plain.update(members(self._direct(node), self._plain))
+
+
+def _expects_no_number(handler: ir.Handler) -> bool:
+    """Return whether a handler is for text that `float` cannot read: `except (TypeError, ValueError)`."""
+    return handler.type is not None and any(
+        isinstance(name, ir.Name) and name.id == "ValueError" for name in ir.walk(handler.type)
+    )

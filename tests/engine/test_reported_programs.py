@@ -292,3 +292,37 @@ for i in range(12):
     wait_for_device()
 """
     assert ("train.py", 6, "XLA403") in found(tmp_path, {**HELPER, "train.py": text})
+
+
+OPTIONAL = """
+import argparse
+import torch, torch_xla
+from torch import nn
+class GPT(nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        self.wte, self.lm_head = nn.Embedding(64, 32), nn.Linear(32, 64, bias=False)
+        if args.tied:
+            self.lm_head.weight = self.wte.weight
+parser = argparse.ArgumentParser()
+parser.add_argument("--tied", OPTION)
+model = GPT(parser.parse_args()).to(torch_xla.device())
+USE
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "use", "severity"),
+    [
+        ("action='store_true', default=True", "torch.optim.SGD(model.parameters())", "error"),
+        ("type=int", "torch.optim.SGD(model.parameters())", "error"),
+        ("action='store_true'", "torch.optim.SGD(model.parameters())", "info"),
+        ("action='store_true', default=True", "model.eval()", "info"),
+    ],
+)
+def test_ties_that_an_option_makes_or_nothing_trains(
+    tmp_path: Path, option: str, use: str, severity: str
+) -> None:
+    write({"main.py": OPTIONAL.replace("OPTION", option).replace("USE", use)}, tmp_path)
+    report = engine.check([tmp_path], engine.Options({}, isolated=True, jobs=1, cache=False))
+    assert [one.severity for one in report.findings if one.code == "XLA406"] == [severity]

@@ -90,3 +90,17 @@ def test_once_is_once_in_a_program(tmp_path: Path) -> None:
     assert book(tmp_path, page(once="program")).once == {"XLA001"}
     with pytest.raises(RulebookError, match='once: there is no "file"'):
         book(tmp_path, page(once="file"))
+
+
+def test_a_group_stands_for_its_names(tmp_path: Path) -> None:
+    trains = 'unless_program = { uses = ["@training", "torch.g"] }\n'
+    rules = book(tmp_path, page(MATCH + trains + VERDICT))
+    asked = rules.asked_by(rules.active).absent
+    assert {"torch.optim.*", "torch.g"} < asked and "@training" not in asked
+    assert reported(rules, api(), program=program(absent=" ".join(asked - {"torch.optim.*"}))) == []
+    assert reported(rules, api(), program=program(absent=" ".join(asked))) == ["XLA001"]
+
+
+def test_a_group_is_known(tmp_path: Path) -> None:
+    with pytest.raises(RulebookError, match='"@trainings" is no group of names'):
+        book(tmp_path, page(MATCH + 'program = { uses = ["@trainings"] }\n' + VERDICT))

@@ -60,6 +60,12 @@ def names(section: str, key: str) -> frozenset[str]:
     return frozenset(_document()[section][key])
 
 
+@cache
+def program_group(name: str) -> frozenset[str]:
+    """Return the names that rule pages ask a program for as "@name"; none for an unknown group."""
+    return frozenset(_document()["program-groups"].get(name, ()))
+
+
 def read_by(kind: str, name: str) -> str:
     """How a method ("methods") or a function ("functions") reads a tensor; "" if it does not."""
     found: str = _document()["reads"][kind].get(name, "")

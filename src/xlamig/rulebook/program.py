@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from xlamig.knowledge import values as table
 from xlamig.rulebook.errors import Where
 from xlamig.rulebook.keys import Keys
 
 PROGRAM_KEYS = ("program", "unless_program")
+_GROUP = "@"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,21 @@ UNSEEN = Program()
 def names_of(pattern: object, where: Where) -> frozenset[str]:
     """The names of `{ uses = [...] }`."""
     keys = Keys(pattern, where, ("uses",))
-    names = keys.texts("uses")
-    if not names:
+    written = keys.texts("uses")
+    if not written:
         raise where.at("uses").error("has to be a list of names")
+    for name in written:
+        if name.startswith(_GROUP) and not _members(name):
+            raise where.at("uses").error(f'"{name}" is no group of names')
+    names = [member for name in written for member in _members(name)]
     for name in names:
         _check(name, where.at("uses"))
     return frozenset(names)
+
+
+def _members(name: str) -> Iterable[str]:
+    """Return the names of a group, as "@training" is one; of another name, itself."""
+    return table.program_group(name[1:]) if name.startswith(_GROUP) else (name,)
 
 
 def _check(name: str, where: Where) -> None:
@@ -62,7 +73,7 @@ def _conditions(head: object) -> Iterator[tuple[str, str]]:
     elif isinstance(head, Mapping):
         for key, value in head.items():
             if key in PROGRAM_KEYS and isinstance(value, Mapping):
-                yield from ((key, name) for name in value.get("uses", ()))
+                yield from ((key, name) for word in value.get("uses", ()) for name in _members(word))
             else:
                 yield from _conditions(value)
 

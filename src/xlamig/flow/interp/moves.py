@@ -15,6 +15,7 @@ from xlamig.flow.interp.moved_to_save import record_move_to_save
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import KEPT
 from xlamig.flow.model.effects import Effect
+from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
 
 _MESSAGES = {
@@ -26,14 +27,19 @@ _MESSAGES = {
 }
 
 
+_OFF = frozenset({"off", "unset", "never"})
+
+
 class Moves:
     """Remembers by a module's `ref` what was made of its parameters while it was on the host."""
 
     def __init__(self, state: State) -> None:
         self.m = state
         self.departures = Departures(state)
+        self._guards = Guards(state.analysis)
         self._held: dict[Ref, list[tuple[str, ir.Node, str, str]]] = {}  # with the file
         self._ties: dict[Ref, list[Event]] = {}
+        self._optional: set[tuple[str, int]] = set()  # ties under an option that the project leaves off
         self._moves: dict[Ref, tuple[AbstractValue, ir.Call, ir.Stmt, str]] = {}
         self._kept: set[Ref] = set()  # modules whose move kept the parameters' identity
         self.wrapped: set[Ref] = set()  # modules in a wrapper, which moves what they are given
@@ -52,7 +58,7 @@ class Moves:
         """Remember together with another module of the program."""
         self.departures.share(other.departures)
         self._held, self._ties, self._moves, self._kept = other._held, other._ties, other._moves, other._kept
-        self.wrapped = other.wrapped
+        self.wrapped, self._optional = other.wrapped, other._optional
 
     def forget(self) -> None:
         """Forget all moves: what runs again makes its modules again."""
@@ -69,7 +75,10 @@ class Moves:
             self._moves[ref] = (module, node, self.m.statement, path)
             if self.m.swaps:
                 self._kept.add(ref)
-        for via, at, name, filename in self._dependants(module):
+        dependants = [*self._dependants(module)]
+        ties = {(filename, at.start) for via, at, _, filename in dependants if via == "tie"}
+        self.m.prove(node, optional_tie=bool(ties) and ties <= self._optional)
+        for via, at, name, filename in dependants:
             if self.m.swaps and via in KEPT:
                 continue
             where = "" if filename == self.m.filename else filename
@@ -202,6 +211,8 @@ class Moves:
     def tied(self, owner: AbstractValue, target: ir.Node) -> None:
         """A tie of two parts of the module that is being built, or of a part and the whole."""
         self.m.effects.add(Effect.TIE)
+        if self._is_optional(target):
+            self._optional.add((self.m.filename, target.start))
         whole = self.m.env.get("self")
         for module in (owner, whole):
             if module is None or module.kind != "module":
@@ -213,6 +224,17 @@ class Moves:
                         home.recorder.forget(told)
             else:
                 self.depends(module.replace(place="host"), "tie", target)
+
+    def _is_optional(self, tie: ir.Node) -> bool:
+        """Return whether a tie stands under a test that is false wherever the project runs."""
+        scope = self.m.frame.scope
+        if not isinstance(scope.node, ir.FunctionDef):
+            return False
+        tests = [node for node in ir.path_down(scope.node, tie) if isinstance(node, ir.If)]
+        held = ((node.test, any(ir.encloses(part, tie) for part in node.body)) for node in tests)
+        return any(
+            guard.kind in _OFF for test, taken in held for guard in self._guards.of(test, scope, taken)
+        )
 
     def _is_own(self, weight: ir.Attribute) -> bool:
         """Return whether a weight is a part's of the module that is being built:

@@ -40,3 +40,27 @@ def test_other_reads_are_none_of_elements(line: str) -> None:
 def test_reads_elements_in_a_comprehension(line: str) -> None:
     found = sources(f"known = torch.zeros(3, device='cuda'); n = 2; {line}")
     assert found in (["known"], ["row"])
+
+
+LISTED = """
+known = torch.zeros(3, device='cuda')
+seen = [known for _ in parts]
+for i in range(3):
+    CHANGE
+    if seen[-1][i] > 0: n = i
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("pass", ["seen[-1]"]),
+        ("other.append(i)", ["seen[-1]"]),
+        ("seen.append(known * i)", []),
+        ("seen[-1] = known * i", []),
+        ("seen = [known * i for _ in parts]", []),
+    ],
+)
+def test_reads_elements_of_a_list_that_the_loop_leaves_alone(change: str, expected: list[str]) -> None:
+    body = LISTED.strip().replace("CHANGE", change)
+    assert sources(body.replace("\n", "\n        ")) == expected

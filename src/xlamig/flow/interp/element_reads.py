@@ -6,13 +6,16 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from xlamig import ir
-from xlamig.flow.interp.domain import AbstractValue
+from xlamig.flow.interp.domain import AbstractValue, element_of
 from xlamig.flow.interp.frames import Loop
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 
 _Header = tuple[ir.Expr, ir.Expr]
 """The target of a loop, and what it goes through."""
+_CHANGES = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort"})
+"""The methods of lists that change them; of a tensor only `sort` is one, which gives another tensor."""
 _WRAPPERS = frozenset({"enumerate", "reversed", "tqdm", "zip"})
 
 
@@ -77,7 +80,7 @@ def _elements(
         match part:
             case ir.Subscript(value=base, index=index) if any(_names(one) & counters for one in index):
                 if _is_kept_tensor(m, base, stored):
-                    return path_of(base)
+                    return path_of(base) or short(m.source(base))
             case ir.Name(id=name) if name in counters:
                 for source in _sources(headers, name):
                     if _is_kept_tensor(m, source, stored) and not m.env[path_of(source)].loose:
@@ -86,11 +89,22 @@ def _elements(
 
 
 def _is_kept_tensor(m: State, base: ir.Expr, stored: Set[str]) -> bool:
-    path = path_of(base)
+    listed = _list_of(base)
+    path = path_of(listed or base)
     if not path or path in stored or path.partition(".")[0] in stored:
         return False
     value: AbstractValue | None = m.env.get(path)
+    if listed is not None:
+        value = element_of(value) if value is not None and value.kind == "sequence" else None
     return value is not None and value.kind == "tensor" and value.place != "host"
+
+
+def _list_of(base: ir.Expr) -> ir.Expr | None:
+    """Return `tokens` of `tokens[-1]`, an element that is the same in every iteration."""
+    match base:
+        case ir.Subscript(value=listed, index=(ir.Const() | ir.Unary(operand=ir.Const()),)):
+            return listed
+    return None
 
 
 def _is_computed(m: State, part: ir.Node, stored: Set[str], source: str) -> bool:
@@ -134,7 +148,7 @@ def _stored(part: ir.Node) -> Iterator[str]:
             yield from (path for target in targets for path in _written(target))
         case ir.AugAssign(target=target) | ir.For(target=target):
             yield from _written(target)
-        case ir.Call(func=ir.Attribute(value=owner, attr=attr)) if attr.endswith("_"):
+        case ir.Call(func=ir.Attribute(value=owner, attr=attr)) if attr.endswith("_") or attr in _CHANGES:
             yield path_of(owner)
 
 

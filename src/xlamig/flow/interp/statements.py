@@ -115,8 +115,6 @@ class Statements:
             case ir.Delete(targets=targets):
                 for target in targets:
                     self.m.env.pop(path_of(target), None)
-            case _:
-                pass
         return False
 
     def _if(self, node: ir.If) -> Leaves:

@@ -25,13 +25,14 @@ class CannotPrepare(Exception):
 class Script:
     """A script, the arguments that make it small and the data that it reads.
 
-    `cpu` are further arguments of runs on the CPU, `xla` of the migrated script. `steps` and `limit` (CPU
-    seconds per run) override the command line's.
+    `folder` is copied whole, as `file` alone otherwise. `cpu` are further arguments of runs on the CPU, `xla` of
+    the migrated script. `steps` and `limit` (CPU seconds per run) override the command line's.
     """
 
     id: str
     entry: str
     file: Path | None = None
+    folder: Path | None = None
     repo: str = ""
     commit: str = ""
     paths: tuple[str, ...] = READ
@@ -55,7 +56,11 @@ class Script:
     def lay_out(self, folder: Path, mirror: Path | None, python: str) -> None:
         """Write the script, its data and its empty folders; raises MissingMirror and CannotPrepare."""
         folder.mkdir(parents=True)
-        if self.file is not None:
+        if self.folder is not None:
+            shutil.copytree(
+                self.folder, folder, ignore=shutil.ignore_patterns(".*", "__pycache__"), dirs_exist_ok=True
+            )
+        elif self.file is not None:
             shutil.copy(self.file, folder / self.entry)
         else:
             assert mirror is not None
@@ -75,8 +80,11 @@ def _prepare(command: Sequence[str], folder: Path) -> None:
         raise CannotPrepare(ran.stderr.strip().rpartition("\n")[2])
 
 
-def of_files(files: Sequence[Path]) -> list[Script]:
-    """Return the scripts that are single files."""
+def of_files(files: Sequence[Path], whole: bool = False) -> list[Script]:
+    """Return the scripts that are single files; `whole`, those that import what lies in the same folder."""
+    if whole:
+        paths = [path.resolve() for path in files]
+        return [Script(f"{path.parent.name}-{path.stem}", path.name, folder=path.parent) for path in paths]
     return [Script(path.stem, path.name, path.resolve()) for path in files]
 
 

@@ -29,6 +29,9 @@ def main() -> None:
     parser.add_argument(
         "scripts", nargs="*", type=Path, help="files; without any, the scripts of the manifest"
     )
+    parser.add_argument(
+        "--whole", action="store_true", help="copy the folder of each file as well, for what it imports"
+    )
     parser.add_argument("--mirror", type=Path, help="folder of git directories named owner+name/repo")
     parser.add_argument("--manifest", type=Path, default=MANIFEST)
     parser.add_argument(
@@ -46,7 +49,7 @@ def main() -> None:
     args = parser.parse_args()
     if not args.scripts and not args.mirror:
         parser.error("the manifest needs --mirror; name files to migrate your own")
-    chosen = of_files(args.scripts) if args.scripts else of_manifest(args.manifest)
+    chosen = of_files(args.scripts, args.whole) if args.scripts else of_manifest(args.manifest)
     if unknown := set(args.only or ()) - {script.id for script in chosen}:
         parser.error(f"not in the manifest: {', '.join(sorted(unknown))}")
     if args.only:

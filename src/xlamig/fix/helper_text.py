@@ -19,7 +19,9 @@ import functools
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -83,6 +85,46 @@ def seed_xla(seed: int) -> None:
         import torch_xla
 
         torch_xla.manual_seed(seed)
+
+
+def run_on_host(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that runs on copies on the host where it is given XLA tensors; its results go to the device.
+
+    XLA compiles a program for every shape: this is for code with shapes that depend on values. Gradients
+    go through the copies. Tensors in lists, tuples and dictionaries are copied too, other objects are not.
+    """
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        devices: list[torch.device] = []
+
+        def to_host(tensor: torch.Tensor) -> torch.Tensor:
+            if tensor.device.type != "xla":
+                return tensor
+            if not devices:
+                step_boundary()  # one execution computes all that is copied
+            devices.append(tensor.device)
+            return tensor.cpu()
+
+        if "torch_xla" not in sys.modules:
+            return function(*args, **kwargs)
+        args, kwargs = _for_each_tensor((args, kwargs), to_host)
+        result = function(*args, **kwargs)
+        return _for_each_tensor(result, lambda tensor: tensor.to(devices[0])) if devices else result
+
+    return run
+
+
+def _for_each_tensor(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if type(value) is dict:
+        return {{key: _for_each_tensor(item, change) for key, item in value.items()}}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_for_each_tensor(item, change) for item in value))
+    if type(value) in (list, tuple):
+        return type(value)(_for_each_tensor(item, change) for item in value)
+    return value
 
 
 @functools.cache

@@ -19,6 +19,7 @@ _PARAMETERS = {
     helpers.AVAILABLE: "",
     helpers.COUNT: "",
     helpers.BOUNDARY: "",
+    helpers.HOST: "function",
     helpers.SEED: "seed",
     helpers.WAIT: "device=None",
 }
@@ -62,6 +63,43 @@ if "torch_xla" in sys.modules:
     import torch_xla
 
     torch_xla.sync()
+""",
+    helpers.HOST: """\
+import functools
+import sys
+
+import torch
+
+def each(value, change):
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if type(value) is dict:
+        return {key: each(item, change) for key, item in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(each(item, change) for item in value))
+    if type(value) in (list, tuple):
+        return type(value)(each(item, change) for item in value)
+    return value
+
+@functools.wraps(function)
+def run(*args, **kwargs):
+    devices = []
+
+    def to_host(tensor):
+        if tensor.device.type != "xla":
+            return tensor
+        if not devices:
+            sys.modules["torch_xla"].sync()
+        devices.append(tensor.device)
+        return tensor.cpu()
+
+    if "torch_xla" not in sys.modules:
+        return function(*args, **kwargs)
+    args, kwargs = each((args, kwargs), to_host)
+    result = function(*args, **kwargs)
+    return each(result, lambda tensor: tensor.to(devices[0])) if devices else result
+
+return run
 """,
     helpers.SEED: """\
 if default_device().type == "xla":

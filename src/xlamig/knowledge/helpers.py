@@ -7,6 +7,7 @@ ACCELERATOR = "current_accelerator"
 AVAILABLE = "accelerator_is_available"
 BOUNDARY = "step_boundary"
 COUNT = "device_count"
+HOST = "run_on_host"
 SEED = "seed_xla"
 WAIT = "wait_for_device"
 
@@ -17,7 +18,7 @@ _MEANINGS = {
     SEED: "torch_xla.manual_seed",
     WAIT: "torch_xla.sync.wait",
 }
-FUNCTIONS = (*_MEANINGS, AVAILABLE, COUNT)
+FUNCTIONS = (*_MEANINGS, AVAILABLE, COUNT, HOST)
 
 DOCSTRINGS = {
     DEVICE: "Return CUDA's device, or XLA's on a TPU host or with PJRT_DEVICE set, or else the CPU.",
@@ -25,6 +26,7 @@ DOCSTRINGS = {
     AVAILABLE: "Return `torch.accelerator.is_available()`, or True for XLA, which it does not know.",
     COUNT: "Return `torch.cuda.device_count()`, or 1 for XLA: a process has one device there.",
     BOUNDARY: "End the step: XLA runs what it has traced. Elsewhere nothing happens.",
+    HOST: "Run a function on the host where it is given XLA tensors, and return its results to the device.",
     SEED: "Seed XLA's generator, which `torch.manual_seed` leaves alone.",
     WAIT: "Wait until the device has finished, as `torch.cuda.synchronize` does for CUDA.",
 }

@@ -123,6 +123,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
             },
             (("source",),),
         ),
+        "run-on-host": StrategyInfo("runs the function on copies of its tensors on the host"),
         "seed-xla": StrategyInfo("adds `torch_xla.manual_seed` below the statement"),
         "stack-scalars": StrategyInfo("stacks the scalars on the device instead of reading each"),
         "step-boundary": StrategyInfo("adds a step boundary at the end of the step"),

@@ -40,6 +40,7 @@ from xlamig.fix.strategies.precision import rename_precision
 from xlamig.fix.strategies.rename import rename_api
 from xlamig.fix.strategies.replace_part import replace_part
 from xlamig.fix.strategies.rewrite_call import rewrite_call
+from xlamig.fix.strategies.run_on_host import run_on_host
 from xlamig.fix.strategies.scalars import stack_scalars
 from xlamig.fix.strategies.seed import seed_xla
 from xlamig.fix.strategies.statements import drop_assignment, drop_statement, guard_statement
@@ -94,6 +95,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "replace-argument": replace_argument,
         "replace-part": replace_part,
         "rewrite-call": rewrite_call,
+        "run-on-host": run_on_host,
         "seed-xla": seed_xla,
         "stack-scalars": stack_scalars,
         "step-boundary": step_boundary,

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args, computes_number
+from xlamig.flow.interp.conventions import runs_on_host
 from xlamig.flow.interp.crossing import call_tells
 from xlamig.flow.interp.domain import BOTTOM, NONE, TOP, AbstractValue, join, join_all
 from xlamig.flow.interp.filled import filled, hand_back
 from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.left_out import record_defaults
 from xlamig.flow.interp.parameters import Parameters
+from xlamig.flow.interp.portable import placed
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.scopes import path_of
@@ -172,6 +174,9 @@ class CallContexts:
         """Run the body of a function with these parameters, of which a call computes `numbers`."""
         m = self.m
         assert isinstance(function.node, ir.FunctionDef)
+        on_host = runs_on_host(function.node)
+        if on_host:
+            given = {name: placed(value, "host") for name, value in given.items()}
         m.allow(function.node.body)
         outer, statement, synced = m.frame, m.statement, m.synced
         frame = m.enter(function.scope, function.frame, function.owner)
@@ -197,7 +202,7 @@ class CallContexts:
             result = NONE if not leaves else TOP
         elif not leaves and result.kind != "none":
             result = join(result, NONE)
-        return result, effects, filled(frame, given)
+        return placed(result, "device") if on_host else result, effects, filled(frame, given)
 
     def _on_one_rank(self, node: ir.FunctionDef) -> tuple[Why, ...]:
         """Return why only one rank runs a function, if its decorator says so."""

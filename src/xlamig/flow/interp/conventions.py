@@ -40,6 +40,11 @@ def is_logger(owner: AbstractValue, name: str, func: ir.Attribute) -> bool:
     return owner.kind == "logger" or (owner.kind in ("unknown", "api", "foreign") and "log" in last)
 
 
+def runs_on_host(node: ir.FunctionDef) -> bool:
+    """Return whether a decorator that xlamig wrote gives a function copies of its tensors on the host."""
+    return any(path_of(decorator).rpartition(".")[2] == helpers.HOST for decorator in node.decorators)
+
+
 def inline_meaning(node: ir.FunctionDef | ir.Lambda) -> str:
     """The torch_xla function that a definition which xlamig wrote stands for; "" for others."""
     if isinstance(node, ir.Lambda):

@@ -153,3 +153,15 @@ def moved(value: AbstractValue, place: Residence, depth: int = 3) -> AbstractVal
     items = value.items and tuple(moved(item, place, depth - 1) for item in value.items)
     element = moved(value.element, place, depth - 1) if value.element is not None else None
     return value.replace(items=items, fields=fields, element=element)
+
+
+def placed(value: AbstractValue, place: Residence, depth: int = 3) -> AbstractValue:
+    """Return a value with all tensors in it on `place`."""
+    if value.kind == "tensor" and value.place != place:
+        return value.replace(place=place)
+    if value.kind not in ("sequence", "mapping") or not depth:
+        return value
+    fields = value.fields and {key: placed(item, place, depth - 1) for key, item in value.fields.items()}
+    items = value.items and tuple(placed(item, place, depth - 1) for item in value.items)
+    element = placed(value.element, place, depth - 1) if value.element is not None else None
+    return value.replace(items=items, fields=fields, element=element)

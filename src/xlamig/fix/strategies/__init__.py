@@ -11,6 +11,7 @@ from xlamig.fix.strategies.accumulate import accumulate
 from xlamig.fix.strategies.add_argument import add_argument
 from xlamig.fix.strategies.add_choice import add_choice
 from xlamig.fix.strategies.adopt_device import adopt_device
+from xlamig.fix.strategies.all_rows import all_rows
 from xlamig.fix.strategies.arguments import drop_argument, replace_argument
 from xlamig.fix.strategies.checkpointing import rename_where_passed
 from xlamig.fix.strategies.copies import copy_from_device, copy_to_host
@@ -59,6 +60,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "add-argument": add_argument,
         "add-choice": add_choice,
         "adopt-device": adopt_device,
+        "all-rows": all_rows,
         "copy-from-device": copy_from_device,
         "copy-to-host": copy_to_host,
         "cuda-method": cuda_method,

@@ -1,0 +1,95 @@
+"""Computes the rows that a list lacks as well, and chooses by the mask, instead of writing at it."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import DynamicShape, Fact
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.imports import ensure_module
+from xlamig.fix.scopes import Function, bindings, dotted_name, path_to, reads
+
+_JOINS = ("torch.cat", "torch.stack")
+
+
+def all_rows(fact: Fact, options: Options, context: FixContext) -> Draft | None:
+    """`rows = torch.cat([s for s in xs if s is not None])` and `out[mask] = f(rows)`, where the mask says
+    which of `xs` are not None, and `out` is a vector of zeros. Each missing row becomes zeros."""
+    if not isinstance(fact, DynamicShape) or fact.via != "mask-write":
+        return None
+    path = path_to(context.module, *fact.span)
+    write = next((n for n in reversed(path) if isinstance(n, ir.Stmt)), None)
+    match write:
+        case ir.Assign(
+            targets=(ir.Subscript(value=ir.Name(id=out), index=(ir.Name(id=mask),)),), value=value
+        ):
+            pass
+        case _:
+            return None
+    owner = next((n for n in reversed(path) if isinstance(n, Function)), context.module)
+    torch = ensure_module(context, "torch", fact.span)
+    rows = _rows(owner, write)
+    if torch is None or rows is None or not _is_vector(_only_value(owner, out)):
+        return None
+    listed = context.text((rows.generators[0].iter.start, rows.generators[0].iter.end))
+    asked = _only_value(owner, mask)
+    if asked is None or not _asks_for_none(asked, listed, context):
+        return None
+    item = context.text((rows.element.start, rows.element.end))
+    like = f"next({item} for {item} in {listed} if {item} is not None)"
+    filled = f"[{torch.name}.zeros_like({like}) if {item} is None else {item} for {item} in {listed}]"
+    chosen = f"{out} = {torch.name}.where({mask}, {context.text((value.start, value.end))}, {out})"
+    edits = context.edit(rows.start, rows.end, filled), context.edit(write.start, write.end, chosen)
+    return Draft("Compute all rows, and choose by the mask", (*torch.edits, *edits))
+
+
+def _rows(owner: ir.Node, write: ir.Assign) -> ir.Comprehension | None:
+    """Return `[s for s in xs if s is not None]` of the only name in what is written that joins such a list,
+    if nothing else uses it."""
+    for name in dict.fromkeys(node.id for node in ir.walk(write.value) if isinstance(node, ir.Name)):
+        match _only_value(owner, name):
+            case ir.Call(func=func, args=(ir.Arg(value=ir.Comprehension(kind="list") as made), *_)):
+                uses = [use for use in reads(owner, name) if not ir.encloses(write.value, use)]
+                if dotted_name(func) in _JOINS and len(uses) == 1 and _leaves_none_out(made):
+                    return made
+    return None
+
+
+def _leaves_none_out(made: ir.Comprehension) -> bool:
+    match made.generators, made.element:
+        case (ir.Generator(target=ir.Name(id=one), ifs=(test,)),), ir.Name(id=other):
+            return one == other and _is_not_none(test, one)
+    return False
+
+
+def _is_not_none(test: ir.Expr, name: str) -> bool:
+    match test:
+        case ir.Compare(left=ir.Name(id=asked), ops=("is not",), comparators=(ir.Const(value=None),)):
+            return asked == name
+    return False
+
+
+def _asks_for_none(mask: ir.Expr, listed: str, context: FixContext) -> bool:
+    """Return whether a mask is made from `s is not None` for each of the same list."""
+    asks = any(
+        isinstance(node, ir.Compare) and isinstance(node.left, ir.Name) and _is_not_none(node, node.left.id)
+        for node in ir.walk(mask)
+    )
+    return asks and any(
+        isinstance(node, ir.Expr) and context.text((node.start, node.end)) == listed for node in ir.walk(mask)
+    )
+
+
+def _only_value(owner: ir.Node, name: str) -> ir.Expr | None:
+    match bindings(owner, name):
+        case [ir.Assign(targets=(ir.Name(),), value=value)]:
+            return value
+    return None
+
+
+def _is_vector(value: ir.Expr | None) -> bool:
+    """Return whether zeros of one dimension are made: `torch.zeros(n, device=device)`."""
+    match value:
+        case ir.Call(func=func, args=args) if dotted_name(func) == "torch.zeros":
+            sizes = [arg.value for arg in args if not arg.keyword]
+            return len(sizes) == 1 and not isinstance(sizes[0], ir.Sequence | ir.Starred)
+    return False

@@ -25,8 +25,8 @@ class CannotPrepare(Exception):
 class Script:
     """A script, the arguments that make it small and the data that it reads.
 
-    `folder` is copied whole, as `file` alone otherwise. `cpu` are further arguments of runs on the CPU, `xla` of
-    the migrated script. `steps` and `limit` (CPU seconds per run) override the command line's.
+    `folder` is copied whole, as `file` alone otherwise. `cpu` are further arguments of runs on the CPU,
+    `xla` of the migrated script. `steps` and `limit` (CPU seconds per run) override the command line's.
     """
 
     id: str

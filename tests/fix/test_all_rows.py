@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.fix.test_flow_fixes import fixed
 
 REPLAY = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-
 from tests.fix.test_flow_fixes import fixed
 
 RULES = ("XLA201", "XLA202", "XLA203", "XLA305")

@@ -59,3 +59,37 @@ def test_takes_a_part_that_gets_its_result_back_for_a_sampling_loop(loop: str, d
 )
 def test_leaves_layers_and_parts_of_a_forward_pass_alone(loop: str, decorator: str) -> None:
     assert loops(loop, decorator) == []
+
+
+CASCADE = """
+def default(value, make):
+    return value if value is not None else make()
+
+class Cascade(nn.Module):
+    def __init__(self, unets):
+        super().__init__()
+        self.unets = nn.ModuleList([])
+        for one in unets:
+            self.unets.append(one.for_stage(len(self.unets)))
+
+    def mean(self, unet, x, t, output=None):
+        return x - default(output, lambda: unet.forward_with_scale(x, t))
+
+    @torch.no_grad()
+    def loop(self, unet, shape, times, device, **options):
+        x = torch.randn(shape, device=device)
+        for t in times:
+            x = self.mean(unet, x, t, **options)
+        return x
+
+    @torch.no_grad()
+    def sample(self, shape, times, device):
+        for unet in self.unets:
+            x = self.loop(unet, shape, times, device)
+        return x
+"""
+
+
+def test_follows_models_of_a_list_into_closures() -> None:
+    found = [(fact.loop, fact.boundary) for fact in facts(CASCADE) if isinstance(fact, StepBoundary)]
+    assert found == [("decoding", "none")]

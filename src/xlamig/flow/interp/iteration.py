@@ -42,7 +42,9 @@ class Iteration:
             case "mapping":
                 return TEXT
             case "module":
-                part = thing.element or AbstractValue("module", sure=LIKELY)
+                part = thing.element
+                if part is None or part.kind == "unknown":  # what a ModuleList holds is a module
+                    part = AbstractValue("module", sure=LIKELY, loose=True)
                 return placed(part, thing)
             case "parameters":
                 return thing.element or TOP

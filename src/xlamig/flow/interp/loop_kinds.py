@@ -83,7 +83,7 @@ class LoopKinds:
         if effects.happens(Effect.STEP_LOOP):
             return "epoch"
         if (
-            (Effect.MODEL_CALL in effects.must or self._calls_part_in_turn(node, effects))
+            (Effect.MODEL_CALL in effects.must or self._may_sample(node, effects))
             and self.m.frequency != "step"
             and not self.m.forwards
             and not self._over_modules(iterable)
@@ -123,11 +123,13 @@ class LoopKinds:
         )
         return "decoding" if fed_back else "evaluation"
 
-    def _calls_part_in_turn(self, node: ir.For | ir.While, effects: Effects) -> bool:
+    def _may_sample(self, node: ir.For | ir.While, effects: Effects) -> bool:
         """Return whether a method without gradients calls one part of its module again and again, as the
-        sampling loop of a diffusion model does, and not its layers one after another."""
+        sampling loop of a diffusion model does, and not its layers one after another; or a model, unless its
+        caller has the result already."""
         owner, function = self.m.frame.owner, self.m.frame.scope.node
-        if Effect.PART_CALL not in effects.must or owner is None or not owner.is_module:
+        calls_model = Effect.PART_CALL in effects.must or Effect.MODEL_CALL in effects.may
+        if not calls_model or owner is None or not owner.is_module:
             return False
         if not isinstance(function, ir.FunctionDef) or not self._without_gradients(function, node):
             return False

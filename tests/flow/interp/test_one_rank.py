@@ -78,6 +78,8 @@ def effects(epoch: str = "pass", step: str = "pass") -> list[str]:
         "found = None if rank == 0 else validate(model, loader)",
         "value = average(loss).item()\nif rank == 0: print(value)",
         "value = average(loss)\ntorch_xla.sync()\nif rank == 0: print(value.item())",
+        "def show(value): print(value.item())\nvalue = average(loss)\nshow(value)",
+        "def show(v): print(v.item())\nvalue = average(loss)\ntorch_xla.sync()\nif rank == 0: show(value)",
         "if rank == 0: print(nn.Linear(2, 2)(torch.ones(2)))",
         "if rank == 0: dist.all_reduce(loss)",  # a rule of its own reads the call
     ],
@@ -103,6 +105,7 @@ def test_reports_nothing_that_one_rank_may_do(epoch: str) -> None:
         ("if xm.is_master_ordinal(): average(loss)", "collective"),
         ("torch_xla.sync()\nif rank == 0: average(loss)", "collective"),
         ("value = average(loss)\nif rank == 0: print(value.item())", "read"),
+        ("def show(value): print(value.item())\nvalue = average(loss)\nif rank == 0: show(value)", "read"),
         ("total = loss.detach()\ndist.all_reduce(total)\nif rank == 0: print(total.item())", "read"),
         ("@rank_zero_only\ndef show(): average(loss)\nshow()", "collective"),
     ],

@@ -21,7 +21,7 @@ from xlamig.flow.interp.module_text import ModuleText
 from xlamig.flow.interp.visits import NO_VISIT, Visit
 from xlamig.flow.model.absolute_imports import absolute
 from xlamig.flow.model.callers import Callers
-from xlamig.flow.model.regions import Regions
+from xlamig.flow.model.regions import CALLED, NO_CONTEXT, Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.flow.model.sole_callers import SoleCallers
@@ -185,9 +185,11 @@ class Walk:
                     self.detectors.visit(child, place)
 
     def _looped(self, node: ir.For | ir.While, place: CodeContext) -> CodeContext:
-        words = self.regions.of_loop(node.body, place.scope)
-        inside = place.within("loop", *words)
-        return replace(inside, frequency="step") if words else inside
+        words = self.regions.of_loop(node.body, place.scope) | self._every_step(node)
+        return replace(place.within("loop", *words), frequency="step" if words else place.frequency)
+
+    def _every_step(self, node: ir.FunctionDef | ir.For | ir.While) -> ContextTags:
+        return CALLED if node.start in self.interpretation.per_step else NO_CONTEXT
 
     def _assignment(self, node: ir.Assign | ir.AnnAssign, place: CodeContext) -> None:
         targets = node.targets if isinstance(node, ir.Assign) else (node.target,)
@@ -233,8 +235,7 @@ class Walk:
         defaults = replace(place, scope=inner, context=place.context | {"default-argument"})
         self.detectors.defaults(node.params, defaults, place)
         context = under.context - _NOT_INSIDE | self.regions.of_function(node, place.scope)
-        if id(node) in self.interpretation.per_step:
-            context |= {"per-step"}
+        context |= self._every_step(node)
         if self.handovers.enter(node):
             context |= {"handover"}
         often = (

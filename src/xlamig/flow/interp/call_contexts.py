@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from xlamig import ir
@@ -69,14 +68,10 @@ class CallContexts:
     # ------------------------------------------------------------------ calls
 
     @property
-    def per_step(self) -> set[int]:
-        """The functions that run every step, by the identity of their definitions."""
-        return {node for node, ran in self.ran.items() if "step" in ran.frequencies}
-
-    @property
-    def per_step_starts(self) -> Iterator[int]:
-        """Where the functions start that run in every step."""
-        return (ran.start for ran in self.ran.values() if "step" in ran.frequencies)
+    def per_step(self) -> frozenset[int]:
+        """Where the functions and loops start whose bodies run every step."""
+        functions = (ran.start for ran in self.ran.values() if "step" in ran.frequencies)
+        return self.m.step_loops.union(functions)
 
     def reached(self) -> dict[int, frozenset[str]]:
         """Return how often the functions run that have run so far, by where they start."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from xlamig import ir
 from xlamig.flow.interp.events import Recorder, finish
 from xlamig.flow.interp.given_arguments import restored_arguments
 from xlamig.flow.interp.instance_attributes import restore_attributes
@@ -20,9 +19,9 @@ from xlamig.flow.model.site import Analysis
 
 
 class Outcome(NamedTuple):
-    """Events by statement, the functions that run every step (by the identity of their
-    definitions), the functions that calls were not followed into because there was too much to run, what
-    is found out about each module that ran, and whether one of these trains."""
+    """Events by statement, where the functions and loops start whose bodies run every step, the functions
+    that calls were not followed into because there was too much to run, what is found out about each module
+    that ran, and whether one of these trains."""
 
     recorder: Recorder
     per_step: frozenset[int]
@@ -62,14 +61,8 @@ def interpret(
     adopt(visit, machine.recorder, analysis.module)
     return Outcome(
         machine.recorder,
-        frozenset(entry.per_step).union(map(id, _functions(analysis.module, frozenset(visit.per_step)))),
+        entry.per_step.union(visit.per_step),
         frozenset(machine.unfollowed),
         visits,
         program.trains,
     )
-
-
-def _functions(module: ir.Module, starts: frozenset[int]) -> Iterator[ir.Node]:
-    """The functions that start at these offsets."""
-    nodes = ir.walk(module) if starts else iter(())
-    return (node for node in nodes if isinstance(node, ir.FunctionDef) and node.start in starts)

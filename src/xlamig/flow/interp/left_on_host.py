@@ -86,11 +86,12 @@ class LeftOnHost:
         return None
 
     def _gets_value(self, path: str) -> bool:
-        """Return whether the file assigns something else to a name than a name like it: `args.gpu = 0`."""
+        """Return whether the program assigns something else to a name than a name like it: `args.gpu = 0`."""
         last = path.rpartition(".")[2]
         return any(
             path_of(target).rpartition(".")[2] == last != path_of(node.value).rpartition(".")[2]
-            for node in ir.walk(self.m.analysis.module)
+            for module in (self.m.analysis.module, *self.m.program.others(self.m.names.module))
+            for node in ir.walk(module)
             if isinstance(node, ir.Assign)
             for target in node.targets
         )

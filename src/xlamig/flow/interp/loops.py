@@ -88,6 +88,8 @@ class Loops:
             heads = copy_env(m.env)
             statement, frequency = m.statement, m.frequency
             m.frequency = self.kinds.frequency(loop)
+            if m.frequency == "step" and (loop.kind != "training" or trains(effects)):
+                m.step_loops |= {node.start}
             m.loops.append(loop)
             with m.branch() as effects:
                 m.statement = node

@@ -91,13 +91,18 @@ class OneRank:
         return tensor.replace(const=MISSING).with_reason(f"{REDUCED}`{text}`", (node.start, node.end))
 
     def record_read(self, node: ir.Node, thing: AbstractValue) -> None:
-        """Report a read on one rank of the result of a collective that has not executed yet, or of a model's
-        parameters, whose update may wait for a collective."""
+        """Record a read of the result of a collective that has not executed yet, or of a model's parameters,
+        whose update may wait for a collective: a finding on one rank. The first is elsewhere an effect, which
+        is a finding where a caller runs it on one rank."""
         if self.m.synced:
             return
+        here = bool(self.m.one_rank)
         if any(why.message.startswith(REDUCED) for why in thing.why):
-            self._record(node, "read")
-        elif thing.trait is Mark.STATE and thing.place == "device" and not self.m.settled:
+            if here:
+                self._record(node, "read")
+            else:
+                self.m.effects.add(Effect.REDUCED_READ)
+        elif here and thing.trait is Mark.STATE and thing.place == "device" and not self.m.settled:
             self._record(node, "parameters")
 
     def _record(self, node: ir.Node, effect: What) -> None:
@@ -167,4 +172,6 @@ def _all_ranks_need(effects: Effects, synced: bool) -> What | None:
     if effects.happens(Effect.SAVE):
         return "save"
     runs = effects.happens(Effect.MODEL_CALL, Effect.STEP_LOOP) and effects.happens(Effect.WORK)
-    return "model" if runs else None
+    if runs:
+        return "model"
+    return "read" if effects.happens(Effect.REDUCED_READ) else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -157,6 +157,10 @@ class ModulesRun:
                 return machine
         return None
 
+    def others(self, module: str) -> Iterable[ir.Module]:
+        """Return the other modules that run so far."""
+        return (run.analysis.module for name, run in self.machines.items() if name != module)
+
     # ------------------------------------------------------------------ calls
 
     def run(
@@ -210,7 +214,7 @@ class ModulesRun:
             found[module] = Visit(
                 sent(machine.recorder),
                 sent_proofs(machine.recorder),
-                tuple(sorted(machine.calls.call_contexts.per_step_starts)),
+                tuple(sorted(machine.calls.call_contexts.per_step)),
                 tuple((start, tuple(sorted(often))) for start, often in sorted(reached.items())),
                 tuple(held_attributes(machine)),
                 tuple(sorted(machine.recorder.device_methods)),

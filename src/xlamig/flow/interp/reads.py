@@ -75,8 +75,7 @@ class Reads:
         else:
             m.effects.add(Effect.POSSIBLE_READ)
         m.wait()
-        if m.one_rank:
-            self.one_rank.record_read(node, thing)
+        self.one_rank.record_read(node, thing)
         over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")
         part = of if of is not None else node
         source = "" if over else self.elements.tensor(part)

@@ -58,6 +58,9 @@ class Program(Protocol):
     def home_of(self, statement: ir.Stmt) -> Home | None:
         """Return the module that a statement is of."""
 
+    def others(self, module: str) -> Iterable[ir.Module]:
+        """Return the other modules that run so far."""
+
 
 class Alone:
     """A program of one module, which does not ask for others."""
@@ -96,6 +99,10 @@ class Alone:
     def home_of(self, statement: ir.Stmt) -> Home | None:
         """Return None: no other module is known."""
         return None
+
+    def others(self, module: str) -> Iterable[ir.Module]:
+        """Return nothing: no other module is known."""
+        return ()
 
 
 class Semantics(Protocol):

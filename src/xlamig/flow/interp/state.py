@@ -51,6 +51,7 @@ class State:
         self.frequency: Frequency = "once"
         self.effects = Effects()
         self.loops: list[Loop] = []
+        self.step_loops: frozenset[int] = frozenset()  # whose bodies run every step, by where they start
         self.first_pass = False  # each loop is run once
         self.synced = self.settled = False  # settled: Lightning has ended the step before it calls a hook
         self.forwards = 0  # forward passes that run

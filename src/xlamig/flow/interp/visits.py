@@ -54,11 +54,11 @@ class Given(NamedTuple):
 class Visit(NamedTuple):
     """The effects that calls from other modules have in a module.
 
-    `per_step` are the functions that run every step, by where they start; `reached` are those that the body
-    of another module runs, with how often; `attributes` are class, name and value of what objects hold;
-    `deviceless` are visits by scripts that choose no device; `given` are arguments of those that run every
-    step for the module itself; `guessed` are those that code which nothing runs calls with arguments that
-    say nothing, by where they start.
+    `per_step` are the functions and loops whose bodies run every step, by where they start; `reached` are
+    the functions that the body of another module runs, with how often; `attributes` are class, name and
+    value of what objects hold; `deviceless` are visits by scripts that choose no device; `given` are
+    arguments of functions that run every step for the module itself; `guessed` are those that code which
+    nothing runs calls with arguments that say nothing, by where they start.
     """
 
     events: tuple[SentEvent, ...] = ()

@@ -19,6 +19,7 @@ class Effect(Enum):
     POSSIBLE_READ reads a tensor that is possibly on the device
     PART_CALL     calls a part of the module that runs, such as `self.attention(x)`
     GRADIENT      computes gradients with a function, such as `torch.autograd.grad`
+    REDUCED_READ  reads the result of a collective that has not executed yet
     SAVE          saves tensors of the device
     SETTLED       leaves no device work queued that nothing waited for
     STEP_READ     reads a tensor on the device, as often as the step runs
@@ -41,6 +42,7 @@ class Effect(Enum):
     PART_CALL = "part-call"
     POSSIBLE_READ = "possible-read"
     READ = "read"
+    REDUCED_READ = "reduced-read"
     RESULT_READ = "result-read"
     SAVE = "save"
     SELECT = "select"

@@ -32,13 +32,16 @@ def _is_plain_setting(given: Binding) -> bool:
 
 
 def registers(method: ir.FunctionDef) -> bool:
-    """Return whether a method may give its object parts other than by an assignment:
-    `self.register_buffer(...)`, `self.add_module(...)`, `add_layers(self)`"""
+    """Return whether a method may give its object parts other than by an assignment to `self`:
+    `self.register_buffer(...)`, `self.add_module(...)`, `add_layers(self)`, `this.layers = ...`"""
     own = method.params[0].name if method.params else ""
     for node in ir.walk(method):
         match node:
             case ir.Attribute(attr=name) if name.startswith("register_") or name in _REGISTERING:
                 return True
+            case ir.Assign(targets=targets) if own != "self":
+                if any(path_of(target).startswith(f"{own}.") for target in targets):
+                    return True
             case ir.Call(func=func, args=args) if path_of(func) not in _LEAVING_AS_IT_IS:
                 if any(isinstance(arg.value, ir.Name) and arg.value.id == own for arg in args):
                     return True

@@ -238,10 +238,9 @@ class Walk:
         context |= self._every_step(node)
         if self.handovers.enter(node):
             context |= {"handover"}
-        often = (
-            under.frequency if "per-step" in under.context else "step" if "per-step" in context else "unknown"
-        )
-        inside = CodeContext(inner, place.statement, (), under.guards, context, often, under.reasons)
+        inside = CodeContext(inner, place.statement, (), under.guards, context, "unknown", under.reasons)
+        if "per-step" in context:
+            inside = replace(inside, frequency=under.frequency if "per-step" in under.context else "step")
         self._following, around = [], self._following
         self._block(node.body, inside)
         self._following = around

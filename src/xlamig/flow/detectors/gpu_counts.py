@@ -68,10 +68,9 @@ def _asked(test: ir.Expr) -> ir.Expr | None:
 def _uses_cuda(body: ir.Block) -> bool:
     """Return whether a block moves something to CUDA, asks CUDA, or names one of its devices."""
     for node in (inside for statement in body for inside in ir.walk(statement)):
-        if (
-            isinstance(node, ir.Attribute) and node.attr == "cuda"
-        ):  # `x.cuda()`, `torch.cuda.current_device()`
-            return True
-        if isinstance(node, ir.Const) and names_cuda(node):
-            return True
+        match node:
+            case ir.Attribute(attr="cuda"):  # `x.cuda()`, `torch.cuda.current_device()`
+                return True
+            case ir.Const() if names_cuda(node):
+                return True
     return False

@@ -53,10 +53,8 @@ def replaced_values(loop: Loop, last: Env) -> Env:
     node = loop.node
     if not isinstance(node, ir.For):
         return {}
-    path, names = (
-        path_of(_gone_through(node.iter)),
-        {n.id for n in ir.walk(node.target) if isinstance(n, ir.Name)},
-    )
+    path = path_of(_gone_through(node.iter))
+    names = {n.id for n in ir.walk(node.target) if isinstance(n, ir.Name)}
     for statement in node.body:
         match statement:
             case ir.Assign(targets=(ir.Subscript(value=owner, index=(ir.Name(id=key),)),)):

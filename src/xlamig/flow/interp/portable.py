@@ -143,25 +143,39 @@ def restored(value: Portable, own: Defined = _nothing_own) -> AbstractValue:
     return made.replace(**changes) if changes else made
 
 
-def moved(value: AbstractValue, place: Residence, depth: int = 3) -> AbstractValue:
+def moved(value: AbstractValue, place: Residence) -> AbstractValue:
     """Return a function's result for arguments that are on `place` rather than on the device."""
-    if value.kind in ("tensor", "unknown") and value.place == "device" and place:
-        return value.replace(place=place, sure=min(value.sure, LIKELY))
-    if value.kind not in ("sequence", "mapping") or not depth:
-        return value
-    fields = value.fields and {key: moved(item, place, depth - 1) for key, item in value.fields.items()}
-    items = value.items and tuple(moved(item, place, depth - 1) for item in value.items)
-    element = moved(value.element, place, depth - 1) if value.element is not None else None
-    return value.replace(items=items, fields=fields, element=element)
+
+    def move(part: AbstractValue) -> AbstractValue:
+        if part.kind in ("tensor", "unknown") and part.place == "device" and place:
+            return part.replace(place=place, sure=min(part.sure, LIKELY))
+        return part
+
+    return _change_parts(value, move)
 
 
-def placed(value: AbstractValue, place: Residence, depth: int = 3) -> AbstractValue:
+def placed(value: AbstractValue, place: Residence) -> AbstractValue:
     """Return a value with all tensors in it on `place`."""
-    if value.kind == "tensor" and value.place != place:
-        return value.replace(place=place)
-    if value.kind not in ("sequence", "mapping") or not depth:
+
+    def put(part: AbstractValue) -> AbstractValue:
+        return part.replace(place=place) if part.kind == "tensor" and part.place != place else part
+
+    return _change_parts(value, put)
+
+
+def _change_parts(
+    value: AbstractValue, change: Callable[[AbstractValue], AbstractValue], depth: int = 3
+) -> AbstractValue:
+    """Return a value with `change` applied to it, or to all that it contains."""
+    if value.kind not in ("sequence", "mapping"):
+        return change(value)
+    if not depth:
         return value
-    fields = value.fields and {key: placed(item, place, depth - 1) for key, item in value.fields.items()}
-    items = value.items and tuple(placed(item, place, depth - 1) for item in value.items)
-    element = placed(value.element, place, depth - 1) if value.element is not None else None
+
+    def inner(part: AbstractValue) -> AbstractValue:
+        return _change_parts(part, change, depth - 1)
+
+    fields = value.fields and {key: inner(item) for key, item in value.fields.items()}
+    items = value.items and tuple(map(inner, value.items))
+    element = inner(value.element) if value.element is not None else None
     return value.replace(items=items, fields=fields, element=element)

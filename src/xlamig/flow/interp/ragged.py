@@ -12,8 +12,6 @@ from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
-_MOVES = frozenset({"to", "cuda", "xla"})
-
 
 def record_ragged(m: State, target: ir.Expr, node: ir.Comprehension, made: AbstractValue) -> None:
     """Record a list of the objects of each sample that moves to the device every step, such as
@@ -59,7 +57,7 @@ def record_ragged(m: State, target: ir.Expr, node: ir.Comprehension, made: Abstr
 def _moved(node: ir.Expr) -> ir.Expr | None:
     """Return `x` of `x.to(device)`."""
     match node:
-        case ir.Call(func=ir.Attribute(value=inner, attr=attr)) if attr in _MOVES:
+        case ir.Call(func=ir.Attribute(value=inner, attr=attr)) if attr in table.names("unseen", "moves"):
             return inner
     return None
 

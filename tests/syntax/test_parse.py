@@ -100,3 +100,9 @@ def test_python_warns_of_nothing(text: str) -> None:
         with suppress(Unparsable):
             module_from_text(text)
     assert not told
+
+
+def test_blank_lines_before_a_last_comment_further_in_do_not_matter() -> None:
+    text = "if x:\n    y()\n\n\n   # z()\n\n"  # LibCST drops two of its lines
+    (branch,) = module_from_text(text).body
+    assert (branch.start, branch.end) == (0, len("if x:\n    y()"))

@@ -48,6 +48,13 @@ def variants(package: str) -> Mapping[str, Mapping[str, str]]:
     return found
 
 
+@cache
+def called_by(base: str) -> tuple[str, ...]:
+    """Return the methods that a call of an object runs through a class of a library."""
+    found = (names for pattern, names in _document()["called"].items() if _glob(pattern).match(base))
+    return tuple(next(found, ()))
+
+
 def switches(package: str) -> Mapping[str, object]:
     """Return the arguments that leave out what the rows of a package's classes tell."""
     found: dict[str, object] = _document()["switches"].get(package, {})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from itertools import takewhile
 from typing import Any, cast
 
 import libcst
@@ -231,6 +232,9 @@ def record_spans(tree: libcst.Module, text: str) -> Spans:
 
 
 def _differs_in_blank_end(tree: libcst.Module, text: str) -> bool:
-    """LibCST drops blank lines without a newline at the very end of a file."""
-    code = tree.code.rstrip()
-    return text.startswith(code) and not text[len(code) :].strip()
+    """Return whether the tree lacks nothing but blank lines after the last statement: LibCST drops those
+    before an indented comment, and one without a newline at the very end."""
+    both = zip(tree.code.splitlines(), text.splitlines(), strict=False)
+    same = sum(1 for _ in takewhile(lambda lines: lines[0] == lines[1], both))
+    rest = (line.strip() for line in text.splitlines()[same:])
+    return all(not line or line.startswith("#") for line in rest)

@@ -6,7 +6,7 @@ import pytest
 
 from xlamig.facts import HostRead
 
-from .said import facts, in_step, said
+from .said import IMPORTS, facts, in_step, said
 
 ACCELERATE = "from accelerate import Accelerator\n"
 CACHE = "from transformers import DynamicCache\n"
@@ -244,3 +244,36 @@ def test_generate_leaves_nothing_to_compute_for_one_text(call: str, line: str, b
     text = DECODED.replace("CALL", call).replace("LINE", line)
     found = [fact for fact in facts(text) if isinstance(fact, HostRead)]
     assert [fact.boundary for fact in found] == [boundary]
+
+
+METRIC = """
+from torchmetrics import Metric
+
+class Scatter(Metric):
+METHODS
+
+def evaluate(loader):
+    model = nn.Linear(8, 8).to("xla")
+    metric = Scatter()
+    for batch in loader:
+        metric(model(batch.to("xla")))
+        torch_xla.sync()
+
+evaluate([torch.ones(2, 8)] * 9)
+"""
+UPDATE = "    def update(self, z):\n        self.z = z\n"
+
+
+@pytest.mark.parametrize(
+    ("methods", "reads"),
+    [
+        ("    def update(self, z):\n        z.sum().item()\n", ["z.sum().item()"]),
+        (UPDATE + "    def compute(self):\n        return self.z.sum().item()\n", ["self.z.sum().item()"]),
+        (UPDATE + "    def last(self):\n        return self.z.sum().item()\n", []),
+        ("    def forward(self, z):\n        pass\n    def compute(self):\n        self.z.item()\n", []),
+    ],
+)
+def test_a_metric_that_is_called_updates_and_computes(methods: str, reads: list[str]) -> None:
+    text = METRIC.replace("METHODS", methods)
+    found = [fact for fact in facts(text) if isinstance(fact, HostRead) and fact.frequency == "step"]
+    assert [(IMPORTS + text)[slice(*fact.span)] for fact in found] == reads

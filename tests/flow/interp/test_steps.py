@@ -221,6 +221,21 @@ def test_a_clock_around_work_that_nothing_waits_for(wait: str, found: list[str])
     assert said(text, "timing") == found
 
 
+@pytest.mark.parametrize(("wait", "found"), [("", ["timing : time.time()"]), ("losses.append(y.item())", [])])
+def test_a_clock_around_iterations_that_wait_once_each(wait: str, found: list[str]) -> None:
+    text = f"""
+    x = torch.ones((), device="cuda")
+    end = time.time()
+    for i in range(9):
+        y = x * 2
+        {wait}
+        x = y * 3
+        print(time.time() - end)
+        end = time.time()
+    """
+    assert said(text, "timing") == found
+
+
 def test_copies_of_one_batch_are_counted() -> None:
     text = """
     model = nn.Linear(8, 8).cuda()

@@ -12,6 +12,7 @@ from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.proofs import (
+    before_launch,
     data_parallel,
     moved_later,
     on_all_ranks,
@@ -74,6 +75,7 @@ class Apis:
             **sole_rendezvous(name, node, self.analysis),
             **padding_mask(name, node, place, self.analysis),
             **data_parallel(name, node, place, self.analysis),
+            **before_launch(name, node, place, self.analysis),
             **on_all_ranks(name, node, place, self.analysis),
             **use_of_sum(name, node, place, self.analysis),
             **padded_later(name, node, place, self.analysis),

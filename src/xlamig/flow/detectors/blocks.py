@@ -72,3 +72,15 @@ def acts(node: ir.Node) -> Iterator[ir.Expr]:
                     yield child
                 else:
                     yield from acts(child)
+
+
+def follows_tensor(block: ir.Block, after: ir.Stmt) -> bool:
+    """Return whether the statement after a block moves all that the block assigns to the device of another
+    tensor, `w = w.type_as(x)`, wherever that is."""
+    if not isinstance(after, ir.Assign) or not isinstance(after.value, ir.Call):
+        return False
+    moved = after.value.func
+    if not isinstance(moved, ir.Attribute) or moved.attr != "type_as":
+        return False
+    targets = {path_of(target) for node in block if isinstance(node, ir.Assign) for target in node.targets}
+    return targets == {path_of(moved.value)} == {path_of(target) for target in after.targets}

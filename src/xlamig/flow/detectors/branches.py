@@ -8,7 +8,7 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Span
-from xlamig.flow.detectors.blocks import acts, function_called, leaves, without_pass, words
+from xlamig.flow.detectors.blocks import acts, follows_tensor, function_called, leaves, without_pass, words
 from xlamig.flow.model.device_sets import in_assert, in_choices, in_if, in_subscript
 from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.scopes import Scope, path_of
@@ -68,6 +68,8 @@ class Branches:
             return
         head = ir.Name(node.start, node.test.end, "if")
         result: Result = "move" if all(map(self._moves, on_cuda)) else "unknown"
+        if result == "move" and after is not None and follows_tensor(on_cuda, after):
+            return
         yield self._fact(head, node.test, asked, "if", self._does(other, place.scope), place, result)
 
     def ternary(self, node: ir.IfExp, place: CodeContext) -> Iterator[DeviceChoice]:

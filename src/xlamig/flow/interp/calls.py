@@ -129,10 +129,8 @@ class Calls:
             case "module":
                 return self.modules.call(callee, args, node)
             case "instance":
-                method = self.method_of(callee, "__call__")
-                if method is None:  # of a base class that is not read
-                    return self._tokens(args, node) or TOP
-                return self.call_contexts.call(method, args, node)
+                ran = self.instances.call(callee, args, node)
+                return ran or self._tokens(args, node) or TOP
             case "api":
                 return self._api(str(callee.ref), args, node)
             case "foreign":
@@ -183,7 +181,7 @@ class Calls:
                 above = owner.replace(kind="distribution", place="device")
                 return self.distributions.method(above, name, self.args(node), node)
             case "instance":
-                method = self.method_of(owner, name)
+                method = self.instances.method_of(owner, name)
                 if method is not None:
                     return self.call_contexts.call(method, self.args(node), node)
                 if name in table.names("modules", "registers"):
@@ -204,18 +202,6 @@ class Calls:
         self.m.logging = logging
         return self._tokens(args, node) or self.objects.method(owner, name, args, node)
 
-    def method_of(self, owner: AbstractValue, name: str) -> Function | None:
-        """A method that the project defines, bound to the object."""
-        if not isinstance(owner.ref, ClassInfo):
-            return None
-        for cls in owner.ref.lineage():
-            if name in cls.methods:
-                made = self.m.function(cls.methods[name], cls.frame, cls)
-                if made.kind != "static":
-                    made.bound = owner
-                return made
-        return None
-
     def member(self, owner: AbstractValue, name: str, node: ir.Expr) -> AbstractValue:
         """An attribute of an object or module."""
         if isinstance(owner.ref, ClassInfo):
@@ -226,7 +212,7 @@ class Calls:
                     held = with_step_counter(self.m, cls, name, self.m.held_by(cls, name))
                     uses = self._uses(name, node) if held.kind == "tensor" and held.loose else ""
                     return TOP if uses == "other" else self._kept(placed(held, owner), name)
-            method = self.method_of(owner, name)
+            method = self.instances.method_of(owner, name)
             if method is not None:
                 if method.kind == "property":
                     return self.call_contexts.call(method, Args(), None)

@@ -13,6 +13,9 @@ from xlamig.flow.interp.domain import TOP, AbstractValue
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.interp.layers import is_wrapper
 from xlamig.flow.interp.state import State
+from xlamig.knowledge import values as table
+
+_CALLED = ("__call__", "forward")
 
 
 def is_rewritten(info: ClassInfo, name: str) -> bool:
@@ -21,11 +24,40 @@ def is_rewritten(info: ClassInfo, name: str) -> bool:
     return name in (info.rewritten if has_constructor else info.assigned)
 
 
+def _run_by_call(owner: AbstractValue) -> tuple[str, ...]:
+    """Return the methods that a call of an object runs, first the one that gets the arguments."""
+    lineage = owner.ref.lineage() if isinstance(owner.ref, ClassInfo) else []
+    own = next((name for name in _CALLED if any(name in cls.methods for cls in lineage)), "")
+    above = (table.called_by(base) for cls in lineage for base in sorted(cls.outside))
+    return (own,) if own else next(filter(None, above), ())
+
+
 @dataclass(eq=False, slots=True)
 class Instances:
     m: State
     call_contexts: CallContexts
     distributions: Distributions
+
+    def call(self, owner: AbstractValue, args: Args, node: ir.Call) -> AbstractValue | None:
+        """Return the result of calling an object; None if the project does not define what that runs."""
+        methods = filter(None, (self.method_of(owner, name) for name in _run_by_call(owner)))
+        first = next(methods, None)
+        result = self.call_contexts.call(first, args, node) if first is not None else None
+        for method in methods:
+            result = self.call_contexts.call(method, Args(), node)
+        return result
+
+    def method_of(self, owner: AbstractValue, name: str) -> Function | None:
+        """A method that the project defines, bound to the object."""
+        if not isinstance(owner.ref, ClassInfo):
+            return None
+        for cls in owner.ref.lineage():
+            if name in cls.methods:
+                made = self.m.function(cls.methods[name], cls.frame, cls)
+                if made.kind != "static":
+                    made.bound = owner
+                return made
+        return None
 
     def above(self) -> AbstractValue:
         """Return what `super()` stands for: the object as one of the class above."""

@@ -102,7 +102,7 @@ class AbstractInterpreter(State):
 
     def method_of(self, owner: AbstractValue, name: str) -> Function | None:
         """Return the method of an object's class; None without one."""
-        return self.calls.method_of(owner, name)
+        return self.calls.instances.method_of(owner, name)
 
     def static_member(self, info: ClassInfo, name: str) -> AbstractValue:
         """Return the attribute or method of a class."""

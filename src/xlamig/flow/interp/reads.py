@@ -172,6 +172,8 @@ class Reads:
         if not isinstance(end.ref, Made) or not isinstance(start.ref, Made):
             return
         node, statement, _ = end.ref
+        if self.m.loops and end.trait.waits > start.trait.waits:
+            return  # what an iteration queues after its read, the next one waits for
         if end.trait.works > start.trait.works and end.trait.waiting:
             begin, home = start.ref.node, self.m.program.home_of(start.ref.statement) or self.m
             why = Why("the first reading of the clock", (begin.start, begin.end)).of(home.filename)

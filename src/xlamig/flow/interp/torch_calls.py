@@ -162,7 +162,9 @@ class TorchCalls:
             case "clock":
                 m = self.m
                 return AbstractValue(
-                    "number", trait=Clock(m.device_op_count, m.waiting), ref=Made(node, m.statement, name)
+                    "number",
+                    trait=Clock(m.device_op_count, m.waiting, m.wait_count),
+                    ref=Made(node, m.statement, name),
                 )
             case "chain":
                 return join_parameters(args.positional)

@@ -84,10 +84,12 @@ class Grown:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time; `works` device operations ran before it, `waiting` that some had not finished."""
+    """A time; `works` device operations and `waits` for the device were before it, `waiting` that some had
+    not finished."""
 
     works: int
     waiting: bool
+    waits: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,8 @@ SILENT = {
     "pairs ordered by a number": "z = [(1, loss), (2, loss)]; z.sort(); z = sorted(z, key=lambda p: p[0])",
     "a filter of numbers": "z = list(filter(lambda n: n > 1, [1, 2]))",
     "an attribute set by name": "class C: pass\nc = C(); setattr(c, 'a', 3); z = float(c.a)",
+    "a position of a list that the host has": "z = [0] * 3; z[i] = x; z[torch.tensor(1)] = 2; z[:1] = [x]",
+    "a key of a dictionary that it adds": "z = {}; z[x.argmax()] = 3",
     "python numbers": "z = max(i, 3); w = math.sqrt(i + 1); v = float('inf'); u = f'{i:.3f}'",
 }
 READ = {
@@ -104,6 +106,9 @@ READ = {
     "assert x.shape == (x.argmax(), 8)": "builtin: x.argmax()",
     "z = [1, loss]; [1, 2] != z": "builtin: z",
     "(loss, 1) == (x, 2)": "builtin: loss",
+    "z = [1, 2, 3]; z[x.argmax()] = 4": "builtin: x.argmax()",
+    "z = [0] * len(x)\nfor k in range(len(x)): z[x.argsort()[k]] = k": "builtin: x.argsort()[k]",
+    "z = []; z[: x.argmax()] = [4]": "builtin: x.argmax()",
     "[1, 2, 3][: x.argmax()]": "builtin: x.argmax()",
     "[y for y in [1, 2, 3][x.argmax() :]]": "builtin: x.argmax()",
     "y = extra * loss.clamp(0, extra); x.add_(x, alpha=-y)": "number: -y",

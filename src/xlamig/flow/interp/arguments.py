@@ -9,6 +9,8 @@ from xlamig.flow.interp.domain import CERTAIN, DEVICE, LIKELY, AbstractValue, as
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
+TYPE_NAME = "type-name"
+"""The `ref` of the text that `x.type()` returns; its place is the one of `x`."""
 _HOST = AbstractValue("device", "host")
 
 
@@ -92,7 +94,10 @@ def _is_called_dtype(args: Args) -> bool:
 
 
 def _of_class(given: AbstractValue) -> AbstractValue | None:
-    """Return the device that `x.type(torch.FloatTensor)` moves to; None for a dtype."""
+    """Return the device that `x.type(torch.FloatTensor)`, `x.type(y.type())` and `x.type_as(y)` move to; None
+    for a dtype, and where `y` is not on the device: a buffer of a module that is moved elsewhere may be."""
+    if given.kind == "tensor" or given.ref == TYPE_NAME:
+        return AbstractValue("device", given.place, sure=given.sure) if given.place == "device" else None
     named = given.ref if given.kind == "api" else given.const
     word = table.result_of(named) if isinstance(named, str) else ""
     return _HOST if word == "host-tensor" else DEVICE if word == "device-tensor" else None

@@ -20,7 +20,7 @@ from xlamig.flow.interp.domain import (
     placed,
     sequence,
 )
-from xlamig.flow.interp.elements import prove_positions, takes_element
+from xlamig.flow.interp.elements import prove_positions, read_position, takes_element
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
@@ -102,8 +102,7 @@ class Indexing:
     def _element(self, node: ir.Subscript, base: AbstractValue, index: list[AbstractValue]) -> AbstractValue:
         part, first = node.index[0], index[0]
         if isinstance(part, ir.Slice):
-            for bound, found in zip((part.lower, part.upper), first.items or (), strict=False):
-                self.reads.host(bound or node, found, "builtin", "list slice")
+            read_position(self.reads, node, first)
             start = first.items[0].const if first.items else None
             if base.trait is Mark.SHAPE and start not in (None, 0):
                 return AbstractValue("sequence", element=self.dimension(base, start), trait=Mark.SHAPE_REST)
@@ -114,7 +113,7 @@ class Indexing:
             and -len(base.items) <= first.const < len(base.items)
         ):
             return base.items[first.const]
-        self.reads.host(part, first, "builtin", "list index")
+        read_position(self.reads, node, first)
         if base.trait is Mark.SHAPE:
             return self.dimension(base, first.const)
         held = element_of(base)
@@ -188,6 +187,8 @@ class Indexing:
             elif name and moved and base.loose and base.place == "host":  # its parts are moved one by one
                 self.m.put(name, base.replace(place="either"))
             return
+        if base.kind == "sequence":
+            read_position(self.reads, target, index[0])
         name = path_of(target.value)
         if not name:
             return

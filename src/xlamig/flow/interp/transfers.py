@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import Transfer, Why
-from xlamig.flow.interp.arguments import Args, destination, dtype_of
+from xlamig.flow.interp.arguments import TYPE_NAME, Args, destination, dtype_of
 from xlamig.flow.interp.domain import (
     CERTAIN,
     LIKELY,
@@ -23,9 +23,6 @@ from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
 
-TYPE_NAME = "type-name"
-"""The `ref` of the text that `x.type()` returns."""
-
 
 class Transfers:
     def __init__(self, state: State, reads: Reads, sizes: Sizes) -> None:
@@ -35,11 +32,11 @@ class Transfers:
     def move(self, owner: AbstractValue, name: str, args: Args, node: ir.Call) -> AbstractValue:
         """Return the tensor that `.to(...)` or `.cuda()` gives."""
         if name == "type" and not args.all:
-            return AbstractValue("text", ref=TYPE_NAME)
+            return AbstractValue("text", owner.place, sure=owner.sure, ref=TYPE_NAME)
         target = destination(name, args)
         dtype = dtype_of(args)
         given = args.get(0)
-        if given is not None and given.ref == TYPE_NAME and sureness(owner) > POSSIBLE:
+        if given is not None and given.ref == TYPE_NAME and sureness(given) > POSSIBLE:
             self.m.prove(node, type_name=True)
         if target is None:
             trait = owner.trait if owner.trait is Mark.NAN else carried_trait("to", owner)

@@ -120,7 +120,13 @@ def test_a_constant_of_another_module_is_known_but_not_sure() -> None:
         ("sys.path.append('core')", [SYNC]),
         ("sys.path.insert(0, os.path.join(os.path.dirname(__file__), 'core'))", [SYNC]),
         ("sys.path.extend(['lib', '../core'])", [SYNC]),
+        ("here = os.getcwd()\nfolder = os.path.join(here, 'core')\nsys.path.append(folder)", [SYNC]),
+        ("def add(folder):\n    sys.path.insert(0, folder)\nadd('core')", [SYNC]),
+        ("def add(here, sub):\n    sys.path.append(os.path.join(here, sub))\nadd(root, 'core')", [SYNC]),
         ("sys.path.append('lib')", []),
+        ("def add(folder):\n    print(folder, sys.path)\nadd('core')", []),
+        ("def add(folder):\n    sys.path.append('lib')\nadd('core')", []),
+        ("folder = os.path.join(folder, 'core')\nsys.path.append('lib')", []),
         ("sys.path.append('..')", []),
         ("sys.path.remove('core')", []),
         ("sys.argv.append('core')", []),
@@ -130,6 +136,21 @@ def test_a_script_imports_from_the_folders_that_it_adds(line: str, names: list[s
     source = f"import os, sys\n{line}\nfrom net import sync\nsync()"
     project = {"src/core/net.py": RENAMED, "src/core/lib.py": "def sync(): pass"}
     assert set(uses(source, filename="train.py", project=project)) == set(names)
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        ("import sys\nsys.path.append('core')", [SYNC]),
+        ("import sys\nsys.path.append('lib')", []),
+        ("import sys", []),
+    ],
+)
+def test_a_script_imports_from_the_folders_that_an_imported_module_adds(paths: str, names: list[str]) -> None:
+    source = "import _init_paths\nfrom net import sync\nsync()"
+    other = "import sys\nsys.path.append('core')"
+    project = {"src/core/net.py": RENAMED, "src/_init_paths.py": paths, "src/other.py": other}
+    assert set(uses(source, filename="src/train.py", project=project)) == set(names)
 
 
 def test_a_folder_that_a_script_adds_hides_no_module_beside_it() -> None:

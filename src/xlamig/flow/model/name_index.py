@@ -15,8 +15,8 @@ class NameIndex:
 
     A module's identity is its path with dots ("src.pkg.utils"). An import means the module found
     from the importer's folder or the nearest folder above it, which serves packages, `src`
-    layouts, loose scripts and folders without `__init__.py` alike; or else in a folder that the importer
-    adds to `sys.path`.
+    layouts, loose scripts and folders without `__init__.py` alike; or else in a folder that the importer,
+    or what it imports, adds to `sys.path`.
     """
 
     def __init__(self, interfaces: Mapping[str, Interface]) -> None:
@@ -25,6 +25,8 @@ class NameIndex:
         self._meanings: dict[tuple[str, str], Export | None] = {}
         self._places: dict[tuple[str, str], tuple[str, str] | None] = {}
         self._inside: dict[str, set[str]] = {}
+        self._added: dict[str, tuple[str, ...]] = {}
+        self._adding = {name: i.search_path for name, i in interfaces.items() if i.search_path}
         for module in interfaces:
             folder = ""
             for part in module.split("."):
@@ -61,12 +63,24 @@ class NameIndex:
         return self._owners[key] or self._find_on_search_path(dotted, origin)
 
     def _find_on_search_path(self, dotted: str, origin: str) -> tuple[str, str] | None:
-        interface = self._interfaces.get(origin)
-        if interface is None or not interface.search_path:
-            return None
-        folders = folders_named(interface.search_path, self._inside)
+        folders = folders_named(self._search_path(origin), self._inside)
         found = (self._longest(f"{folder}.{dotted}", folder) for folder in folders)
         return next((one for one in found if one is not None and self._may_hold(*one)), None)
+
+    def _search_path(self, origin: str) -> tuple[str, ...]:
+        """Return the folders that a module and those that it imports from beside or above it add."""
+        interface = self._interfaces.get(origin)
+        if interface is None or not self._adding:
+            return ()
+        if origin not in self._added:
+            names = {*interface.imports, *interface.stars}
+            owners = {self._find_owner(name, origin.rpartition(".")[0]) for name in sorted(names)}
+            adding = [
+                origin,
+                *(module for module in self._adding if any(o and o[0] == module for o in owners)),
+            ]
+            self._added[origin] = tuple(f for one in adding for f in self._interfaces[one].search_path)
+        return self._added[origin]
 
     def _find_owner(self, dotted: str, folder: str) -> tuple[str, str] | None:
         first = dotted.partition(".")[0]

@@ -150,7 +150,7 @@ class ProjectIndex(NameIndex):
 
     def needed_by(self, interface: Interface, also: Iterable[str] = ()) -> Mapping[str, Interface]:
         """The interfaces that can change what `interface`'s module means: all it reaches, and of `also`."""
-        own = (interface.module,) if interface.search_path else ()
+        own = (interface.module,) if self._search_path(interface.module) else ()
         starts = {*own, *self._imported(interface), *self.registries.fillers(interface.module), *also}
         reached = frozenset[str]().union(*map(self._meant_through, starts))
         return {module: self._interfaces[module] for module in sorted(reached)}

@@ -42,6 +42,21 @@ CASES = {
     "y = criterion(z[m], x)": "Give the loss all elements",
     "y = z[m]; w = torch.nn.functional.cross_entropy(y, x)": "Give the loss all elements",
     "y = z[m]; kept.append(y); w = criterion(y)": "Compute on all elements and mask the result",
+    "kept.append(z[m])": "If the host takes these elements",
+    "kept.append({'rows': z[m], 'of': m})": "If the host takes these elements",
+    "kept += [z[m]]": "If the host takes these elements",
+    "table['rows'] = z[m]": "If the host takes these elements",
+    "table[n] = {'rows': z[m]}": "If the host takes these elements",
+    "y = z[m]; y = y[:10]; kept.append(y)": "If the host takes these elements",
+    "y = z[m]; w = len(y) + y.numel(); kept.append(y)": "If the host takes these elements",
+    "kept.append([row[m] for row in z])": "If the host takes these elements",
+    "y = torch.masked_select(z, m); kept.append(y)": "If the host takes these elements",
+    "kept.append(z[m].mean())": "Compute on all elements and mask the result",
+    "kept.append(model(z[m]))": "Compute on all elements and mask the result",
+    "y = z[m]; w = len(y)": "Take the number from the mask itself",
+    "y = z[m]; y = y + 1; kept.append(y)": "Compute on all elements and mask the result",
+    "y = [row[m] for row in z]; kept.append(torch.cat(y))": "Compute on all elements and mask the result",
+    "table[0] = z[m]": "Compute on all elements and mask the result",
     "table.index_copy_(0, positions, z[m])": "Write all rows",
     "table.index_copy_(0, positions, model(z[m]))": "Compute on all elements and mask the result",
     "y = z[0, m[0]]": "`y = torch.where(mask, new, y)`",
@@ -66,3 +81,43 @@ def test_help_fits_what_takes_the_elements_and_which_end_varies(line: str) -> No
 def test_a_mask_beside_other_indices_is_shown_with_them() -> None:
     (finding,) = found(HEAD + "        y = z[0, m[0]]\n" + TAIL, select=["XLA202"])
     assert finding.message.startswith("`z[0, m[0]]` has a different length")
+
+
+def test_elements_that_a_function_returns_are_its_result() -> None:
+    text = HEAD.replace("        m =", "        y = select(z)\n        m =")
+    text = text.replace("\n", "\ndef select(z):\n    {}\n", 1)
+    (finding,) = found(text.format("m = z > 0; return {'rows': z[m]}") + TAIL, select=["XLA202"])
+    assert finding.help is not None and finding.help.startswith("If the host takes these elements")
+    (finding,) = found(text.format("m = z > 0; return z[m].mean()") + TAIL, select=["XLA202"])
+    assert finding.help is not None and finding.help.startswith("Compute on all elements")
+
+
+MASKS = {
+    "torch.zeros(4, 8, 3, device='xla')": "with `m = m[..., None]`; ",
+    "torch.zeros(4, 8, 3, 2, device='xla')": "with `m = m[..., None, None]`; ",
+    "torch.zeros(4, 8, device='xla')": "with `m = m`; ",
+    "model(x)": "with `m = m`, or `m = m[..., None]` if it has fewer dimensions than `z`",
+}
+
+
+@pytest.mark.parametrize("made", MASKS)
+def test_help_gives_a_mask_the_dimensions_that_it_lacks(made: str) -> None:
+    head = HEAD.replace("z = model(x)", f"z = {made}")
+    head = head.replace("m = z > 0", "m = torch.rand(4, 8, device='xla') > 0")
+    (finding,) = found(head + "        y = z[m].mean()\n" + TAIL, select=["XLA202"])
+    assert finding.help is not None and MASKS[made] in finding.help
+
+
+WRITTEN = {
+    "torch.zeros(4, 8, 3, device='xla')": "Use `z = torch.where(m[..., None], value, z)`",
+    "torch.zeros(4, 8, device='xla')": "Use `z = torch.where(m, value, z)`",
+    "model(x)": "`m` is `m`, or `m[..., None]` if it has fewer dimensions than `z`",
+}
+
+
+@pytest.mark.parametrize("made", WRITTEN)
+def test_help_for_a_write_gives_a_mask_the_dimensions_that_it_lacks(made: str) -> None:
+    head = HEAD.replace("z = model(x)", f"z = {made}")
+    head = head.replace("m = z > 0", "m = torch.rand(4, 8, device='xla') > 0")
+    (finding,) = found(head + "        z[m] = model(x)\n" + TAIL, select=["XLA203"])
+    assert finding.help is not None and WRITTEN[made] in finding.help

@@ -8,16 +8,17 @@ from typing import ClassVar, Literal
 from xlamig.facts.common import Fact
 from xlamig.facts.reads import Cut
 
-Taker = Literal["", "host", "written-back", "count", "loss", "rows"]
+Taker = Literal["", "host", "written-back", "count", "loss", "rows", "result"]
 """The use of the elements that a mask selects: they are only copied to the host, written at the same mask,
-counted, given to a loss, or written as rows at other indices."""
+counted, given to a loss, written as rows at other indices, or returned or collected as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DynamicShape(Fact):
     """The shape of a result on the device depends on values. `mask` is the source text of the mask or
-    size; `same_shape`: a mask computed from the very tensor it is used on. The `operation` of a
-    mask-write is "+" for `x[m] += v`. `mixed` tells which of tensor and mask is on the host, if only
+    size, `widened` that of the mask with a dimension more; `same_shape`: a mask computed from the very tensor
+    it is used on. The proof "fitting" is a mask with the dimensions that it is known to lack. The `operation`
+    of a mask-write is "+" for `x[m] += v`. `mixed` tells which of tensor and mask is on the host, if only
     one is."""
 
     kind: ClassVar[str] = "dynamic-shape"
@@ -37,6 +38,7 @@ class DynamicShape(Fact):
     operation: str
     tensor: str = ""
     mask: str = ""
+    widened: str = ""
     source: str = ""  # the tensor whose elements a loop takes sizes from, see HostRead
     read: Literal["", "here"] = ""  # the size is a tensor, which the host reads at this place
     consumer: Taker = ""

@@ -14,6 +14,10 @@ from xlamig.flow.detectors.branch_uses import LOGS, asks_for_any, branch_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
+CONTAINERS = re.compile(
+    r"(?:^|\.)(?:append\w*|extend|insert|put|setdefault)$|\w(?:list|results?|dict)\.(?:update|add)$"
+)
+"""The methods that put their arguments in a container, by path."""
 _BY_CALLEE: tuple[tuple[Consumer, re.Pattern[str]], ...] = (
     ("log", LOGS),
     ("file", re.compile(
@@ -21,9 +25,7 @@ _BY_CALLEE: tuple[tuple[Consumer, re.Pattern[str]], ...] = (
     )),
     ("environment", re.compile(r"(?:^|\.|_)envs?\.(?:step|reset)$|(?:^|\.)(?:env_step|step_env)$")),
     ("text", re.compile(r"(?:^|\.)\w*decode\w*$|(?:^|\.)convert_ids_to_tokens$")),
-    ("container", re.compile(
-        r"(?:^|\.)(?:append\w*|extend|insert|put|setdefault)$|\w(?:list|results?|dict)\.(?:update|add)$"
-    )),
+    ("container", CONTAINERS),
 )  # fmt: skip
 _OF_SIZES = re.compile(
     r"(?:^|\.)(?:arange|(?:new_)?(?:zeros|ones|empty|full)|rand|randn|randperm|eye|linspace"
@@ -73,14 +75,14 @@ def use_of(
         return Use("loss") if _goes_backward(statement, rest) else _kept(statement)
     check = Use()
     for i, later in enumerate(rest):
-        if target not in _names_in(later):
+        if target not in names_in(later):
             continue
         uses = (n for n in ir.walk(later) if isinstance(n, ir.Name) and n.id == target)
-        name = next((use for use in uses if not _is_assigned(use, later)), None)
+        name = next((use for use in uses if not is_assigned(use, later)), None)
         if name is None:
             return check
         use = (
-            use_of(name, _statement_of(name, later), rest[i + 1 :], name_of, followed - 1)
+            use_of(name, statement_of(name, later), rest[i + 1 :], name_of, followed - 1)
             if followed
             else Use()
         )
@@ -116,9 +118,9 @@ def goes_to_host(
     if copied or target is None or not followed:
         return copied
     uses = [
-        (name, _statement_of(name, later))
+        (name, statement_of(name, later))
         for later in rest
-        if target in _names_in(later)
+        if target in names_in(later)
         for name in ir.walk(later)
         if isinstance(name, ir.Name) and name.id == target
     ]
@@ -149,7 +151,7 @@ def _is_consumed(node: ir.Node, statement: ir.Stmt, name_of: _NameOf) -> bool:
     return any(not _PASSES_ON.search(name_of(func) or path_of(func)) for func in takers)
 
 
-def _is_assigned(name: ir.Name, statement: ir.Stmt) -> bool:
+def is_assigned(name: ir.Name, statement: ir.Stmt) -> bool:
     return isinstance(statement, ir.Assign) and any(target is name for target in statement.targets)
 
 
@@ -244,11 +246,11 @@ def _is_size(call: ir.Call, path: str, node: ir.Node) -> bool:
 
 
 @lru_cache(1000)
-def _names_in(statement: ir.Stmt) -> frozenset[str]:
+def names_in(statement: ir.Stmt) -> frozenset[str]:
     """Return the names in a statement, which is asked for each read before it."""
     return frozenset(node.id for node in ir.walk(statement) if isinstance(node, ir.Name))
 
 
-def _statement_of(node: ir.Node, top: ir.Stmt) -> ir.Stmt:
+def statement_of(node: ir.Node, top: ir.Stmt) -> ir.Stmt:
     """Return the innermost statement of `top` that `node` stands in."""
     return [part for part in ir.path_down(top, node) if isinstance(part, ir.Stmt)][-1]

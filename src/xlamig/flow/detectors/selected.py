@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from xlamig import ir
 from xlamig.facts import Cut, Taker
+from xlamig.flow.detectors.collected import is_collected
 from xlamig.flow.detectors.consumers import goes_to_host, variable_of
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
@@ -37,6 +38,8 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
         return "host"
     if _fills(node, statement):
         return "written-back"
+    if is_collected(node, statement, rest):
+        return "result"
     if not isinstance(node, ir.Subscript):
         return ""
     if _writes_back(node, statement):

@@ -43,6 +43,7 @@ def record_mask(
             written = "masked"
     if sure > POSSIBLE and not mixed:
         m.read(Effect.SELECT)
+    m.recorder.prove(node, _fitting(m, node, part, base, mask))
     m.record(
         DynamicShape,
         node,
@@ -53,10 +54,28 @@ def record_mask(
         tensor=short(tensor),
         mask=short(", ".join(map(m.source, node.index)) if access == "read" else m.source(part)),
         value=written,
+        widened=_with_dimensions(m, part, 1),
         same_shape=_computed_from(mask.source, tensor),
         mixed=mixed,
         parts={"mask": (part.start, part.end)},
     )
+
+
+def _fitting(
+    m: State, node: ir.Subscript, part: ir.Expr, base: AbstractValue, mask: AbstractValue
+) -> dict[str, str]:
+    """Return the proof of what a mask has to be written as beside the tensor that it indexes alone."""
+    if base.shape is None or mask.shape is None or len(node.index) > 1:
+        return {}
+    lacks = len(base.shape) - len(mask.shape)
+    return {"fitting": _with_dimensions(m, part, lacks)} if lacks >= 0 else {}
+
+
+def _with_dimensions(m: State, part: ir.Expr, number: int) -> str:
+    text = short(m.source(part))
+    if not number:
+        return text
+    return f"{text if _PATH.fullmatch(text) else f'({text})'}[...{', None' * number}]"
 
 
 def _computed_from(source: str, tensor: str) -> bool:

@@ -49,9 +49,11 @@ class Parameters:
             if guessed.kind == "tensor" and given.place:
                 return guessed.replace(place=given.place, why=given.why)
             return guessed if guessed.kind != "unknown" or not given.place else given
+        guess = given.kind == "tensor" and given.sure == POSSIBLE
+        if guess and self._is_proved(param, function):
+            return given.replace(sure=LIKELY, loose=False)
         if param.annotation is None:
             return given
-        guess = given.kind == "tensor" and given.sure == POSSIBLE
         of_library = given.kind == "foreign" and given.trait is None  # which may be a tensor
         if not guess and not of_library:
             return given
@@ -119,7 +121,7 @@ class Parameters:
             return AbstractValue(
                 "tensor", place, sure=LIKELY if proved or first else POSSIBLE, loose=not proved
             )
-        if evidence.proof(param.start) is not None and not self._is_another(param.annotation):
+        if self._is_proved(param, function):
             return AbstractValue("tensor", place, sure=LIKELY)
         return self._by_class(param.name) or TOP
 
@@ -160,6 +162,11 @@ class Parameters:
         value = AbstractValue("tensor", "device", sure=LIKELY, shape=())
         span = (param.start, param.start + len(param.name))
         return value.with_reason(f"`{param.name}` is likely an element of `self.{param.name}s`", span)
+
+    def _is_proved(self, param: ir.Param, function: Function) -> bool:
+        """Return whether what a function does with a parameter shows that it is a tensor."""
+        proved = self.m.evidences.of(function.scope).proof(param.start) is not None
+        return proved and not self._is_another(param.annotation)
 
     def _is_another(self, annotation: ir.Expr | None) -> bool:
         """Return whether an annotation names a class of a library other than torch: `args:

@@ -17,9 +17,18 @@ def is_tensor_method(name: str, node: ir.Call) -> bool:
     if not node.args and name in table.names("evidence", "without-arguments"):
         return True
     known = signatures.signature(f"Tensor.{name}")
-    if known is None or not _only_of_tensors(name) or may_call_a_part(name, node):
+    if known is None or may_call_a_part(name, node):
+        return False
+    if not _only_of_tensors(name) and not _has_own_keyword(node):
         return False
     return known.open or len(node.args) <= len(known.positional) + len(known.keywords)
+
+
+def _has_own_keyword(node: ir.Call) -> bool:
+    """Return whether a call, of keywords alone, has one that no method of arrays has: `x.sum(dim=1)`."""
+    own = table.names("evidence", "keywords")
+    keywords = [arg.keyword for arg in node.args if not is_text(arg.value)]
+    return None not in keywords and any(name in own for name in keywords)
 
 
 @cache

@@ -256,7 +256,7 @@ class Statements:
             self.m.frame.env = copy_env(join_env(before, after))
             if handler.name:
                 self.m.env[handler.name] = TOP
-            with self.m.branch() as way:
+            with self.m.branch() as way, self.m.sometimes():
                 ends.append(None if self.m.semantics.block(handler.body) else self.m.env)
             ways.append(way)
         self.m.join_effects(*ways)

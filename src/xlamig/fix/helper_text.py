@@ -115,6 +115,53 @@ def run_on_host(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def run_padded(
+    rnn: torch.nn.RNNBase, x: torch.Tensor, lengths: Any, batch_first: bool = False, state: Any = None
+) -> tuple[torch.Tensor, Any]:
+    """Run an RNN on a padded batch as on its packed sequences, which XLA does not have.
+
+    Returns the outputs, as long as `x` and zero where a sequence has ended, and the last state of each
+    sequence. On XLA the cells of all steps are one graph, in both directions; a state stays as it is where
+    there is padding.
+    """
+    lengths = torch.as_tensor(lengths).long()
+    if x.device.type != "xla":
+        utils = torch.nn.utils.rnn
+        packed = utils.pack_padded_sequence(x, lengths.cpu(), batch_first, enforce_sorted=False)
+        out, state = rnn(packed, state)
+        length = x.size(int(batch_first))
+        return utils.pad_packed_sequence(out, batch_first, total_length=length)[0], state
+    rows = x.transpose(0, 1) if batch_first else x
+    inside = (torch.arange(len(rows), device=x.device)[:, None] < lengths.to(x.device))[..., None]
+    is_lstm = rnn.mode == "LSTM"
+    cell = getattr(torch, f"{{rnn.mode.lower()}}_cell")
+    ways = ("", "_reverse") if rnn.bidirectional else ("",)
+    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if rnn.bias else 2]
+    if state is None:
+        zeros = rows.new_zeros(rnn.num_layers * len(ways), rows.size(1), rnn.hidden_size)
+        state = (zeros, zeros) if is_lstm else zeros
+    starts = state if is_lstm else (state,)
+    lasts = []
+    for layer in range(rnn.num_layers):
+        outs = []
+        for way in ways:
+            weights = [getattr(rnn, f"{{kind}}_l{{layer}}{{way}}") for kind in kinds]
+            held = tuple(one[len(lasts)] for one in starts)
+            steps = range(len(rows))
+            out = [held[0]] * len(rows)
+            for t in reversed(steps) if way else steps:
+                new = cell(rows[t], held, *weights) if is_lstm else (cell(rows[t], *held, *weights),)
+                held = tuple(torch.where(inside[t], a, b) for a, b in zip(new, held))
+                out[t] = torch.where(inside[t], held[0], 0)
+            lasts.append(held)
+            outs.append(torch.stack(out))
+        rows = torch.cat(outs, -1)
+        if rnn.dropout and layer < rnn.num_layers - 1:
+            rows = torch.nn.functional.dropout(rows, rnn.dropout, rnn.training)
+    states = tuple(map(torch.stack, zip(*lasts)))
+    return rows.transpose(0, 1) if batch_first else rows, states if is_lstm else states[0]
+
+
 def _for_each_tensor(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     if isinstance(value, torch.Tensor):
         return change(value)

@@ -6,6 +6,7 @@ import re
 
 from xlamig import ir
 from xlamig.fix.context import FixContext
+from xlamig.fix.deferral import deferral_of
 from xlamig.fix.loops import Loop
 from xlamig.fix.scopes import block_of
 
@@ -39,7 +40,9 @@ def end_of_step(context: FixContext, update: ir.Stmt) -> ir.Stmt:
 
 
 def reads_value(context: FixContext, statement: ir.Stmt) -> bool:
-    """Return whether a statement looks as if it needs a value on the host."""
+    """Return whether a statement looks as if it needs a value on the host, now and not below the update."""
+    if deferral_of(context.module, statement):
+        return False
     return _READS.search(context.text((statement.start, statement.end))) is not None
 
 

@@ -8,6 +8,7 @@ AVAILABLE = "accelerator_is_available"
 BOUNDARY = "step_boundary"
 COUNT = "device_count"
 HOST = "run_on_host"
+PADDED = "run_padded"
 SEED = "seed_xla"
 WAIT = "wait_for_device"
 
@@ -18,7 +19,7 @@ _MEANINGS = {
     SEED: "torch_xla.manual_seed",
     WAIT: "torch_xla.sync.wait",
 }
-FUNCTIONS = (*_MEANINGS, AVAILABLE, COUNT, HOST)
+FUNCTIONS = (*_MEANINGS, AVAILABLE, COUNT, HOST, PADDED)
 
 DOCSTRINGS = {
     DEVICE: "Return CUDA's device, or XLA's on a TPU host or with PJRT_DEVICE set, or else the CPU.",
@@ -27,6 +28,7 @@ DOCSTRINGS = {
     COUNT: "Return `torch.cuda.device_count()`, or 1 for XLA: a process has one device there.",
     BOUNDARY: "End the step: XLA runs what it has traced. Elsewhere nothing happens.",
     HOST: "Run a function on the host where it is given XLA tensors, and return its results to the device.",
+    PADDED: "Run an RNN on a padded batch as on its packed sequences, which XLA does not have.",
     SEED: "Seed XLA's generator, which `torch.manual_seed` leaves alone.",
     WAIT: "Wait until the device has finished, as `torch.cuda.synchronize` does for CUDA.",
 }

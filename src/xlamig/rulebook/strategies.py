@@ -96,9 +96,11 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "pad-to-multiple": StrategyInfo(
             "pads the batch further, to a multiple of {multiple}", {"multiple": _VALUE}, (("multiple",),)
         ),
+        "padded-rnn": StrategyInfo("runs the RNN on the padded batch and its lengths"),
         "read-after-boundary": StrategyInfo(
             "moves what records the loss behind the step boundary", {"stops": _FLAG}
         ),
+        "read-where-used": StrategyInfo("reads the value below the update, where its number is used"),
         "remove-suppression": StrategyInfo("removes the code from the comment"),
         "rename-api": StrategyInfo("writes {replace} instead", _RENAME),
         "rename-precision": StrategyInfo("renames the precision", {"words": _TABLE}, (("words",),)),

@@ -37,7 +37,9 @@ from xlamig.fix.strategies.masked_sum import masked_sum
 from xlamig.fix.strategies.module_moves import keep_parameters, move_first
 from xlamig.fix.strategies.move_to_device import move_to_device
 from xlamig.fix.strategies.pad_to_multiple import pad_to_multiple
+from xlamig.fix.strategies.padded_rnn import padded_rnn
 from xlamig.fix.strategies.precision import rename_precision
+from xlamig.fix.strategies.read_where_used import read_where_used
 from xlamig.fix.strategies.rename import rename_api
 from xlamig.fix.strategies.replace_part import replace_part
 from xlamig.fix.strategies.rewrite_call import rewrite_call
@@ -89,7 +91,9 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "move-first": move_first,
         "move-to-device": move_to_device,
         "pad-to-multiple": pad_to_multiple,
+        "padded-rnn": padded_rnn,
         "read-after-boundary": read_after_boundary,
+        "read-where-used": read_where_used,
         "remove-suppression": remove_suppression,
         "rename-api": rename_api,
         "rename-precision": rename_precision,

@@ -69,12 +69,12 @@ def _deletion(statement: ir.Stmt, context: FixContext) -> Draft | None:
     if block is None:
         return None
     whole = statement.start, statement.end
-    span = _statement_span(context, block, statement)
+    span = statement_span(context, block, statement)
     content = "pass" if span == whole else ""
     return Draft(f"Delete `{' '.join(context.text(whole).split())}`", (context.edit(*span, content),))
 
 
-def _statement_span(context: FixContext, block: ir.Block, statement: ir.Stmt) -> Span:
+def statement_span(context: FixContext, block: ir.Block, statement: ir.Stmt) -> Span:
     """Return the span to delete with the statement; its own span if a `pass` has to stay."""
     text = context.source.text
     index = next(i for i, s in enumerate(block) if s is statement)

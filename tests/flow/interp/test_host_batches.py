@@ -28,6 +28,7 @@ def answer(text, options, image, processor):
         ("processor(text=text, padding='longest', return_tensors='pt')", True),
         ("tokenizer(text, padding='max_length', max_length=64, return_tensors='pt')", False),
         ("tokenizer(text, padding=True, pad_to_multiple_of=64, return_tensors='pt')", False),
+        ("tokenizer.batch_encode_plus(text, pad_to_max_length=True, return_tensors='pt')", False),
         ("tokenizer(text, padding=options.padding, return_tensors='pt')", False),
         ("processor(images=image, return_tensors='pt')", False),
         ("tokenizer(text)", False),

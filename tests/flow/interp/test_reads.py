@@ -48,6 +48,8 @@ SILENT = {
     "an attribute set by name": "class C: pass\nc = C(); setattr(c, 'a', 3); z = float(c.a)",
     "a position of a list that the host has": "z = [0] * 3; z[i] = x; z[torch.tensor(1)] = 2; z[:1] = [x]",
     "a key of a dictionary that it adds": "z = {}; z[x.argmax()] = 3",
+    "a number that an object elsewhere writes": "from lib import board; board.add_scalar('lr', i / 9, i)",
+    "an object elsewhere that keeps it": "from lib import board; board.keep('loss', loss, i)",
     "python numbers": "z = max(i, 3); w = math.sqrt(i + 1); v = float('inf'); u = f'{i:.3f}'",
 }
 READ = {
@@ -109,6 +111,8 @@ READ = {
     "z = [1, 2, 3]; z[x.argmax()] = 4": "builtin: x.argmax()",
     "z = [0] * len(x)\nfor k in range(len(x)): z[x.argsort()[k]] = k": "builtin: x.argsort()[k]",
     "z = []; z[: x.argmax()] = [4]": "builtin: x.argmax()",
+    "from lib import board; board.add_scalar('loss', loss, i)": "format: loss",
+    "import lib; lib.boards.main.add_histogram('x', x)": "format: x",
     "[1, 2, 3][: x.argmax()]": "builtin: x.argmax()",
     "[y for y in [1, 2, 3][x.argmax() :]]": "builtin: x.argmax()",
     "y = extra * loss.clamp(0, extra); x.add_(x, alpha=-y)": "number: -y",

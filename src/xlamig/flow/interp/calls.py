@@ -171,8 +171,10 @@ class Calls:
             return text
         match owner.kind:
             case "api":
-                callee = self.named(f"{owner.ref}.{name}")
-                return self.reach(callee, node, self.args(node))
+                callee, args = self.named(f"{owner.ref}.{name}"), self.args(node)
+                if callee.kind == "api" and name in table.names("reads", "writers"):
+                    self.objects.unknown.record_formatted(args, node, name)
+                return self.reach(callee, node, args)
             case "tensor":
                 return self.tensors.method(owner, name, self.args(node), node)
             case "module":

@@ -206,6 +206,7 @@ class Loop:
     over: str = ""
     loads: bool = False  # each iteration takes a batch from a loader
     works: bool = True  # an iteration may do work on the device
+    moves: bool = False  # an iteration moves something from the host to the device
     test: AbstractValue | None = None  # of a while loop
     update: ir.Call | None = None
     update_on_xla: bool = False  # by torch_xla's own optimizer step

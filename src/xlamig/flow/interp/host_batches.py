@@ -12,13 +12,15 @@ from xlamig.flow.interp.lengths import is_longest, varies
 from xlamig.flow.interp.sizes import TEXT, Sizes
 from xlamig.knowledge import values as table
 
+_FIXED = frozenset({"pad_to_multiple_of", "pad_to_max_length"})
+"""Arguments of tokenizers that pad to few lengths."""
 _TOKENIZER = re.compile(r"(?:^|[._])(?:tokeni[sz]er|tok)(?:\.(?:batch_)?encode(?:_plus)?)?$")
 
 
 def tokenizer_output(sizes: Sizes, args: Args, node: ir.Call) -> AbstractValue | None:
     """Return the tensors that a tokenizer returns for texts; None if a constant sets their length."""
     made, padding = args.keywords.get("return_tensors"), args.keywords.get("padding")
-    if made is None or made.const != "pt" or "pad_to_multiple_of" in args.keywords or args.partial:
+    if made is None or made.const != "pt" or args.partial or not _FIXED.isdisjoint(args.keywords):
         return None
     pads = isinstance(node.func, ir.Attribute) and node.func.attr == "pad"
     padded = pads if padding is None else padding.const in (True, "longest")

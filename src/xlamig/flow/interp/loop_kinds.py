@@ -170,10 +170,17 @@ class LoopKinds:
         parts = element.items if element.kind == "sequence" and element.items else (element,)
         return any(part.kind == "module" for part in parts)
 
+    def _makes_batches(self, loop: Loop) -> bool:
+        """Return whether each iteration, of `__iter__`, moves a batch to the device for the caller's loop."""
+        function = self.m.frame.scope.node
+        if not self.m.frame.yields or not isinstance(function, ir.FunctionDef) or not loop.moves:
+            return False
+        return function.name == "__iter__" and any(isinstance(n, ir.Yield) for n in ir.walk(loop.node))
+
     def frequency(self, loop: Loop) -> Frequency:
         """Return how often the body of a loop runs."""
         now = self.m.frequency
-        if loop.kind in STEPS or loop.kind == "accumulation":
+        if loop.kind in STEPS or loop.kind == "accumulation" or self._makes_batches(loop):
             return "step" if now != "interval" else now
         if loop.kind == "epoch" and FREQUENCIES.index(now) < FREQUENCIES.index("epoch"):
             return "epoch"

@@ -79,6 +79,7 @@ class Loops:
         m.first_pass = brief
         loop.kind = self.kinds.of(node, iterable, effects, before, first)
         loop.works = effects.happens(Effect.WORK)
+        loop.moves = effects.happens(Effect.TRANSFER)
         if runs_graph(effects):
             self.values.cut.add(id(node))
         if not brief:

@@ -89,7 +89,13 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "lazy-log": StrategyInfo(
             "passes the values to the logger as arguments, which formats them if needed"
         ),
+        "masked-count": StrategyInfo("counts all elements, with a spare index outside of the mask"),
         "masked-fill": StrategyInfo("writes `masked_fill` or `torch.where` instead of the masked assignment"),
+        "masked-loss": StrategyInfo(
+            "gives the loss all elements, and targets that it ignores",
+            {"functions": _LIST, "modules": _LIST},
+            (("functions", "modules"),),
+        ),
         "masked-sum": StrategyInfo("multiplies by the mask, or counts it, instead of selecting"),
         "move-first": StrategyInfo("moves the module above the construction of the optimizer"),
         "move-to-device": StrategyInfo("moves the tensor where its name gets it, or where it is passed"),

@@ -32,7 +32,9 @@ from xlamig.fix.strategies.in_place import device_of_tensor
 from xlamig.fix.strategies.index_select import index_select
 from xlamig.fix.strategies.later_read import read_after_boundary
 from xlamig.fix.strategies.lazy_log import lazy_log
+from xlamig.fix.strategies.masked_count import masked_count
 from xlamig.fix.strategies.masked_fill import masked_fill
+from xlamig.fix.strategies.masked_loss import masked_loss
 from xlamig.fix.strategies.masked_sum import masked_sum
 from xlamig.fix.strategies.module_moves import keep_parameters, move_first
 from xlamig.fix.strategies.move_to_device import move_to_device
@@ -86,7 +88,9 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "index-select": index_select,
         "keep-parameters": keep_parameters,
         "lazy-log": lazy_log,
+        "masked-count": masked_count,
         "masked-fill": masked_fill,
+        "masked-loss": masked_loss,
         "masked-sum": masked_sum,
         "move-first": move_first,
         "move-to-device": move_to_device,

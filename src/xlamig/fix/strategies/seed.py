@@ -13,7 +13,7 @@ from xlamig.fix.scopes import block_of
 from xlamig.fix.xla_calls import xla_statement
 from xlamig.knowledge import helpers
 
-_PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)  # may be evaluated twice
+_PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary, ir.Subscript)  # may be evaluated twice
 _LAUNCHER = re.compile(r"spawn|launch|Process$")
 
 

@@ -1,0 +1,131 @@
+"""`cross_entropy(x[mask], y[mask])` gets all elements, and targets that it ignores outside of the mask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xlamig import ir
+from xlamig.facts import DynamicShape, Fact
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.names import last_name
+from xlamig.fix.scopes import Function, bindings, dotted_name, path_to, reads
+from xlamig.fix.strategies.index_select import is_plain
+
+_FLAT = {"flatten", "ravel"}
+
+
+def masked_loss(fact: Fact, options: Options, context: FixContext) -> Draft | None:
+    """Options `functions` and `modules` name the losses that take classes as targets and ignore one of them.
+    Scores and targets are selected by the same mask, in the call or in a name that nothing else uses."""
+    if not isinstance(fact, DynamicShape) or fact.via != "mask-read":
+        return None
+    path = path_to(context.module, *fact.span)
+    owner = next((n for n in reversed(path) if isinstance(n, Function)), context.module)
+    call = _call_with(path, owner, context.module)
+    if call is None or len(call.args) < 2 or any(arg.keyword or arg.star for arg in call.args[:2]):
+        return None
+    ignored = _ignored_class(call, options, context)
+    scores, targets = (_selection(arg.value, owner) for arg in call.args[:2])
+    if ignored is None or scores is None or targets is None or path[-1] not in (scores, targets):
+        return None
+    mask = _text(context, scores.index[0])
+    if mask != _text(context, targets.index[0]) or "\n" in mask or not _is_repeatable(scores.index[0]):
+        return None
+    once = mask if isinstance(scores.index[0], ir.Name | ir.Attribute) else f"({mask})"
+    x, y = _text(context, scores.value), _text(context, targets.value)
+    if _is_flat(targets.value, owner):
+        kept, written = x, f"{y}.masked_fill({once}.logical_not(), {ignored})"
+    else:
+        kept = f"{x}.flatten(0, {once}.dim() - 1)"
+        written = f"{y}.flatten().masked_fill({once}.logical_not().flatten(), {ignored})"
+    edits = (
+        context.edit(scores.start, scores.end, kept),
+        context.edit(targets.start, targets.end, written),
+    )
+    return Draft(f"Give the loss all elements, and the target {ignored} outside of `{mask}`", edits)
+
+
+def _text(context: FixContext, node: ir.Node) -> str:
+    return context.text((node.start, node.end))
+
+
+def _call_with(path: Sequence[ir.Node], owner: ir.Node, module: ir.Module) -> ir.Call | None:
+    """Return the call that gets the end of `path` as an argument, perhaps under a name of its own."""
+    match path[-3:]:
+        case [ir.Call() as call, ir.Arg(), _]:
+            return call
+    match path[-2:]:
+        case [ir.Assign(targets=(ir.Name(id=name) as target,), value=value), read] if value is read:
+            uses = [use for use in reads(owner, name) if use is not target]
+            if len(uses) == 1 and len(bindings(owner, name)) == 1:
+                match path_to(module, uses[0].start, uses[0].end)[-3:]:
+                    case [ir.Call() as call, ir.Arg(), _]:
+                        return call
+    return None
+
+
+def _selection(value: ir.Expr, owner: ir.Node) -> ir.Subscript | None:
+    """Return `x[mask]`, or what a name holds that nothing but this call uses."""
+    match value:
+        case ir.Subscript(index=(_,)):
+            return value
+        case ir.Name(id=name) if len(reads(owner, name)) == 2:
+            match bindings(owner, name):
+                case [ir.Assign(targets=(ir.Name(),), value=ir.Subscript(index=(_,)) as read)]:
+                    return read
+    return None
+
+
+def _ignored_class(call: ir.Call, options: Options, context: FixContext) -> str | None:
+    """Return the class that the loss ignores; None if it is another loss, or has a value for each element."""
+    func = call.func
+    if last_name(func) in options["functions"]:
+        given = call.args[2:]
+    else:
+        made = list(_made_by(func, context.module))
+        if len(made) != 1 or last_name(made[0].func) not in options["modules"] or len(call.args) > 2:
+            return None
+        given = made[0].args
+    named = {arg.keyword: arg.value for arg in given if arg.keyword}
+    if len(named) < len(given):
+        return None
+    match named.get("reduction"):
+        case None | ir.Const(value="mean" | "sum"):
+            return _text(context, named["ignore_index"]) if "ignore_index" in named else "-100"
+    return None
+
+
+def _made_by(func: ir.Expr, module: ir.Module) -> Iterator[ir.Call]:
+    """Yield the calls that make the module which is called."""
+    if isinstance(func, ir.Call):
+        yield func
+    name = dotted_name(func)
+    for node in ir.walk(module) if name else ():
+        match node:
+            case ir.Assign(targets=targets, value=ir.Call() as made):
+                if any(dotted_name(target) == name for target in targets):
+                    yield made
+
+
+def _is_repeatable(mask: ir.Expr) -> bool:
+    match mask:
+        case ir.Compare(left=left, comparators=(right,)):
+            return is_plain(left) and is_plain(right)
+    return is_plain(mask)
+
+
+def _is_flat(targets: ir.Expr, owner: ir.Node) -> bool:
+    """Return whether the targets are known to have one dimension, so that the mask has one too."""
+    match targets:
+        case ir.Call(func=ir.Attribute(attr=name), args=()):
+            return name in _FLAT
+        case ir.Call(
+            func=ir.Attribute(attr="view" | "reshape"),
+            args=(ir.Arg(value=ir.Unary(op="-", operand=ir.Const(value=1)) | ir.Const(value=-1)),),
+        ):
+            return True
+        case ir.Name(id=name):
+            match bindings(owner, name):
+                case [ir.Assign(targets=(ir.Name(),), value=value)]:
+                    return not isinstance(value, ir.Name) and _is_flat(value, owner)
+    return False

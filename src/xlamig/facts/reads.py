@@ -55,7 +55,8 @@ class HostRead(Fact):
     `boundary` is "after" where a step boundary comes before it with no device work between. `nth`
     counts the reads of one iteration of a step loop. `over` says that a loop reads one tensor after another;
     "rows" is of the loop itself, whose iterations read numbers out of the rows of a tensor; "elements" is a
-    read of a different element of the tensor `source` every iteration, which leaves that tensor as it is.
+    read of a different element of the tensor `source` every iteration, which leaves that tensor as it is;
+    "same" is a read of the same values in all iterations of the innermost loop.
     `origin` is "host" where the tensor is computed from nothing but data that were moved to the device.
     """
 
@@ -78,7 +79,7 @@ class HostRead(Fact):
     tensor: str  # the source text of what is read, shortened
     boundary: Literal["before", "after"] = "before"
     nth: Literal["only", "first", "later"] = "only"
-    over: Literal["", "parameters", "state-dict", "list", "rows", "elements"] = ""
+    over: Literal["", "parameters", "state-dict", "list", "rows", "elements", "same"] = ""
     source: str = ""
     origin: Literal["", "host"] = ""
     loop: Literal["", "training", "evaluation", "decoding"] = ""  # of steps, that it stands in itself

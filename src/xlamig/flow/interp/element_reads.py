@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xlamig import ir
 from xlamig.flow.interp.domain import AbstractValue, element_of
 from xlamig.flow.interp.frames import Loop
+from xlamig.flow.interp.same_reads import is_unchanged
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
@@ -64,13 +65,32 @@ class ElementReads:
                 if found := _elements(self.m, node, counters, frozenset(), headers):
                     return found
         for loop in self.m.loops_around(node):
-            names = self._names.get(loop.id)
-            if names is None:
-                names = self._names[loop.id] = LoopNames.of(loop.node)
+            names = self._names_of(loop)
             found = _elements(self.m, node, names.changing(node), names.stored, _headers(self.m.loops))
             if found and not any(_is_computed(self.m, part, names.stored, found) for part in ir.walk(node)):
                 return found
         return ""
+
+    def is_unchanged(self, node: ir.Node) -> bool:
+        """Return whether every iteration of the innermost loop or comprehension reads the same value."""
+        made = [
+            part
+            for part in ir.walk(self.m.statement)
+            if isinstance(part, ir.Comprehension) and ir.encloses(part.element, node)
+        ]
+        if made:
+            targets = frozenset[str]().union(*(_names(part.target) for part in made[-1].generators))
+            return is_unchanged(self.m, node, made[-1], targets)
+        around = self.m.loops_around(node)
+        if not around:
+            return False
+        return is_unchanged(self.m, node, around[-1].node, self._names_of(around[-1]).stored)
+
+    def _names_of(self, loop: Loop) -> LoopNames:
+        names = self._names.get(loop.id)
+        if names is None:
+            names = self._names[loop.id] = LoopNames.of(loop.node)
+        return names
 
 
 def _elements(
@@ -146,7 +166,9 @@ def _stored(part: ir.Node) -> Iterator[str]:
     match part:
         case ir.Assign(targets=targets):
             yield from (path for target in targets for path in _written(target))
-        case ir.AugAssign(target=target) | ir.For(target=target):
+        case ir.AugAssign(target=target) | ir.AnnAssign(target=target) | ir.For(target=target):
+            yield from _written(target)
+        case ir.Walrus(target=target) | ir.WithItem(target=ir.Expr() as target):
             yield from _written(target)
         case ir.Call(func=ir.Attribute(value=owner, attr=attr)) if attr.endswith("_") or attr in _CHANGES:
             yield path_of(owner)

@@ -79,7 +79,11 @@ class Reads:
         over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")
         part = of if of is not None else node
         source = "" if over else self.elements.tensor(part)
-        self._told(node, thing, via, operation, part, "elements" if source else over, source)
+        if source:
+            over = "elements"
+        elif not over and self.elements.is_unchanged(part):
+            over = "same"
+        self._told(node, thing, via, operation, part, over, source)
 
     def arrays(self, args: Args, operation: str) -> None:
         """Record the tensors of the device that a library makes NumPy arrays of, which raises."""

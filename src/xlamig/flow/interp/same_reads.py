@@ -1,0 +1,101 @@
+"""Reads of a tensor that no iteration of a loop changes: one copy before the loop serves them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from xlamig import ir
+from xlamig.flow.interp.kept_reads import is_kept
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
+
+_TRAINED = frozenset({"requires_grad", "requires_grad_", "grad"})
+
+
+def is_unchanged(m: State, node: ir.Node, loop: ir.Node, stored: Set[str]) -> bool:
+    """Return whether a tensor that the iterations of a loop or comprehension read has the same value in all
+    of them: it was made before the loop, which assigns to the paths `stored`, and nothing there may write
+    into it."""
+    path = _root(node)
+    name, _, attribute = path.partition(".")
+    if not path or _is_stored(path, stored) or _may_be_written(loop, path):
+        return False
+    if name == "self" and attribute:
+        return "." not in attribute and is_kept(m, _tensor(node)) and not _is_trained(m, path)
+    value = m.env.get(name)
+    return not attribute and value is not None and value.kind == "tensor" and not _is_trained(m, path)
+
+
+def _root(node: ir.Node) -> str:
+    """Return the path of the tensor that is read, or whose method is called: `x` of `x[0].float()`."""
+    tensor = _tensor(node)
+    return path_of(tensor) if isinstance(tensor, ir.Name | ir.Attribute) else ""
+
+
+def _tensor(node: ir.Node) -> ir.Node:
+    match node:
+        case ir.Subscript(value=value, index=index) if all(map(_is_constant, index)):
+            return _tensor(value)
+        case ir.Call(func=ir.Attribute(value=owner, attr=method), args=args):
+            changes = method.endswith("_") or method in table.names("sizes", "draws")
+            if not changes and all(_is_constant(arg.value) for arg in args):
+                return _tensor(owner)
+    return node
+
+
+def _is_constant(node: ir.Node) -> bool:
+    return all(isinstance(part, ir.Const | ir.Unary | ir.Slice | ir.Sequence) for part in ir.walk(node))
+
+
+def _is_stored(path: str, stored: Set[str]) -> bool:
+    return any(other == path or _holds(other, path) or _holds(path, other) for other in stored)
+
+
+def _holds(whole: str, part: str) -> bool:
+    return part.startswith(f"{whole}.")
+
+
+def _may_be_written(loop: ir.Node, path: str) -> bool:
+    """Return whether a loop gives a tensor to a call whose result nothing takes, or as its output."""
+    for part in ir.walk(loop):
+        match part:
+            case ir.ExprStmt(value=ir.Call(args=args)) if any(path in _paths(arg) for arg in args):
+                return True
+            case ir.Arg(keyword="out", value=value) if path_of(value) == path:
+                return True
+    return False
+
+
+def _paths(arg: ir.Arg) -> Iterator[str]:
+    """Yield the paths of what a call gets, also in a list."""
+    parts = arg.value.elements if isinstance(arg.value, ir.Sequence) else (arg.value,)
+    yield from map(path_of, parts)
+
+
+def _is_trained(m: State, path: str) -> bool:
+    """Return whether the function, or the class of an attribute, makes a tensor one that is trained: a
+    parameter, one that wants a gradient, or one in a list that a call gets, as an optimizer does."""
+    around = m.frame.scope.class_scope if "." in path else m.frame.scope
+    node = around.node if around is not None else None
+    for part in ir.walk(node or m.analysis.module):
+        match part:
+            case ir.Assign(targets=targets, value=value) if path in map(path_of, targets):
+                if any(_makes_trained(inner) for inner in ir.walk(value)):
+                    return True
+            case ir.Attribute(value=owner, attr=attr) if attr in _TRAINED and path_of(owner) == path:
+                return True
+            case ir.Arg(value=ir.Sequence(elements=elements)) if path in map(path_of, elements):
+                return True
+    return False
+
+
+def _makes_trained(node: ir.Node) -> bool:
+    match node:
+        case ir.Call(func=func):
+            return path_of(func).endswith("Parameter")
+        case ir.Arg(keyword="requires_grad", value=ir.Const(value=value)):
+            return bool(value)
+        case ir.Attribute(attr=attr):
+            return attr in _TRAINED
+    return False

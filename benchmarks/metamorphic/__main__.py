@@ -9,13 +9,16 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import product
 from pathlib import Path
 
 from benchmarks.metamorphic.program import MAIN, Program, Rewritten
 from benchmarks.metamorphic.rewrites import KINDS, rewrites
 from xlamig import engine
+from xlamig.config.settings import Settings
 from xlamig.engine import Options
+from xlamig.engine.session import session_for
 
 Finding = tuple[int, str]
 
@@ -52,7 +55,7 @@ def difference(text: str, rewritten: Rewritten) -> tuple[Counter[Finding], Count
     """The findings that a rewrite loses and those it adds, by the first line of the statement before.
 
     What is reported at a call may be reported in the function that it calls once the call is gone, and
-    the other way round."""
+    the other way round; what a program has once may be reported at another place."""
     before, statements = _of_program(text)
     by_file: dict[str, Counter[Finding]] = {name: Counter() for name in rewritten.files}
     for (name, row, code), count in findings(rewritten.files, rewritten.folder).items():
@@ -68,7 +71,18 @@ def difference(text: str, rewritten: Rewritten) -> tuple[Counter[Finding], Count
             if added[other, code] and lost[row, code]:
                 added[other, code] -= 1
                 lost[row, code] -= 1
+    lost, added = +lost, +added
+    for (row, code), (other, found) in product(sorted(lost), sorted(added)):
+        if code == found in _once() and lost[row, code] and added[other, found]:
+            lost[row, code] -= 1
+            added[other, code] -= 1
     return +lost, +added
+
+
+@cache
+def _once() -> frozenset[str]:
+    """The codes that a program has once, at the first of their places, which a rewrite may change."""
+    return session_for(Settings()).outline.once
 
 
 def programs(folders: list[Path]) -> Iterator[tuple[Path, str]]:

@@ -67,6 +67,7 @@ def test_a_function_runs_without_gradients_where_its_only_call_does(text: str, e
     [
         ("def f(): HERE\nif dist.get_rank() == 0: f()", True),
         ("def f(): HERE\nif dist.get_rank() == 0: f()\nf()", False),
+        ("def f(): HERE\nif dist.get_rank() == 0: f()\nfor i in x:\n if i % 9 == 0: f()", False),
         ("def f(): HERE\nif dist.get_rank() == 1: f()", False),
     ],
 )
@@ -82,3 +83,26 @@ def test_a_function_that_another_module_calls_is_not_run_by_the_only_call_of_its
         return called.split(".")[0], called.split(".")[1]
 
     assert callers_of(calls, locate)["b"].elsewhere == {"f"}
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        ({}, {"f"}),
+        ({"run": ("b.f",)}, set()),
+        ({"<at times>": ("b.f",)}, set()),
+        ({"<rank 0>": ("b.f", "b.C.save")}, {"f"}),
+        ({"<rank 0>": (".g",), "g": ("b.f", "b.k")}, {"f", "k"}),
+        ({"<rank 0>": (".g",), "g": ("b.f", "b.k"), "run": ("b.k",)}, {"f"}),
+    ],
+)
+def test_a_function_that_other_modules_call_on_one_rank_only(
+    others: dict[str, tuple[str, ...]], expected: set[str]
+) -> None:
+    calls = {"a": {"<rank 0>": ("b.f",)}, "b": {"f": ()}, "c": others}
+
+    def locate(called: str, module: str) -> tuple[str, str]:
+        home, _, name = called.partition(".")
+        return home, name
+
+    assert callers_of(calls, locate)["b"].first_rank == expected

@@ -97,7 +97,7 @@ ContextTag = Literal[
     "per-step",  # one of these two; `frequency` is then "step", or "interval" under `step % n == 0`
     "worker",  # of a data loader: __getitem__, collate_fn ...
     "rank-guarded",  # only on rank 0
-    "rank-called",  # in a function whose only call is rank-guarded
+    "rank-called",  # in a function all of whose calls are rank-guarded
     "handover",  # in a function that does something on one rank, or reads or writes files: others may wait
     "condition",  # in the test of if, while, assert, a ternary; an operand of and, or, not
     "comparison",

@@ -23,10 +23,12 @@ class _Site(NamedTuple):
 
 
 class CallSites:
-    """The statements of a module, each with its surroundings."""
+    """The statements of a module, each with its surroundings; `first_rank` are the functions that are called
+    on one rank only, in whichever module."""
 
-    def __init__(self, narrowing: Narrowing) -> None:
+    def __init__(self, narrowing: Narrowing, first_rank: frozenset[str]) -> None:
         self._narrowing = narrowing
+        self._first_rank = first_rank
         self._sites: list[_Site] = []
 
     def note(self, node: ir.Stmt, place: CodeContext) -> None:
@@ -34,8 +36,11 @@ class CallSites:
         self._sites.append(_Site(node, place))
 
     def narrowed(self, fact: Fact, sole: SoleCallers) -> Fact:
-        """Return a fact narrowed to the only call of its function, and of that one's caller."""
+        """Return a fact narrowed to the only call of its function, and of that one's caller, or to what all
+        calls of one of them have in common."""
         chain = sole.calls(fact.scope)
+        if not self._first_rank.isdisjoint((fact.scope, *(caller for _, caller in chain))):
+            fact = replace(fact, context=fact.context | {"rank-called"})
         for call, _ in chain:
             fact = self._narrowed_by(fact, call)
         calls = tuple(call for call, _ in chain)

@@ -14,6 +14,10 @@ DATASETS = "<datasets>"
 """The caller of the methods of datasets and loaders."""
 SAMPLES = "<samples>"
 """The caller of what is given to a dataset to transform its samples."""
+FIRST_RANK = "<rank 0>"
+"""The caller of what a module calls on one rank only."""
+AT_TIMES = "<at times>"
+"""The caller of what a module calls in some iterations only."""
 BODY = "<module>"
 """The caller of what the top-level statements of a module call."""
 
@@ -35,6 +39,7 @@ class Callers(NamedTuple):
     workers: frozenset[str]
     elsewhere: frozenset[str] = frozenset()
     samples: frozenset[str] = frozenset()
+    first_rank: frozenset[str] = frozenset()
 
 
 NO_CALLERS = Callers({}, frozenset())
@@ -43,7 +48,7 @@ NO_CALLERS = Callers({}, frozenset())
 def callers_of(calls: _Calls, locate: _Locate) -> Mapping[str, Callers]:
     """Return the callers by module; `calls` maps each function of each module to its callees."""
     graph = _Graph(calls, locate)
-    steps, groups = graph.steps(), (graph.workers(), graph.elsewhere(), graph.samples())
+    steps, groups = graph.steps(), (graph.workers(), graph.elsewhere(), graph.samples(), graph.first_rank())
     return {
         module: Callers(steps.get(module, {}), *(frozenset(group.get(module, ())) for group in groups))
         for module in steps.keys() | {module for group in groups for module in group}
@@ -89,6 +94,25 @@ class _Graph:
                 place = self._place(called, module)
                 if place is not None and place[0] != module:
                     found.setdefault(place[0], set()).add(place[1])
+        return found
+
+    def first_rank(self) -> dict[str, set[str]]:
+        """Return the functions by module that are called on one rank, or by such functions, and nowhere else.
+        A method may be called where its class is not known."""
+        callers: dict[_Function, set[_Function]] = {}
+        for module, functions in self.calls.items():
+            for name in functions:
+                for place in self._callees(module, name):
+                    callers.setdefault(place, set()).add((module, name))
+        found: dict[str, set[str]] = {}
+        waiting = [place for module in self.calls for place in self._callees(module, FIRST_RANK)]
+        while waiting:
+            place = waiting.pop()
+            known = found.setdefault(place[0], set())
+            ranked = all(name == FIRST_RANK or name in found.get(one, ()) for one, name in callers[place])
+            if ranked and "." not in place[1] and place[1] not in known:
+                known.add(place[1])
+                waiting += self._callees(*place)
         return found
 
     def workers(self) -> dict[str, set[str]]:
@@ -143,7 +167,7 @@ class _Graph:
             if any(part.startswith("test") for part in module.split(".")):
                 continue
             for name, called in functions.items():
-                if name not in (STEP, WORKERS, DATASETS):
+                if name not in (STEP, WORKERS, DATASETS, FIRST_RANK, AT_TIMES):
                     for one in called:
                         found.setdefault(_last(one), []).append(((module, name), one))
         return found

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 
 from xlamig import ir
-from xlamig.flow.model.callers import BODY, DATASETS, SAMPLES, STEP, WORKERS
+from xlamig.flow.model.callers import AT_TIMES, BODY, DATASETS, FIRST_RANK, SAMPLES, STEP, WORKERS
 from xlamig.flow.model.frequency_guards import FrequencyGuards
 from xlamig.flow.model.regions import TRAINING, Regions
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
@@ -21,7 +21,8 @@ def calls_of(scopes: ScopeTable, analysis: Analysis, regions: Regions) -> Mappin
     the module's own functions; STEP lists what steps of training and forward passes are or call, WORKERS what
     the workers of a loader call, DATASETS the methods of datasets, and SAMPLES what transforms their samples.
 
-    A call that runs in some iterations or on one rank only is left out."""
+    FIRST_RANK and AT_TIMES have the calls that run on one rank, and in some iterations, only; the functions
+    around them do not."""
     graph = _Graph(scopes, analysis, regions)
     graph.read(analysis.module.body, scopes.module)
     for function in regions.given_to_workers:
@@ -36,7 +37,7 @@ class _Graph:
         self.regions = regions
         self.frequency_guards = FrequencyGuards(analysis)
         self.found: dict[str, set[str]] = {
-            caller: set() for caller in (STEP, WORKERS, DATASETS, SAMPLES, BODY)
+            caller: set() for caller in (STEP, WORKERS, DATASETS, SAMPLES, FIRST_RANK, AT_TIMES, BODY)
         }
 
     def read(self, body: ir.Block, scope: Scope, owner: ir.ClassDef | None = None) -> None:
@@ -72,8 +73,11 @@ class _Graph:
                 case ir.If(test=test):
                     yield from self._called((test,), scope, owner)
                     for block, holds in ((node.body, True), (node.orelse, False)):
-                        if not self._is_rare(test, scope, holds):
-                            yield from self._called(block, scope, owner)
+                        called = self._called(block, scope, owner)
+                        if rare := self._rarely(test, scope, holds):
+                            self.found[rare].update(called)
+                        else:
+                            yield from called
                 case ir.Raise() | ir.Assert():
                     continue
                 case ir.Call(func=func):
@@ -85,13 +89,14 @@ class _Graph:
                 case _:
                     yield from self._called(ir.children(node), scope, owner)
 
-    def _is_rare(self, test: ir.Expr, scope: Scope, holds: bool) -> bool:
+    def _rarely(self, test: ir.Expr, scope: Scope, holds: bool) -> str:
+        """Return the caller of what a test lets run on one rank or in some iterations only, "" for others."""
+        if self.frequency_guards.first_rank(test, scope, holds):
+            return FIRST_RANK
         match test:
             case ir.Compare(left=ir.Attribute(value=ir.Name(id="self")), ops=("is",)) if holds:
-                return True  # `if self.table is None`: made once
-        return self.frequency_guards.lowers_frequency(test, scope, holds) or bool(
-            self.frequency_guards.first_rank(test, scope, holds)
-        )
+                return AT_TIMES  # `if self.table is None`: made once
+        return AT_TIMES if self.frequency_guards.lowers_frequency(test, scope, holds) else ""
 
     def called_name(self, func: ir.Expr, scope: Scope, owner: ir.ClassDef | None = None) -> Iterator[str]:
         first, _, rest = path_of(func).partition(".")

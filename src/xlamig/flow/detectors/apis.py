@@ -71,6 +71,7 @@ class Apis:
         fields = place.fields(node)
         fields["proofs"] = {
             **device_in_scope(place, node.start),
+            **(_held_in(node.func, place) if name == dotted else {}),
             **moved_later(name, node, place, self.analysis),
             **sole_rendezvous(name, node, self.analysis),
             **padding_mask(name, node, place, self.analysis),
@@ -104,6 +105,7 @@ class Apis:
             return
         fields = place.fields(node)
         fields["parts"] = {"callee": (node.start, node.end)}
+        fields["proofs"] = _held_in(node, place)
         fields["reasons"] = (*place.reasons, *self._spelling(node, name))
         yield ApiUse(**fields, name=name, spelled=short(self.analysis.source(node)), via=via)
 
@@ -259,3 +261,11 @@ def _default(value: ir.Expr) -> ir.Expr:
     """Return the default in `field(default=...)`, else the value itself."""
     given = value.args if isinstance(value, ir.Call) and path_of(value.func).endswith("field") else ()
     return next((arg.value for arg in given if arg.keyword == "default"), value)
+
+
+def _held_in(node: ir.Expr, place: CodeContext) -> Mapping[str, str]:
+    """Return the proof "variable" if a variable of the program, no import, leads to what a path means."""
+    path = path_of(node)
+    bindings = place.scope.lookup(path.partition(".")[0]) if path else []
+    held = bool(bindings) and all(binding.kind != "import" for binding in bindings)
+    return {"variable": path} if held else {}

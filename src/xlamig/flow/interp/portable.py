@@ -16,6 +16,7 @@ from xlamig.flow.interp.domain import (
     text_of,
     trait_of,
 )
+from xlamig.flow.interp.domain.shapes import UNKNOWN, Shape
 from xlamig.flow.interp.frames import ClassInfo, Function
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.summaries import Portable
@@ -28,6 +29,8 @@ _PLAIN = frozenset(
 _KEPT_TRAITS = frozenset(
     {
         Mark.NAN,
+        Mark.CONSTANT,
+        Mark.LEAF,
         Mark.PARAMETER,
         Mark.BUFFER,
         Mark.DEVICE_LOADER,
@@ -58,9 +61,18 @@ def portable(thing: AbstractValue, names: Names, depth: int = 3) -> Portable:
         return _OPAQUE
     known = isinstance(thing.const, str | int | float | None)
     return Portable(
-        thing.kind, thing.place, thing.sure, thing.dtype, thing.scalar, thing.loose, thing.cause,
+        thing.kind, thing.place, thing.sure, thing.dtype, _sizes(thing.shape), thing.loose, thing.cause,
         _tag(thing), ref, known, thing.const if known else None,
     )  # fmt: skip
+
+
+def _sizes(shape: Shape) -> tuple[int | None, ...] | None:
+    """Return the sizes of the dimensions; symbols and causes are of the module that made the value."""
+    return None if shape is None else tuple(size if isinstance(size, int) else None for size in shape)
+
+
+def _shape(sizes: tuple[int | None, ...] | None) -> Shape:
+    return None if sizes is None else tuple(UNKNOWN if size is None else size for size in sizes)
 
 
 def _opaque(thing: AbstractValue) -> Portable:
@@ -123,7 +135,7 @@ def restored(value: Portable, own: Defined = _nothing_own) -> AbstractValue:
         "unknown" if unknown else value.kind,  # type: ignore[arg-type]
         value.place,  # type: ignore[arg-type]
         min(value.sure, LIKELY) if value.kind == "module" else value.sure,
-        value.dtype, () if value.scalar else None, value.loose,
+        value.dtype, _shape(value.shape), value.loose,
         ref=value.ref or None, cause=value.cause,  # type: ignore[arg-type]
         trait=trait_of(value.tag),
     )  # fmt: skip

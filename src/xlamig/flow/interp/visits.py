@@ -277,12 +277,18 @@ def joined(visits: Iterable[Visit]) -> Visit:
         tuple((span, tuple(sorted(told.items()))) for span, told in sorted(proofs.items())),
         tuple(sorted(per_step)),
         tuple((start, tuple(sorted(found))) for start, found in sorted(reached.items())),
-        tuple((*key, value) for key in sorted(held) for value in sorted(held[key], key=repr)[:_MAX_VALUES]),
+        tuple((*key, value) for key in sorted(held) for value in _some(held[key])),
         tuple(sorted(device_methods)),
         bool(reached) and all(visit.deviceless for visit in visits if visit.reached),
         tuple(sorted({given for visit in visits for given in visit.given}, key=repr)),
         tuple(sorted({start for visit in visits for start in visit.guessed})),
     )
+
+
+def _some(held: set[Portable]) -> list[Portable]:
+    """Return the values of an attribute; of many, as many as are kept, without their shapes."""
+    kept = held if len(held) <= _MAX_VALUES else {value._replace(shape=None) for value in held}
+    return sorted(kept, key=repr)[:_MAX_VALUES]
 
 
 def _preference(event: SentEvent) -> tuple[object, ...]:

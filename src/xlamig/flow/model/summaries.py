@@ -12,15 +12,16 @@ from xlamig.flow.model.effects import KnownEffects
 class Portable(NamedTuple):
     """An abstract value outside the interpreter that made it; `interp.domain` explains the fields.
 
-    `ref` is the dotted name of the class or function that the value is or comes from, `known` tells a
-    constant None from no constant, `keys` name the `items` of a mapping.
+    `shape` has the sizes of the dimensions, None for one that is not a number. `ref` is the dotted name of
+    the class or function that the value is or comes from, `known` tells a constant None from no constant,
+    `keys` name the `items` of a mapping.
     """
 
     kind: str
     place: str = ""
     sure: int = 1
     dtype: str = ""
-    scalar: bool = False
+    shape: tuple[int | None, ...] | None = None
     loose: bool = False
     cause: str = ""
     tag: str = ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xlamig import ir
 from xlamig.facts import ChangingShape, Why
 from xlamig.flow.interp.arguments import Args
@@ -9,6 +11,8 @@ from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Made, Mar
 from xlamig.flow.interp.frames import Loop
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
+from xlamig.flow.model.local_values import function_behind
+from xlamig.flow.model.only_calls import arguments
 from xlamig.flow.model.scopes import path_of
 
 
@@ -62,22 +66,38 @@ def record_last_slice(m: State, loop: Loop) -> None:
             return
     if isinstance(end, ir.Binary) or _divides(width, end) or _skips_short(node.body):
         return
-    for statement in node.body:
-        for part in ir.walk(statement):
-            if isinstance(part, ir.Subscript) and _is_window(m, part.index[0], counter, size):
-                why = Why("the loop ends with what is left of the data", (node.start, node.iter.end))
-                m.record(
-                    ChangingShape,
-                    part,
-                    LIKELY,
-                    (why,),
-                    at=statement,
-                    via="last-batch",
-                    operation="[]",
-                    tensor=short(m.source(part)),
-                    cause="batch",
-                )
-                return
+    for statement, part in _windows(m, node.body, counter, size):
+        why = Why("the loop ends with what is left of the data", (node.start, node.iter.end))
+        m.record(
+            ChangingShape,
+            part,
+            LIKELY,
+            (why,),
+            at=statement,
+            via="last-batch",
+            operation="[]",
+            tensor=short(m.source(part)),
+            cause="batch",
+        )
+        return
+
+
+def _windows(
+    m: State, body: ir.Block, counter: str, size: str, is_callee: bool = False
+) -> Iterator[tuple[ir.Stmt, ir.Subscript]]:
+    """Yield the slices `xs[i : i + n]` of a block, then those of the functions of the module that it gives
+    the counter, each with its statement."""
+    nodes = [(statement, part) for statement in body for part in ir.walk(statement)]
+    for statement, part in nodes:
+        if isinstance(part, ir.Subscript) and _is_window(m, part.index[0], counter, size):
+            yield statement, part
+    for _, part in nodes if not is_callee else ():
+        found = function_behind(part, m.frame.scope) if isinstance(part, ir.Call) else None
+        if found is None or not isinstance(part, ir.Call):
+            continue
+        given = {m.source(value): name for name, value in arguments(part, found[0]).items()}
+        if counter in given:
+            yield from _windows(m, found[0].body, given[counter], given.get(size, size), is_callee=True)
 
 
 def _divides(width: ir.Expr, end: ir.Expr) -> bool:

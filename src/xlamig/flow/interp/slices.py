@@ -12,11 +12,13 @@ from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
-from xlamig.flow.model.only_calls import only_call
+from xlamig.flow.model.local_values import function_behind
+from xlamig.flow.model.only_calls import arguments, only_call
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 from xlamig.per_file import per_file
 
+_NO_NAME = "<none>"  # of a tensor that a function does not use
 _MAX_CALLERS = 3  # of one another
 _SIZE = re.compile(r"\.shape\b|\.size\(|\blen\(|\bmin\(")
 _EMPTY = re.compile(r"None|[\w.]*\b(tensor|empty|zeros|new_empty|new_zeros)\((\[\]|\(?([^()]*, *)?0 *[,)]).*")
@@ -54,10 +56,14 @@ class Slices:
             self.m.recorder.prove(node, {"start": start})
 
     def _compares_size(self, node: ir.Subscript, bound: ir.Expr) -> bool:
-        """Return whether the function, or the one around its only call, compares the tensor's size with
-        something, or takes the bound from a size."""
+        """Return whether the function, the one around its only call, or one that returns the tensor or the
+        bound compares the tensor's size with something, or takes the bound from a size."""
         tensor, function = self.m.source(node.value), self._function()
         bounds = {path for n in ir.walk(bound) if isinstance(n, ir.Expr) and (path := path_of(n))}
+        for names, callee in self._returned(function):
+            inner = {names[path] for path in bounds & names.keys()}
+            if self._is_compared(names.get(tensor, _NO_NAME), inner, callee):
+                return True
         for _ in range(_MAX_CALLERS):
             if self._is_compared(tensor, bounds, function):
                 return True
@@ -69,6 +75,22 @@ class Slices:
             tensor = _renamed(tensor, names)
             bounds = {_renamed(path, names) for path in bounds}
         return False
+
+    def _returned(self, function: ir.Node) -> Iterator[tuple[Mapping[str, str], ir.Node]]:
+        """Yield the functions of the module whose results a function keeps, each with the names there of what
+        this one gives it and gets back."""
+        for node in ir.walk(function):
+            match node:
+                case ir.Assign(targets=(target,), value=ir.Call() as call):
+                    found = function_behind(call, self.m.frame.scope)
+                case _:
+                    continue
+            last = found[0].body[-1] if found is not None else None
+            if found is None or not isinstance(last, ir.Return) or last.value is None:
+                continue
+            given = {self.m.source(value): name for name, value in arguments(call, found[0]).items()}
+            pairs = zip(_parts(target), _parts(last.value), strict=False)
+            yield given | {self.m.source(one): self.m.source(other) for one, other in pairs}, found[0]
 
     def _is_compared(self, tensor: str, bounds: Set[str], function: ir.Node) -> bool:
         name = re.escape(tensor)
@@ -113,6 +135,10 @@ class Slices:
 
     def _loops(self) -> Iterator[ir.Node]:
         return (n for n in ir.walk(self._function()) if isinstance(n, ir.For | ir.While))
+
+
+def _parts(node: ir.Expr) -> tuple[ir.Expr, ...]:
+    return node.elements if isinstance(node, ir.Sequence) else (node,)
 
 
 def _renamed(path: str, names: Mapping[str, str]) -> str:

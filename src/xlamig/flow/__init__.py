@@ -111,6 +111,7 @@ def facts_of(
     scopes = ScopeTable(module, text, name, is_package)
     names = Names(interest, ProjectIndex(interfaces), name)
     values = Values(names, text)
+    values.module = module
     values.switches.update(switches)
     values.options.update(command_line_options(module, scopes, values))
     torch = has_torch(text) or any(interface.torch for interface in interfaces.values())

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from xlamig import ir
 from xlamig.flow.detectors.outcomes import outcomes, outcomes_behind
 from xlamig.flow.model.guards import NAMES_XLA
+from xlamig.flow.model.only_calls import passed_default
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge.devices import alternatives
@@ -102,8 +103,11 @@ class DeviceFlow:
         return None
 
     def _is_cpu(self, path: str, place: CodeContext) -> bool:
-        """Return whether a name is the CPU by the default of its parameter."""
+        """Return whether a name is the CPU by the default of its parameter, or of the parameter that the only
+        caller passes on."""
         found = [binding.value for binding in place.scope.find(path) if binding.kind == "param"]
+        if found == [None]:
+            found = [passed_default(self.analysis.module, place.scope.node, path)]
         return any(value is not None and self.text_of(value, place) == "cpu" for value in found)
 
     def _end(

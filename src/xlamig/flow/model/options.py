@@ -18,7 +18,7 @@ def command_line_options(
     launcher gives each process its rank, whatever the default is."""
     found: dict[str, tuple[Scalar, tuple[Span, ...]]] = {}
     differ: set[str] = set()
-    for name, default in (*_arguments(module.body), *_dataclass_fields(module.body)):
+    for name, default in (*_arguments(module.body), *_dataclass_fields(module.body, scopes, values)):
         if table.name_like("launched").search(name):
             continue
         known = values.of(default, scopes.module)
@@ -40,11 +40,12 @@ def _arguments(body: ir.Block) -> Iterator[tuple[str, ir.Const]]:
             yield name, default
 
 
-def _dataclass_fields(body: ir.Block) -> Iterator[tuple[str, ir.Const]]:
+def _dataclass_fields(body: ir.Block, scopes: ScopeTable, values: Values) -> Iterator[tuple[str, ir.Const]]:
     for node in body:
         decorators = node.decorators if isinstance(node, ir.ClassDef) else ()
         called = [d.func if isinstance(d, ir.Call) else d for d in decorators]
-        if not isinstance(node, ir.ClassDef) or not any(path_of(d).endswith("dataclass") for d in called):
+        names = (values.names.dotted(d, scopes.module) or path_of(d) for d in called)
+        if not isinstance(node, ir.ClassDef) or not any(name.endswith("dataclass") for name in names):
             continue
         for statement in node.body:
             if isinstance(statement, ir.AnnAssign) and isinstance(statement.value, ir.Const):

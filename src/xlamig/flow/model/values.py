@@ -13,6 +13,7 @@ from xlamig.flow.model.inner import scope_inside
 from xlamig.flow.model.known import Known, expression, join
 from xlamig.flow.model.local_values import LocalBindings, only_result, only_returns
 from xlamig.flow.model.names import Names
+from xlamig.flow.model.only_calls import passed_default
 from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.scopes import Binding, Scope, path_of
 from xlamig.flow.model.words import starts_of
@@ -34,13 +35,15 @@ _CHANGES = re.compile(
 
 class Values:
     """Evaluates expressions of one module. `options` are defaults of command-line options, `switches` the
-    options that have the same state in the whole project."""
+    options that have the same state in the whole project; with `module`, a parameter is known that the only
+    caller gives the default of its own."""
 
     def __init__(self, names: Names, text: str) -> None:
         self.names = names
         self.text = text
         self.options: dict[str, tuple[Scalar, tuple[Span, ...]]] = {}
         self.switches: dict[str, State] = {}
+        self.module: ir.Module | None = None
         self._cuda = CudaTests(names, text)
         self._local = LocalBindings()
         self._variables: dict[tuple[Scope, str, int], Known | None] = {}
@@ -204,20 +207,23 @@ class Values:
                 return None
             self._variables[key] = None  # what is made from itself is not known
             self._followed += 1
-            self._variables[key] = self._from_bindings(path, bindings)
+            self._variables[key] = self._from_bindings(path, scope, bindings)
             self._followed -= 1
         return self._variables[key]
 
-    def _from_bindings(self, path: str, bindings: list[Binding]) -> Known | None:
+    def _from_bindings(self, path: str, scope: Scope, bindings: list[Binding]) -> Known | None:
         """The value all bindings agree on; a parameter's default is a value that may change."""
         agreed: Known | None = None
         for binding in bindings:
-            if binding.kind not in ("value", "param") or binding.value is None:
+            value = binding.value
+            if value is None and binding.kind == "param" and self.module is not None:
+                value = passed_default(self.module, scope.node, path)
+            if binding.kind not in ("value", "param") or value is None:
                 return None
-            if binding.value.start == binding.start and binding.kind == "value":
+            if value.start == binding.start and binding.kind == "value":
                 return None
-            known = self.of(binding.value, binding.scope)  # a default is evaluated where the function is
-            place = (binding.value.start, binding.value.end)
+            known = self.of(value, binding.scope)  # a default is evaluated where the function is
+            place = (value.start, value.end)
             known = replace(known, origins=(*known.origins, place))
             if binding.kind == "param":
                 known = replace(known, sure=False, defaults=(*known.defaults, place))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.detectors.cuda_tests import CudaTests
-from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.local_values import function_behind
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values
 
@@ -33,13 +33,18 @@ class CudaMoves:
 
     def _in_callee(self, node: ir.Expr | None, place: CodeContext) -> ir.Call | None:
         """Return the move in a function of the module that does nothing but move what it gets."""
-        bound = place.scope.lookup(path_of(node.func)) if isinstance(node, ir.Call) else []
-        function = bound[0].node if len(bound) == 1 else None
-        if not isinstance(function, ir.FunctionDef) or len(function.body) > _MOST_STATEMENTS:
+        found = function_behind(node, place.scope) if isinstance(node, ir.Call) else None
+        if found is None or len(found[0].body) > _MOST_STATEMENTS:
             return None
-        values = [getattr(s, "value", None) for s in function.body if isinstance(s, ir.Assign | ir.Return)]
-        if len(values) < len(function.body):
-            return None
+        values: list[ir.Expr | None] = []
+        for statement in found[0].body:
+            match statement:
+                case ir.Assign(value=value) | ir.Return(value=value):
+                    values.append(value)
+                case ir.ExprStmt(value=value) if isinstance(value, ir.Const) or self.of(value, place):
+                    values.append(value)
+                case _:
+                    return None
         parts = (part for v in values for part in (v.elements if isinstance(v, ir.Sequence) else (v,)))
         return next(filter(None, (self.of(part, place) for part in parts)), None)
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from xlamig import ir
-from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.local_values import function_behind
+from xlamig.flow.model.scopes import Scope, path_of
 
 _ARGUMENTS = r"\((?:[^()]|\([^()]*\))*\)"
 _PLACE = r"(?:torch\.device\()?[\"'](?:cuda|cpu)(?::\d+)?[\"']\)?"
@@ -20,10 +21,10 @@ _LOGGERS = frozenset({"print", "warn", "warning", "info", "debug", "log"})
 Source = Callable[[ir.Node], str]
 
 
-def mirrors(chosen: Iterable[ir.Node], other: Iterable[ir.Node], source: Source) -> bool:
+def mirrors(chosen: Iterable[ir.Node], other: Iterable[ir.Node], source: Source, scope: Scope) -> bool:
     """Return whether `other` does on the host what `chosen` does on CUDA. Either may leave out what only
     moves, logs or sets CUDA up."""
-    on_cuda, on_host = (list(_work(nodes, source)) for nodes in (chosen, other))
+    on_cuda, on_host = (list(_work(nodes, source, scope)) for nodes in (chosen, other))
     return bool(on_cuda) and on_cuda == on_host
 
 
@@ -40,11 +41,11 @@ def placement_in(nodes: Iterable[ir.Node], dotted: Callable[[ir.Expr], str | Non
     return None
 
 
-def _work(nodes: Iterable[ir.Node], source: Source) -> Iterator[str]:
+def _work(nodes: Iterable[ir.Node], source: Source, scope: Scope) -> Iterator[str]:
     """Yield what is left of each node without moves; nothing for one that does nothing else."""
     for node in nodes:
         text = _SPACE.sub("", source(node))
-        if isinstance(node, ir.Stmt) and (only_logs(node) or _HOUSEKEEPING.match(text)):
+        if isinstance(node, ir.Stmt) and (only_logs(node, scope) or _HOUSEKEEPING.match(text)):
             continue
         text = _TYPES.sub("torch.", _MOVES.sub("", text))
         target, _, value = text.partition("=")
@@ -53,9 +54,22 @@ def _work(nodes: Iterable[ir.Node], source: Source) -> Iterator[str]:
         yield text
 
 
-def only_logs(node: ir.Stmt) -> bool:
-    """Return whether a statement is `print("no GPU found")`, `logger.warning(...)`, `pass`."""
+def only_logs(node: ir.Stmt, scope: Scope) -> bool:
+    """Return whether a statement is `print("no GPU found")`, `logger.warning(...)`, `pass`, or calls a
+    function of the module that does nothing else."""
     if isinstance(node, ir.Jump) and node.kind == "pass":
         return True
     call = node.value if isinstance(node, ir.ExprStmt) else None
-    return isinstance(call, ir.Call) and path_of(call.func).rpartition(".")[2] in _LOGGERS
+    if not isinstance(call, ir.Call):
+        return False
+    if _is_log(call):
+        return True
+    found = function_behind(call, scope)
+    return found is not None and all(
+        isinstance(s, ir.ExprStmt) and (isinstance(s.value, ir.Const) or _is_log(s.value))
+        for s in found[0].body
+    )
+
+
+def _is_log(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Call) and path_of(node.func).rpartition(".")[2] in _LOGGERS

@@ -40,7 +40,8 @@ class Narrowing:
         branches = (*node.body, *node.orelse)
         if shares_work(node.body):
             return place.within("condition", "shared-work")
-        logs = all(map(only_logs, branches)) and any(isinstance(part, ir.ExprStmt) for part in branches)
+        logs = all(only_logs(part, place.scope) for part in branches)
+        logs = logs and any(isinstance(part, ir.ExprStmt) for part in branches)
         return place.within("condition", "log") if logs else place.within("condition")
 
     def branch(self, node: ir.If, place: CodeContext, holds: bool) -> CodeContext:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from xlamig import ir
+from xlamig.flow.model.local_values import only_result
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.flow.model.site import Analysis
 
@@ -16,7 +17,8 @@ _MAX_NAMES = 3  # followed from one to the next
 
 
 def is_rank(node: ir.Expr, scope: Scope, analysis: Analysis, depth: int = 0) -> bool:
-    """`rank`, `args.gpu`, `int(os.environ["LOCAL_RANK"])`, `rank % n`, and names for such."""
+    """`rank`, `args.gpu`, `int(os.environ["LOCAL_RANK"])`, `rank % n`, names for such, and what functions of
+    the module return of them."""
     match node:
         case ir.Name() | ir.Attribute():
             return _is_named(node, scope, analysis, depth)
@@ -27,7 +29,10 @@ def is_rank(node: ir.Expr, scope: Scope, analysis: Analysis, depth: int = 0) -> 
                 text = analysis.source(args[0].value)
                 asked = _VARIABLE.search(text) is not None and "RANK" in text
                 return asked or is_rank(args[0].value, scope, analysis, depth)
-            return not args and _CALL.search(path_of(func).rpartition(".")[2]) is not None
+            if not args and _CALL.search(path_of(func).rpartition(".")[2]):
+                return True
+            result = only_result(node, scope) if depth < _MAX_NAMES else None
+            return result is not None and is_rank(*result, analysis, depth + 1)
     return False
 
 

@@ -188,7 +188,7 @@ class Selections:
         negated = self.tests.is_negated(node.test, place)
         chosen, other = (node.orelse, node.body) if negated else (node.body, node.orelse)
         moved = self.moves.in_block(chosen, place)
-        if moved is not None and all(map(only_logs, other)):
+        if moved is not None and all(only_logs(statement, place.scope) for statement in other):
             yield self._moves(node, moved, place)
         elif mirrored := self._mirrored(node.test, chosen, other, place):
             yield self._moves(node, mirrored, place, "mirrored")
@@ -197,7 +197,9 @@ class Selections:
         self, test: ir.Expr, chosen: Sequence[ir.Node], other: Sequence[ir.Node], place: CodeContext
     ) -> ir.Call | None:
         """Return a placement of the branch for CUDA, if the other one does the same on the host."""
-        if not self.tests.asks_for_cuda(test, place) or not mirrors(chosen, other, self.analysis.source):
+        if not self.tests.asks_for_cuda(test, place) or not mirrors(
+            chosen, other, self.analysis.source, place.scope
+        ):
             return None
         return placement_in(chosen, lambda node: self.analysis.names.dotted(node, place.scope))
 

@@ -169,7 +169,7 @@ class CallContexts:
         """Run the body of a function with these parameters, of which a call computes `numbers`."""
         m = self.m
         assert isinstance(function.node, ir.FunctionDef)
-        on_host = runs_on_host(function.node)
+        on_host = runs_on_host(function.node, m.names, function.frame.scope)
         if on_host:
             given = {name: placed(value, "host") for name, value in given.items()}
         m.allow(function.node.body)

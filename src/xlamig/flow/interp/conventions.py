@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue
-from xlamig.flow.model.scopes import path_of
+from xlamig.flow.model.names import Names
+from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import helpers
 from xlamig.knowledge import values as table
 
@@ -40,9 +41,11 @@ def is_logger(owner: AbstractValue, name: str, func: ir.Attribute) -> bool:
     return owner.kind == "logger" or (owner.kind in ("unknown", "api", "foreign") and "log" in last)
 
 
-def runs_on_host(node: ir.FunctionDef) -> bool:
-    """Return whether a decorator that xlamig wrote gives a function copies of its tensors on the host."""
-    return any(path_of(decorator).rpartition(".")[2] == helpers.HOST for decorator in node.decorators)
+def runs_on_host(node: ir.FunctionDef, names: Names, scope: Scope) -> bool:
+    """Return whether a decorator that xlamig wrote gives a function copies of its tensors on the host;
+    `scope` is the one around the function."""
+    called = (names.dotted(decorator, scope) or path_of(decorator) for decorator in node.decorators)
+    return any(name.rpartition(".")[2] == helpers.HOST for name in called)
 
 
 def inline_meaning(node: ir.FunctionDef | ir.Lambda) -> str:

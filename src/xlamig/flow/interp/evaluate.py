@@ -118,7 +118,7 @@ class Evaluator:
                 return self.m.semantics.member(owner, name, node)
             case "class" if isinstance(owner.ref, ClassInfo):
                 return self.m.semantics.static_member(owner.ref, name)
-            case "mapping" if owner.fields is not None and name in owner.fields:
+            case "mapping" | "unknown" if owner.fields is not None and name in owner.fields:
                 return owner.fields[name]
             case "foreign" if name == "shape":
                 length = AbstractValue("number", trait=Mark.LENGTH)

@@ -1,5 +1,5 @@
-"""Lists and dictionaries that a function fills for its caller, `collect(batch, labels)`, and tensors that it
-writes in place: `reduce(total)`."""
+"""Lists and dictionaries that a function fills for its caller, `collect(batch, labels)`, tensors that it
+writes in place, `reduce(total)`, and objects of libraries that it sets up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xlamig.flow.interp.frames import Frame, Function
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 
-_CHANGEABLE = frozenset({"sequence", "mapping", "tensor"})
+_CHANGEABLE = frozenset({"sequence", "mapping", "tensor", "unknown"})
 
 
 def filled(frame: Frame, given: Mapping[str, AbstractValue]) -> dict[str, AbstractValue]:

@@ -68,9 +68,12 @@ def record_library_call(state: State, module: AbstractValue, args: Args, node: i
 
 
 def is_part(state: State, node: ir.Call) -> bool:
-    """Return whether it is no call of a whole model: `self.attention(x)` in a module's own method."""
-    owner = state.frame.owner
-    if owner is None or not owner.is_module:
+    """Return whether it is no call of a whole model: `self.attention(x)` in a module's own method, or in a
+    function that is given the module as `self`."""
+    owner, itself = state.frame.owner, state.env.get("self")
+    if owner is None and (itself is None or itself.kind != "module"):
+        return False
+    if owner is not None and not owner.is_module:
         return False
     path = _base_path(node.func)
     made = state.frame.scope.lookup(path) if path else []

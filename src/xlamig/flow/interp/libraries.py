@@ -143,6 +143,7 @@ class Libraries:
                 place = "host" if on_host or device is None else device.place or "either"
                 if path:
                     kept = AbstractValue("tensor", place, sure=LIKELY, shape=(UNKNOWN,))
+                    self.m.put(path, owner.replace(fields={**(owner.fields or {}), attribute: kept}))
                     self.m.put(f"{path}.{attribute}", kept)
 
     def decoded(self, name: str, args: Args, node: ir.Call) -> AbstractValue:

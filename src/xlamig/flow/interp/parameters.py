@@ -11,6 +11,7 @@ from xlamig.flow.interp.domain import (
     POSSIBLE,
     TOP,
     AbstractValue,
+    LibraryObject,
     Residence,
 )
 from xlamig.flow.interp.events import Recorder
@@ -48,7 +49,8 @@ class Parameters:
             guessed = self.guessed(param, function, per_step=False)
             if guessed.kind == "tensor" and given.place:
                 return guessed.replace(place=given.place, why=given.why)
-            return guessed if guessed.kind != "unknown" or not given.place else given
+            says_more = given.place or isinstance(given.trait, LibraryObject)
+            return guessed if guessed.kind != "unknown" or not says_more else given
         guess = given.kind == "tensor" and given.sure == POSSIBLE
         if guess and self._is_proved(param, function):
             return given.replace(sure=LIKELY, loose=False)
@@ -125,6 +127,12 @@ class Parameters:
             return AbstractValue("tensor", place, sure=LIKELY)
         return self._by_class(param.name) or TOP
 
+    def _is_library(self, param: ir.Param, function: Function) -> bool:
+        """Return whether a parameter is called like a library that the module imports: `check(torch)`."""
+        names, bound = self.m.names, function.scope.module.lookup(param.name)
+        imported = any(b.kind == "import" and b.dotted == param.name for b in bound)
+        return imported and not names.project.holds(param.name, names.module)
+
     def _by_class(self, name: str) -> AbstractValue | None:
         """Return an object of the only plain class of the module that is called like a parameter: `logger` of
         `MetricLogger`."""
@@ -166,7 +174,7 @@ class Parameters:
     def _is_proved(self, param: ir.Param, function: Function) -> bool:
         """Return whether what a function does with a parameter shows that it is a tensor."""
         proved = self.m.evidences.of(function.scope).proof(param.start) is not None
-        return proved and not self._is_another(param.annotation)
+        return proved and not (self._is_another(param.annotation) or self._is_library(param, function))
 
     def _is_another(self, annotation: ir.Expr | None) -> bool:
         """Return whether an annotation names a class of a library other than torch: `args:

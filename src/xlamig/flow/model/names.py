@@ -7,6 +7,7 @@ import builtins
 from xlamig import ir
 from xlamig.facts import Interest
 from xlamig.flow.model.exports import Export
+from xlamig.flow.model.local_values import only_result
 from xlamig.flow.model.project import ProjectIndex
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import helpers
@@ -106,13 +107,23 @@ class Names:
     def _alternative(self, value: ir.Expr | None, scope: Scope, depth: int) -> str | None:
         """Return what a name stands for; of `autocast if amp else nullcontext` the one that acts."""
         match value:
-            case ir.Name() | ir.Attribute() | ir.Call():
+            case ir.Name() | ir.Attribute():
                 return self._dotted(value, scope, depth + 1)
+            case ir.Call():
+                found = self._dotted(value, scope, depth + 1)
+                return self._returned(value, scope, depth + 1) if found is None else found
             case ir.IfExp(body=body, orelse=orelse):
                 names = [self._alternative(branch, scope, depth) for branch in (body, orelse)]
                 acts = [name for name in names if name not in _DOES_NOTHING]
                 return acts[0] if len(acts) == 1 else None
         return None
+
+    def _returned(self, call: ir.Call, scope: Scope, depth: int) -> str | None:
+        """Return what the result of a call stands for: of `pick(amp)` that returns `autocast`."""
+        result = only_result(call, scope) if depth < _MAX_ALIASES else None
+        if result is None or not isinstance(result[0], ir.Name | ir.Attribute | ir.IfExp):
+            return None
+        return self._alternative(*result, depth)
 
     def _aliased_path(self, name: str, attributes: list[str], scope: Scope, depth: int) -> str | None:
         """`backend.amp = torch.cuda.amp` binds the path, not a name. Attributes are innermost last."""

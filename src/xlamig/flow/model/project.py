@@ -51,6 +51,10 @@ class ProjectIndex(NameIndex):
         calls = {module: interface.calls for module, interface in self._interfaces.items()}
         return callers_of(calls, self.locate)
 
+    def holds(self, dotted: str, origin: str) -> bool:
+        """Return whether a name that `origin` imports leads to a module of the project."""
+        return self._owner(dotted, origin) is not None
+
     def has_reading_method(self, name: str) -> bool:
         """Return whether a method of this name, of a class of the modules in reach, always reads a tensor."""
         return any(

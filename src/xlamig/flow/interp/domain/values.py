@@ -97,7 +97,8 @@ class AbstractValue:
     loose    may as well be a container of such things: a batch, a model's output
     ref      api: its dotted name; function, class, instance: what defines it; module, optimizer: an identity
     items    of a sequence whose elements are all known, in order
-    fields   of a mapping whose keys are all known, and of an instance of a dataclass, by name
+    fields   of a mapping whose keys are all known, of an instance of a dataclass, and the attributes that
+             methods of a library's object set, by name
     element  the join of what any other container holds, or a mapping under the keys that are not in `fields`
     cause    of a number: why it differs between graph runs ("" not); of a tensor: "dynamic" shape
     loop     the loop in which `cause` or `trait` holds, 0 everywhere

@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import EllipsisType
 
-from xlamig.ir.node import Node, ir_node
+from xlamig.ir.node import Node
+
+Constant = str | bytes | int | float | complex | bool | EllipsisType | None
+"""The value of a literal."""
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Expr(Node):
     pass
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Name(Expr):
     id: str
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Attribute(Expr):
     value: Expr
     attr: str
     attr_start: int  # offset of the attribute's own name; it ends where the node ends
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Const(Expr):
     """A literal: str, bytes, int, float, complex, bool, None or Ellipsis; joined strings as one."""
 
-    value: str | bytes | complex | bool | EllipsisType | None
+    value: Constant
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class FString(Expr):
     """An f-string: constant parts as `str`, replacement fields as expressions."""
 
     parts: tuple[str | Expr, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Arg(Node):
     """One argument of a call. `star` is "", "*" or "**"; `keyword` is None when positional.
     The span covers `keyword=value`; `cut_start:cut_end` also takes in one neighbouring comma,
@@ -51,7 +55,7 @@ class Arg(Node):
     cut_end: int
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Call(Expr):
     func: Expr
     args: tuple[Arg, ...]
@@ -59,65 +63,65 @@ class Call(Expr):
     args_end: int  # at the closing parenthesis
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Subscript(Expr):
     value: Expr
     index: tuple[Expr, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Slice(Expr):
     lower: Expr | None
     upper: Expr | None
     step: Expr | None
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Unary(Expr):
     op: str
     operand: Expr
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Binary(Expr):
     op: str
     left: Expr
     right: Expr
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Bool(Expr):
     op: str  # "and" | "or"
     values: tuple[Expr, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Compare(Expr):
     left: Expr
     ops: tuple[str, ...]
     comparators: tuple[Expr, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class IfExp(Expr):
     body: Expr
     test: Expr
     orelse: Expr
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Sequence(Expr):
     kind: str  # "tuple" | "list" | "set"
     elements: tuple[Expr, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Dict(Expr):
     keys: tuple[Expr | None, ...]  # None for `**mapping`
     values: tuple[Expr, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class BigLiteral(Expr):
     """A display of constants too large to matter; only its size is kept."""
 
@@ -125,12 +129,12 @@ class BigLiteral(Expr):
     size: int
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Starred(Expr):
     value: Expr
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Param(Node):
     name: str
     kind: str  # "" | "*" | "**" | "keyword-only" | "positional-only"
@@ -138,13 +142,13 @@ class Param(Node):
     default: Expr | None
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Lambda(Expr):
     params: tuple[Param, ...]
     body: Expr
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Generator(Node):
     target: Expr
     iter: Expr
@@ -152,7 +156,7 @@ class Generator(Node):
     is_async: bool
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Comprehension(Expr):
     kind: str  # "list" | "set" | "dict" | "generator"
     element: Expr
@@ -160,18 +164,18 @@ class Comprehension(Expr):
     generators: tuple[Generator, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Await(Expr):
     value: Expr
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Yield(Expr):
     value: Expr | None
     is_from: bool
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Walrus(Expr):
     target: Expr
     value: Expr

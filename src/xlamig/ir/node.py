@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any, TypeVar, dataclass_transform
-
-T = TypeVar("T")
+from typing import Any
 
 
-@dataclass_transform(eq_default=False)
-def ir_node(cls: type[T]) -> type[T]:
-    """A slotted dataclass that pickles as (class, field values), half the size of the default."""
-    made: type[Any] = dataclass(slots=True, eq=False)(cls)
-    values: Callable[[Any], tuple[Any, ...]] = attrgetter(*(f.name for f in fields(made)))
-
-    def reduce(self: Any) -> tuple[type, tuple[Any, ...]]:
-        return type(self), values(self)
-
-    made.__reduce__ = reduce  # type: ignore[assignment]
-    return made
-
-
-@ir_node
+@dataclass(slots=True, eq=False)
 class Node:
     start: int
     end: int
+
+    def __reduce__(self) -> tuple[type[Node], tuple[Any, ...]]:
+        """Pickle as (class, field values), half the size of the default."""
+        return type(self), _values[type(self)](self)
+
+
+class _Values(dict[type[Node], Callable[[Any], tuple[Any, ...]]]):
+    """The reader of the fields of a kind of node."""
+
+    def __missing__(self, kind: type[Node]) -> Callable[[Any], tuple[Any, ...]]:
+        self[kind] = values = attrgetter(*(field.name for field in fields(kind)))
+        return values
+
+
+_values = _Values()

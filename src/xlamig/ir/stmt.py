@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xlamig.ir.expr import Arg, Expr, Param
-from xlamig.ir.node import Node, ir_node
+from xlamig.ir.node import Node
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Stmt(Node):
     pass
 
@@ -14,77 +16,77 @@ class Stmt(Node):
 Block = tuple[Stmt, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class ExprStmt(Stmt):
     value: Expr
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Assign(Stmt):
     targets: tuple[Expr, ...]
     value: Expr
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class AugAssign(Stmt):
     target: Expr
     op: str
     value: Expr
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class AnnAssign(Stmt):
     target: Expr
     annotation: Expr
     value: Expr | None
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Return(Stmt):
     value: Expr | None
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Raise(Stmt):
     value: Expr | None
     cause: Expr | None
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Assert(Stmt):
     test: Expr
     message: Expr | None
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Delete(Stmt):
     targets: tuple[Expr, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Jump(Stmt):
     kind: str  # "pass" | "break" | "continue"
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Scoping(Stmt):
     kind: str  # "global" | "nonlocal"
     names: tuple[str, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Alias(Node):
     name: str  # dotted
     asname: str | None
     asname_start: int
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Import(Stmt):
     names: tuple[Alias, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class ImportFrom(Stmt):
     module: str  # dotted, "" in `from . import x`
     level: int
@@ -92,14 +94,14 @@ class ImportFrom(Stmt):
     module_start: int
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class If(Stmt):
     test: Expr
     body: Block
     orelse: Block
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class For(Stmt):
     target: Expr
     iter: Expr
@@ -108,34 +110,34 @@ class For(Stmt):
     is_async: bool
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class While(Stmt):
     test: Expr
     body: Block
     orelse: Block
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class WithItem(Node):
     value: Expr
     target: Expr | None
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class With(Stmt):
     items: tuple[WithItem, ...]
     body: Block
     is_async: bool
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Handler(Node):
     type: Expr | None
     name: str | None
     body: Block
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Try(Stmt):
     body: Block
     handlers: tuple[Handler, ...]
@@ -143,7 +145,7 @@ class Try(Stmt):
     final: Block
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Case(Node):
     pattern: Expr  # the pattern read as an expression: values and captures
     captures: tuple[str, ...]
@@ -151,13 +153,13 @@ class Case(Node):
     body: Block
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Match(Stmt):
     subject: Expr
     cases: tuple[Case, ...]
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class FunctionDef(Stmt):
     name: str
     name_start: int
@@ -168,7 +170,7 @@ class FunctionDef(Stmt):
     is_async: bool
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class ClassDef(Stmt):
     name: str
     name_start: int
@@ -177,7 +179,7 @@ class ClassDef(Stmt):
     body: Block
 
 
-@ir_node
+@dataclass(slots=True, eq=False)
 class Module(Node):
     body: Block
     insert_at: int  # where a first import may be written: after docstring and `__future__`

@@ -21,8 +21,7 @@ from xlamig.ir.stmt import (
     While,
 )
 
-_CONSTANT = "str | bytes | complex | bool | EllipsisType | None"
-_PLAIN = frozenset({"int", "str", "str | None", "bool", "tuple[str, ...]", _CONSTANT})
+_PLAIN = frozenset({"int", "str", "str | None", "bool", "tuple[str, ...]", "Constant"})
 
 
 class _Holders(dict[type["Node"], tuple[str, ...]]):

@@ -28,7 +28,7 @@ class Condition(NamedTuple):
     kind: Kind
     codes: Codes = frozenset()
     op: str = ""
-    value: object = None
+    value: ir.Constant | tuple[ir.Constant, ...] = None
     parts: tuple[Condition, ...] = ()
     text: str = ""
     other: bool = False

@@ -65,7 +65,7 @@ class Assignment:
         if target.attr == "data" and owner.kind == "tensor":
             note_updated(m, target, owner)
         record_growth_of(m, thing, f".{target.attr}")
-        if thing.cause in ("dynamic", *VALUE_SIZES) and m.frame.scope.name.endswith(".__init__"):
+        if thing.cause in VALUE_SIZES | {"dynamic"} and m.frame.scope.name.endswith(".__init__"):
             thing = thing.replace(cause="")  # read once, and the same every step
         if thing.const is ON_HOST:  # methods may change it, and the data of another step
             thing = thing.replace(const=MISSING)

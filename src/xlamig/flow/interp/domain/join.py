@@ -23,6 +23,7 @@ from xlamig.flow.interp.domain.values import (
     Alternatives,
     Cause,
     Changes,
+    Definition,
     Kind,
     Made,
     Ref,
@@ -220,18 +221,18 @@ def _marked(one: AbstractValue, other: AbstractValue, cause: Cause) -> AbstractV
     return max(one, other, key=rank)
 
 
-def alternatives(ref: Ref) -> Alternatives:
+def alternatives(ref: Ref) -> frozenset[str | int | Definition]:
     """Return the modules, classes or functions that a reference may stand for; none where it is unknown."""
     if isinstance(ref, Alternatives):
-        return ref
-    return Alternatives() if ref is None or isinstance(ref, Made) else Alternatives((ref,))
+        return ref.refs
+    return frozenset() if ref is None or isinstance(ref, Made) else frozenset((ref,))
 
 
 def _either(one: Ref, other: Ref) -> Alternatives | None:
     """Return what two branches may give; None where one is not known, or they are many."""
     sides = alternatives(one), alternatives(other)
-    both = Alternatives(sides[0] | sides[1])
-    return both if all(sides) and len(both) <= MAX_ALTERNATIVES else None
+    both = sides[0] | sides[1]
+    return Alternatives(both) if all(sides) and len(both) <= MAX_ALTERNATIVES else None
 
 
 def _position(ref: Ref) -> tuple[int, int]:
@@ -257,7 +258,7 @@ def _join_parts(one: AbstractValue, other: AbstractValue) -> Changes:
     """Return the `items`, `fields` and `element` of the join."""
     if one.items is other.items and one.fields is other.fields and one.element is other.element:
         return {"items": one.items, "fields": one.fields, "element": one.element}
-    if one.kind not in (*_CONTAINERS, "instance"):
+    if one.kind != "instance" and one.kind not in _CONTAINERS:
         known = [value.element for value in (one, other) if value.element is not None]
         element = join_all(known) if len(known) == 2 or (known and one.kind == "module") else None
         return {"items": one.items if one.items == other.items else None, "fields": None, "element": element}

@@ -59,8 +59,10 @@ class Made(NamedTuple):
     operation: str
 
 
-class Alternatives(frozenset[str | int | Definition]):
+class Alternatives(NamedTuple):
     """The modules, classes or functions that the branches of a condition give."""
+
+    refs: frozenset[str | int | Definition]
 
 
 Ref = str | int | Definition | Made | Alternatives | None
@@ -156,23 +158,10 @@ class AbstractValue:
     def replace(self, **changes: Unpack[Changes]) -> AbstractValue:
         """Return the value with other fields."""
         # Field by field: a loop over the slots takes three times as long, and replace is on the hot path.
-        made = AbstractValue.__new__(AbstractValue)
-        made.cause = self.cause
-        made.const = self.const
-        made.dtype = self.dtype
-        made.element = self.element
-        made.fields = self.fields
-        made.items = self.items
-        made.kind = self.kind
-        made.loop = self.loop
-        made.loose = self.loose
-        made.place = self.place
-        made.ref = self.ref
-        made.shape = self.shape
-        made.source = self.source
-        made.sure = self.sure
-        made.trait = self.trait
-        made.why = self.why
+        made = AbstractValue(
+            self.kind, self.place, self.sure, self.dtype, self.shape, self.loose, self.ref, self.items,
+            self.fields, self.element, self.cause, self.loop, self.trait, self.source, self.const, self.why,
+        )  # fmt: skip
         for name, value in changes.items():
             setattr(made, name, value)
         return made

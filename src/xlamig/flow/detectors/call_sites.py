@@ -71,5 +71,5 @@ class CallSites:
     def _around(self, span: Span) -> _Site | None:
         """Return the innermost statement around a span."""
         i = bisect_right(self._sorted, span[0], key=lambda site: site.node.start)
-        before = (self._sorted[j] for j in range(i - 1, -1, -1))
-        return next((site for site in before if span[1] <= site.node.end), None)
+        before = range(i - 1, -1, -1)
+        return next((self._sorted[j] for j in before if span[1] <= self._sorted[j].node.end), None)

@@ -196,8 +196,8 @@ class Expressions:
                 self.visit(node.body, replace(place, scope=scope_inside(node, place.scope)))
             case ir.Comprehension():
                 self._comprehension(node, place)
-            case ir.Subscript(index=(ir.Const(value=str(key)),)):
-                self.add(self.apis.setting(key, node, place))
+            case ir.Subscript(index=(ir.Const(value=str(name)),)):
+                self.add(self.apis.setting(name, node, place))
                 self.visit(node.value, place)
             case ir.Compare():
                 self._compare(node, place.within("comparison"))

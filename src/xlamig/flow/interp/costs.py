@@ -188,7 +188,7 @@ class Costs:
                     if item.cause not in told:  # `arange(n, n + 1)` is one program for each n
                         self._baked(part, item, name, sure, "here" if here else "")
                     told.add(item.cause)
-                    if of_numbers and item.cause in (*VALUE_SIZES, "batch") and item.sure > POSSIBLE:
+                    if of_numbers and item.cause in VALUE_SIZES | {"batch"} and item.sure > POSSIBLE:
                         result.cause = "dynamic"
 
     def _sized(self, result: AbstractValue, item: AbstractValue, name: str, node: ir.Call) -> None:

@@ -127,4 +127,4 @@ def _has_parameters(module: AbstractValue) -> bool:
     if not isinstance(module.trait, TorchModule):
         return True
     known = signatures.signature(f"torch.nn.{module.trait.class_name}")
-    return known is not None and "device" in (*known.positional, *known.keywords)
+    return known is not None and ("device" in known.positional or "device" in known.keywords)

@@ -90,11 +90,13 @@ class Roots:
 
     def _from_host(self, owner: ClassInfo | None, given: Set[str]) -> Set[str]:
         """Return the arguments that a method of a class is given on the CPU."""
-        if owner is None or self.m.regions.is_for_samples(owner.scope):
-            return given if owner else frozenset()
+        if owner is None:
+            return frozenset()
+        if self.m.regions.is_for_samples(owner.scope):
+            return given
         if id(owner.node) not in self._hosts:
             self._hosts[id(owner.node)] = host_parameters(owner.methods.values())
-        return self._hosts[id(owner.node)] & given
+        return self._hosts[id(owner.node)].intersection(given)
 
     def runs_again(
         self, node: ir.FunctionDef, frame: Frame, owner: ClassInfo | None, often: Set[str]

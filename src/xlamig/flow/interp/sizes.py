@@ -146,7 +146,7 @@ class Sizes(Lengths):
         if varies(given) or (joins and varied):
             lead = given if varies(given) else varied[0]
             made = self._made_of(result, lead, plain, node)
-            if Mark.LONGEST in (given.trait, *(thing.trait for thing in held)):
+            if any(thing.trait is Mark.LONGEST for thing in (given, *held)):
                 self.collated(made)
                 made = made.replace(trait=Mark.LONGEST)
             return made

@@ -152,11 +152,12 @@ class Statements:
         if ends == [None, None]:
             self.m.frame.env = before
             return True
-        if None not in ends:
-            self.evaluator.tests.defaulted(node.test, *ends)  # type: ignore[arg-type]
-        self.m.frame.env = {**join_env(*ends), **copied, **self._lengths(node, ends)}
-        if None not in ends:
-            remember(self.m, node, before, ends)  # type: ignore[arg-type]
+        here, there = ends
+        if here is not None and there is not None:
+            self.evaluator.tests.defaulted(node.test, here, there)
+        self.m.frame.env = {**join_env(here, there), **copied, **self._lengths(node, ends)}
+        if here is not None and there is not None:
+            remember(self.m, node, before, (here, there))
         return False
 
     def _copied_from_gpu(self, node: ir.If, ends: list[Env | None]) -> Env:

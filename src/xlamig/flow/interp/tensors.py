@@ -293,6 +293,6 @@ def _makes(function: str) -> bool:
     known = signatures.signature(f"torch.{function}")
     return (
         known is not None
-        and "device" in (*known.positional, *known.keywords)
+        and ("device" in known.positional or "device" in known.keywords)
         and "input" not in known.positional
     )

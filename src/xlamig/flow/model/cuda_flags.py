@@ -52,7 +52,7 @@ def targets_in_branches(node: ir.If) -> tuple[ir.Expr, ...]:
     """Return the name, as both branches assign it, that one of them sets to True and the other to False;
     nothing where a branch does more than that, call functions and set options of backends."""
     body, orelse = [*_assigned(node.body)], [*_assigned(node.orelse)]
-    if len(body) != 1 or len(orelse) != 1 or None in (*body, *orelse):
+    if len(body) != 1 or len(orelse) != 1 or None in body or None in orelse:
         return ()
     (yes, no) = body[0], orelse[0]
     if yes is None or no is None or path_of(yes[0]) != path_of(no[0]) or yes[1] is no[1]:

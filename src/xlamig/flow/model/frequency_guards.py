@@ -127,8 +127,8 @@ class FrequencyGuards:
     def _is_seldom(self, test: ir.Expr, scope: Scope, depth: int = 0) -> bool | None:
         match test:
             case ir.Unary(op="not", operand=operand):
-                inner = self._is_seldom(operand, scope, depth)
-                return None if inner is None else not inner
+                seldom = self._is_seldom(operand, scope, depth)
+                return None if seldom is None else not seldom
             case ir.Bool(values=values):
                 return True if any(self._is_seldom(v, scope, depth) for v in values) else None
             case ir.Binary(op="|" | "&", left=left, right=right):  # `x.isnan().any() | x.isinf().any()`

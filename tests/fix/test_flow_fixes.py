@@ -172,6 +172,37 @@ def test_masks(statement: str, written: list[str]) -> None:
     assert fixed(WRITE.format(statement), "XLA203") == written
 
 
+SETTING = """
+class Fill(nn.Module):
+    def __init__(self, value):
+        super().__init__()
+        self.value = value
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = self.layer(x)
+        y[y < 0] = self.value
+        return y
+
+net = Fill({}).to(device)
+for x in loader:
+    net(x.to(device)).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("0.5", ["y.masked_fill_(y < 0, self.value)"]),
+        ("torch.ones(4)", []),
+        ("load()", []),
+    ],
+)
+def test_a_setting_that_is_known_to_be_a_number(value: str, written: list[str]) -> None:
+    assert fixed(SETTING.format(value), "XLA203") == written
+
+
 READ = """
 data = torch.zeros(100, 4).to(device)
 for i in range(0, 100, 4):

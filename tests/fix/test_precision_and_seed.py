@@ -109,6 +109,13 @@ def seeded(page: Page, text: str, call: str, device: str = "", **settings: Any) 
     return fixed
 
 
+@pytest.mark.parametrize("seed", ["cfg['train']['seed']", "args.seed + rank"])
+def test_a_seed_of_the_settings(page: Page, seed: str) -> None:
+    call = f"torch.manual_seed({seed})"
+    fixed = seeded(page, f"import torch\n{call}\n", call, style="native")
+    assert fixed is not None and f"torch_xla.manual_seed({seed})\n" in fixed
+
+
 @pytest.mark.parametrize(
     ("statement", "call"),
     [

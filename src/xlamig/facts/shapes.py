@@ -17,9 +17,9 @@ counted, given to a loss, written as rows at other indices, or returned or colle
 class DynamicShape(Fact):
     """The shape of a result on the device depends on values. `mask` is the source text of the mask or
     size, `widened` that of the mask with a dimension more; `same_shape`: a mask computed from the very tensor
-    it is used on. The proof "fitting" is a mask with the dimensions that it is known to lack. The `operation`
-    of a mask-write is "+" for `x[m] += v`. `mixed` tells which of tensor and mask is on the host, if only
-    one is."""
+    it is used on. The proof "fitting" is a mask with the dimensions that it is known to lack, "number" that
+    a mask-write writes a number. The `operation` of a mask-write is "+" for `x[m] += v`. `mixed` tells which
+    of tensor and mask is on the host, if only one is."""
 
     kind: ClassVar[str] = "dynamic-shape"
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xlamig import ir
 from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.helper import HelperFunction, helper_function
 from xlamig.fix.imports import ensure_module
 from xlamig.fix.scopes import Function, bindings, dotted_name, path_to, reads
+from xlamig.knowledge import helpers
 
 _JOINS = ("torch.cat", "torch.stack")
 
 
 def all_rows(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """`rows = torch.cat([s for s in xs if s is not None])` and `out[mask] = f(rows)`, where the mask says
-    which of `xs` are not None, and `out` is a vector of zeros. Each missing row becomes zeros."""
+    which of `xs` are not None, and `out` is a vector of zeros. Each missing row becomes the first that is
+    there. Rows are joined on the host: XLA compiles for each way in which they share memory, and samples of
+    a replay memory differ in that."""
     if not isinstance(fact, DynamicShape) or fact.via != "mask-write":
         return None
     path = path_to(context.module, *fact.span)
@@ -36,10 +42,34 @@ def all_rows(fact: Fact, options: Options, context: FixContext) -> Draft | None:
         return None
     item = context.text((rows.element.start, rows.element.end))
     like = f"next({item} for {item} in {listed} if {item} is not None)"
-    filled = f"[{torch.name}.zeros_like({like}) if {item} is None else {item} for {item} in {listed}]"
+    filled = f"[{like} if {item} is None else {item} for {item} in {listed}]"
     chosen = f"{out} = {torch.name}.where({mask}, {context.text((value.start, value.end))}, {out})"
-    edits = context.edit(rows.start, rows.end, filled), context.edit(write.start, write.end, chosen)
-    return Draft("Compute all rows, and choose by the mask", (*torch.edits, *edits))
+    edits = [context.edit(rows.start, rows.end, filled), context.edit(write.start, write.end, chosen)]
+    host = _on_the_host(context, fact)
+    if host:
+        wrapped = (join.func for join in _joins(owner, rows))
+        edits += [
+            context.edit(f.start, f.end, f"{host.name}({context.text((f.start, f.end))})") for f in wrapped
+        ]
+    found = (*torch.edits, *(host.edits if host else ()), *edits)
+    return Draft("Compute all rows, and choose by the mask", found, host.creates if host else ())
+
+
+def _on_the_host(context: FixContext, fact: Fact) -> HelperFunction | None:
+    if context.settings.target != "torch_xla" or context.settings.style == "native":
+        return None
+    return helper_function(context, helpers.HOST, fact.span)
+
+
+def _joins(owner: ir.Node, rows: ir.Comprehension) -> Iterator[ir.Call]:
+    """Yield the calls that join `rows`, or another field of the batch that they are taken from."""
+    listed = rows.generators[0].iter
+    batch = dotted_name(listed).rpartition(".")[0]
+    for node in ir.walk(owner):
+        match node:
+            case ir.Call(func=func, args=(ir.Arg(value=value), *_)) if dotted_name(func) in _JOINS:
+                if value is rows or (batch and dotted_name(value).rpartition(".")[0] == batch):
+                    yield node
 
 
 def _rows(owner: ir.Node, write: ir.Assign) -> ir.Comprehension | None:

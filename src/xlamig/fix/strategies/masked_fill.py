@@ -26,7 +26,8 @@ def masked_fill(fact: Fact, options: Options, context: FixContext) -> Draft | No
             tensor = context.text((owner.start, owner.end))
         case _:
             return None
-    if not _is_number(value, context) or "#" in context.text((statement.start, statement.end)):
+    known = "number" in fact.proofs and is_plain(value)
+    if not (known or _is_number(value, context)) or "#" in context.text((statement.start, statement.end)):
         return None
     shaped: str | None = context.text((mask.start, mask.end))
     if not _is_mask_of(tensor, mask, context):

@@ -43,7 +43,7 @@ def record_mask(
             written = "masked"
     if sure > POSSIBLE and not mixed:
         m.read(Effect.SELECT)
-    m.recorder.prove(node, _fitting(m, node, part, base, mask))
+    m.recorder.prove(node, _fitting(m, node, part, base, mask) | _number(thing))
     m.record(
         DynamicShape,
         node,
@@ -69,6 +69,11 @@ def _fitting(
         return {}
     lacks = len(base.shape) - len(mask.shape)
     return {"fitting": _with_dimensions(m, part, lacks)} if lacks >= 0 else {}
+
+
+def _number(written: AbstractValue | None) -> dict[str, str]:
+    """Return the proof that a number is written at the mask, and no tensor."""
+    return {"number": "written"} if written is not None and written.kind == "number" else {}
 
 
 def _with_dimensions(m: State, part: ir.Expr, number: int) -> str:

@@ -3,12 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_books import MATCH, VERDICT, api, book, page, reported, write
+from small_books import MATCH, VERDICT, api, book, judge, page, reported, write
 
 from xlamig.config.book import find_book
 from xlamig.config.settings import Settings
 from xlamig.rulebook import RulebookError, load
-from xlamig.rulebook.load import load_folders
+from xlamig.rulebook.load import compile_book, load_folders, read_folders
 from xlamig.rulebook.strategies import STRATEGIES, check_registered
 
 ROW = '[row."torch.f"]\nsignature = ["a"]\ntorch_xla = { severity = "info", mechanism = "no-op" }\n'
@@ -256,6 +256,14 @@ def test_a_withdrawn_rule_needs_only_its_successor(tmp_path: Path) -> None:
     rules = book(tmp_path, page(), gone)
     assert rules.rule("gone").successor == "XLA001"
     assert rules.active == {"XLA001"}
+
+
+def test_rules_of_a_book_without_mistakes_are_read_when_they_match(tmp_path: Path) -> None:
+    other = page(MATCH.replace("torch.f", "torch.g") + VERDICT, code="XLA002", name="other-rule")
+    known = book(tmp_path, page(), other).outline()
+    again = compile_book(read_folders([tmp_path]), Settings(), outline=known)
+    assert [one.finding.code for one in judge(again, api("torch.g"))] == ["XLA002"]
+    assert [rule.code for rule in again.rules if "verdicts" in vars(rule)] == ["XLA002"]
 
 
 def test_users_pages_stand_beside_ours(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from xlamig.rulebook.rule import Rule
 from xlamig.rulebook.rulings import Ruling
 from xlamig.rulebook.tables import Row
 from xlamig.rulebook.templates import Template
-from xlamig.rulebook.verdict import FixRow
+from xlamig.rulebook.verdict import FixRow, Verdict
 
 NOT_MEASURED = "not measured: this follows from documentation and source code, not from a run"
 
@@ -47,10 +47,7 @@ class Judge:
         self.rules = {rule.code: rule for rule in rules}
         self.precedence = precedence
         self.settings = settings
-        self._verdicts = {
-            code: [verdict for verdict in rule.verdicts if verdict.is_for(settings)]
-            for code, rule in self.rules.items()
-        }
+        self._verdicts: dict[str, list[Verdict]] = {}
         self._candidates: dict[tuple[str, str], Candidates] = {}
 
     def __call__(
@@ -100,7 +97,8 @@ class Judge:
         """The rules that a fact of this kind and name may fit, each with the matches that it may."""
         key = (fact.kind, getattr(fact, "name", ""))
         if key not in self._candidates:
-            matches = {code: _matches_for(rule, *key) for code, rule in self.rules.items()}
+            about = (rule for rule in self.rules.values() if fact.kind in rule.kinds)
+            matches = {rule.code: _matches_for(rule, *key) for rule in about}
             self._candidates[key] = tuple((code, found) for code, found in matches.items() if found)
         return self._candidates[key]
 
@@ -124,7 +122,7 @@ class Judge:
         return Decision(rule, fact, row, ruling, guarded == "lower")
 
     def _ruling(self, rule: Rule, fact: Fact, fit: Fit, row: Row | None, program: Program) -> Ruling | None:
-        for verdict in self._verdicts[rule.code]:
+        for verdict in self._verdicts_of(rule):
             sure = min(fit, verdict.when.fit(fact, row, program))
             if sure == NO:
                 continue
@@ -134,6 +132,11 @@ class Judge:
             if sure == YES or ruling.confidence == "possible":
                 return ruling
         return None
+
+    def _verdicts_of(self, rule: Rule) -> list[Verdict]:
+        if rule.code not in self._verdicts:
+            self._verdicts[rule.code] = [one for one in rule.verdicts if one.is_for(self.settings)]
+        return self._verdicts[rule.code]
 
     def _finding(self, decision: Decision, source: SourceView, views: Views) -> Finding:
         rule, fact, ruling = decision.rule, decision.fact, decision.ruling

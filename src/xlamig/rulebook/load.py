@@ -96,7 +96,7 @@ def compile_book(
     book: Files, settings: Settings, heads: Heads | None = None, outline: Outline | None = None
 ) -> Rulebook:
     """Checks and compiles every page and table. `heads` and `outline` are those of this very book, which has
-    no mistakes if its outline is known."""
+    no mistakes if its outline is known: its rules are then compiled when they are asked for."""
     parsed = dict(zip(book.files, read_heads(book) if heads is None else heads, strict=True))
     tables: Tables = {}
     rules: dict[str, Rule] = {}
@@ -112,9 +112,9 @@ def compile_book(
         rule = read_rule(Page(file.shown, file.path.stem, parsed[file], body), tables)
         if outline is None:
             check_rule(rule)
-        for other in rules.values():
-            if rule.code == other.code or rule.name == other.name:
-                raise Where(file.shown).error(f"{other.page.filename} has the same code or name")
+            for other in rules.values():
+                if rule.code == other.code or rule.name == other.name:
+                    raise Where(file.shown).error(f"{other.page.filename} has the same code or name")
         rules[rule.code] = rule
 
     _all(add_table, (file for file in book.files if file.is_table))

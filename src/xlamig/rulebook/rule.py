@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, get_args
 
 from xlamig.config.settings import TARGETS, Settings, Target
+from xlamig.facts import FACTS
 from xlamig.findings import Effort, Level, Phase, Unit, rule_url
 from xlamig.rulebook.keys import Keys
 from xlamig.rulebook.match import Match, read_match
@@ -24,6 +26,11 @@ Once = Literal["program", "dependency"]
 Extent = Literal["statement", "function", "file", "program"]
 Guarded = Literal["lower", "silent", "ignore"]
 
+_PARTS = (
+    "successor", "effort", "message", "help", "reason", "supersedes", "guarded", "once", "matches",
+    "verdicts", "fixes", "relations", "arguments", "together",
+)  # fmt: skip
+
 _CODE = re.compile(CODE)
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _UNITS: tuple[Unit, ...] = get_args(Unit)
@@ -34,26 +41,88 @@ _KEYS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
+    """A rule. All but its name is read when it is asked for: a run asks few rules for more than their
+    matches. `check_rule` reads all, and raises RulebookError for mistakes."""
+
     code: str
     name: str
     status: Status
     page: Page = field(repr=False)
-    effort: Effort
-    message: Template | None = None
-    help: Template | None = None
-    reason: Template | None = None
-    supersedes: frozenset[str] = frozenset()
-    guarded: Guarded = "lower"
-    once: Once | None = None
-    matches: tuple[Match, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
-    fixes: tuple[FixRow, ...] = ()
-    relations: tuple[Relation, ...] = ()
-    successor: str | None = None
-    arguments: frozenset[str] = frozenset()  # those that patterns look at
-    together: Extent = "statement"  # where its findings are one job
+    _keys: Keys = field(repr=False)
+    _tables: Tables = field(repr=False)
+
+    @cached_property
+    def successor(self) -> str | None:
+        return self._keys.text("successor", required=True) if self._is_withdrawn else None
+
+    @cached_property
+    def effort(self) -> Effort:
+        if self._is_withdrawn:
+            return Effort("info", "site", self.code)
+        where = self._keys.where.at("effort")
+        effort = Keys(self._keys.table("effort") or {}, where, ("level", "unit", "group"))
+        level: Level = effort.choice("level", LEVELS, required=True)
+        unit = effort.choice("unit", _UNITS) or "site"
+        group = effort.text("group") or self.code
+        return Effort(level, unit, group, self._keys.choice("phase", _PHASES, required=True))
+
+    @cached_property
+    def message(self) -> Template | None:
+        return read_template(self._keys, "message")
+
+    @cached_property
+    def help(self) -> Template | None:
+        return read_template(self._keys, "help")
+
+    @cached_property
+    def reason(self) -> Template | None:
+        return read_template(self._keys, "reason")
+
+    @cached_property
+    def supersedes(self) -> frozenset[str]:
+        return frozenset(self._keys.texts("supersedes"))
+
+    @cached_property
+    def guarded(self) -> Guarded:
+        return self._keys.choice("guarded", get_args(Guarded)) or "lower"
+
+    @cached_property
+    def once(self) -> Once | None:
+        return self._keys.choice("once", get_args(Once))
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of facts that the rule is about."""
+        return frozenset(keys.choice("fact", FACTS, required=True) for keys in self._each("match"))
+
+    @cached_property
+    def matches(self) -> tuple[Match, ...]:
+        return tuple(read_match(keys, self._tables) for keys in self._each("match"))
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        each = self._each("verdict", VERDICT_KEYS)
+        return tuple(one for keys in each for one in read_verdicts(keys, self.kinds, self._has_row))
+
+    @cached_property
+    def fixes(self) -> tuple[FixRow, ...]:
+        return tuple(read_fix(keys, self.kinds, self._has_row) for keys in self._each("fix"))
+
+    @cached_property
+    def relations(self) -> tuple[Relation, ...]:
+        return tuple(read_relation(keys, self.matches) for keys in self._each("relate", RELATION_KEYS))
+
+    @cached_property
+    def arguments(self) -> frozenset[str]:
+        """The arguments that patterns look at."""
+        return frozenset(_arguments_in(self._keys.values))
+
+    @cached_property
+    def together(self) -> Extent:
+        """Where the findings of the rule are one job."""
+        return self._keys.choice("together", get_args(Extent)) or "statement"
 
     @property
     def phase(self) -> Phase:
@@ -86,8 +155,23 @@ class Rule:
         shown = self.status == "stable" or (self.status == "preview" and settings.preview)
         return shown and any(verdict.is_for(settings) for verdict in self.verdicts)
 
+    @property
+    def _is_withdrawn(self) -> bool:
+        return self.status == "withdrawn"
+
+    @property
+    def _has_row(self) -> bool:
+        return any(match.tables for match in self.matches)
+
+    def _each(self, key: str, known: tuple[str, ...] | None = None) -> list[Keys]:
+        """Return the tables of `[[key]]`."""
+        required = key in ("match", "verdict") and not self._is_withdrawn
+        items = self._keys.list(key, required=required)
+        return [Keys(item, self._keys.where.at(key).at(i), known) for i, item in enumerate(items)]
+
 
 def read_rule(page: Page, tables: Tables) -> Rule:
+    """Return the rule of a page; raises RulebookError for an unknown key and a wrong name."""
     where = page.where
     keys = Keys(page.head, where, _KEYS)
     code, name = keys.text("code", required=True), keys.text("name", required=True)
@@ -97,53 +181,22 @@ def read_rule(page: Page, tables: Tables) -> Rule:
         raise where.at("name").error(f'"{name}" is not lower-case words joined by "-"')
     if page.stem != f"{code}-{name}":
         raise where.error(f"the file has to be called {code}-{name}.md")
-    status = keys.choice("status", get_args(Status), required=True)
-    if status == "withdrawn":
-        return Rule(
-            code,
-            name,
-            status,
-            page,
-            Effort("info", "site", code),
-            successor=keys.text("successor", required=True),
-        )
-    if "successor" in keys.values:
-        raise where.at("successor").error("only a withdrawn rule has one")
-    _check_body(page, name)
-    matches = tuple(read_match(k, tables) for k in _each(keys, "match"))
-    kinds = {match.kind for match in matches}
-    has_row = any(match.tables for match in matches)
-    return Rule(
-        code,
-        name,
-        status,
-        page,
-        _read_effort(keys, code),
-        read_template(keys, "message"),
-        read_template(keys, "help"),
-        read_template(keys, "reason"),
-        frozenset(keys.texts("supersedes")),
-        keys.choice("guarded", get_args(Guarded)) or "lower",
-        keys.choice("once", get_args(Once)),
-        matches,
-        tuple(v for k in _each(keys, "verdict", VERDICT_KEYS) for v in read_verdicts(k, kinds, has_row)),
-        tuple(read_fix(k, kinds, has_row) for k in _each(keys, "fix")),
-        tuple(read_relation(k, matches) for k in _each(keys, "relate", RELATION_KEYS)),
-        arguments=frozenset(_arguments_in(page.head)),
-        together=keys.choice("together", get_args(Extent)) or "statement",
-    )
+    status: Status = keys.choice("status", get_args(Status), required=True)
+    if status == "withdrawn":  # the rest of its page is history
+        keys = Keys({key: value for key, value in page.head.items() if key == "successor"}, where)
+    return Rule(code, name, status, page, keys, tables)
 
 
 def check_rule(rule: Rule) -> None:
-    """Raise RulebookError for what a rule and its rows together leave out."""
+    """Read all of a rule; raise RulebookError for a mistake, and for what it and its rows leave out."""
+    if rule.status != "withdrawn":
+        if "successor" in rule.page.head:
+            raise rule.page.where.at("successor").error("only a withdrawn rule has one")
+        _check_body(rule.page, rule.name)
+    for part in _PARTS:
+        getattr(rule, part)
     _check_rows(rule)
-    _check_words(rule, {match.kind for match in rule.matches})
-
-
-def _each(keys: Keys, key: str, known: tuple[str, ...] | None = None) -> list[Keys]:
-    """The tables of `[[key]]`."""
-    items = keys.list(key, required=key in ("match", "verdict"))
-    return [Keys(item, keys.where.at(key).at(i), known) for i, item in enumerate(items)]
+    _check_words(rule)
 
 
 def _arguments_in(head: object) -> Iterator[str]:
@@ -168,14 +221,6 @@ def _check_body(page: Page, name: str) -> None:
         raise page.where.error(f'the section "## {section}" is missing')
 
 
-def _read_effort(keys: Keys, code: str) -> Effort:
-    effort = Keys(keys.table("effort") or {}, keys.where.at("effort"), ("level", "unit", "group"))
-    level: Level = effort.choice("level", LEVELS, required=True)
-    unit = effort.choice("unit", _UNITS) or "site"
-    group = effort.text("group") or code
-    return Effort(level, unit, group, keys.choice("phase", _PHASES, required=True))
-
-
 def _check_rows(rule: Rule) -> None:
     """Raise RulebookError for a row that leaves open what a `from-row` verdict leaves open as well."""
     for verdict in (verdict for verdict in rule.verdicts if verdict.from_row):
@@ -188,7 +233,7 @@ def _check_rows(rule: Rule) -> None:
                         raise here.error(f'"{key}" is missing, and {rule.code} does not give it')
 
 
-def _check_words(rule: Rule, kinds: set[str]) -> None:
+def _check_words(rule: Rule) -> None:
     """Every finding gets a message, and every placeholder can be filled."""
     tables = {id(table): table for match in rule.matches for table in match.tables}
     rows = [row for table in tables.values() for row in table.written]
@@ -205,7 +250,7 @@ def _check_words(rule: Rule, kinds: set[str]) -> None:
     templates += [rule.message, rule.help, rule.reason, *(fix.words for fix in rule.fixes)]
     for template in templates:
         if template is not None:
-            template.check(kinds, row_keys)
+            template.check(rule.kinds, row_keys)
 
 
 def _check_message(rule: Rule, rulings: list[Ruling]) -> None:

@@ -53,6 +53,7 @@ CASES = {
         "m = y[:, 0] > y[:, 0].min() - 1; y = y + 0.1 * y[m].mean() + 0.01 * y[m].sum()",
         "m = y < y.max(); y = y + 0.01 * torch.masked_select(y, m).sum() - torch.mean(y[m])",
         "m = y[0] > y[0].min() - 1; y = y + 0.1 * y.masked_select(m).sum()",
+        "y = y * y.ge(x).masked_select(x.abs() > 0.1).sum() + (2 * y).masked_select(x > 0.1).sum()",
         "t = y.argmax(1); m = t > 0; y = y + F.cross_entropy(y[m], t[m], label_smoothing=0.1)",
         "t = (y > 0).long(); z = torch.stack([y, -y], 2); m = y > 0.1; y = y - nn.NLLLoss()(z[m], t[m])",
         "t = (y > 0).long(); m = y > 0.1; z = 2 * t[m] + t[m]; y = y * torch.bincount(z, minlength=4)",

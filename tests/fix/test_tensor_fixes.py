@@ -64,6 +64,12 @@ EXPONENT = "torch.tensor({0}, dtype=torch.result_type(y, {0}), device=y.device)"
             "m = other.abs() > 0; z = torch.sum(y[m])",
             "m = other.abs() > 0; z = torch.where(m.view(m.shape + (1,) * (y.dim() - m.dim())), y, 0).sum()",
         ),
+        (
+            "XLA202",
+            "z = y.eq(other).masked_select(other.abs() > 0).sum()",  # each is computed once
+            "z = torch.where(other.abs() > 0, y.eq(other), 0).sum()",
+        ),
+        ("XLA202", "z = y.eq(other).masked_select(y.eq(other)).mean()", None),
         ("XLA202", "m = other.abs() > 0; z = y.masked_select(m).mean()", None),  # of how many elements?
         (
             "XLA202",

@@ -11,9 +11,10 @@ from xlamig.fix.strategies.masked_fill import with_dimensions_of
 
 
 def masked_sum(fact: Fact, options: Options, context: FixContext) -> Draft | None:
-    """`x` is a name, and the mask computes nothing that matters twice. The mask of `x[mask]` may be one of
-    rows: unless it is known to have the shape of `x`, it gets the dimensions that it lacks. `masked_select`
-    broadcasts its mask as `torch.where` does, but then how many elements it selects is not known."""
+    """The mask of `x[mask]` may be one of rows: unless it is known to have the shape of `x`, it gets the
+    dimensions that it lacks, where `x` is a name and the mask computes nothing that matters twice.
+    `masked_select` broadcasts its mask as `torch.where` does, but then how many elements it selects is not
+    known."""
     if not isinstance(fact, DynamicShape) or fact.via != "mask-read":
         return None
     path = path_to(context.module, *fact.span)
@@ -23,12 +24,13 @@ def masked_sum(fact: Fact, options: Options, context: FixContext) -> Draft | Non
         return None
     owner, mask = parts
     whole, kind = reduced
-    torch, longer = ensure_module(context, "torch", fact.span), with_dimensions_of(owner, mask, context)
-    if torch is None or longer is None or "#" in context.text(whole):
+    broadcasts = isinstance(read, ir.Call)
+    longer = with_dimensions_of(owner, mask, context)
+    torch = ensure_module(context, "torch", fact.span)
+    if torch is None or "#" in context.text(whole) or (longer is None and (kind == "mean" or not broadcasts)):
         return None
     x, m = context.text((owner.start, owner.end)), context.text((mask.start, mask.end))
     once = m if isinstance(mask, ir.Name | ir.Attribute) else f"({m})"
-    broadcasts = isinstance(read, ir.Call)
     if kind == "mean" and broadcasts and not fact.same_shape:
         return None
     shaped = m if fact.same_shape or broadcasts else longer

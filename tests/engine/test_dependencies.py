@@ -115,6 +115,26 @@ def test_a_stack_names_the_places_it_concerns(root: Path) -> None:
     ]
 
 
+PARTS = {
+    "from diffusers import AutoencoderKL, DDPMScheduler\n": "at the end of each iteration of your own loop",
+    "import diffusers\nvae = diffusers.AutoencoderKL()\n": "at the end of each iteration of your own loop",
+    "from diffusers import StableDiffusionPipeline, DDPMScheduler\n": "call a pipeline with",
+    "import diffusers\npipe = diffusers.DiffusionPipeline.from_pretrained('x')\n": "call a pipeline with",
+    "from transformers import AutoModel, AutoTokenizer\n": "pad inputs to one length or a few",
+    "from transformers import CLIPTextModel\n": "pad inputs to one length or a few",
+    "from transformers import AutoModelForCausalLM\n": "`generate` recompiles for every length",
+    "import transformers\npipe = transformers.pipeline('x')\n": "`generate` recompiles for every length",
+    "from transformers import Trainer\n": "Start it with `torch_xla.launch`",
+    "from transformers import TrainingArguments\n": "`generate` recompiles for every length",
+}
+
+
+@pytest.mark.parametrize("text", PARTS)
+def test_help_fits_the_parts_of_a_library_that_the_program_uses(root: Path, text: str) -> None:
+    finding = stack(root, {"a.py": text, "b.py": "import torch\n"})
+    assert finding.help is not None and PARTS[text] in finding.help
+
+
 def test_one_import_of_two_packages_is_two_findings(root: Path) -> None:
     assert [f.message for f in found(root, {"a.py": "import cupy, pycuda\n"}, "XLA604")] == [
         "`cupy` needs an NVIDIA GPU",

@@ -121,3 +121,20 @@ def test_help_for_a_write_gives_a_mask_the_dimensions_that_it_lacks(made: str) -
     head = head.replace("m = z > 0", "m = torch.rand(4, 8, device='xla') > 0")
     (finding,) = found(head + "        z[m] = model(x)\n" + TAIL, select=["XLA203"])
     assert finding.help is not None and WRITTEN[made] in finding.help
+
+
+SIZES = {
+    "y = torch.arange(lengths.max().item(), device='xla')": "device=device) < lengths.max()`",
+    "y = torch.arange(int(lengths.max().item()) + 1, device='xla')": "device=device) < lengths.max() + 1`",
+    "y = torch.arange(2 * int(lengths.max() + 1), device='xla')": "device=device) < 2 * (lengths.max() + 1)`",
+    "k = lengths.max().item(); y = torch.arange(k, device='xla')": "device=device) < k`",
+    "y = z[:lengths.max().item()]": "device=device) < lengths.max()`",
+    "y = z[lengths.max().item():]": "device=device) >= lengths.max()`",
+}
+
+
+@pytest.mark.parametrize("line", SIZES)
+def test_help_gives_the_size_as_a_tensor(line: str) -> None:
+    text = HEAD + "".join(f"        {part}\n" for part in line.split("; ")) + TAIL
+    helps = [f.help or "" for f in found(text, select=["XLA205"])]
+    assert len(helps) == 1 and SIZES[line] in helps[0]

@@ -39,6 +39,7 @@ class DynamicShape(Fact):
     tensor: str = ""
     mask: str = ""
     widened: str = ""
+    unread: str = ""  # of a "size": `mask` without `.item()` and `int()`, as a tensor
     source: str = ""  # the tensor whose elements a loop takes sizes from, see HostRead
     read: Literal["", "here"] = ""  # the size is a tensor, which the host reads at this place
     consumer: Taker = ""

@@ -28,6 +28,7 @@ from xlamig.flow.interp.loop_kinds import may_work
 from xlamig.flow.interp.moved_later import is_moved_later
 from xlamig.flow.interp.one_rank import OneRank
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.unread import unread
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
@@ -249,6 +250,7 @@ class Reads:
             operation=operation,
             tensor=tensor,
             mask=text,
+            unread=short(unread(size, self.m.source)),
             source=source,
             read=read,
         )

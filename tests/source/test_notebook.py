@@ -102,6 +102,8 @@ PYTHON = [
     "f'{x!r}'",
     "print('what?')",
     "# !ls",
+    "cd = 1\nls - 1",
+    "run in (1,\n 2)",
 ]
 MAGIC = [
     "%matplotlib inline",
@@ -118,7 +120,14 @@ MAGIC = [
     "y = f(1,\n  2)\n!ls",
     "%%time\nx = 1",
     "# don't\n!ls",
+    "cd folder/",
+    "cd content/data\nx = 1",
+    "pip install torch_xla",
+    "if True:\n    mkdir -p a/b",
+    "time model(x)",
+    "run in (1,\n 2)\ncat file.txt",
 ]
+WRONG = ["cdr folder/", "x y", "print 'a'", "run = (1\ny", "x = [cd folder/]"]
 
 
 @pytest.mark.parametrize("cell", PYTHON)
@@ -134,6 +143,11 @@ def test_a_cell_with_magics_becomes_python_of_as_many_lines(cell: str) -> None:
     ast.parse(aside)
     assert kept and aside.count("\n") == cell.count("\n")
     assert put_back(aside, kept) == cell
+
+
+@pytest.mark.parametrize("cell", WRONG)
+def test_what_ipython_does_not_run_either_stays_as_it_is(cell: str) -> None:
+    assert put_aside(cell, []) == cell
 
 
 @given(st.lists(st.sampled_from([*PYTHON, *MAGIC, "", "\tx", "é = '", "'''", "\\"])).map("\n".join))

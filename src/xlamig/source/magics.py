@@ -13,9 +13,21 @@ from collections.abc import Sequence
 # Cell magics below whose line the cell is still Python of this notebook.
 PYTHON_CELLS = frozenset({"capture", "debug", "prun", "time", "timeit", "memit", "mprun", "lprun"})
 
+# Line magics and aliases that IPython runs without a "%" ("automagic"), if the line is no Python.
+_AUTOMAGICS = frozenset(
+    {
+        "alias", "autoreload", "bookmark", "cat", "cd", "clear", "colors", "conda", "config", "cp", "dirs",
+        "env", "history", "ldir", "less", "lf", "lk", "ll", "load", "load_ext", "ls", "lx", "mamba", "man",
+        "matplotlib", "micromamba", "mkdir", "more", "mv", "pip", "popd", "precision", "prun", "pushd", "pwd",
+        "pylab", "reload_ext", "rm", "rmdir", "run", "set_env", "system", "time", "timeit", "unalias", "uv",
+        "who", "whos", "xmode",
+    }
+)  # fmt: skip
+
 _CELL_MAGIC = re.compile(r"\s*%%(\w+)")
 _MAGIC = re.compile(r"(?P<indent>[ \t]*)(?:[!%?]|[\w.]+\?{1,2}[ \t]*$)")
 _ASSIGNED = re.compile(r"(?P<left>[ \t]*[^=!%'\"#()]+=[ \t]*)[!%]\w")
+_WORD = re.compile(r"(?P<indent>[ \t]*)(?P<word>\w+)[ \t]+(?!(?:and|for|if|in|is|not|or)\b)[^\s=!()]")
 _MARK = re.compile(r"# \[xlamig magic (\d+)\]")
 _STRING = re.compile(r"(?:'''|\"\"\"|'|\"|#|[\[({]|[\])}])")
 
@@ -42,7 +54,7 @@ def put_aside(cell: str, kept: list[str]) -> str:
             replaced = None
         elif assigned := _ASSIGNED.match(line):
             replaced = f"{assigned['left']}None  {mark}"
-        elif magic := _MAGIC.match(line):
+        elif magic := _MAGIC.match(line) or _automagic(line):
             replaced = f"{magic['indent']}pass  {mark}"
         else:
             replaced = None
@@ -54,6 +66,12 @@ def put_aside(cell: str, kept: list[str]) -> str:
         new.append(replaced)
         continued = line.rstrip("\r").endswith("\\")
     return "\n".join(new)
+
+
+def _automagic(line: str) -> re.Match[str] | None:
+    """Return the match of a line that IPython reads as a magic or an alias: `cd folder/`."""
+    first = _WORD.match(line)
+    return first if first and first["word"] in _AUTOMAGICS and not _parses(line.strip()) else None
 
 
 def put_back(cell: str, kept: Sequence[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from xlamig.facts import HostRead
+
 from .said import STEP, facts, in_step, said
 
 SILENT = {
@@ -192,7 +194,7 @@ def test_a_read_after_the_loop_is_not_in_a_step() -> None:
             total += loss.detach()
         return total.item()
     """
-    assert [fact.frequency for fact in facts(text) if fact.kind == "host-read"] == ["unknown"]
+    assert [fact.frequency for fact in facts(text) if fact.kind == "host-read"] == ["epoch"]
 
 
 @pytest.mark.parametrize(
@@ -522,3 +524,23 @@ def test_what_may_be_a_number_of_a_container_is_one_in_a_range(rounds: str, sure
             ctx.queue = extra["queue"]
     """
     assert any(line.startswith("host-read builtin") for line in said(text)) == sure
+
+
+@pytest.mark.parametrize(
+    ("fill", "origin"),
+    [
+        ("pass", "host"),
+        ("torch.distributed.broadcast(made, 0)", ""),
+    ],
+)
+def test_the_host_has_no_copy_of_what_a_collective_fills(fill: str, origin: str) -> None:
+    lines = f"made = torch.tensor([0], device=device); {fill}; n = made.item()"
+    found = facts(STEP.replace("BODY", lines))
+    assert [fact.origin for fact in found if isinstance(fact, HostRead) and fact.via == "item"] == [origin]
+
+
+def test_the_host_has_no_copy_of_the_tensors_that_all_gather_fills() -> None:
+    lines = "made = [torch.zeros(2, device='cpu').to(device)]; FILL; n = made[0].sum().item()"
+    for fill, origin in (("pass", "host"), ("torch.distributed.all_gather(made, x)", "")):
+        found = facts(STEP.replace("BODY", lines.replace("FILL", fill)))
+        assert [f.origin for f in found if isinstance(f, HostRead) and f.via == "item"] == [origin]

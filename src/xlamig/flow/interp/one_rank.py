@@ -61,6 +61,8 @@ class OneRank:
         here = bool(self.m.one_rank)
         if name.startswith("torch.distributed."):
             note_written(self.m, args)
+        if name in table.names("collectives", "fills"):
+            self._fill(args)
         if name in table.names("collectives", "calls"):
             self._reported += here
             self.m.effects.add(Effect.COLLECTIVE)
@@ -84,6 +86,12 @@ class OneRank:
         for arg, thing in args.pairs:
             if thing.kind == "tensor" and (path := path_of(arg.value)):
                 self.m.put(path, self.reduced_tensor(thing, arg))
+
+    def _fill(self, args: Args) -> None:
+        """Let the tensors that a collective fills hold what the device computes: the host has no copy."""
+        for arg, thing in args.pairs[:1]:
+            if path := path_of(arg.value):
+                self.m.put(path, _filled(thing))
 
     def reduced_tensor(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue:
         """Return the result of a collective, which combines a tensor of every rank."""
@@ -175,3 +183,10 @@ def _all_ranks_need(effects: Effects, synced: bool) -> What | None:
     if runs:
         return "model"
     return "read" if effects.happens(Effect.REDUCED_READ) else None
+
+
+def _filled(thing: AbstractValue) -> AbstractValue:
+    if thing.kind == "sequence":
+        items = None if thing.items is None else tuple(map(_filled, thing.items))
+        return thing.replace(items=items, element=thing.element and _filled(thing.element))
+    return thing.replace(const=MISSING) if thing.kind == "tensor" else thing

@@ -289,7 +289,7 @@ torch_xla.launch(train)
 """,
     ),
     "a state that somebody saves": (
-        {"XLA906"},
+        {"XLA710"},
         """
 import torch
 

@@ -152,6 +152,7 @@ def _is_consumed(node: ir.Node, statement: ir.Stmt, name_of: _NameOf) -> bool:
 
 
 def is_assigned(name: ir.Name, statement: ir.Stmt) -> bool:
+    """Return whether a name is what a statement assigns to."""
     return isinstance(statement, ir.Assign) and any(target is name for target in statement.targets)
 
 

@@ -15,7 +15,6 @@ from xlamig.flow.interp.frames import ClassInfo, Frame, Function
 from xlamig.flow.interp.left_out import record_defaults
 from xlamig.flow.interp.parameters import Parameters
 from xlamig.flow.interp.portable import placed
-from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
 from xlamig.flow.model.scopes import path_of
@@ -118,8 +117,7 @@ class CallContexts:
             else:
                 self._keys.append((id(function.node), key))
                 works, waits = m.device_op_count, m.wait_count
-                with Setting(m, "frequency", m.frequency):
-                    known = ran.results[key] = self.run(function, given, numbers)
+                known = ran.results[key] = self.run(function, given, numbers)
                 ran.queued[key] = m.device_op_count - works, m.wait_count - waits, m.waiting
                 self._keys.pop()
                 ran.frequencies.add(m.frequency)

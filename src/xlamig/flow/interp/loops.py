@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from xlamig import ir
 from xlamig.facts import ChangingPath, DynamicShape, Why
-from xlamig.findings import Frequency
 from xlamig.flow.interp.domain import (
     LIKELY,
     POSSIBLE,
@@ -112,7 +111,7 @@ class Loops:
                 record_last_slice(m, loop)
             if trains(effects):
                 self.moves.departures.end(loop)
-            m.statement, m.frequency = statement, _frequency_after(loop, frequency)
+            m.statement, m.frequency = statement, frequency
             first = last
         m.frame.env = {**join_env(before, first), **replaced_values(loop, first)}
         for env in loop.left:
@@ -195,9 +194,3 @@ class Loops:
             via="rounds",
             cause=iterable.cause,
         )
-
-
-def _frequency_after(loop: Loop, frequency: Frequency) -> Frequency:
-    """Return how often the statements after a loop run that `frequency` was known of before: what goes
-    through the batches itself is no part of a step, whoever calls it."""
-    return "epoch" if frequency == "unknown" and loop.kind in ("training", "evaluation") else frequency

@@ -124,6 +124,7 @@ def test_the_summary_has_the_scripts_of_the_record() -> None:
         ("ninth", "2026-11-24-blind-8"),
         ("tenth", "2026-11-28-blind-9"),
         ("eleventh", "2026-11-28-blind-10"),
+        ("twelfth", "2026-11-28-blind-11"),
     ],
 )
 def test_the_summary_counts_the_verdicts_of_blind_readings(reading: str, name: str) -> None:

@@ -22,6 +22,7 @@ def build(x):
 TRAIN = 'import torch\nfrom net import Net\nif __name__ == "__main__":\n    Net()(torch.ones(2).cuda())\n'
 
 
+CHOSEN = "if new:\n    from b import build\nelse:\n    from net import build\n"
 TABLE = "    import table\n    getattr(table, name)(1)\n"
 
 
@@ -99,6 +100,30 @@ def test_counts_what_a_registry_holds_under_a_name_that_nothing_asks_for(tmp_pat
         ({"table.py": "from net import *\n", "train.py": TRAIN + TABLE}, [8]),
         ({"train.py": TRAIN + "    import net\n    [getattr(net, name) for name in net.__all__]\n"}, [8]),
         ({"net.py": NET + "NAMES = ['build']\n"}, [8]),
+        ({"net.py": NET + "NAMES = 'build, other (1)'\n"}, [8]),
+        ({"table.py": "from net import *\nbuild(1)\n"}, [8]),
+        (
+            {"parts/__init__.py": "from net import build\n", "a.py": "from parts import build\nbuild(1)\n"},
+            [8],
+        ),
+        ({"parts/__init__.py": "from net import *\n", "a.py": "import parts\nparts.build(1)\n"}, [8]),
+        (
+            {
+                "parts/__init__.py": CHOSEN,
+                "b.py": "def build(x): ...\n",
+                "a.py": "import parts\nparts.build(1)\n",
+            },
+            [8],
+        ),
+        ({"a.py": "import net as n\nn.build(1)\n"}, [8]),
+        ({"a.py": "import net\nrun(net)\n"}, [8]),
+        ({"a.py": "import net\nclass A:\n    def __init__(self):\n        self.net = net\n"}, [8]),
+        ({"a.py": "from importlib import import_module\nimport_module(x)\nload(x).build(1)\n"}, [8]),
+        (
+            {"a.py": "try:\n    from fast import build\nexcept:\n    from net import build\nbuild(1)\n"},
+            [8],
+        ),
+        ({"net.py": NET + "class Wide(Net):\n    build = build\n    build(1)\nWide()\n"}, [8]),
         ({"setup.py": "from setuptools import setup\nsetup()\n"}, [6, 8]),
         ({"setup.cfg": "[metadata]\nname = net\n"}, [6, 8]),
         ({"pyproject.toml": "[build-system]\nrequires = ['hatchling']\n"}, [6, 8]),
@@ -154,6 +179,13 @@ def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
         {"pyproject.toml": "[tool.black]\nline-length = 100\n"},
         {"setup.cfg": "[flake8]\nmax-line-length = 100\n"},
         {"net.py": NET + "class Unused:\n    def run(self, x):\n        return Net().sample(build(x))\n"},
+        {"train.py": TRAIN + "    build = 1\n    print(build)\n"},
+        {"train.py": TRAIN + "def run(build):\n    build(1)\nrun(1)\n"},
+        {"train.py": TRAIN + "    Net().build(1)\n"},
+        {"train.py": TRAIN + "from outside.parts import build\nbuild(1)\n"},
+        {"b.py": "def build(x): ...\nbuild(1)\n"},
+        {"b.py": "def build(x): ...\n", "a.py": "from b import build\nbuild(1)\n"},
+        {"train.py": TRAIN + "    print('build and sample nothing')\n"},
     ],
 )
 def test_an_import_and_unused_code_use_nothing(tmp_path: Path, files: dict[str, str]) -> None:

@@ -13,9 +13,10 @@ from xlamig.findings import Report
 from xlamig.report.summary import summary
 
 CUDA = "import torch\ndef f():\n    return torch.ones(2).cuda()\n"
+MADE = CUDA.replace("def", "made = torch.ones(2).cuda()\ndef")  # also for who only imports it
 SCRIPT = 'import torch\nfrom net import model\nif __name__ == "__main__":\n    model.f().cuda()\n'
 MMCV = dict.fromkeys(("__init__.py", "cnn/__init__.py", "image/__init__.py", "ops/points.py"), CUDA)
-NET = {"net/__init__.py": "", "net/model.py": CUDA, "net/old.py": CUDA}
+NET = {"net/__init__.py": "", "net/model.py": CUDA, "net/old.py": MADE}
 
 
 def check(root: Path, files: dict[str, str], **settings: Any) -> Report:
@@ -123,7 +124,7 @@ def test_counts_the_findings_in_a_module_that_no_script_imports(here: Path) -> N
          "    return import_module(f'net.{name}')\n" + CUDA},
         {"net/__init__.py": "from importlib import import_module\n"
          "for name in found:\n    import_module(f'net.{name}')\n"},
-        {"net/old.py": CUDA + 'if __name__ == "__main__":\n    f()\n'},
+        {"net/old.py": MADE + 'if __name__ == "__main__":\n    f()\n'},
         {"train.py": "from net import model\n"},  # no script: a library
         {"run.py": "from net.old import f\nf()\n"},  # a script without a test for its name
         {"run.py": "import sys\nsys.path.append('net')\nfrom old import f\nf()\n"},
@@ -131,6 +132,25 @@ def test_counts_the_findings_in_a_module_that_no_script_imports(here: Path) -> N
 )  # fmt: skip
 def test_lists_a_module_that_may_be_imported(here: Path, more: dict[str, str]) -> None:
     assert "net/old.py" in listed(check(here, {**NET, "train.py": SCRIPT, **more}))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "more", "expected"),
+    [
+        ("nets/old.py", MADE, {}, False),
+        ("nets/old.py", MADE + "f()\n", {}, True),
+        ("nets/old.py", MADE + 'if __name__ == "__main__":\n    f()\n', {}, True),
+        ("nets/old.py", MADE, {"a.yaml": "target: nets.old.f\n"}, True),
+        ("nets/old.py", MADE, {"setup.py": "setup()\n"}, True),
+        ("old.py", MADE, {}, True),
+        ("other/old.py", MADE, {}, True),
+    ],
+)
+def test_counts_a_module_in_a_folder_that_modules_are_imported_from(
+    here: Path, name: str, text: str, more: dict[str, str], expected: bool
+) -> None:
+    files = {"nets/model.py": CUDA, "train.py": SCRIPT.replace("from net", "from nets")}
+    assert (name in listed(check(here, {**files, name: text, **more}))) is expected
 
 
 @pytest.mark.parametrize(
@@ -150,7 +170,7 @@ def test_counts_a_module_in_a_folder_of_a_package(here: Path, text: str, expecte
 def test_lists_a_module_of_a_package_named_like_its_folder(here: Path) -> None:
     files = {"net/net/__init__.py": "", "net/net/model.py": "from net.old import f\n" + CUDA}
     script = SCRIPT.replace("from net", "from net.net")
-    report = check(here, {**files, "net/net/old.py": CUDA, "net/__init__.py": "", "train.py": script})
+    report = check(here, {**files, "net/net/old.py": MADE, "net/__init__.py": "", "train.py": script})
     assert "net/net/old.py" in listed(report)
 
 

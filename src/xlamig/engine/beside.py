@@ -68,7 +68,7 @@ def _exporting(sources: Collection[Source], index: ProjectIndex, beside: Collect
     """Return the files of scripts that only export a model, and of the modules that they alone import."""
     python = {s.module: s for s in sources if s.source.kind is None and s.file.name not in beside}
     projects = project_folders(sources)
-    inner = {s.module for s in inner_files(python.values()) if not is_installed(s.file.name, projects)}
+    inner = {s.module for s in inner_files(python.values(), index) if not is_installed(s.file.name, projects)}
     exporters = {m for m in python.keys() - inner if _exports(python[m])}
     ours = index.reached_from(exporters)
     alone = ours - index.reached_from(python.keys() - exporters - (ours & inner))

@@ -144,7 +144,7 @@ class Run:
             own,
             gpu_only_files(sources, index, beside),
             switches,
-            NONE_UNREACHED if switches is None else unreached_scopes(sources, beside, switches, cache),
+            NONE_UNREACHED if switches is None else unreached_scopes(sources, index, beside, switches, cache),
             seals=memory.seals if memory else {},
         )
         for source in known:

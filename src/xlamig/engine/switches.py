@@ -75,7 +75,8 @@ def _find_switches(sources: list[Source], evaluates: bool, beside: list[str]) ->
     unread = (s.source.text for s in sources if not _given(s) and s.source.kind != "native")
     texts = [*(_COMMENT.sub("", text) for text in unread), *beside]
     made = frozenset(path.rpartition(".")[2] for text in texts for path in _MADE.findall(text))
-    switches = Switches((given for source in sources if (given := _given(source))), evaluates, made)
+    modules = ((source.module, given) for source in sources if (given := _given(source)))
+    switches = Switches(modules, evaluates, made)
     if names := switches.undecided():
         for option, code in _given_elsewhere(names, texts):
             switches.give(option, code)

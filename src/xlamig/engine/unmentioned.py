@@ -11,8 +11,11 @@ from xlamig.engine.packed import Packed
 from xlamig.engine.source import Source
 from xlamig.engine.switches import texts_beside
 from xlamig.engine.unused import is_installed, is_script, project_folders
+from xlamig.flow import ProjectIndex
 from xlamig.flow.model.mentions import Conditions, Mentions
 from xlamig.flow.model.outcomes import State, outcome
+from xlamig.flow.model.references import Referring
+from xlamig.flow.model.same_names import StatesInModule
 from xlamig.flow.model.unreached import Reach
 
 _WORD = re.compile(r"[A-Za-z_]\w+")
@@ -30,7 +33,11 @@ NONE_UNREACHED = Unreached({}, {})
 
 
 def unreached_scopes(
-    sources: Iterable[Source], beside: Collection[str], switches: Mapping[str, State], cache: Cache
+    sources: Iterable[Source],
+    index: ProjectIndex,
+    beside: Collection[str],
+    switches: Mapping[str, State],
+    cache: Cache,
 ) -> Unreached:
     """Return what nothing runs, for options with the states of `switches`; nothing where no script runs what
     there is. The users of a package that can be installed may call anything and set any option: in it only
@@ -42,17 +49,18 @@ def unreached_scopes(
     others = [s.source.text for s in every if not (s.loaded and s.loaded.interface)]
     texts = [*others, *texts_beside(every)]
     projects = project_folders(every)
-    files = [(source.file.name, source.module, _mentions(source).seal) for source in python]
+    files = [(source.file.name, source.module, *_seals(source)) for source in python]
     key = digest("unreached", files, texts, sorted(beside), sorted(projects), sorted(switches.items()))
     found: Unreached | None = cache.get_many([key]).get(key)
     if found is None:
-        found = _find_unreached(python, beside, projects, switches, texts)
+        found = _find_unreached(python, index, beside, projects, switches, texts)
         cache.put_many({key: found})
     return found
 
 
 def _find_unreached(
     python: Collection[Source],
+    index: ProjectIndex,
     beside: Collection[str],
     projects: Collection[str],
     switches: Mapping[str, State],
@@ -63,8 +71,11 @@ def _find_unreached(
     installed = {s.file.name for s in own if is_installed(s.file.name, projects)}
     listed = {source.file.name for source in own} - installed
     mentions = [(source.file.name, _mentions(source).get()) for source in python]
-    reach = Reach(mentions, roots.__contains__, _is_off(switches))
-    waits = Reach(mentions if installed else (), roots.__contains__, _is_off({}))
+    modules = {source.file.name: source.module for source in python}
+    finds_modules = any(source.loaded.clues.computes_imports for source in python if source.loaded)
+    referring = Referring(index, modules, roots.__contains__, finds_modules)
+    reach = Reach(mentions, roots.__contains__, referring, _is_off(switches, modules))
+    waits = Reach(mentions if installed else (), roots.__contains__, referring, _is_off({}, modules))
     if not any(reach.unmentioned(listed)) and not reach.unreached() and not waits.unreached():
         return NONE_UNREACHED
     words = (word for text in texts for word in _WORD.findall(text))
@@ -83,13 +94,14 @@ def _find_unreached(
     )
 
 
-def _is_off(states: Mapping[str, State]) -> Callable[[Conditions], str]:
-    """Return a function that returns the first of several conditions that never holds, "" for none. Where
-    CUDA is missing, the rest of a program goes on only if it has another way."""
+def _is_off(states: Mapping[str, State], modules: Mapping[str, str]) -> Callable[[str, Conditions], str]:
+    """Return a function that returns the first of several conditions in a file that never holds, "" for none.
+    Where CUDA is missing, the rest of a program goes on only if it has another way."""
+    known = {name: StatesInModule(states, module) for name, module in modules.items()}
 
-    def first(conditions: Conditions) -> str:
+    def first(name: str, conditions: Conditions) -> str:
         for condition, holds in conditions:
-            found = outcome(condition, states)
+            found = outcome(condition, known[name])
             if found.holds is (not holds) and (condition.other or not found.of_cuda):
                 return condition.text if holds else f"not ({condition.text})"
         return ""
@@ -102,3 +114,10 @@ def _mentions(source: Source) -> Packed[Mentions]:
     assert source.loaded is not None
     assert source.loaded.mentions is not None
     return source.loaded.mentions
+
+
+def _seals(source: Source) -> tuple[str, str, bool]:
+    """Return digests of what a source with an interface mentions and of where its imports lead, and whether
+    it computes names of modules."""
+    assert source.loaded is not None
+    return _mentions(source).seal, source.loaded.seal, source.loaded.clues.computes_imports

@@ -109,7 +109,7 @@ def _unreached_modules(
 ) -> Iterator[str]:
     """Yield the modules of packages that no script imports, directly or through others; of packages that can
     be installed every module may be imported."""
-    inner = {source.module: source for source in inner_files(sources)}
+    inner = {source.module: source for source in inner_files(sources, index)}
     if not any("torch" in source.source.text for source in sources if is_script(source)) or not inner:
         return
     starts = {source.module for source in sources} - inner.keys()
@@ -121,16 +121,17 @@ def _unreached_modules(
     yield from (inner[module].file.name for module in unread)
 
 
-def inner_files(sources: Collection[Source]) -> Collection[Source]:
-    """Return the modules of packages that are no scripts; in a folder of a package without an `__init__.py`,
-    those that only define functions and classes."""
+def inner_files(sources: Collection[Source], index: ProjectIndex) -> Collection[Source]:
+    """Return the modules of packages that are no scripts; in a folder without an `__init__.py`, which a
+    package holds or modules are imported from, those that only define functions and classes."""
     packages = {_folder(source.file.name) for source in sources if source.is_package}
-    return [s for s in sources if not is_script(s) and _is_inside(s, packages)]
+    named = {_folder(s.file.name) for s in sources if any(index.import_depths.get(s.module, ()))}
+    return [s for s in sources if not is_script(s) and _is_inside(s, packages, named)]
 
 
-def _is_inside(source: Source, packages: Collection[str]) -> bool:
+def _is_inside(source: Source, packages: Collection[str], named: Collection[str]) -> bool:
     folder = _folder(source.file.name)
-    around = any(str(above) in packages for above in PurePosixPath(folder).parents)
+    around = folder in named or any(str(above) in packages for above in PurePosixPath(folder).parents)
     return folder in packages or (around and _only_defines(source.source.text))
 
 

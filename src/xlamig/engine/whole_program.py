@@ -26,6 +26,7 @@ from xlamig.flow.model.callers import NO_CALLERS
 from xlamig.flow.model.conditions import MAIN
 from xlamig.flow.model.option_codes import CUDA, ENTRY, OFF, PLACES, name_of
 from xlamig.flow.model.outcomes import NO_STATE, State
+from xlamig.flow.model.same_names import StatesInModule
 from xlamig.source.text import SourceText
 
 Seals = MutableMapping[tuple[str, frozenset[str]], tuple[Interface, str]]
@@ -105,11 +106,12 @@ class WholeProgram:
         them and placements of other files depend on them."""
         if self.switches is None:
             return ()
-        known = {option: self.switches.get(option, NO_STATE) for option in loaded.tested}
+        states = StatesInModule(self.switches, source.module)
+        known = {option: states.get(option, NO_STATE) for option in loaded.tested}
         for key in loaded.assigned:
             if (name := name_of(key)) in self.index.placing_flags:
-                states = (self.switches.get(asked, NO_STATE) for asked in (key, ENTRY + name))
-                known[PLACES + key] = next((state for state in states if CUDA in state), NO_STATE)
+                asked = (states.get(one, NO_STATE) for one in (key, ENTRY + name))
+                known[PLACES + key] = next((state for state in asked if CUDA in state), NO_STATE)
         found = tuple((option, state) for option, state in sorted(known.items()) if state)
         if is_tried_out(source.source.text, source.module in self.index.import_depths):
             found += ((MAIN, (OFF,)),)

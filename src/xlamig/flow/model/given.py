@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from xlamig import ir
+from xlamig.flow.model.callees import HANDED, callee_of, named_in
 from xlamig.flow.model.cuda_questions import asks_availability
 from xlamig.flow.model.option_codes import (
     ANY,
     ATTRIBUTE,
-    CALLED,
     ENTRY,
     GLOBAL,
     INSTANCE,
@@ -33,13 +33,7 @@ from xlamig.flow.model.option_codes import (
     otherwise,
 )
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
-from xlamig.knowledge import signatures
-from xlamig.knowledge import values as table
 
-SUPER = "super() "
-"""Before the name of a class: its calls of the constructor above."""
-HANDED = "handed "
-"""Before the name of what a call is handed first: the call's other arguments, which it may pass on."""
 STARRED = "**"
 """The keyword, as it were, of a mapping whose keywords are not known."""
 
@@ -75,8 +69,9 @@ class Calls(NamedTuple):
 
 class Given(NamedTuple):
     """The values that a module gives, by the key of the option; its calls and parameters, by function; the
-    bases of its classes; the keys of the options that its tests ask for; and the names that it hands to
-    calls, which may be functions."""
+    bases of its classes, coded like calls; the keys of the options that its tests ask for; the names that it
+    hands to calls, which may be functions; and the names of its functions and classes, those at its top and
+    the `inner`."""
 
     values: Mapping[str, Codes]
     calls: Mapping[str, Calls]
@@ -84,9 +79,11 @@ class Given(NamedTuple):
     bases: Mapping[str, tuple[str, ...]]
     tested: Codes
     handed: Codes
+    own: Codes
+    inner: Codes
 
 
-NOTHING_GIVEN = Given({}, {}, {}, {}, frozenset(), frozenset())
+NOTHING_GIVEN = Given({}, {}, {}, {}, frozenset(), frozenset(), frozenset(), frozenset())
 
 
 def given_in(statement: ir.Stmt, scopes: ScopeTable) -> Given:
@@ -111,6 +108,8 @@ class _Collector:
         self.bases: dict[str, tuple[str, ...]] = {}
         self.tested: set[str] = set()
         self.handed: set[str] = set()
+        self.own: set[str] = set()
+        self.inner: set[str] = set()
 
     def collect(self, statement: ir.Stmt) -> Given:
         waiting: list[tuple[ir.Node, Scope]] = [(statement, self.scopes.module)]
@@ -128,6 +127,8 @@ class _Collector:
             self.bases,
             frozenset(self.tested),
             frozenset(self.handed),
+            frozenset(self.own),
+            frozenset(self.inner),
         )
 
     def _node(self, node: ir.Node, scope: Scope) -> None:
@@ -148,7 +149,8 @@ class _Collector:
             case ir.FunctionDef():
                 self._function(node, scope)
             case ir.ClassDef(name=name, args=args):
-                self.bases[name] = tuple(path_of(arg.value).rpartition(".")[2] for arg in args)
+                self._define(name, scope)
+                self.bases[name] = tuple(named_in(arg.value, scope) for arg in args)
             case ir.If(test=test) | ir.While(test=test) | ir.IfExp(test=test):
                 self._asked(test, scope)
             case ir.Bool(values=values):
@@ -190,7 +192,11 @@ class _Collector:
             for i, p in enumerate(params)
         )
         self.parameters[key] = (*self.parameters.get(key, ()), *found)
+        self._define(key, scope.parent if node.name == "__init__" and method else scope)
         self._verb(node.name)
+
+    def _define(self, name: str, scope: Scope | None) -> None:
+        (self.own if scope is self.scopes.module else self.inner).add(name)
 
     def _verb(self, name: str) -> None:
         """`enable_x()` turns `x` on."""
@@ -209,7 +215,7 @@ class _Collector:
         if option_of(node):
             self._add(entry_key(node), otherwise(node, scope) - ANY)
         self._verb(name)
-        self._called(_callee(node, name, scope), node.args, scope)
+        self._called(callee_of(node, name, scope), node.args, scope)
         handed = [path_of(arg.value).rpartition(".")[2] for arg in node.args]
         if handed and handed[0]:
             self._called(HANDED + handed[0], node.args[1:], scope)  # partial(f, ...), checkpoint(f, ...)
@@ -267,31 +273,6 @@ def _is_own(name: str, scope: Scope) -> bool:
     """Return whether a function calls something of its own by a name; who hands a function to it names it."""
     bound = scope.lookup(name)
     return bool(bound) and all(b.kind in ("param", "value", "opaque") for b in bound)
-
-
-def _callee(node: ir.Call, name: str, scope: Scope) -> str:
-    func = node.func
-    above = func.value if isinstance(func, ir.Attribute) else None
-    if isinstance(func, ir.Attribute) and isinstance(above, ir.Call) and path_of(above.func) == "super":
-        owner = scope.class_scope
-        made = owner is not None and func.attr == "__init__"
-        return SUPER + owner.name.rpartition(".")[2] if owner and made else func.attr
-    if name == "__init__":
-        return path_of(func).rpartition(".")[0].rpartition(".")[2]
-    if not name:
-        return func.attr if isinstance(func, ir.Attribute) else INSTANCE
-    first = path_of(func).partition(".")[0]
-    of_object = first == "self" or any(b.kind in ("param", "value", "opaque") for b in scope.lookup(first))
-    if of_object and name not in CALLED and not _is_of_tensor(node, name):
-        return INSTANCE + name
-    return CALLED.get(name, name)
-
-
-def _is_of_tensor(node: ir.Call, name: str) -> bool:
-    """Return whether a call is one of a tensor's method, and not of a module's part, which has one input."""
-    if signatures.signature(f"Tensor.{name}") is None:
-        return False
-    return len(node.args) > 1 or name not in table.names("evidence", "parts")
 
 
 def _default(param: ir.Param) -> str:

@@ -10,6 +10,7 @@ from xlamig import ir
 from xlamig.flow.model.conditions import Condition, condition_of
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.pieces import Pieces
+from xlamig.flow.model.references import ATTRIBUTE, IMPORTED, OWN, references_of
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.knowledge import values as table
 
@@ -20,7 +21,9 @@ _LONGEST = 200  # characters of a text that may name something
 _FEWEST = 3  # characters of a part of a name
 Conditions = tuple[tuple[Condition, bool], ...]
 _LEAVES = frozenset({ir.Name, ir.Const})
-_NAMING = frozenset({ir.Name, ir.Attribute, ir.Const, ir.Alias, ir.FString})
+_NAMING = frozenset({ir.Name, ir.Attribute, ir.Const, ir.FString})
+_CODE = re.compile(r"[(\[]|^\S*$")
+"""Matches a text that may name something: code, or one word. Others are for people."""
 _LOOKING_UP = frozenset({ir.Call, ir.Subscript})
 _PLAIN_DECORATORS = frozenset(
     {
@@ -45,7 +48,7 @@ class Defined(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The names that a scope uses where conditions hold, or do not; an import is no use."""
+    """The references that a scope makes where conditions hold, or do not; an import is none."""
 
     scope: str
     conditions: Conditions
@@ -84,6 +87,8 @@ def mentions_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Mentio
     blocks: dict[tuple[str, Conditions], set[str]] = {}
     for block in (block for part in found for block in part.blocks):
         blocks.setdefault((block.scope, block.conditions), set()).update(block.names)
+    if offered := set(_offered_twice(scopes)):
+        blocks.setdefault(("", ()), set()).update(offered)
     return Mentions(
         tuple(one for part in found for one in part.defined),
         frozenset().union(*(part.compared for part in found)),
@@ -94,6 +99,14 @@ def mentions_of(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Mentio
         tuple(Block(*where, frozenset(names)) for where, names in blocks.items()),
         frozenset(word for comment in _COMMENT.findall(scopes.text) for word in _WORD.findall(comment)),
     )
+
+
+def _offered_twice(scopes: ScopeTable) -> Iterator[str]:
+    """Yield what imports lead to that bind one name: who takes it from the module may get any of them."""
+    for name, bindings in scopes.module.bindings.items():
+        imports = [binding for binding in bindings if binding.kind == "import"]
+        if len(imports) > 1 and "." not in name:
+            yield from (IMPORTED + binding.dotted for binding in imports)
 
 
 def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
@@ -109,11 +122,16 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
     while waiting:
         node, around = waiting.pop()
         kind = type(node)
-        if kind in _NAMING and (mentioned := {name for name in _named(node) if name not in around.names}):
-            if exports or (isinstance(node, ir.Alias) and not node.asname):
+        if isinstance(node, ir.Alias):
+            imported.update(node.name.split("."))
+            continue
+        if kind in _NAMING and (mentioned := set(_mentioned_by(node, around))):
+            if exports:
                 imported |= mentioned
             else:
                 blocks.setdefault((around.scope.name, around.conditions), set()).update(mentioned)
+        if isinstance(node, ir.Attribute) and path_of(node):
+            continue
         if isinstance(node, ir.FunctionDef | ir.ClassDef):
             scope = scopes.of(node)
             if _is_plain(node, around.owner) and (around.owner or scope.parent is scopes.module):
@@ -196,14 +214,21 @@ def _is_export_list(statement: ir.Stmt) -> bool:
     return False
 
 
+def _mentioned_by(node: ir.Node, around: _Around) -> Iterator[str]:
+    """Yield what a node refers to, but not the functions and classes that it is in."""
+    if not isinstance(node, ir.Name | ir.Attribute):
+        yield from (name for name in _named(node) if name not in around.names)
+        return
+    outermost = OWN + around.scope.name.partition(".")[0]
+    for one in references_of(node, around.scope):
+        if one != outermost and one.removeprefix(ATTRIBUTE) not in around.names:
+            yield one
+
+
 def _named(node: ir.Node) -> Iterable[str]:
     match node:
-        case ir.Name(id=name) | ir.Attribute(attr=name):
-            return (name,)
-        case ir.Const(value=str(text)) if len(text) <= _LONGEST:
+        case ir.Const(value=str(text)) if len(text) <= _LONGEST and _CODE.search(text):
             return _WORD.findall(text)
-        case ir.Alias(name=name):
-            return name.split(".")
         case ir.FString(parts=parts):
             return [word for part in parts if isinstance(part, str) for word in _WORD.findall(part)]
     return ()

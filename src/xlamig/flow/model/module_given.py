@@ -30,4 +30,6 @@ def given_by(module: ir.Module, scopes: ScopeTable, pieces: Pieces) -> Given:
         bases,
         frozenset().union(*(part.tested for part in parts)),
         frozenset().union(*(part.handed for part in parts)),
+        frozenset().union(*(part.own for part in parts)),
+        frozenset().union(*(part.inner for part in parts)),
     )

@@ -163,6 +163,19 @@ class NameIndex:
             dotted = f"{export.value}.{rest}" if rest else export.value
         return None
 
+    def module_of(self, dotted: str, origin: str) -> str:
+        """Return the module of the project that an imported name means, also through a re-export; "" where it
+        means no module."""
+        for _ in range(_MAX_REEXPORTS):
+            owner = self._owner(dotted, origin)
+            if owner is None or not owner[1]:
+                return owner[0] if owner else ""
+            export = self._interfaces[owner[0]].exports.get(owner[1])
+            if export is None or export.kind != "name":
+                return ""
+            dotted, origin = export.value, owner[0]
+        return ""
+
     def find_method(self, dotted: str, origin: str) -> tuple[str, str] | None:
         """The module that defines the function `f` or the method `C.m`, and its name there; a method is also
         looked for in the classes above."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 
+from xlamig.flow.model.callees import HANDED, SUPER
 from xlamig.flow.model.closure import closure
-from xlamig.flow.model.given import HANDED, STARRED, SUPER, Calls, Given, Parameter, join_calls
+from xlamig.flow.model.given import STARRED, Calls, Given, Parameter, join_calls
 from xlamig.flow.model.option_codes import (
     ANY,
     CUDA,
@@ -22,18 +23,19 @@ from xlamig.flow.model.option_codes import (
 )
 from xlamig.flow.model.option_tables import NameTable, OptionTable
 from xlamig.flow.model.outcomes import NO_STATE, State
+from xlamig.flow.model.same_names import plain, told_apart
 from xlamig.knowledge import values as table
 
 
 class Switches:
-    """The states of the options of a project, from what its modules give. A project that `never_trains`
-    leaves its modules in the mode for evaluation; settings that are no modules name the functions and classes
-    that are `made` of what they say."""
+    """The states of the options of a project, from what its modules give, each with its name. A project that
+    `never_trains` leaves its modules in the mode for evaluation; settings that are no modules name the
+    functions and classes that are `made` of what they say."""
 
     def __init__(
-        self, modules: Iterable[Given], never_trains: bool = False, made: Iterable[str] = ()
+        self, modules: Iterable[tuple[str, Given]], never_trains: bool = False, made: Iterable[str] = ()
     ) -> None:
-        every = list(modules)
+        every = told_apart(modules)
         self.tested = frozenset[str]().union(*(given.tested for given in every))
         self._set = frozenset(key for given in every for key in given.values)
         self._never_trains = never_trains
@@ -58,7 +60,7 @@ class Switches:
         made = frozenset(made).union(_named_in(every))
         for name, params in functions.items():
             called = list(_calls_of(name, calls, derived, functions, set())) or [_OF_SETTINGS] * (
-                name in made
+                plain(name) in made
             )
             for param in params:
                 self._pass(name, param, called)

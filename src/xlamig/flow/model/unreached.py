@@ -9,23 +9,29 @@ from operator import not_
 from pathlib import PurePosixPath
 
 from xlamig.flow.model.mentions import HERE, Block, Conditions, Defined, Mentions
+from xlamig.flow.model.references import ATTRIBUTE, Referring, defined_in
 from xlamig.knowledge import values as table
 
 Modules = Iterable[tuple[str, Mentions]]
-_IsOff = Callable[[Conditions], str]
+_IsOff = Callable[[str, Conditions], str]
 _Place = tuple[str, str]
 """A module's key and a scope of it."""
 
 
 class Reach:
-    """The mentions of all modules, each with its key; `is_own` tells the project's packages by name, `is_off`
-    returns the test that keeps what has conditions from running, "" if it may run."""
+    """The mentions of all modules, each with its file; `is_own` tells the project's packages by name,
+    `referring` resolves references, `is_off` returns the test that keeps what has conditions from running, ""
+    if it may run."""
 
-    def __init__(self, modules: Modules, is_own: Callable[[str], bool], is_off: _IsOff) -> None:
+    def __init__(
+        self, modules: Modules, is_own: Callable[[str], bool], referring: Referring, is_off: _IsOff
+    ) -> None:
         self._every = list(modules)
+        self._referring = referring
         self._is_off = is_off
         searched = frozenset[str]().union(*(mentions.searched for _, mentions in self._every)) - {HERE}
         self._searched = {_last(where) for where in searched if is_own(where.partition(".")[0])}
+        self._searched |= {_last(module) for module in self._modules_used()}
         given = (mentions.imported for key, mentions in self._every if _module(key) in self._searched)
         self._offered = frozenset[str]().union(*given)
         self._ends = tuple(frozenset[str]().union(*(mentions.parts for _, mentions in self._every)))
@@ -44,11 +50,11 @@ class Reach:
             (key, one) for key, one in self._known_by_name if key in listed and one.name not in elsewhere
         ]
         named = frozenset[str]().union(*(_always_named(mentions) for _, mentions in self._every))
-        unused = {(key, one.scope): one.name for key, one in known}
+        unused = {(key, one.scope): _references_to(key, one) for key, one in known}
         waiting = self._blocks
         runs = [True]
         while any(runs):
-            unused = {place: name for place, name in unused.items() if name not in named}
+            unused = {place: names for place, names in unused.items() if named.isdisjoint(names)}
             runs = [unused.keys().isdisjoint(places) for places, _ in waiting]
             named = frozenset[str]().union(*(block.names for _, block in compress(waiting, runs)))
             waiting = list(compress(waiting, map(not_, runs)))
@@ -68,9 +74,10 @@ class Reach:
                 places, block = self._blocks[i]
                 kept.update(dict.fromkeys(block.names, self._off[i] or _around(places, found)))
             now = {
-                (key, one.scope): kept[one.name]
+                (key, one.scope): next(kept[name] for name in names if name in kept)
                 for key, one in known
-                if one.name in kept and kept_off.issuperset(self._users[one.name])
+                if not kept.keys().isdisjoint(names := _references_to(key, one))
+                and all(kept_off.issuperset(self._users[name]) for name in names)
             }
             if now.keys() <= found.keys():
                 return found
@@ -86,8 +93,15 @@ class Reach:
             for block in mentions.blocks:
                 if block.scope not in known:
                     known[block.scope] = tuple(_places(key, block.scope))
-                found.append((known[block.scope], block))
+                names = self._referring.resolved(block.names, key)
+                found.append((known[block.scope], block._replace(names=names)))
         return found
+
+    def _modules_used(self) -> Iterator[str]:
+        """Yield the modules that are used as objects."""
+        for key, mentions in self._every:
+            for block in mentions.blocks:
+                yield from self._referring.modules_in(block.names, key)
 
     @cached_property
     def _inside(self) -> Mapping[_Place, list[int]]:
@@ -100,8 +114,10 @@ class Reach:
 
     @cached_property
     def _users(self) -> Mapping[str, list[int]]:
-        """The blocks, by their numbers, that mention each function or class."""
-        found: dict[str, list[int]] = {one.name: [] for _, one in self._known_by_name}
+        """The blocks, by their numbers, with each reference to a function or class."""
+        found: dict[str, list[int]] = {
+            name: [] for key, one in self._known_by_name for name in _references_to(key, one)
+        }
         for i, (_, block) in enumerate(self._blocks):
             for name in found.keys() & block.names:
                 found[name].append(i)
@@ -110,7 +126,7 @@ class Reach:
     @cached_property
     def _off(self) -> list[str]:
         """Why each of the blocks never runs by its own conditions."""
-        return [self._is_off(block.conditions) for _, block in self._blocks]
+        return [self._is_off(places[0][0], block.conditions) for places, block in self._blocks]
 
     @cached_property
     def _known_by_name(self) -> list[tuple[str, Defined]]:
@@ -149,6 +165,11 @@ class Reach:
         )
 
 
+def _references_to(key: str, one: Defined) -> tuple[str, str]:
+    """Return the resolved references that may mean a function, method or class."""
+    return one.name, ATTRIBUTE + one.name if one.owner else defined_in(key, one.name)
+
+
 def _module(key: str) -> str:
     """Return the last name of a module, from its file."""
     path = PurePosixPath(key)
@@ -162,7 +183,7 @@ def _last(dotted: str) -> str:
 def _finds_classes(mentions: Mentions) -> bool:
     """Return whether a module learns of classes that derive from one of its own: `Base.__subclasses__()`."""
     for block in mentions.blocks:
-        if "__subclasses__" in block.names or "__init_subclass__" in block.scope:
+        if f"{ATTRIBUTE}__subclasses__" in block.names or "__init_subclass__" in block.scope:
             return True
     return any(base.endswith("Meta") and base != "ABCMeta" for _, above in mentions.bases for base in above)
 

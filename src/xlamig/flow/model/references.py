@@ -1,0 +1,80 @@
+"""The references that names and attributes make, coded as words.
+
+"x" refers to anything of that name, ".x" to a method or attribute alone, "=x" to the function or class of the
+module itself, and "@package.module.x" to what an import leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from xlamig import ir
+from xlamig.flow.model.name_index import NameIndex
+from xlamig.flow.model.scopes import Scope, path_of
+
+ATTRIBUTE, OWN, IMPORTED = ".", "=", "@"
+
+
+def references_of(node: ir.Name | ir.Attribute, scope: Scope) -> Iterator[str]:
+    """Yield the references of a name, or of a chain of attributes with all its parts; of an object that is no
+    name those of the last attribute alone."""
+    path = path_of(node)
+    if not path and isinstance(node, ir.Attribute):
+        yield ATTRIBUTE + node.attr
+        return
+    first, *rest = path.split(".")
+    yield from (ATTRIBUTE + name for name in rest)
+    bindings = scope.lookup(first)
+    if not bindings:  # of a star import, for example
+        yield from (first, *rest)
+    for binding in bindings:
+        if binding.kind == "import":
+            yield IMPORTED + ".".join((binding.dotted, *rest))
+        elif binding.scope.kind == "class" and binding.kind not in ("param", "opaque"):
+            yield first
+        elif binding.kind in ("function", "class") and binding.scope.kind == "module":
+            yield OWN + first
+
+
+class Referring:
+    """Resolves the references of the `modules` of a project, by file, to what they define. Where it
+    `finds_modules`, any object may be a module."""
+
+    def __init__(
+        self, index: NameIndex, modules: Mapping[str, str], is_own: Callable[[str], bool], finds_modules: bool
+    ) -> None:
+        self._index = index
+        self._modules = modules
+        self._files = {module: file for file, module in modules.items()}
+        self._is_own = is_own
+        self._finds_modules = finds_modules
+
+    def resolved(self, references: Iterable[str], file: str) -> frozenset[str]:
+        """Return references with those to imports and to the module itself resolved; what an import from
+        outside of the project leads to is left out."""
+        return frozenset(found for one in references for found in self._resolved(one, file))
+
+    def modules_in(self, references: Iterable[str], file: str) -> Iterator[str]:
+        """Yield the modules that are used as objects: they may be asked for anything that they hold."""
+        for one in references:
+            if one.startswith(IMPORTED) and (module := self._index.module_of(one[1:], self._modules[file])):
+                yield module
+
+    def _resolved(self, reference: str, file: str) -> Iterator[str]:
+        if reference.startswith(OWN):
+            yield defined_in(file, reference[1:])
+            return
+        if not reference.startswith(IMPORTED):
+            yield reference.removeprefix(ATTRIBUTE) if self._finds_modules else reference
+            return
+        dotted = reference[1:]
+        place = self._index.locate(dotted, self._modules[file])
+        if place is not None and place[0] in self._files:
+            yield defined_in(self._files[place[0]], place[1].partition(".")[0])
+        elif self._is_own(dotted.partition(".")[0]):
+            yield from dotted.split(".")
+
+
+def defined_in(file: str, name: str) -> str:
+    """Return the resolved reference to the function or class of a name at the top of a module."""
+    return f"{OWN}{file}{OWN}{name}"

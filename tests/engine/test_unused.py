@@ -142,6 +142,8 @@ def test_lists_a_module_that_may_be_imported(here: Path, more: dict[str, str]) -
         ("nets/old.py", MADE + 'if __name__ == "__main__":\n    f()\n', {}, True),
         ("nets/old.py", MADE, {"a.yaml": "target: nets.old.f\n"}, True),
         ("nets/old.py", MADE, {"setup.py": "setup()\n"}, True),
+        ("lib/nets/old.py", MADE, {"lib/nets/new.py": CUDA, "lib/run.py": "import nets.new\n"}, False),
+        ("lib/nets/old.py", MADE, {"lib/nets/new.py": CUDA, "run/a.py": "import nets.new, nets.old\n"}, True),
         ("old.py", MADE, {}, True),
         ("other/old.py", MADE, {}, True),
     ],

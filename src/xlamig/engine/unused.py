@@ -117,8 +117,16 @@ def _unreached_modules(
     unread = {m for m in left if not is_installed(inner[m].file.name, projects)}
     if unread:
         is_named = _named_by(texts, [s for s in sources if s.module not in unread])
-        unread -= index.reached_from({*starts, *filter(is_named, unread)})
+        unfound = index.unfound()  # a variable may name the folder that it is found in
+        sought = {m for m in unread if not unfound.isdisjoint(_tails(m))}
+        unread -= index.reached_from({*starts, *sought, *filter(is_named, unread)})
     yield from (inner[module].file.name for module in unread)
+
+
+def _tails(module: str) -> Iterator[str]:
+    """Yield the names that a module has for who looks for it in one of the folders above it."""
+    parts = module.split(".")
+    return (".".join(parts[i:]) for i in range(len(parts)))
 
 
 def inner_files(sources: Collection[Source], index: ProjectIndex) -> Collection[Source]:

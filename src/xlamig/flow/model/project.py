@@ -192,6 +192,13 @@ class ProjectIndex(NameIndex):
         """Yield the modules that hold what a module imports by these names."""
         return (owner[0] for name in names if (owner := self._owner(name, module)))
 
+    def unfound(self) -> frozenset[str]:
+        """Return what modules import and the project does not hold where they look for it, with the packages
+        that it would be in."""
+        names = ((name, i.module) for i in self._interfaces.values() for name in (*i.imports, *i.stars))
+        lost = (name for name, module in names if self._owner(name, module) is None)
+        return frozenset(one for name in lost for one in (name, *packages_of(name)))
+
     def _sources_of(self, module: str) -> Iterator[str]:
         """Yield the modules that names of a module come from directly."""
         yield from self._reexported(module)

@@ -10,6 +10,7 @@ from xlamig.facts import RankCall
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import LIKELY, MISSING, AbstractValue, Mark
 from xlamig.flow.interp.on_host import note_written
+from xlamig.flow.interp.portable import change_parts
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect, Effects
@@ -91,7 +92,7 @@ class OneRank:
         """Let the tensors that a collective fills hold what the device computes: the host has no copy."""
         for arg, thing in args.pairs[:1]:
             if path := path_of(arg.value):
-                self.m.put(path, _filled(thing))
+                self.m.put(path, change_parts(thing, _filled))
 
     def reduced_tensor(self, tensor: AbstractValue, node: ir.Node) -> AbstractValue:
         """Return the result of a collective, which combines a tensor of every rank."""
@@ -186,7 +187,4 @@ def _all_ranks_need(effects: Effects, synced: bool) -> What | None:
 
 
 def _filled(thing: AbstractValue) -> AbstractValue:
-    if thing.kind == "sequence":
-        items = None if thing.items is None else tuple(map(_filled, thing.items))
-        return thing.replace(items=items, element=thing.element and _filled(thing.element))
     return thing.replace(const=MISSING) if thing.kind == "tensor" else thing

@@ -163,7 +163,7 @@ def moved(value: AbstractValue, place: Residence) -> AbstractValue:
             return part.replace(place=place, sure=min(part.sure, LIKELY))
         return part
 
-    return _change_parts(value, move)
+    return change_parts(value, move)
 
 
 def placed(value: AbstractValue, place: Residence) -> AbstractValue:
@@ -172,10 +172,10 @@ def placed(value: AbstractValue, place: Residence) -> AbstractValue:
     def put(part: AbstractValue) -> AbstractValue:
         return part.replace(place=place) if part.kind == "tensor" and part.place != place else part
 
-    return _change_parts(value, put)
+    return change_parts(value, put)
 
 
-def _change_parts(
+def change_parts(
     value: AbstractValue, change: Callable[[AbstractValue], AbstractValue], depth: int = 3
 ) -> AbstractValue:
     """Return a value with `change` applied to it, or to all that it contains."""
@@ -185,7 +185,7 @@ def _change_parts(
         return value
 
     def inner(part: AbstractValue) -> AbstractValue:
-        return _change_parts(part, change, depth - 1)
+        return change_parts(part, change, depth - 1)
 
     fields = value.fields and {key: inner(item) for key, item in value.fields.items()}
     items = value.items and tuple(map(inner, value.items))

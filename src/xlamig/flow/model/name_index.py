@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 
 from xlamig.flow.model.exports import Export, Interface
 from xlamig.flow.model.search_path import folders_named
@@ -73,13 +74,12 @@ class NameIndex:
         if interface is None or not self._adding:
             return ()
         if origin not in self._added:
-            names = {*interface.imports, *interface.stars}
-            owners = {self._find_owner(name, origin.rpartition(".")[0]) for name in sorted(names)}
-            adding = [
-                origin,
-                *(module for module in self._adding if any(o and o[0] == module for o in owners)),
-            ]
-            self._added[origin] = tuple(f for one in adding for f in self._interfaces[one].search_path)
+            folder = origin.rpartition(".")[0]
+            owners = (self._find_owner(name, folder) for name in (*interface.imports, *interface.stars))
+            found = {owner[0] for owner in owners if owner is not None}
+            imported = (module for module in self._adding if module in found)
+            adding = (interface.search_path, *(self._adding[module] for module in imported))
+            self._added[origin] = tuple(chain.from_iterable(adding))
         return self._added[origin]
 
     def _find_owner(self, dotted: str, folder: str) -> tuple[str, str] | None:

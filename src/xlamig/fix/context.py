@@ -33,6 +33,9 @@ class FixContext:
     def text(self, span: Span) -> str:
         return self.source.text[span[0] : span[1]]
 
+    def text_of(self, node: ir.Node) -> str:
+        return self.text((node.start, node.end))
+
     def edit(self, start: int, end: int, content: str) -> Edit:
         place = self.source.range(start, end)
         return Edit(self.source.filename, self.source.cell_at(start), place, content)

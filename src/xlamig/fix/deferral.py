@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xlamig import ir
 from xlamig.fix.loops import OWN_BODIES, Loop, is_update, own_nodes
 from xlamig.fix.names import names_read
-from xlamig.fix.scopes import Function, bindings, path_to, reads
+from xlamig.fix.scopes import bindings, function_around, path_to, reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def deferral_of(module: ir.Module, statement: ir.Stmt) -> Deferral | None:
     loop = next((n for n in reversed(path) if isinstance(n, (*OWN_BODIES, ir.For, ir.While))), None)
     if not isinstance(loop, Loop):
         return None
-    owner = next((n for n in reversed(path) if isinstance(n, Function)), module)
+    owner = function_around(path)
     at = next(i for i, s in enumerate(loop.body) if s.start <= statement.start < s.end)
     starts = loop.body[at] is not statement
     if name in names_read(read) or (starts and not _starts_as_number(loop.body, at, name, statement)):

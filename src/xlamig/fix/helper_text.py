@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+from textwrap import dedent
+
 MARKER = "# Written by xlamig: one place that decides which device this project runs on."
 
 
 def is_helper(text: str) -> bool:
     """Return whether xlamig wrote the module, perhaps an earlier one."""
     return text.startswith(f"{MARKER}\n")
+
+
+def body_of(function: str) -> str:
+    """Return the statements of a function of the helper below its docstring, without their indentation."""
+    nodes = (node for node in ast.parse(TEXT).body if isinstance(node, ast.FunctionDef))
+    (node,) = (node for node in nodes if node.name == function)
+    return dedent("".join(TEXT.splitlines(keepends=True)[node.body[1].lineno - 1 : node.end_lineno]))
 
 
 TEXT = f'''{MARKER}

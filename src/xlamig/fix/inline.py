@@ -9,6 +9,7 @@ from xlamig import ir
 from xlamig.facts import Span
 from xlamig.findings import Edit
 from xlamig.fix.context import FixContext
+from xlamig.fix.helper_text import body_of
 from xlamig.fix.imports import Imported, header_end, line_end
 from xlamig.fix.scopes import bindings, reads
 from xlamig.knowledge import helpers
@@ -102,46 +103,6 @@ def run(*args, **kwargs):
 
 return run
 """,
-    helpers.PADDED: """\
-import torch
-
-lengths = torch.as_tensor(lengths).long()
-if x.device.type != "xla":
-    utils = torch.nn.utils.rnn
-    packed = utils.pack_padded_sequence(x, lengths.cpu(), batch_first, enforce_sorted=False)
-    out, state = rnn(packed, state)
-    length = x.size(int(batch_first))
-    return utils.pad_packed_sequence(out, batch_first, total_length=length)[0], state
-rows = x.transpose(0, 1) if batch_first else x
-inside = (torch.arange(len(rows), device=x.device)[:, None] < lengths.to(x.device))[..., None]
-is_lstm = rnn.mode == "LSTM"
-cell = getattr(torch, f"{rnn.mode.lower()}_cell")
-ways = ("", "_reverse") if rnn.bidirectional else ("",)
-kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if rnn.bias else 2]
-if state is None:
-    zeros = rows.new_zeros(rnn.num_layers * len(ways), rows.size(1), rnn.hidden_size)
-    state = (zeros, zeros) if is_lstm else zeros
-starts = state if is_lstm else (state,)
-lasts = []
-for layer in range(rnn.num_layers):
-    outs = []
-    for way in ways:
-        weights = [getattr(rnn, f"{kind}_l{layer}{way}") for kind in kinds]
-        held = tuple(one[len(lasts)] for one in starts)
-        steps = range(len(rows))
-        out = [held[0]] * len(rows)
-        for t in reversed(steps) if way else steps:
-            new = cell(rows[t], held, *weights) if is_lstm else (cell(rows[t], *held, *weights),)
-            held = tuple(torch.where(inside[t], a, b) for a, b in zip(new, held))
-            out[t] = torch.where(inside[t], held[0], 0)
-        lasts.append(held)
-        outs.append(torch.stack(out))
-    rows = torch.cat(outs, -1)
-    if rnn.dropout and layer < rnn.num_layers - 1:
-        rows = torch.nn.functional.dropout(rows, rnn.dropout, rnn.training)
-states = tuple(map(torch.stack, zip(*lasts)))
-return rows.transpose(0, 1) if batch_first else rows, states if is_lstm else states[0]
-""",
     helpers.SEED: """\
 if default_device().type == "xla":
     import torch_xla
@@ -165,7 +126,7 @@ elif "torch_xla" in sys.modules:
 
 def inline_function(context: FixContext, function: str, use: Span) -> Imported | None:
     """`function` and what it calls, defined in the file; None where a name is taken."""
-    wanted = [helpers.DEVICE] if f"{helpers.DEVICE}(" in _BODIES[function] else []
+    wanted = [helpers.DEVICE] if f"{helpers.DEVICE}(" in _body(function) else []
     missing: list[str] = []
     for name in (*wanted, function):
         state = _state(context, name, use)
@@ -217,9 +178,14 @@ def _insertion(context: FixContext, functions: list[str], use: Span) -> Edit | N
 
 
 def _definition(context: FixContext, name: str) -> str:
-    lines = [f'    """{helpers.DOCSTRINGS[name]}"""', *_indent(_BODIES[name])]
+    lines = [f'    """{helpers.DOCSTRINGS[name]}"""', *_indent(_body(name))]
     text = "\n".join([f"def {name}({_PARAMETERS[name]}):", *lines])
     return text.replace("    ", context.module.indent).replace("\n", context.module.newline)
+
+
+def _body(function: str) -> str:
+    """Return the statements of a function; one that needs nothing but torch is the helper's own."""
+    return _BODIES[function] if function in _BODIES else f"import torch\n\n{body_of(function)}"
 
 
 def _indent(body: str) -> list[str]:

@@ -100,8 +100,8 @@ def moves_itself(node: ir.IfExp, fact: Fact, context: FixContext) -> Draft | Non
     device = device_expression(context, fact, place, from_scope=False)
     if device is None or "\n" in context.text(place):
         return None
-    text = f"{context.text((owner.start, owner.end))}.to({device.text})"
+    text = f"{context.text_of(owner)}.to({device.text})"
     if "rest" in fact.parts:
-        left = context.text((node.orelse.start, node.orelse.end))
+        left = context.text_of(node.orelse)
         text = f"{text} if {context.text(fact.parts['rest'])} else {left}"
     return Draft(f"Use `{text}`", (*device.edits, context.edit(*place, text)), device.creates)

@@ -70,7 +70,7 @@ class Placements:
         device = self._use(place, index)
         text = device if call else device_text(device, index)
         if test:
-            host = f'{self.context.text((call.func.start, call.func.end))}("cpu")' if call else '"cpu"'
+            host = f'{self.context.text_of(call.func)}("cpu")' if call else '"cpu"'
             text = f"{text} if {test} else {host}" if values[1] == "cpu" else f"{host} if {test} else {text}"
         self._edit(place, text)
         return True
@@ -81,7 +81,7 @@ class Placements:
         if call is not None:
             index = index_of(text)
             if len(call.args) > 1:
-                index = self.context.text((call.args[1].value.start, call.args[1].value.end))
+                index = self.context.text_of(call.args[1].value)
             self._edit((call.start, call.end), self._use((call.start, call.end), index))
             return
         place, index = (node.start, node.end), index_of(text)
@@ -114,7 +114,7 @@ class Placements:
             if constant not in (..., None):
                 index = "" if constant == "cuda" else str(constant).removeprefix("cuda:")
             elif constant is ...:
-                index = self.context.text((first.value.start, first.value.end))
+                index = self.context.text_of(first.value)
         device = self._use((call.start, call.end), index)
         self._edit((func.attr_start, func.end), "to")
         if first is not None:
@@ -183,7 +183,7 @@ class Placements:
     def _creation(self, call: ir.Call) -> None:
         """`Tensor(n, m)` and `Tensor(array)`: on the host, then moved. A tensor on the device is refused."""
         if not self.trusting and not _is_no_tensor(call):
-            raise FixDeclined(f"`{self.context.text((call.start, call.end))}` may convert a tensor")
+            raise FixDeclined(f"`{self.context.text_of(call)}` may convert a tensor")
         self._edit((call.end, call.end), f".to({self._use((call.start, call.end), '')})")
 
     def _conversion(self, call: ir.Call, name: str) -> None:
@@ -209,7 +209,7 @@ class Placements:
 
     def _unproven(self, node: ir.Node) -> None:
         if not self.trusting:
-            raise FixDeclined(f"`{self.context.text((node.start, node.end))[:60]}` needs CUDA")
+            raise FixDeclined(f"`{self.context.text_of(node)[:60]}` needs CUDA")
 
 
 def _dtype(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -56,6 +56,11 @@ def _encloses(node: ir.Node, start: int, end: int) -> bool:
 def statement_at(module: ir.Module, span: tuple[int, int]) -> ir.Stmt | None:
     """The innermost statement around a span."""
     return next((n for n in reversed(path_to(module, *span)) if isinstance(n, ir.Stmt)), None)
+
+
+def function_around(path: Sequence[ir.Node]) -> ir.Node:
+    """Return the innermost function of the nodes around a place; the module where there is none."""
+    return next((n for n in reversed(path) if isinstance(n, Function)), path[0])
 
 
 def subscript_at(module: ir.Module, span: tuple[int, int]) -> tuple[ir.Subscript, ir.Node] | None:
@@ -156,6 +161,12 @@ def _names_in(root: ir.Node) -> dict[str, list[ir.Name]]:
     return found
 
 
+def sole_use(owner: ir.Node, target: ir.Name) -> ir.Name | None:
+    """Return the only use in a function of a name that nothing but `target` binds there."""
+    uses = [use for use in reads(owner, target.id) if use is not target]
+    return uses[0] if len(uses) == 1 and len(bindings(owner, target.id)) == 1 else None
+
+
 def only_read(module: ir.Module, node: ir.Expr, depth: int = 3) -> bool:
     """Nothing is seen to change what the expression gives in place, or to hand it on to code that may:
     it is an operand, an argument, or has a name of which that holds wherever it is used."""
@@ -174,7 +185,7 @@ def only_read(module: ir.Module, node: ir.Expr, depth: int = 3) -> bool:
         case ir.Subscript(value=value) if value is node:
             return only_read(module, parent, depth)
         case ir.Assign(targets=(ir.Name(id=name) as target,), value=value) if value is node and depth:
-            owner = next((n for n in reversed(path) if isinstance(n, Function)), module)
+            owner = function_around(path)
             uses = [use for use in reads(owner, name) if use is not target]
             return len(bindings(owner, name)) == 1 and all(only_read(module, u, depth - 1) for u in uses)
     return False

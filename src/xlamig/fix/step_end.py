@@ -34,7 +34,7 @@ def end_of_step(context: FixContext, update: ir.Stmt) -> ir.Stmt:
     for statement in block[index + 1 :]:
         if reads_value(context, statement) or not _is_straight(statement):
             break
-        if _belongs(statement, context.text((statement.start, statement.end))):
+        if _belongs(statement, context.text_of(statement)):
             end = statement
     return end
 
@@ -43,15 +43,12 @@ def reads_value(context: FixContext, statement: ir.Stmt) -> bool:
     """Return whether a statement looks as if it needs a value on the host, now and not below the update."""
     if deferral_of(context.module, statement):
         return False
-    return _READS.search(context.text((statement.start, statement.end))) is not None
+    return _READS.search(context.text_of(statement)) is not None
 
 
 def waits(context: FixContext, loop: Loop) -> bool:
     """Each iteration of the loop waits for CUDA: once that knows XLA it ends the step."""
-    return any(
-        isinstance(s, ir.ExprStmt) and _WAIT.match(context.text((s.start, s.end))) is not None
-        for s in loop.body
-    )
+    return any(isinstance(s, ir.ExprStmt) and _WAIT.match(context.text_of(s)) is not None for s in loop.body)
 
 
 def _is_straight(statement: ir.Stmt) -> bool:

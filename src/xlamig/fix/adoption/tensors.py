@@ -54,7 +54,7 @@ class Tensors:
         text = f".to({self.device})"
         if leaf is not None:
             yield self.context.edit(leaf.cut_start, leaf.cut_end, "")
-            value = self.context.text((leaf.value.start, leaf.value.end))
+            value = self.context.text_of(leaf.value)
             text += f".requires_grad_({'' if value == 'True' else value})"
         yield self.context.edit(chain.end, chain.end, text)
 

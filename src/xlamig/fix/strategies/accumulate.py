@@ -67,7 +67,7 @@ def _sum(context: FixContext, statement: ir.Stmt, owner: ir.Node, loop: Loop) ->
     read = _read_of(statement)
     if not isinstance(statement, ir.AugAssign) or read is None:
         return None
-    target = context.text((statement.target.start, statement.target.end))
+    target = context.text_of(statement.target)
     match statement.target:
         case ir.Name(id=name):
             holds = _starts_as_number(owner, loop, name) and len(reads(loop, name)) == 1

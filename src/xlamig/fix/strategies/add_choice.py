@@ -14,7 +14,7 @@ def add_choice(fact: Fact, options: Options, context: FixContext) -> Draft | Non
     if not isinstance(fact, DeviceChoice) or not isinstance(node, ir.Sequence) or not node.elements:
         return None
     last = node.elements[-1]
-    quote = context.text((last.start, last.end))[-1:]
+    quote = context.text_of(last)[-1:]
     if not isinstance(last, ir.Const) or quote not in ("'", '"'):
         return None
     added = f"{quote}xla{quote}"

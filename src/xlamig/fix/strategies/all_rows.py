@@ -9,7 +9,7 @@ from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.helper import HelperFunction, helper_function
 from xlamig.fix.imports import ensure_module
-from xlamig.fix.scopes import Function, bindings, dotted_name, path_to, reads
+from xlamig.fix.scopes import bindings, dotted_name, function_around, path_to, reads
 from xlamig.knowledge import helpers
 
 _JOINS = ("torch.cat", "torch.stack")
@@ -31,26 +31,24 @@ def all_rows(fact: Fact, options: Options, context: FixContext) -> Draft | None:
             pass
         case _:
             return None
-    owner = next((n for n in reversed(path) if isinstance(n, Function)), context.module)
+    owner = function_around(path)
     torch = ensure_module(context, "torch", fact.span)
     rows = _rows(owner, write)
     if torch is None or rows is None or not _is_vector(_only_value(owner, out)):
         return None
-    listed = context.text((rows.generators[0].iter.start, rows.generators[0].iter.end))
+    listed = context.text_of(rows.generators[0].iter)
     asked = _only_value(owner, mask)
     if asked is None or not _asks_for_none(asked, listed, context):
         return None
-    item = context.text((rows.element.start, rows.element.end))
+    item = context.text_of(rows.element)
     like = f"next({item} for {item} in {listed} if {item} is not None)"
     filled = f"[{like} if {item} is None else {item} for {item} in {listed}]"
-    chosen = f"{out} = {torch.name}.where({mask}, {context.text((value.start, value.end))}, {out})"
+    chosen = f"{out} = {torch.name}.where({mask}, {context.text_of(value)}, {out})"
     edits = [context.edit(rows.start, rows.end, filled), context.edit(write.start, write.end, chosen)]
     host = _on_the_host(context, fact)
     if host:
         wrapped = (join.func for join in _joins(owner, rows))
-        edits += [
-            context.edit(f.start, f.end, f"{host.name}({context.text((f.start, f.end))})") for f in wrapped
-        ]
+        edits += [context.edit(f.start, f.end, f"{host.name}({context.text_of(f)})") for f in wrapped]
     found = (*torch.edits, *(host.edits if host else ()), *edits)
     return Draft("Compute all rows, and choose by the mask", found, host.creates if host else ())
 
@@ -105,7 +103,7 @@ def _asks_for_none(mask: ir.Expr, listed: str, context: FixContext) -> bool:
         for node in ir.walk(mask)
     )
     return asks and any(
-        isinstance(node, ir.Expr) and context.text((node.start, node.end)) == listed for node in ir.walk(mask)
+        isinstance(node, ir.Expr) and context.text_of(node) == listed for node in ir.walk(mask)
     )
 
 

@@ -23,8 +23,8 @@ def copy_from_device(fact: Fact, options: Options, context: FixContext) -> Draft
                 source = first.value
                 if first.keyword not in (None, "src") or first.star:
                     return None
-                old = context.text((source.start, source.end))
-                target = context.text((owner.start, owner.end))
+                old = context.text_of(source)
+                target = context.text_of(owner)
                 new = f"{old if isinstance(source, _ATOMS) else f'({old})'}.to({target}.device)"
                 return Draft(f"Use `{new}`", (context.edit(source.start, source.end, new),))
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.scopes import Function, bindings, dotted_name, path_to, reads
+from xlamig.fix.scopes import bindings, dotted_name, function_around, path_to, reads
 
 _SHARE = "share"
 
@@ -37,15 +37,15 @@ def dense_experts(fact: Fact, options: Options, context: FixContext) -> Draft | 
     test = _test(selection, number)
     sides = (left, right) if isinstance(left, ir.Subscript) else (right, left)
     weights, tokens = _weights(sides[0], rows, ranks), _tokens(sides[1], expert, rows)
-    owner = next((n for n in reversed(path) if isinstance(n, Function)), context.module)
+    owner = function_around(path)
     inside = [use for name in (rows, ranks) for use in reads(owner, name)]
     if None in (test, weights, tokens) or written != rows or bindings(owner, _SHARE):
         return None
     if not all(loop.start <= use.start < loop.end for use in inside):
         return None
     assert test is not None and weights is not None and tokens is not None
-    text = {name: context.text((node.start, node.end)) for name, node in (("test", test), ("out", out))}
-    weight, token = (context.text((node.start, node.end)) for node in (weights, tokens))
+    text = {name: context.text_of(node) for name, node in (("test", test), ("out", out))}
+    weight, token = (context.text_of(node) for node in (weights, tokens))
     share = f"{_SHARE} = ({weight} * ({text['test']})).sum(-1, keepdim=True)"
     added = f"{text['out']} += {_SHARE} * {expert}({token})"
     edits = context.edit(first.start, first.end, share), context.edit(second.start, second.end, added)

@@ -67,8 +67,8 @@ def _draft(flag: Flag, fact: Fact, context: FixContext, trusting: bool) -> Draft
 
 def _test(context: FixContext, flag: Flag, node: ir.IfExp) -> str | None:
     """How to write the test of a selection once the flag knows every accelerator."""
-    text = context.text((node.test.start, node.test.end))
-    names = [inner for inner in ir.walk(node.test) if context.text((inner.start, inner.end)) == flag.path]
+    text = context.text_of(node.test)
+    names = [inner for inner in ir.walk(node.test) if context.text_of(inner) == flag.path]
     if not names:
         return None
     return "" if flag.pure and text in (flag.path, f"not {flag.path}") else text

@@ -40,7 +40,7 @@ def replace_by_device(
         return None
     text = device_text(device.text, index) if as_text else device.text
     if rest:
-        cpu = f'{context.text((call.func.start, call.func.end))}("cpu")' if call else '"cpu"'
+        cpu = f'{context.text_of(call.func)}("cpu")' if call else '"cpu"'
         text = f"{text} if {rest} else {cpu}"
         if context.source.text[place[1] : place[1] + 1] in (".", "["):
             text = f"({text})"

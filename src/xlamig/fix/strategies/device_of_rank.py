@@ -47,28 +47,24 @@ def _index(node: ir.Expr, context: FixContext) -> str | None:
         case ir.Call(
             func=ir.Attribute(attr="device") | ir.Name(id="device"), args=(ir.Arg(value=ir.Const()), number)
         ) if number.keyword in (None, "index"):
-            return _text(number.value, context)
+            return context.text_of(number.value)
         case ir.Call(func=ir.Attribute(value=ir.Const(value=str(form)), attr="format"), args=(one,)):
-            return f"int({_text(one.value, context)})" if _FORMAT.fullmatch(form) else None
+            return f"int({context.text_of(one.value)})" if _FORMAT.fullmatch(form) else None
         case ir.Binary(left=ir.Const(value=str(form)), op="%", right=right):
-            numeral = _text(right, context)
+            numeral = context.text_of(right)
             return (numeral if "d" in form[5:] else f"int({numeral})") if _FORMAT.fullmatch(form) else None
         case ir.Binary(left=ir.Const(value="cuda:"), op="+", right=right):
-            return f"int({_text(right, context)})"
+            return f"int({context.text_of(right)})"
         case ir.FString():
             return _in_f_string(node, context)
         case ir.Name() | ir.Attribute() | ir.Subscript() | ir.Call():
-            return _text(node, context)
+            return context.text_of(node)
     return None
 
 
 def _in_f_string(node: ir.FString, context: FixContext) -> str | None:
-    plain = re.fullmatch(r"f([\"'])cuda:\{([^{}!:\"'\r\n]+)\}\1", context.text((node.start, node.end)))
+    plain = re.fullmatch(r"f([\"'])cuda:\{([^{}!:\"'\r\n]+)\}\1", context.text_of(node))
     return f"int({plain[2].strip()})" if plain else None
-
-
-def _text(node: ir.Expr, context: FixContext) -> str:
-    return context.text((node.start, node.end))
 
 
 def _move_to_device(call: ir.Call, device: str, context: FixContext) -> list[Edit] | None:

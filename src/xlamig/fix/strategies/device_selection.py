@@ -6,7 +6,7 @@ from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.device import device_expression, index_of, is_default_device
-from xlamig.fix.scopes import Function, bindings, path_to, reads
+from xlamig.fix.scopes import bindings, function_around, path_to, reads
 from xlamig.fix.strategies.device_flag import decided_by_flag
 from xlamig.fix.strategies.device_literal import device_text, replace_by_device
 
@@ -76,7 +76,7 @@ def _word(fact: DeviceChoice, context: FixContext) -> Draft | None:
     statement = path[-2]
     match statement:
         case ir.Assign(targets=(ir.Name(id=name),)):
-            owner = next((n for n in reversed(path) if isinstance(n, Function)), context.module)
+            owner = function_around(path)
         case _:
             return None
     bound = {

@@ -46,7 +46,7 @@ def device_of_tensor(fact: Fact, options: Options, context: FixContext) -> Draft
     node = next((n for n in choices if (n.test.start, n.test.end) == test), None)
     if node is None or not isinstance(node.test, ir.Attribute) or not _is_only_moved(node, test):
         return None
-    text = context.text((node.test.value.start, node.test.value.end))
+    text = context.text_of(node.test.value)
     placements = Placements(context, partial(_of_tensor, context, node, text))
     for root in _guarded_code(node, test):
         placements.rewrite(root, lambda _: None)

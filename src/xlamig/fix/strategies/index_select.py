@@ -9,7 +9,7 @@ from xlamig.facts import ChangingConstant, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
 from xlamig.fix.names import names_read
-from xlamig.fix.scopes import Function, bindings, path_to, subscript_at
+from xlamig.fix.scopes import bindings, function_around, path_to, subscript_at
 
 _PURE = (ir.Name, ir.Attribute, ir.Const, ir.Binary, ir.Unary)
 _SETTINGS = {"args", "cfg", "config", "opt", "self"}
@@ -28,13 +28,13 @@ def index_select(fact: Fact, options: Options, context: FixContext) -> Draft | N
         return None
     dimension = _dimension(node.index, fact.span)
     torch = ensure_module(context, "torch", fact.span)
-    if dimension is None or torch is None or "#" in context.text((node.start, node.end)):
+    if dimension is None or torch is None or "#" in context.text_of(node):
         return None
     number, chosen = dimension
     others = [part for part in node.index if part is not chosen]
     if any(names_read(chosen) & names_read(part) for part in others):  # that slice changes as well
         return None
-    tensor = context.text((node.value.start, node.value.end))
+    tensor = context.text_of(node.value)
     positions = _positions(context, tensor, number, chosen)
     if positions is None:
         return None
@@ -43,7 +43,7 @@ def index_select(fact: Fact, options: Options, context: FixContext) -> Draft | N
     if left:
         selected += f".squeeze({number})"
     rest = [
-        ":" if part is chosen else context.text((part.start, part.end))
+        ":" if part is chosen else context.text_of(part)
         for part in node.index
         if part is not chosen or not left
     ]
@@ -60,22 +60,17 @@ def _positions(context: FixContext, tensor: str, dimension: int, chosen: ir.Expr
     match chosen:
         case ir.Slice(lower=ir.Expr() as lower, upper=ir.Expr() as upper, step=None):
             negative = any(isinstance(n, ir.Binary) and n.op == "-" for n in ir.walk(lower))
-            owner = _function_around(context, chosen)
+            owner = function_around(path_to(context.module, chosen.start, chosen.end))
             known = {tensor.partition(".")[0], *names_read(lower)}
             if negative or not names_read(lower) or not names_read(lower) <= names_read(upper):
                 return None  # it may count from the end, or its length changes
             if any(_may_vary(owner, name, known) for name in names_read(upper) - known):
                 return None
-            first, last = (context.text((bound.start, bound.end)) for bound in (lower, upper))
+            first, last = (context.text_of(bound) for bound in (lower, upper))
             return f"arange({first}, min({last}, {tensor}.size({dimension}))).to({tensor}.device)"
         case ir.Slice() | ir.Const() | ir.Sequence():
             return None
-    return f"tensor([{context.text((chosen.start, chosen.end))}], device={tensor}.device)"
-
-
-def _function_around(context: FixContext, node: ir.Node) -> ir.Node:
-    around = reversed(path_to(context.module, node.start, node.end))
-    return next((one for one in around if isinstance(one, Function)), context.module)
+    return f"tensor([{context.text_of(chosen)}], device={tensor}.device)"
 
 
 def _may_vary(owner: ir.Node, name: str, known: Set[str], depth: int = 3) -> bool:

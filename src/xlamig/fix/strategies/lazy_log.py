@@ -21,7 +21,7 @@ def lazy_log(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     if call is None or len(call.args) != 1 or not isinstance(call.args[0].value, ir.FString):
         return None
     text = call.args[0].value
-    plain = _PLAIN.fullmatch(context.text((text.start, text.end)))
+    plain = _PLAIN.fullmatch(context.text_of(text))
     if plain is None:
         return None
     quote, body = plain.groups()

@@ -10,7 +10,7 @@ from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import ensure_module
 from xlamig.fix.names import last_name
-from xlamig.fix.scopes import Function, bindings, path_to, reads
+from xlamig.fix.scopes import function_around, path_to, sole_use
 from xlamig.fix.strategies.index_select import is_plain
 
 _CONVERSIONS = {"int", "long", "to", "type"}
@@ -32,20 +32,20 @@ def masked_count(fact: Fact, options: Options, context: FixContext) -> Draft | N
         return None
     path = path_to(context.module, *fact.span)
     statement = next((n for n in reversed(path) if isinstance(n, ir.Stmt)), None)
-    owner = next((n for n in reversed(path) if isinstance(n, Function)), context.module)
+    owner = function_around(path)
     counting = _counting(path, statement, owner, context.module)
     read = path[-1]
     if counting is None or not isinstance(read, ir.Subscript) or not is_plain(read.index[0]):
         return None
     bins, indices = counting.bins, counting.indices
-    mask = _text(context, read.index[0])
+    mask = context.text_of(read.index[0])
     cuts = list(_selections(indices, mask, context))
     if not _is_number(bins) or None in cuts:
         return None
     torch = ensure_module(context, "torch", fact.span)
     if torch is None:
         return None
-    count = _text(context, bins)
+    count = context.text_of(bins)
     whole, at = "", indices.start
     for cut in cuts:
         if cut is not None:
@@ -64,10 +64,6 @@ def _is_number(bins: ir.Expr) -> bool:
     return all(isinstance(n, ir.Name | ir.Attribute | ir.Const | ir.Binary) for n in ir.walk(bins))
 
 
-def _text(context: FixContext, node: ir.Node) -> str:
-    return context.text((node.start, node.end))
-
-
 def _counting(
     path: Sequence[ir.Node], statement: ir.Stmt | None, owner: ir.Node, module: ir.Module
 ) -> _Counting | None:
@@ -79,11 +75,11 @@ def _counting(
         if found := _bins_of(path[:i]):
             return _Counting(argument.value, *found)
     match statement:
-        case ir.Assign(targets=(ir.Name(id=name) as target,), value=value):
-            uses = [use for use in reads(owner, name) if use is not target]
-            if len(uses) != 1 or len(bindings(owner, name)) != 1:
+        case ir.Assign(targets=(ir.Name() as target,), value=value):
+            use = sole_use(owner, target)
+            if use is None:
                 return None
-            around = path_to(module, uses[0].start, uses[0].end)
+            around = path_to(module, use.start, use.end)
             match around[-4:]:
                 case [ir.Arg(), ir.Call(func=ir.Attribute(attr="long")), ir.Attribute(), _]:
                     around = around[:-2]
@@ -110,7 +106,7 @@ def _bins_of(above: Sequence[ir.Node]) -> tuple[ir.Expr, int] | None:
 def _selections(value: ir.Expr, mask: str, context: FixContext) -> Iterator[ir.Subscript | None]:
     """Yield every `x[mask]` of a value that is computed element by element; None for anything else."""
     match value:
-        case ir.Subscript(value=owner, index=(index,)) if _text(context, index) == mask and is_plain(owner):
+        case ir.Subscript(value=owner, index=(index,)) if context.text_of(index) == mask and is_plain(owner):
             yield value
         case ir.Binary(left=left, right=right, op="+" | "-" | "*"):
             yield from _selections(left, mask, context)

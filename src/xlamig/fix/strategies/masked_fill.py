@@ -23,18 +23,18 @@ def masked_fill(fact: Fact, options: Options, context: FixContext) -> Draft | No
         case ir.Assign(
             targets=(ir.Subscript(value=ir.Name() | ir.Attribute() as owner, index=(mask,)),), value=value
         ):
-            tensor = context.text((owner.start, owner.end))
+            tensor = context.text_of(owner)
         case _:
             return None
     known = "number" in fact.proofs and is_plain(value)
-    if not (known or _is_number(value, context)) or "#" in context.text((statement.start, statement.end)):
+    if not (known or _is_number(value, context)) or "#" in context.text_of(statement):
         return None
-    shaped: str | None = context.text((mask.start, mask.end))
+    shaped: str | None = context.text_of(mask)
     if not _is_mask_of(tensor, mask, context):
         shaped = with_dimensions_of(owner, mask, context)
     if shaped is None:
         return None
-    new = f"{tensor}.masked_fill_({shaped}, {context.text((value.start, value.end))})"
+    new = f"{tensor}.masked_fill_({shaped}, {context.text_of(value)})"
     return Draft(f"Use `{new}`", (context.edit(statement.start, statement.end, new),))
 
 
@@ -43,14 +43,14 @@ def with_dimensions_of(tensor: ir.Expr, mask: ir.Expr, context: FixContext) -> s
     computed twice."""
     if not is_plain(tensor) or not all(isinstance(n, _REPEATABLE) for n in ir.walk(mask)):
         return None
-    x, m = context.text((tensor.start, tensor.end)), context.text((mask.start, mask.end))
+    x, m = context.text_of(tensor), context.text_of(mask)
     m = m if isinstance(mask, ir.Name | ir.Attribute) else f"({m})"
     return f"{m}.view({m}.shape + (1,) * ({x}.dim() - {m}.dim()))"
 
 
 def _is_mask_of(tensor: str, mask: ir.Expr, context: FixContext) -> bool:
     def is_tensor(node: ir.Expr) -> bool:
-        return context.text((node.start, node.end)) == tensor
+        return context.text_of(node) == tensor
 
     match mask:
         case ir.Compare(left=left, ops=(op,), comparators=(right,)):

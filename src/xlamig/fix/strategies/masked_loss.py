@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.names import last_name
-from xlamig.fix.scopes import Function, bindings, dotted_name, path_to, reads
+from xlamig.fix.scopes import bindings, dotted_name, function_around, path_to, reads, sole_use
 from xlamig.fix.strategies.index_select import is_plain
 
 _FLAT = {"flatten", "ravel"}
@@ -20,7 +20,7 @@ def masked_loss(fact: Fact, options: Options, context: FixContext) -> Draft | No
     if not isinstance(fact, DynamicShape) or fact.via != "mask-read":
         return None
     path = path_to(context.module, *fact.span)
-    owner = next((n for n in reversed(path) if isinstance(n, Function)), context.module)
+    owner = function_around(path)
     call = _call_with(path, owner, context.module)
     if call is None or len(call.args) < 2 or any(arg.keyword or arg.star for arg in call.args[:2]):
         return None
@@ -28,11 +28,11 @@ def masked_loss(fact: Fact, options: Options, context: FixContext) -> Draft | No
     scores, targets = (_selection(arg.value, owner) for arg in call.args[:2])
     if ignored is None or scores is None or targets is None or path[-1] not in (scores, targets):
         return None
-    mask = _text(context, scores.index[0])
-    if mask != _text(context, targets.index[0]) or "\n" in mask or not _is_repeatable(scores.index[0]):
+    mask = context.text_of(scores.index[0])
+    if mask != context.text_of(targets.index[0]) or "\n" in mask or not _is_repeatable(scores.index[0]):
         return None
     once = mask if isinstance(scores.index[0], ir.Name | ir.Attribute) else f"({mask})"
-    x, y = _text(context, scores.value), _text(context, targets.value)
+    x, y = context.text_of(scores.value), context.text_of(targets.value)
     if _is_flat(targets.value, owner):
         kept, written = x, f"{y}.masked_fill({once}.logical_not(), {ignored})"
     else:
@@ -45,20 +45,15 @@ def masked_loss(fact: Fact, options: Options, context: FixContext) -> Draft | No
     return Draft(f"Give the loss all elements, and the target {ignored} outside of `{mask}`", edits)
 
 
-def _text(context: FixContext, node: ir.Node) -> str:
-    return context.text((node.start, node.end))
-
-
 def _call_with(path: Sequence[ir.Node], owner: ir.Node, module: ir.Module) -> ir.Call | None:
     """Return the call that gets the end of `path` as an argument, perhaps under a name of its own."""
     match path[-3:]:
         case [ir.Call() as call, ir.Arg(), _]:
             return call
     match path[-2:]:
-        case [ir.Assign(targets=(ir.Name(id=name) as target,), value=value), read] if value is read:
-            uses = [use for use in reads(owner, name) if use is not target]
-            if len(uses) == 1 and len(bindings(owner, name)) == 1:
-                match path_to(module, uses[0].start, uses[0].end)[-3:]:
+        case [ir.Assign(targets=(ir.Name() as target,), value=value), read] if value is read:
+            if use := sole_use(owner, target):
+                match path_to(module, use.start, use.end)[-3:]:
                     case [ir.Call() as call, ir.Arg(), _]:
                         return call
     return None
@@ -91,7 +86,7 @@ def _ignored_class(call: ir.Call, options: Options, context: FixContext) -> str 
         return None
     match named.get("reduction"):
         case None | ir.Const(value="mean" | "sum"):
-            return _text(context, named["ignore_index"]) if "ignore_index" in named else "-100"
+            return context.text_of(named["ignore_index"]) if "ignore_index" in named else "-100"
     return None
 
 

@@ -29,7 +29,7 @@ def masked_sum(fact: Fact, options: Options, context: FixContext) -> Draft | Non
     torch = ensure_module(context, "torch", fact.span)
     if torch is None or "#" in context.text(whole) or (longer is None and (kind == "mean" or not broadcasts)):
         return None
-    x, m = context.text((owner.start, owner.end)), context.text((mask.start, mask.end))
+    x, m = context.text_of(owner), context.text_of(mask)
     once = m if isinstance(mask, ir.Name | ir.Attribute) else f"({m})"
     if kind == "mean" and broadcasts and not fact.same_shape:
         return None

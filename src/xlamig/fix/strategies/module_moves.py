@@ -34,7 +34,7 @@ def move_first(fact: Fact, options: Options, context: FixContext) -> Draft | Non
     start, end = line_start(context.source.text, move.start), line_end(context.source.text, move.end)
     line = context.text((start, end)).strip()
     rest = context.text((move.end, end)).strip()
-    if not context.text((start, end)).lstrip().startswith(context.text((move.start, move.end))):
+    if not context.text((start, end)).lstrip().startswith(context.text_of(move)):
         return None
     if "\n" in line or "\r" in line or (rest and not rest.startswith("#")):
         return None  # it shares its line
@@ -74,8 +74,8 @@ def _moves_only(statement: ir.Stmt, module: str, context: FixContext) -> bool:
         case ir.ExprStmt(value=ir.Call(func=ir.Attribute(value=owner))):
             pass
         case ir.Assign(targets=(target,), value=ir.Call(func=ir.Attribute(value=owner))):
-            if context.text((target.start, target.end)) != module:
+            if context.text_of(target) != module:
                 return False
         case _:
             return False
-    return context.text((owner.start, owner.end)) == module
+    return context.text_of(owner) == module

@@ -68,9 +68,7 @@ def _is_moved(value: ir.Expr, path: list[ir.Node], context: FixContext) -> bool:
     if isinstance(around, ir.Attribute) and around.attr == "to":
         return True
     bound = bindings(_scope(value, path, context), value.id) if isinstance(value, ir.Name) else []
-    moves = [
-        n for n in bound if isinstance(n, ir.Assign) and ".to(" in context.text((n.value.start, n.value.end))
-    ]
+    moves = [n for n in bound if isinstance(n, ir.Assign) and ".to(" in context.text_of(n.value)]
     return any(_given_alone(n, context) is None for n in moves)
 
 

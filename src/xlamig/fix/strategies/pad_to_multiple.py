@@ -10,7 +10,7 @@ from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.imports import ensure_module
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.names import last_name
-from xlamig.fix.scopes import Function, dotted_name, path_to
+from xlamig.fix.scopes import dotted_name, function_around, path_to
 
 _PACKED = {"pack_padded_sequence", "pad_packed_sequence"}  # know the true lengths, and give them back
 
@@ -31,8 +31,8 @@ def pad_to_multiple(fact: Fact, options: Options, context: FixContext) -> Draft 
     value = given.pop("padding_value", None)
     if not name.strip(".") or name.startswith(".") or given or not isinstance(first, ir.Const):
         return None
-    padding = context.text((value.start, value.end)) if value else "0"
-    owner = next((n for n in reversed(path) if isinstance(n, Function)), context.module)
+    padding = context.text_of(value) if value else "0"
+    owner = function_around(path)
     if why := _reason_against(context, owner, padding):
         raise FixDeclined(why)
     torch = ensure_module(context, "torch", fact.span)
@@ -58,7 +58,7 @@ def _reason_against(context: FixContext, owner: ir.Node, padding: str) -> str:
         return "packed sequences keep the true lengths"
     masks = any("mask" in name or name in ("ignore_index", "padding_idx") for name in names)
     compared = any(
-        context.text((side.start, side.end)) == padding
+        context.text_of(side) == padding
         for node in ir.walk(context.module)
         if isinstance(node, ir.Compare)
         for side in node.comparators

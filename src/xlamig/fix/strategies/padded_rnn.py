@@ -10,7 +10,7 @@ from xlamig.facts import ApiUse, Fact
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.helper import helper_function
 from xlamig.fix.names import last_name, names_bound, names_read
-from xlamig.fix.scopes import Function, block_of, dotted_name, path_to, reads
+from xlamig.fix.scopes import block_of, dotted_name, function_around, path_to, reads
 from xlamig.fix.strategies.statements import statement_span
 from xlamig.knowledge import helpers
 
@@ -42,30 +42,30 @@ def padded_rnn(fact: Fact, options: Options, context: FixContext) -> Draft | Non
         return None
     given = _arguments(pack, _PACK)
     at = next(i for i, s in enumerate(block) if s is statement)
-    owner = next((n for n in reversed(path) if isinstance(n, Function)), context.module)
+    owner = function_around(path)
     run = _run_of(pack, block[at:], owner, names_read(pack))
     if run is None or not {"input", "lengths"} <= given.keys():
         raise FixDeclined("the packed sequences are used by more than one call of an RNN below")
     if not _makes_an_rnn(path, run.call.func):
-        raise FixDeclined(f"`{_text(context, run.call.func)}` is not seen to be an RNN of torch")
+        raise FixDeclined(f"`{context.text_of(run.call.func)}` is not seen to be an RNN of torch")
     rest = block[next(i for i, s in enumerate(block) if s is run.statement) + 1 :]
     unpack = _unpacking(run.out.id, rest, owner)
     if unpack is None and _count(owner, run.out.id) > 1 and run.out.id != "_":
         raise FixDeclined(f"`{run.out.id}` is not unpacked below")
-    first = _text(context, given["batch_first"]) if "batch_first" in given else "False"
+    first = context.text_of(given["batch_first"]) if "batch_first" in given else "False"
     if unpack and _unpacks_otherwise(unpack, first, context):
         raise FixDeclined("the outputs are unpacked with another layout or another value of the padding")
     helper = helper_function(context, helpers.PADDED, fact.span)
     if helper is None:
         return None
-    x, lengths = _text(context, given["input"]), _text(context, _without_copies(given["lengths"]))
+    x, lengths = context.text_of(given["input"]), context.text_of(_without_copies(given["lengths"]))
     words = [
-        _text(context, run.call.func),
+        context.text_of(run.call.func),
         x,
         lengths,
         *([] if first == "False" else [f"batch_first={first}"]),
     ]
-    words += [f"state={_text(context, arg.value)}" for arg in run.call.args[1:]]
+    words += [f"state={context.text_of(arg.value)}" for arg in run.call.args[1:]]
     edits = [context.edit(run.call.start, run.call.end, f"{helper.name}({', '.join(words)})")]
     if statement is not run.statement:
         edits.append(context.edit(*statement_span(context, block, statement), ""))
@@ -74,10 +74,6 @@ def padded_rnn(fact: Fact, options: Options, context: FixContext) -> Draft | Non
         edits.append(context.edit(run.out.start, run.out.end, _target_of(unpack)))
     message = f"Run `{words[0]}` on the padded batch and its lengths"
     return Draft(message, (*helper.edits, *edits), helper.creates)
-
-
-def _text(context: FixContext, node: ir.Node) -> str:
-    return context.text((node.start, node.end))
 
 
 def _arguments(call: ir.Call, signature: Sequence[str]) -> Mapping[str, ir.Expr]:
@@ -181,7 +177,7 @@ def _unpacks_otherwise(unpack: ir.Assign, first: str, context: FixContext) -> bo
     call = unpack.value.value if isinstance(unpack.value, ir.Subscript) else unpack.value
     assert isinstance(call, ir.Call)
     given = _arguments(call, _UNPACK)
-    layout = _text(context, given["batch_first"]) if "batch_first" in given else "False"
+    layout = context.text_of(given["batch_first"]) if "batch_first" in given else "False"
     return layout != first or "padding_value" in given
 
 

@@ -21,13 +21,13 @@ def stack_scalars(fact: Fact, options: Options, context: FixContext) -> Draft | 
     values, kept = call.args[0].value, call.args[1:]
     if not isinstance(values, ir.Sequence) or any(a.keyword not in _KEPT for a in kept):
         return None
-    if "#" in context.text((call.start, call.end)):
+    if "#" in context.text_of(call):
         return None
     torch = ensure_module(context, "torch", fact.span)
     if torch is None:
         return None
     there = [] if any(a.keyword == "device" for a in kept) else ['"cpu"']
-    there += [context.text((a.start, a.end)) for a in kept]
+    there += [context.text_of(a) for a in kept]
     elements = context.text((values.elements[0].start, values.elements[-1].end))
     stacked = f"{torch.name}.stack([{elements}])"
     new = f"{stacked}.detach().to({', '.join(there)})"

@@ -24,7 +24,7 @@ def tensor_exponent(fact: Fact, options: Options, context: FixContext) -> Draft 
         case _:
             return None
     torch = ensure_module(context, "torch", fact.span)
-    exponent, tensor = context.text((number.start, number.end)), context.text((base.start, base.end))
+    exponent, tensor = context.text_of(number), context.text_of(base)
     repeated = isinstance(number, ir.Name | ir.Attribute | ir.Binary | ir.Unary) and is_plain(base)
     if (
         torch is None

@@ -45,7 +45,7 @@ def _choose_type(context: FixContext, fact: Fact, choice: ir.IfExp, place: Span,
         or setting.startswith(".")
         or not keeps_meaning(context.module, choice, setting, place)
     ):
-        raise FixDeclined(f"`{context.text((choice.test.start, choice.test.end))}` may differ there")
+        raise FixDeclined(f"`{context.text_of(choice.test)}` may differ there")
     device = written_device(context, fact, place, index)
     text = f'{device.text} if {setting} else "cpu"'
     if dotted_name(choice.orelse).startswith("torch.cuda."):

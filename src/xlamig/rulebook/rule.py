@@ -26,11 +26,6 @@ Once = Literal["program", "dependency"]
 Extent = Literal["statement", "function", "file", "program"]
 Guarded = Literal["lower", "silent", "ignore"]
 
-_PARTS = (
-    "successor", "effort", "message", "help", "reason", "supersedes", "guarded", "once", "matches",
-    "verdicts", "fixes", "relations", "arguments", "together",
-)  # fmt: skip
-
 _CODE = re.compile(CODE)
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _UNITS: tuple[Unit, ...] = get_args(Unit)
@@ -193,8 +188,9 @@ def check_rule(rule: Rule) -> None:
         if "successor" in rule.page.head:
             raise rule.page.where.at("successor").error("only a withdrawn rule has one")
         _check_body(rule.page, rule.name)
-    for part in _PARTS:
-        getattr(rule, part)
+    for name, part in vars(Rule).items():
+        if isinstance(part, cached_property):
+            getattr(rule, name)
     _check_rows(rule)
     _check_words(rule)
 

@@ -50,7 +50,7 @@ def variants(package: str) -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def called_by(base: str) -> tuple[str, ...]:
-    """Return the methods that a call of an object runs through a class of a library."""
+    """Return the methods that a library's class `base` runs when an object of a subclass is called."""
     found = (names for pattern, names in _document()["called"].items() if _glob(pattern).match(base))
     return tuple(next(found, ()))
 

@@ -25,7 +25,7 @@ def is_rewritten(info: ClassInfo, name: str) -> bool:
 
 
 def _run_by_call(owner: AbstractValue) -> tuple[str, ...]:
-    """Return the methods that a call of an object runs, first the one that gets the arguments."""
+    """Return the methods that calling an object runs, first the one that gets the arguments."""
     lineage = owner.ref.lineage() if isinstance(owner.ref, ClassInfo) else []
     own = next((name for name in _CALLED if any(name in cls.methods for cls in lineage)), "")
     above = (table.called_by(base) for cls in lineage for base in sorted(cls.outside))
@@ -48,7 +48,7 @@ class Instances:
         return result
 
     def method_of(self, owner: AbstractValue, name: str) -> Function | None:
-        """A method that the project defines, bound to the object."""
+        """Return a method that the project defines, bound to the object; None without one."""
         if not isinstance(owner.ref, ClassInfo):
             return None
         for cls in owner.ref.lineage():

@@ -210,3 +210,39 @@ def test_a_package_is_judged_by_the_names_that_are_imported(
 def test_a_library_of_data_sets_alone_runs_on_the_host(root: Path, code: str, severity: str) -> None:
     (root / "requirements.txt").write_text("dgl==0.7.2\n")
     assert [f.severity for f in found(root, {"a.py": code}, "XLA909")] == [severity]
+
+
+LIGHTNING = "import pytorch_lightning as pl\n\n\nclass Net(pl.LightningModule):\n    pass\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "needs_change"),
+    [
+        (LIGHTNING, False),
+        ("print()\n", False),
+        (f"{LIGHTNING}\n\npl.Trainer(max_epochs=3).fit(Net())\n", True),
+        (f"{LIGHTNING}\n\ndef run(trainer: 'pl.Trainer'):\n    trainer.fit(Net())\n", False),
+        (f"from lightning.pytorch.cli import LightningCLI\n{LIGHTNING}\n\nLightningCLI(Net)\n", True),
+        (f"from lightning.fabric import Fabric\n{LIGHTNING}\n\nFabric()\n", True),
+    ],
+)
+def test_lightning_without_a_trainer_needs_no_change(root: Path, code: str, needs_change: bool) -> None:
+    (root / "requirements.txt").write_text("pytorch-lightning==1.9\n")
+    (root / "a.py").write_text(code)
+    select = {"extend-select": ["XLA612", "XLA909"]}
+    report = engine.check([Path()], Options(select, isolated=True, jobs=1, cache=False))
+    codes = {f.code for f in report.findings if f.code in ("XLA612", "XLA909")}
+    assert codes == ({"XLA612", "XLA909"} if needs_change else set())
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("print()\n", "info"),
+        ("import pynvml\n\npynvml.nvmlInit()\n", "warning"),
+        ("from gpustat import GPUStatCollection\n", "warning"),
+    ],
+)
+def test_a_monitor_that_nothing_imports_is_information(root: Path, code: str, severity: str) -> None:
+    (root / "requirements.txt").write_text("gpustat\n")
+    assert [f.severity for f in found(root, {"a.py": code}, "XLA909")] == [severity]

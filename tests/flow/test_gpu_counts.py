@@ -55,3 +55,25 @@ def test_knows_what_the_number_of_cuda_devices_decides() -> None:
     assert counts(body, "") == [("torch.cuda.device_count", True)]
     body = "def build(model):\n    if torch.cuda.device_count() > 1:\n        model = nn.DataParallel(model)"
     assert counts(body, "") == [("torch.cuda.device_count", False)]
+
+
+COUNT = "    if torch.cuda.device_count() > 1:\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "only_wraps"),
+    [
+        (f"{COUNT}        model = nn.DataParallel(model)", True),
+        (f"{COUNT}        print('several')\n        model.net = nn.DataParallel(model.net, [0, 1])", True),
+        (f"{COUNT}        model = nn.DataParallel(model)\n        size = 2 * size", False),
+        (f"{COUNT}        model = nn.DataParallel(model)\n    else:\n        size = 1", False),
+        (f"{COUNT}        size = 2 * size", False),
+        (f"{COUNT}        print('several')", False),
+    ],
+)
+def test_knows_where_the_number_only_wraps_for_the_gpus_of_one_process(body: str, only_wraps: bool) -> None:
+    text = f"import torch\nfrom torch import nn\n\n\ndef build(model, size):\n{body}\n    return model\n"
+    interest = Interest(names=frozenset({"torch.cuda.device_count"}))
+    facts = facts_of(module_from_text(text), text, "train", False, interest, {}).facts
+    (use,) = (fact for fact in facts if isinstance(fact, ApiUse))
+    assert ("data-parallel" in use.context) is only_wraps

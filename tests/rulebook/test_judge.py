@@ -254,6 +254,22 @@ def test_help_leaves_code_that_a_tpu_does_not_run(tmp_path: Path, kind: str, hel
     assert the(judge(book(tmp_path, text), api(guards=(guard(kind),)))).help == shown
 
 
+@pytest.mark.parametrize(
+    ("kind", "help", "no_action"),
+    [
+        ("cuda", "Delete it", True),
+        ("no-xla", "Drop it", True),
+        ("cuda", "Use sync()", False),
+        ("package", "Drop it", False),
+    ],
+)
+def test_nothing_changes_where_a_tpu_never_runs_what_would_be_removed(
+    tmp_path: Path, kind: str, help: str, no_action: bool
+) -> None:
+    text = page(MATCH + VERDICT, help=help)
+    assert the(judge(book(tmp_path, text), api(guards=(guard(kind),)))).no_action is no_action
+
+
 def test_a_guard_that_no_tpu_enters_says_more_than_one_that_it_need_not(tmp_path: Path) -> None:
     text = page(MATCH + VERDICT, help="Use sync()")
     finding = the(judge(book(tmp_path, text), api(guards=(guard("package", "P"), guard("cuda", "C")))))

@@ -102,6 +102,7 @@ ContextTag = Literal[
     "condition",  # in the test of if, while, assert, a ternary; an operand of and, or, not
     "comparison",
     "shared-work",  # in the test of an if that wraps a model for several processes, or runs a collective
+    "data-parallel",  # in the test of an if that only wraps models for the GPUs of one process
     "divisor",  # what `/`, `//` or `%` divides by
     "alignment",  # what `%` divides by a number
     "isinstance",  # in the second argument of isinstance or issubclass

@@ -64,20 +64,28 @@ def condition(message: str, guard: Guard) -> str:
     return f"{message} (only if `{guard.text}`)"
 
 
+def is_left(help: str, guard: Guard, target: Target) -> bool:
+    """Return whether help that removes something stands at a place that a TPU never runs: nothing has to
+    change there."""
+    return bool(help) and _never_entered(guard, target) and _removes(help)
+
+
 def advice(help: str, guard: Guard, target: Target, severity: Severity | None) -> str:
     """Return what to do at a place that a TPU does not run, or need not: nothing, unless it needs that
     work. A finding that is only a hint without the guard too stays one."""
     if not help:
         return help
-    away = _never_entered(guard, target)
-    removes = help.split(maxsplit=1)[0].strip(":,") in _REMOVALS
-    if away and removes:
+    if is_left(help, guard, target):
         return "Leave it: a TPU does not run this"
-    if away:
+    if _never_entered(guard, target):
         return f"Leave it as it is; if a TPU needs this work too, {_continue_sentence(help)}"
     if severity == "info" or guard.kind not in _OTHER_CODE or help.startswith(("If ", "Leave ")):
         return help
     return f"Leave it if {_OTHER_CODE[guard.kind]} is right; otherwise {_continue_sentence(help)}"
+
+
+def _removes(help: str) -> bool:
+    return help.split(maxsplit=1)[0].strip(":,") in _REMOVALS
 
 
 def _continue_sentence(sentence: str) -> str:

@@ -11,7 +11,7 @@ from xlamig.config.settings import Settings
 from xlamig.facts import ApiUse, Fact, ToolEvent, Why
 from xlamig.findings import CONFIDENCES, Confidence, Finding, Reason, RuleError
 from xlamig.rulebook.filter import is_shown
-from xlamig.rulebook.guards import advice, closed_guards, condition, explain, policy
+from xlamig.rulebook.guards import advice, closed_guards, condition, explain, is_left, policy
 from xlamig.rulebook.judgement import Judgement, SourceView, Views
 from xlamig.rulebook.match import Match
 from xlamig.rulebook.patterns import MAYBE, NO, YES, Fit
@@ -143,7 +143,8 @@ class Judge:
         severity = "info" if decision.lowered else ruling.severity
         assert severity is not None and ruling.mechanism is not None  # checked when the page was read
         plain = _words(ruling.message or rule.message, decision)
-        guards = closed_guards(fact, self.settings.target) if decision.lowered else ()
+        target = self.settings.target
+        guards = closed_guards(fact, target) if decision.lowered else ()
         message = condition(plain, guards[0]) if guards else plain
         words = _words(ruling.help or rule.help, decision)
         # A call is a place of its own, with an edit of its own.
@@ -162,7 +163,7 @@ class Judge:
                 None if ruling.measured else "likely",
                 None if getattr(fact, "complete", True) else "likely",  # `**kwargs` may hold anything
             ),
-            target=self.settings.target,
+            target=target,
             message=message,
             filename=source.filename,
             cell=source.cell_at(fact.span[0]),
@@ -174,13 +175,13 @@ class Judge:
             ),
             fingerprint="",
             url=rule.url,
-            help=advice(words, guards[0], self.settings.target, ruling.severity) if guards else words,
+            help=advice(words, guards[0], target, ruling.severity) if guards else words,
             reasons=_distinct(self._reasons(decision, source, views)),
             scope=fact.scope,
             statement=" ".join(source.text[slice(*fact.statement)].split()),
             concerns=tuple(said for relation in rule.relations if (said := relation.concern(decision.row))),
             dependency=title if together else "",
-            no_action=ruling.no_action,
+            no_action=ruling.no_action or any(is_left(words, guard, target) for guard in guards[:1]),
             job="" if together else _job(decision, source),
         )
 

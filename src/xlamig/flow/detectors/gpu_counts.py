@@ -48,6 +48,14 @@ def shares_work(body: ir.Block) -> bool:
     return any(path_of(call.func).rpartition(".")[2] in table.names("replicas", "calls") for call in calls)
 
 
+def wraps_for_gpus(node: ir.Stmt) -> bool:
+    """Return whether a statement is `model = nn.DataParallel(model)`, for the GPUs of one process."""
+    value = node.value if isinstance(node, ir.Assign) else None
+    return isinstance(value, ir.Call) and path_of(value.func).rpartition(".")[2] in table.names(
+        "replicas", "threads"
+    )
+
+
 def option_name(node: ir.Expr) -> str:
     """Return the last name of an option, in lower case."""
     return path_of(node).rpartition(".")[2].lower()

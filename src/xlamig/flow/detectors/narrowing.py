@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from xlamig import ir
 from xlamig.facts import Guard, Span, Why
-from xlamig.flow.detectors.gpu_counts import shares_work
+from xlamig.flow.detectors.gpu_counts import shares_work, wraps_for_gpus
 from xlamig.flow.detectors.mirrored import only_logs
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.frequency_guards import FrequencyGuards
@@ -40,7 +40,10 @@ class Narrowing:
         branches = (*node.body, *node.orelse)
         if shares_work(node.body):
             return place.within("condition", "shared-work")
-        logs = all(only_logs(part, place.scope) for part in branches)
+        others = [part for part in branches if not only_logs(part, place.scope)]
+        if others and all(map(wraps_for_gpus, others)):
+            return place.within("condition", "data-parallel")
+        logs = not others
         logs = logs and any(isinstance(part, ir.ExprStmt) for part in branches)
         return place.within("condition", "log") if logs else place.within("condition")
 

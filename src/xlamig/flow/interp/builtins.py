@@ -48,6 +48,8 @@ class Builtins:
         mode = args.get(1, "mode") if name == "open" else None
         if mode is not None and isinstance(mode.const, str) and mode.const.startswith(("w", "x")):
             return FOREIGN.replace(ref=OPEN_FILE)
+        if name == "slice":
+            return _slice(args.positional)
         plain = _RESULTS.get(name)
         return plain if plain is not None else self._call(name, first, args, node)
 
@@ -224,6 +226,12 @@ class Builtins:
         if callee.kind == "api" and callee.ref == "len":
             return AbstractValue("sequence", element=self._len(inner[0], node))
         return AbstractValue("sequence", element=TOP)
+
+
+def _slice(bounds: list[AbstractValue]) -> AbstractValue:
+    """Return what `slice(stop)` and `slice(start, stop, step)` make."""
+    ends = bounds if len(bounds) > 1 else [NONE, *bounds]
+    return AbstractValue("sequence", items=(*ends, NONE)[:3], trait=Mark.SLICE)
 
 
 def _rounds(thing: AbstractValue) -> Cause:

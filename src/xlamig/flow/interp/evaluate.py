@@ -38,6 +38,7 @@ from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import attribute_shape, real_dtype, sizes_of
 from xlamig.flow.interp.sizes import Sizes
+from xlamig.flow.interp.slices import index_of, indexes
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import signatures
@@ -60,7 +61,7 @@ class Evaluator:
         self._by_type: dict[type[ir.Node], Callable[[Any], AbstractValue]] = {
             ir.Name: self._name,
             ir.Attribute: self._attribute,
-            ir.Const: self._const,
+            ir.Const: lambda node: constant(node.value),
             ir.FString: self._fstring,
             ir.Call: lambda node: self.m.semantics.call_expression(node),
             ir.Subscript: self._subscript,
@@ -175,9 +176,6 @@ class Evaluator:
         known = name in table.names("attributes", "shape") or name in ("device", "dtype")
         return self._of_tensor(as_tensor(owner), name) if known else owner
 
-    def _const(self, node: ir.Const) -> AbstractValue:
-        return constant(node.value)
-
     def _fstring(self, node: ir.FString) -> AbstractValue:
         for part in node.parts:
             if not isinstance(part, str):
@@ -198,10 +196,11 @@ class Evaluator:
                 starred = True
                 thing = element_of(thing)
             found.append(thing)
+        if starred and node.kind == "tuple" and indexes(found):
+            return index_of(found)
         if starred or node.kind == "set":
-            return AbstractValue(
-                "sequence", element=join_all(found), trait=Mark.SET if node.kind == "set" else None
-            )
+            trait = Mark.SET if node.kind == "set" else None
+            return AbstractValue("sequence", element=join_all(found), trait=trait)
         return sequence(found) if found else AbstractValue("sequence", items=(), ref=node.start)
 
     def _dict(self, node: ir.Dict) -> AbstractValue:

@@ -8,6 +8,7 @@ from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
     FOREIGN,
     LIKELY,
+    MISSING,
     NUMBER,
     ON_HOST,
     POSSIBLE,
@@ -29,7 +30,7 @@ from xlamig.flow.interp.on_host import is_known
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
-from xlamig.flow.interp.slices import Slices
+from xlamig.flow.interp.slices import Slices, bounds_of, keeps_dimension, unpacked
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
@@ -46,7 +47,7 @@ class Indexing:
 
     def read(self, node: ir.Subscript, base: AbstractValue) -> AbstractValue:
         """Return the value of `base[index]`."""
-        base, index = self._parts(node, base)
+        node, base, index = self._parts(node, base)
         match base.kind:
             case "tensor":
                 return self._read_tensor(node, base, index)
@@ -73,13 +74,17 @@ class Indexing:
             self.reads.host(node.index[0], index[0], "number", "index")
         return self._entry(node, base, index[0].const) if base.kind in _UNKNOWN else TOP
 
-    def _parts(self, node: ir.Subscript, base: AbstractValue) -> tuple[AbstractValue, list[AbstractValue]]:
-        """Return what is indexed, a tensor if a mask indexes it, and the indices."""
+    def _parts(
+        self, node: ir.Subscript, base: AbstractValue
+    ) -> tuple[ir.Subscript, AbstractValue, list[AbstractValue]]:
+        """Return a subscript, what is indexed, a tensor if a mask indexes it, and the indices."""
         index = [as_compared(base, self.m.semantics.evaluate(part)) for part in node.index]
         prove_positions(self.m, node, base, index)
         if base.kind == "unknown" and has_mask(index):
             base = masked_base(base)
-        return base, index
+        if base.kind == "tensor":
+            node, index = unpacked(node, index)
+        return node, base, index
 
     def _value(self, node: ir.Subscript, base: AbstractValue, key: object) -> AbstractValue:
         """Return the value of a mapping under a key; a tensor kept there remembers it."""
@@ -145,10 +150,10 @@ class Indexing:
             return base.replace(sure=POSSIBLE) if table.name_like("python-entry").search(key) else base
         masked = self._costs(node, base, index, "read")
         scalar = takes_element(base, index, path_of(node.value), self.m.analysis.text)
-        kept = [isinstance(part, ir.Slice) or self._full(part) for part in node.index]
+        kept = list(map(keeps_dimension, node.index, index))
         if is_carried(base) and not any(kept):  # a part of a tuple that an earlier step returned
             return base
-        shape = () if scalar else indexed_shape(base.shape, node.index, index)
+        shape = () if scalar else indexed_shape(base.shape, index)
         result = base.replace(
             dtype="" if base.dtype == "int" and sum(kept) > 1 else base.dtype,  # rows are no numbers
             shape=shape,
@@ -162,10 +167,6 @@ class Indexing:
         )
         return self.sizes.picked(base, result, index, node)
 
-    @staticmethod
-    def _full(part: ir.Expr) -> bool:
-        return isinstance(part, ir.Const) and (part.value is None or part.value is ...)
-
     def write(
         self,
         target: ir.Subscript,
@@ -175,7 +176,7 @@ class Indexing:
         operator: str,
     ) -> None:
         """Record the write of a value to `base[index]`, and let the base hold it."""
-        base, index = self._parts(target, base)
+        target, base, index = self._parts(target, base)
         if base.kind == "tensor":
             if base.loose and isinstance(base.trait, Carried):  # a container of tensors
                 record_growth_of(self.m, thing, entry_name(target.value, base, index[0].const))
@@ -232,7 +233,7 @@ class Indexing:
         masked = False
         for part, value_at in zip(node.index, index, strict=True):
             found = as_mask(self.m, part, value_at)
-            if isinstance(part, ir.Slice):
+            if found.trait is Mark.SLICE:
                 masked |= self._slice(part, found, node, base, access)
             elif found.kind == "tensor" and found.dtype == "bool":
                 masked |= min(sureness(base), sureness(found)) > POSSIBLE
@@ -249,13 +250,15 @@ class Indexing:
         return masked
 
     def _slice(
-        self, part: ir.Slice, bounds: AbstractValue, node: ir.Subscript, base: AbstractValue, access: str
+        self, part: ir.Expr, bounds: AbstractValue, node: ir.Subscript, base: AbstractValue, access: str
     ) -> bool:
         dynamic = False
-        one_sided = any(isinstance(bound, ir.Const | None) for bound in (part.lower, part.upper))
-        self.slices.record(node, part, base, access)
-        for bound, found in zip((part.lower, part.upper), bounds.items or (), strict=False):
-            if bound is None:
+        if isinstance(part, ir.Slice):
+            self.slices.record(node, part, base, access)
+        ends = (bounds.items or ())[:2]
+        one_sided = any(end.kind == "none" or end.const is not MISSING for end in ends)
+        for bound, found in zip(bounds_of(part), ends, strict=False):
+            if found.kind == "none":
                 continue
             if found.kind == "tensor":
                 self._read_number(bound, found, base, "slice")

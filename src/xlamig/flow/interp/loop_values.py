@@ -44,6 +44,8 @@ class LoopValues:
         """Return the counter of a loop, marked as a number that changes."""
         if thing.kind == "sequence" and thing.items:
             return thing.replace(items=tuple(self.counted(item, loop) for item in thing.items))
+        if thing.kind == "sequence" and thing.trait is None and thing.element is not None:
+            return thing.replace(element=self.counted(thing.element, loop))
         if thing.trait is not Mark.COUNTER:
             return thing
         if self.m.first_pass:  # the loop's kind is not known yet

@@ -33,6 +33,7 @@ from xlamig.flow.interp.operand_checks import divides_complex
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import dtype_with_number, joined_dtype
 from xlamig.flow.interp.sizes import VARIED
+from xlamig.flow.interp.slices import index_of, indexes
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
 
@@ -143,6 +144,9 @@ class Operators:
     def _joined(op: str, left: AbstractValue, right: AbstractValue) -> AbstractValue:
         if op == "+" and left.items is not None and right.items is not None:
             return sequence((*left.items, *right.items))
+        parts = [part for side in (left, right) for part in side.items or (element_of(side),)]
+        if op == "+" and indexes(parts):
+            return index_of(parts)
         return joined(
             AbstractValue("sequence", element=join(element_of(left), element_of(right))), left, right
         )

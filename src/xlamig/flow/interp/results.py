@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from xlamig import ir
 from xlamig.flow.interp.arguments import Args, dtype_of
-from xlamig.flow.interp.domain import LIKELY, MISSING, NUMBER, AbstractValue, Mark
+from xlamig.flow.interp.domain import LIKELY, MISSING, NUMBER, TOP, AbstractValue, Mark
 from xlamig.flow.interp.domain.shapes import UNKNOWN, Dimension, Shape
 from xlamig.flow.interp.operands import Number, Operands
 from xlamig.flow.interp.reads import SIZES, keeps
@@ -138,18 +137,18 @@ def _number(value: AbstractValue) -> tuple[bool, Number]:
     return False, None
 
 
-def indexed_shape(shape: Shape, nodes: tuple[ir.Expr, ...], index: list[AbstractValue]) -> Shape:
+def indexed_shape(shape: Shape, index: list[AbstractValue]) -> Shape:
     """Return the shape of `x[index]`."""
     if shape is None:
         return None
     rest, found = list(shape), list[Dimension]()
-    for node, value in zip(nodes, index, strict=True):
+    for value in index:
         if value.kind == "none":
             found.append(1)
         elif not rest:
             return None
-        elif isinstance(node, ir.Slice):
-            whole = node.lower is None and node.upper is None and node.step is None
+        elif value.trait is Mark.SLICE:
+            whole = all(bound.kind == "none" for bound in value.items or (TOP,))
             size = rest.pop(0)
             found.append(size if whole else UNKNOWN)
         elif value.kind == "number":

@@ -1,14 +1,24 @@
-"""`x[:, -n:]` where the dimension may be shorter than `n`: Python and the CPU clamp the bound, XLA raises."""
+"""Slices of tensors: those that a tuple holds, and `x[:, -n:]` where the dimension may be shorter than `n`,
+where Python and the CPU clamp the bound and XLA raises."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 
 from xlamig import ir
 from xlamig.facts import NegativeSlice, Why
-from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue
+from xlamig.flow.interp.domain import (
+    FOREIGN,
+    LIKELY,
+    NUMBER,
+    POSSIBLE,
+    AbstractValue,
+    Mark,
+    element_of,
+    join_all,
+)
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
@@ -22,6 +32,47 @@ _NO_NAME = "<none>"  # of a tensor that a function does not use
 _MAX_CALLERS = 3  # of one another
 _SIZE = re.compile(r"\.shape\b|\.size\(|\blen\(|\bmin\(")
 _EMPTY = re.compile(r"None|[\w.]*\b(tensor|empty|zeros|new_empty|new_zeros)\((\[\]|\(?([^()]*, *)?0 *[,)]).*")
+
+
+def unpacked(node: ir.Subscript, index: list[AbstractValue]) -> tuple[ir.Subscript, list[AbstractValue]]:
+    """Return a subscript of a tensor and its indices: those in the tuple of `x[(slice(None), i)]`; lists pick
+    rows."""
+    part, value = node.index[0], index[0]
+    if len(index) > 1 or value.kind != "sequence" or value.trait is Mark.SLICE:
+        return node, index
+    written = part.elements if isinstance(part, ir.Sequence) and part.kind == "tuple" else ()
+    items = value.items or ()
+    if value.trait is Mark.INDEX:
+        items = (FOREIGN, element_of(value))  # any number of dimensions
+    elif not written and not indexes(items):
+        return node, index
+    nodes = written if len(written) == len(items) else (part,) * len(items)
+    return ir.Subscript(node.start, node.end, node.value, nodes), list(items)
+
+
+def indexes(parts: Sequence[AbstractValue]) -> bool:
+    """Return whether a tuple of these parts indexes a tensor: a slice is among them."""
+    return any(part.trait is Mark.SLICE for part in parts)
+
+
+def index_of(parts: Sequence[AbstractValue]) -> AbstractValue:
+    """Return the value of a tuple of which it is not known how many positions and slices it holds."""
+    bounds = [
+        bound for part in parts for bound in (part.items or () if part.trait is Mark.SLICE else (part,))
+    ]
+    numbers = [bound for bound in bounds if bound.kind == "number"]
+    return AbstractValue("sequence", element=join_all(numbers, empty=NUMBER), trait=Mark.INDEX)
+
+
+def keeps_dimension(part: ir.Expr, value: AbstractValue) -> bool:
+    """Return whether an index keeps its dimension, or adds one."""
+    return value.trait is Mark.SLICE or (isinstance(part, ir.Const) and part.value in (None, ...))
+
+
+def bounds_of(part: ir.Expr) -> tuple[ir.Expr, ir.Expr]:
+    """Return the expressions of the start and the end of a slice: `slice(i, j)` stands for both."""
+    lower, upper = (part.lower, part.upper) if isinstance(part, ir.Slice) else (part, part)
+    return lower or part, upper or part
 
 
 class Slices:

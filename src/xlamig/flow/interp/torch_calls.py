@@ -166,8 +166,8 @@ class TorchCalls:
                     trait=Clock(m.device_op_count, m.waiting, m.wait_count),
                     ref=Made(node, m.statement, name),
                 )
-            case "chain":
-                return join_parameters(args.positional)
+            case "chain" | "product":
+                return join_parameters(args.positional) if word == "chain" else self._product(args)
             case "compiled":
                 return first.replace(trait=Mark.COMPILED) if first.kind in ("function", "module") else first
             case "random" if name.startswith("numpy.") and is_array(name, args):
@@ -180,6 +180,13 @@ class TorchCalls:
                     "mapping", fields=None if of_lists else {}, element=_EMPTY if of_lists else None
                 )
         return TOP
+
+    def _product(self, args: Args) -> AbstractValue:
+        """Return what `itertools.product` gives: tuples of an element of each."""
+        each = [self.m.semantics.iterate(thing) for thing in args.positional]
+        if args.partial or args.keywords:
+            return AbstractValue("sequence", element=AbstractValue("sequence", element=join_all(each)))
+        return AbstractValue("sequence", element=sequence(each))
 
     def _module(self, name: str, node: ir.Call) -> AbstractValue:
         if not name.startswith("torch.nn."):

@@ -33,6 +33,7 @@ class Mark(Enum):
     # sequences
     APPENDED = "appended"  # something was appended to it
     GROWS = "grows"  # it is longer after every iteration
+    INDEX = "index"  # positions and slices of a tensor's dimensions, of unknown number
     PADDING = "padding"  # as long as what is missing to a length
     RANGE = "range"
     RING = "ring"  # cleared, or bounded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .said import STEP, said
+from .said import STEP, facts, said
 
 PICKS = """
 class Loss(nn.Module):
@@ -65,3 +65,53 @@ def test_a_wrapper_with_its_own_forward_runs_that() -> None:
 )
 def test_runs_the_module_that_a_wrapper_was_given(classes: str, wrapped: str) -> None:
     assert selections(classes, wrapped) == ["dynamic-shape mask-read: pred[target > 0]"]
+
+
+HANDED = """
+from apex import amp
+from wrapping import wrap
+
+class Net(nn.Module):
+    def longest(self, x):
+        return torch.max(x).item()
+
+def run(loader, flag):
+    device = torch_xla.device()
+    model = Net().to(device)
+    other = nn.Linear(2, 2).to(device)
+    optimizer = torch.optim.SGD(other.parameters(), lr=0.1)
+    WRAPPED
+    for x in loader:
+        x = x.to(device)
+        loss = other(x) / model.longest(x)
+        loss.backward()
+        optimizer.step()
+        torch_xla.sync()
+
+run([torch.ones(2, 8)], True)
+"""
+
+
+def frequencies(line: str) -> set[str]:
+    """Return how often the method of a module runs that an unknown function may give back."""
+    return {fact.frequency for fact in facts(HANDED.replace("WRAPPED", line)) if fact.kind == "host-read"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "model, optimizer = amp.initialize(model, optimizer, opt_level='O2')",
+        "if flag: model, optimizer = amp.initialize(model, optimizer)",
+        "model = wrap(model)",
+        "model = wrap(module=model, rank=0)",
+    ],
+)
+def test_runs_the_module_that_an_unknown_function_hands_back(line: str) -> None:
+    assert frequencies(line) == {"step"}
+
+
+@pytest.mark.parametrize(
+    "line", ["model = wrap(other)", "model, optimizer = wrap(optimizer, None)", "model = wrap()"]
+)
+def test_knows_nothing_of_what_gets_another_name(line: str) -> None:
+    assert "step" not in frequencies(line)

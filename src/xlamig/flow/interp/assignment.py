@@ -18,6 +18,8 @@ from xlamig.flow.model.kinds import is_optimizer_name
 from xlamig.flow.model.overwritten import is_overwritten
 from xlamig.flow.model.scopes import path_of
 
+_HANDED_BACK = ("module", "optimizer", "scheduler")
+
 
 class Assignment:
     def __init__(self, state: State, moves: Moves, opaque: OpaqueCalls) -> None:
@@ -28,6 +30,7 @@ class Assignment:
         """Assign a value to a target; `value` is the expression that it comes from."""
         if thing.kind == "unknown":
             thing = self.opaque.assigned(target, thing)
+            thing = self._handed_back(target, value) or thing
             if thing.kind == "unknown" and is_optimizer_name(path_of(target).rpartition(".")[2]):
                 thing = made_of_parameters(self.m, self.moves, value) or thing
         elif thing.kind == "tensor" and thing.loose and is_moved_model(target, value):
@@ -43,10 +46,22 @@ class Assignment:
                 self.m.semantics.store(target, thing, value)
             case ir.Sequence(elements=elements):
                 items = self.m.semantics.unpack(thing, len(elements))
+                call = value if thing.kind == "unknown" and isinstance(value, ir.Call) else None
                 for part, item in zip(elements, items, strict=True):
-                    self.assign(part, item)
+                    self.assign(part, self._handed_back(part, call) or item)
             case ir.Starred(value=inner):
                 self.assign(inner, AbstractValue("sequence", element=element_of(thing)))
+
+    def _handed_back(self, target: ir.Expr, value: ir.Expr | None) -> AbstractValue | None:
+        """Return the module or optimizer that an unknown function takes and gives back under the same name:
+        `model, optimizer = amp.initialize(model, optimizer)`; None for anything else."""
+        path = path_of(target)
+        for arg in value.args if path and isinstance(value, ir.Call) else ():
+            if path_of(arg.value) == path:
+                given = self.m.semantics.evaluate(arg.value)
+                if given.kind in _HANDED_BACK:
+                    return given.replace(sure=min(given.sure, LIKELY))
+        return None
 
     def _assign_name(self, name: str, thing: AbstractValue) -> None:
         if self.m.frame.scope.outer_names.get(name) == "global":

@@ -194,3 +194,26 @@ def test_the_arms_of_a_choice_have_its_guards() -> None:
 def test_an_argument_of_an_unknown_function_is_likely_only() -> None:
     (choice,) = facts_in("f(device='cuda')", DeviceChoice)
     assert choice.confidence == "likely"
+
+
+PARSER = "import torch\np.add_argument('--device', default='cuda')\nargs = p.parse_args()\n"
+ASKED = "device = 'cuda:0' if torch.cuda.is_available() and args.device == 'cuda' else 'cpu'\n"
+
+
+@pytest.mark.parametrize(
+    ("uses", "reported"),
+    [
+        (ASKED, False),
+        (ASKED * 2, False),
+        (f"if args.device != 'cpu' and torch.cuda.is_available():\n    {ASKED}", False),
+        (f"{ASKED}model.to(args.device)\n", True),
+        (f"{ASKED}if args.device == 'cuda':\n    model.cuda()\n", True),
+        ("if torch.cuda.is_available() and start(args.device):\n    pass\n", True),
+        ("if torch.cuda.is_available() or args.device == 'cuda':\n    pass\n", True),
+        ("main(args)\n", True),
+    ],
+)
+def test_a_default_that_is_only_compared_beside_is_available_reaches_no_tensor(
+    uses: str, reported: bool
+) -> None:
+    assert ("option cuda" in devices(PARSER + uses)) is reported

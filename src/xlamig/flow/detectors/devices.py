@@ -10,6 +10,7 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact, Why
 from xlamig.findings import Confidence
+from xlamig.flow.detectors.asked_options import is_only_asked, option_of
 from xlamig.flow.detectors.device_maps import is_gpu_number, whole_model_devices
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.ranks import is_rank
@@ -143,9 +144,9 @@ class Devices:
             for a in node.args
             if a.keyword in (None, "dest")
         )
-        for arg in node.args:
-            if named and arg.keyword == "default":
-                yield from self.literal(arg.value, "option", place)
+        default = next((arg.value for arg in node.args if named and arg.keyword == "default"), None)
+        if default is not None and not is_only_asked(self.analysis.module, option_of(node)):
+            yield from self.literal(default, "option", place)
 
     def _moved_to(self, node: ir.Call, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:
         if not isinstance(value, ir.Const) or type(value.value) is not int:

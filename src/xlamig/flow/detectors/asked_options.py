@@ -1,0 +1,47 @@
+"""Find options that a module only compares where CUDA is available: their defaults reach no tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlamig import ir
+from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
+
+
+def is_only_asked(module: ir.Module, name: str) -> bool:
+    """Return whether a module reads an option, `args.name`, and only in tests such as
+    `torch.cuda.is_available() and args.name == "cuda"`."""
+    reads = {node.start for node in ir.walk(module) if _reads(node, name)}
+    asked = {node.start for test in ir.walk(module) for node in _asked(test) if _reads(node, name)}
+    return bool(reads) and reads == asked
+
+
+def option_of(call: ir.Call) -> str:
+    """Return the name under which a parser keeps an option; "" where that is not written out."""
+    dest = next((arg.value for arg in call.args if arg.keyword == "dest"), None)
+    flags = [arg.value for arg in call.args if arg.keyword is None]
+    given = [dest] if dest is not None else flags
+    texts = [node.value for node in given if isinstance(node, ir.Const) and isinstance(node.value, str)]
+    long = next((text for text in texts if text.startswith("--")), texts[0] if texts else "")
+    return long.lstrip("-").replace("-", "_")
+
+
+def _asked(test: ir.Node) -> Iterator[ir.Node]:
+    """Yield what comparisons beside `torch.cuda.is_available()` hold."""
+    if isinstance(test, ir.Bool) and test.op == "and" and any(map(_is_cuda_test, test.values)):
+        for value in test.values:
+            if isinstance(value, ir.Compare):
+                yield from ir.walk(value)
+
+
+def _is_cuda_test(node: ir.Expr) -> bool:
+    return isinstance(node, ir.Call) and path_of(node.func).endswith("cuda.is_available")
+
+
+def _reads(node: ir.Node, name: str) -> bool:
+    return (
+        isinstance(node, ir.Attribute)
+        and node.attr == name
+        and table.name_like("settings").search(path_of(node.value).rpartition(".")[2]) is not None
+    )

@@ -124,14 +124,30 @@ def test_counts_what_a_registry_holds_under_a_name_that_nothing_asks_for(tmp_pat
             [8],
         ),
         ({"net.py": NET + "class Wide(Net):\n    build = build\n    build(1)\nWide()\n"}, [8]),
-        ({"setup.py": "from setuptools import setup\nsetup()\n"}, [6, 8]),
-        ({"setup.cfg": "[metadata]\nname = net\n"}, [6, 8]),
-        ({"pyproject.toml": "[build-system]\nrequires = ['hatchling']\n"}, [6, 8]),
+        ({"setup.py": "from setuptools import setup\nsetup(name='net', author='A')\n"}, [6, 8]),
+        ({"setup.py": "from setuptools import setup\nsetup(**told())\n"}, [6, 8]),
+        ({"setup.cfg": "[metadata]\nname = net\nlong_description = file: README.md\n"}, [6, 8]),
+        ({"setup.py": "setup()\n", "setup.cfg": "[metadata]\nlicense = MIT\n"}, [6, 8]),
+        ({"pyproject.toml": "[build-system]\n[project]\nreadme = 'README.md'\n"}, [6, 8]),
         ({"train.py": "from net import Net\n"}, [6, 8]),  # no script
     ],
 )
 def test_lists_what_something_may_run(tmp_path: Path, files: dict[str, str], expected: list[int]) -> None:
     assert rows(check(tmp_path, files)) == expected
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"setup.py": "from setuptools import setup\nsetup(name='net', install_requires=['x'])\n"},
+        {"setup.cfg": "[metadata]\nname = net\n"},
+        {"pyproject.toml": "[project]\nname = 'net'\n[tool.setuptools]\n"},
+    ],
+)
+def test_a_build_file_without_a_word_for_others_is_for_the_projects_scripts(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
+    assert rows(check(tmp_path, files)) == []
 
 
 LIGHTNING = """import lightning.pytorch as pl

@@ -115,7 +115,7 @@ def test_counts_the_findings_in_a_module_that_no_script_imports(here: Path) -> N
 @pytest.mark.parametrize(
     "more",
     [
-        {"setup.py": ""},  # others may import any module
+        {"setup.py": "setup(author='A')\n"},  # others may import any module
         {"train.py": SCRIPT.replace("model\nif", "model, old\nif")},
         {"net/model.py": CUDA + "    from net import old\n"},
         {"config.yaml": "_target_: net.old.f\n"},
@@ -141,7 +141,8 @@ def test_lists_a_module_that_may_be_imported(here: Path, more: dict[str, str]) -
         ("nets/old.py", MADE + "f()\n", {}, True),
         ("nets/old.py", MADE + 'if __name__ == "__main__":\n    f()\n', {}, True),
         ("nets/old.py", MADE, {"a.yaml": "target: nets.old.f\n"}, True),
-        ("nets/old.py", MADE, {"setup.py": "setup()\n"}, True),
+        ("nets/old.py", MADE, {"setup.py": "setup(url='https://nets')\n"}, True),
+        ("nets/old.py", MADE, {"setup.py": "setup(name='nets', packages=['nets'])\n"}, False),
         ("lib/nets/old.py", MADE, {"lib/nets/new.py": CUDA, "lib/run.py": "import nets.new\n"}, False),
         ("lib/nets/old.py", MADE, {"lib/nets/new.py": CUDA, "run/a.py": "import nets.new, nets.old\n"}, True),
         ("old.py", MADE, {}, True),

@@ -10,7 +10,7 @@ from xlamig.engine.cache import Cache, digest
 from xlamig.engine.packed import Packed
 from xlamig.engine.source import Source
 from xlamig.engine.switches import texts_beside
-from xlamig.engine.unused import is_installed, is_script, project_folders
+from xlamig.engine.unused import is_installed, is_script, published_folders
 from xlamig.flow import ProjectIndex
 from xlamig.flow.model.mentions import Conditions, Mentions
 from xlamig.flow.model.outcomes import State, outcome
@@ -48,7 +48,7 @@ def unreached_scopes(
         return NONE_UNREACHED
     others = [s.source.text for s in every if not (s.loaded and s.loaded.interface)]
     texts = [*others, *texts_beside(every)]
-    projects = project_folders(every)
+    projects = published_folders(every)
     files = [(source.file.name, source.module, *_seals(source)) for source in python]
     key = digest("unreached", files, texts, sorted(beside), sorted(projects), sorted(switches.items()))
     found: Unreached | None = cache.get_many([key]).get(key)

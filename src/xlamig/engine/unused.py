@@ -24,6 +24,13 @@ _BUILDS: Mapping[str, re.Pattern[str]] = {
 }
 """Files in the folder of a project that can be installed, and what they say then, not for tools alone."""
 
+_TELLS = re.compile(
+    r"\b(?:authors?|author_email|classifiers|homepage|licen[cs]e|long_description|maintainers?|project_urls|readme"
+    r"|repository|urls?)\b[\"']?\s*[=:]|^\[project\.urls\]|\*\*\w",
+    re.MULTILINE,
+)
+"""The words by which a build file tells others who wrote a package, and where it comes from."""
+
 _DEFINES = re.compile(r"^(?:async )?(?:def|class) ", re.MULTILINE)
 _RUNS = re.compile(r"^(?:[\w.]+\(|for |while |with )", re.MULTILINE)  # at the top of a file
 _WORD = re.compile(r"\w+")
@@ -40,7 +47,7 @@ def unused_files(sources: Iterable[Source], index: ProjectIndex, beside: Collect
     copied = copies({source.file.name for source in every}, projects, {source.file.name for source in python})
     rest = [source for source in python if source.file.name not in copied]
     texts = [source.source.text for source in every if source.source.kind not in (None, "native")]
-    unreached = frozenset(_unreached_modules(rest, index, projects, texts))
+    unreached = frozenset(_unreached_modules(rest, index, published_folders(every), texts))
     return copied | unreached | frozenset(_of_documentation(every))
 
 
@@ -151,6 +158,15 @@ def _only_defines(text: str) -> bool:
 def project_folders(sources: Iterable[Source]) -> Collection[str]:
     """Return the folders that can be installed."""
     return {_folder(s.file.name) for s in sources if _builds(PurePosixPath(s.file.name).name, s.source.text)}
+
+
+def published_folders(sources: Iterable[Source]) -> Collection[str]:
+    """Return the folders that can be installed and tell others about their package. A build file without a
+    word for others is there for who runs the project's own scripts: `pip install -e .`"""
+    sources = list(sources)
+    folders = project_folders(sources)
+    builds = [source for source in sources if PurePosixPath(source.file.name).name in _BUILDS]
+    return {f for s in builds if (f := _folder(s.file.name)) in folders and _TELLS.search(s.source.text)}
 
 
 def _builds(name: str, text: str) -> bool:

@@ -46,6 +46,10 @@ def fixed(tail: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *select: str
         "        total += loss.detach()\n",
         "        count = 1\n        optimizer.zero_grad(set_to_none=True)\n",
         f"{EMA}        sched.step()\n        total += loss.detach()\n",
+        "        if ema is not None:\n            ema.update(model)\n",
+        "        if sched.warm:\n            ema.update(model)\n",
+        "        if count % 10 == 0 and loader:\n            teacher.load_state_dict(model.state_dict())\n",
+        "        if sched is not None:\n            count = 1\n        else:\n            ema.update(model)\n",
     ],
 )
 def test_the_boundary_stands_below_what_belongs_to_the_step(
@@ -59,7 +63,11 @@ def test_the_boundary_stands_below_what_belongs_to_the_step(
     "tail",
     [
         "        print(loss.item())\n        sched.step()\n",
-        "        if flag:\n            sched.step()\n",
+        "        if loss > 1:\n            ema.update(model)\n",
+        "        if sched is not None:\n            ema.update(model)\n            print(loss.item())\n",
+        "        if sched is not None:\n            ema.update(model)\n            continue\n",
+        "        if sched is not None:\n            count = 1\n",
+        "        bad = loss > 1\n        if bad:\n            ema.update(model)\n",
         "        history.append(float(loss))\n",
         "        name = 'x'\n",
     ],

@@ -62,17 +62,17 @@ def _where_gradients_pass(loop: Loop, down: list[tuple[ir.Block, ir.Stmt]]) -> i
             return found
         level -= 1
         found = down[level][1]
-        if not isinstance(found, ir.If) or not _is_setting(found.test, changing):
+        if not isinstance(found, ir.If) or not is_setting(found.test, changing):
             return None
 
 
-def _is_setting(test: ir.Expr, changing: set[str]) -> bool:
+def is_setting(test: ir.Expr, changing: set[str]) -> bool:
     """`use_amp`, `not args.manual`: what it asks is the same in every iteration."""
     match test:
         case ir.Unary(op="not", operand=operand):
-            return _is_setting(operand, changing)
+            return is_setting(operand, changing)
         case ir.Bool(values=values):
-            return all(_is_setting(value, changing) for value in values)
+            return all(is_setting(value, changing) for value in values)
         case ir.Name(id=name):
             return name not in changing
         case ir.Attribute():
@@ -142,3 +142,9 @@ def _backward_of(statement: ir.Stmt) -> list[ir.Node]:
 
 def is_backward(node: ir.Node) -> bool:
     return isinstance(node, ir.Call) and isinstance(node.func, ir.Attribute) and node.func.attr == "backward"
+
+
+def has_event(module: ir.Module, statement: ir.Stmt) -> bool:
+    """Return whether a statement computes gradients or steps an optimizer."""
+    nodes = own_nodes((statement,))
+    return any(is_backward(n) or (isinstance(n, ir.ExprStmt) and is_update(module, n.value)) for n in nodes)

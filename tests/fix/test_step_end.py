@@ -49,7 +49,7 @@ def fixed(tail: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *select: str
         "        if ema is not None:\n            ema.update(model)\n",
         "        if sched.warm:\n            ema.update(model)\n",
         "        if count % 10 == 0 and loader:\n            teacher.load_state_dict(model.state_dict())\n",
-        "        if sched is not None:\n            count = 1\n        else:\n            ema.update(model)\n",
+        "        if sched is not None:\n            n = 1\n        else:\n            ema.update(model)\n",
     ],
 )
 def test_the_boundary_stands_below_what_belongs_to_the_step(

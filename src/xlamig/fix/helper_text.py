@@ -172,6 +172,67 @@ def run_padded(
     return rows.transpose(0, 1) if batch_first else rows, states if is_lstm else states[0]
 
 
+def update_on_host(optimizer: Any) -> Any:
+    """A class of optimizer that updates XLA parameters on copies on the host, where its state stays.
+
+    This is for small models, and optimizers that read values or choose elements in every update: the
+    device runs the closure alone. For other parameters it is the optimizer as it was.
+    """
+
+    def to_host(value):
+        if type(value) is list:
+            return [to_host(item) for item in value]
+        return value.cpu() if isinstance(value, torch.Tensor) else value
+
+    class OnHost(optimizer):
+        def step(self, closure=None):
+            lists = [group["params"] for group in self.param_groups]
+            device = [parameter for parameters in lists for parameter in parameters]
+            if not any(parameter.device.type == "xla" for parameter in device):
+                return super().step() if closure is None else super().step(closure)
+            import torch_xla
+
+            def hold(new, old):
+                rest = iter(new)
+                for parameters in lists:
+                    parameters[:] = [next(rest) for _ in parameters]
+                for one, other in zip(new, old):
+                    if other in self.state:
+                        self.state[one] = self.state.pop(other)
+
+            def copy(new, old, gradients=False):
+                torch_xla.sync()  # one execution computes all that is copied
+                with torch.no_grad():
+                    for one, other in zip(new, old):
+                        one.copy_(other)
+                        if gradients:
+                            one.grad = to_host(other.grad)
+
+            def evaluate():
+                copy(device, host)
+                hold(device, host)
+                with torch.enable_grad():
+                    loss = closure()
+                copy(host, device, gradients=True)
+                hold(host, device)
+                return to_host(loss)
+
+            host = [torch.empty(one.shape, dtype=one.dtype) for one in device]
+            copy(host, device, gradients=True)
+            hold(host, device)
+            for state in self.state.values():  # which a checkpoint puts on the device
+                state.update({{key: to_host(value) for key, value in state.items()}})
+            try:
+                loss = super().step() if closure is None else super().step(evaluate)
+            finally:
+                hold(device, host)
+            copy(device, host)
+            return loss.to(device[0].device) if isinstance(loss, torch.Tensor) else loss
+
+    OnHost.__name__ = OnHost.__qualname__ = optimizer.__name__
+    return OnHost
+
+
 def _for_each_tensor(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     if isinstance(value, torch.Tensor):
         return change(value)

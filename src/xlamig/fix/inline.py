@@ -23,6 +23,7 @@ _PARAMETERS = {
     helpers.HOST: "function",
     helpers.PADDED: "rnn, x, lengths, batch_first=False, state=None",
     helpers.SEED: "seed",
+    helpers.UPDATES: "optimizer",
     helpers.WAIT: "device=None",
 }
 _BODIES = {

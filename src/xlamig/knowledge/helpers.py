@@ -10,6 +10,7 @@ COUNT = "device_count"
 HOST = "run_on_host"
 PADDED = "run_padded"
 SEED = "seed_xla"
+UPDATES = "update_on_host"
 WAIT = "wait_for_device"
 
 _MEANINGS = {
@@ -19,7 +20,7 @@ _MEANINGS = {
     SEED: "torch_xla.manual_seed",
     WAIT: "torch_xla.sync.wait",
 }
-FUNCTIONS = (*_MEANINGS, AVAILABLE, COUNT, HOST, PADDED)
+FUNCTIONS = (*_MEANINGS, AVAILABLE, COUNT, HOST, PADDED, UPDATES)
 
 DOCSTRINGS = {
     DEVICE: "Return CUDA's device, or XLA's on a TPU host or with PJRT_DEVICE set, or else the CPU.",
@@ -30,6 +31,7 @@ DOCSTRINGS = {
     HOST: "Run a function on the host where it is given XLA tensors, and return its results to the device.",
     PADDED: "Run an RNN on a padded batch as on its packed sequences, which XLA does not have.",
     SEED: "Seed XLA's generator, which `torch.manual_seed` leaves alone.",
+    UPDATES: "Return a class of optimizer that updates XLA parameters on copies on the host.",
     WAIT: "Wait until the device has finished, as `torch.cuda.synchronize` does for CUDA.",
 }
 """The comment of a script that cannot import a helper, above the functions it defines itself."""

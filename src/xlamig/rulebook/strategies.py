@@ -144,6 +144,9 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "use-helper": StrategyInfo(
             "calls {function} of the helper instead", {"function": _TEXT}, (("function",),)
         ),
+        "wrap-callee": StrategyInfo(
+            "passes what is called through `{function}` of the helper", {"function": _TEXT}, (("function",),)
+        ),
         "xm-barrier": StrategyInfo("adds `barrier=True` to `xm.optimizer_step`"),
     }
 )

@@ -55,6 +55,7 @@ from xlamig.fix.strategies.tensor_exponent import tensor_exponent
 from xlamig.fix.strategies.tensor_index import tensor_index
 from xlamig.fix.strategies.tensor_type import tensor_type
 from xlamig.fix.strategies.use_helper import use_helper
+from xlamig.fix.strategies.wrap_callee import wrap_callee
 from xlamig.rulebook.strategies import check_registered
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
@@ -113,6 +114,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "tensor-index": tensor_index,
         "tensor-type": tensor_type,
         "use-helper": use_helper,
+        "wrap-callee": wrap_callee,
         "xm-barrier": xm_barrier,
     }
 )

@@ -1,4 +1,4 @@
-"""What is called is given to a function of the helper first: `helper(torch.optim.LBFGS)(parameters)`."""
+"""A call calls what a function of the helper makes of its callee: `helper(torch.optim.LBFGS)(parameters)`."""
 
 from __future__ import annotations
 

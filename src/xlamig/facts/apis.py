@@ -120,9 +120,11 @@ class Kernel(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch(Fact):
-    """A process group backend is named outside the call itself: an option or a default."""
+    """A process group backend is named outside the call itself: an option or a default; or `option` is for
+    the rank of a process, which a launcher has to pass."""
 
     kind: ClassVar[str] = "launch"
 
     backend: str
     via: Literal["option", "default", "setting"]
+    option: str = ""

@@ -16,6 +16,7 @@ from xlamig.flow.detectors.devices import Devices
 from xlamig.flow.detectors.flags import Flags
 from xlamig.flow.detectors.gpu_counts import GpuCounts
 from xlamig.flow.detectors.half import HalfPrecision
+from xlamig.flow.detectors.launch_options import LaunchOptions
 from xlamig.flow.detectors.narrowing import Narrowing
 from xlamig.flow.detectors.no_device import NoDevice
 from xlamig.flow.detectors.parts import owner_of
@@ -57,6 +58,7 @@ class Expressions:
         self.half = HalfPrecision(analysis)
         self.no_device = NoDevice(analysis)
         self.backends = Backends(analysis)
+        self.launch_options = LaunchOptions(analysis)
         self.packages = Packages(analysis)
         self.variables = Variables(analysis)
         self.facts: list[Fact] = []
@@ -107,6 +109,7 @@ class Expressions:
             self.add(self.branches.option(node, place))
             self.add(self.flags.in_call(node, place))
             self.add(self.backends.in_call(node, dotted, place))
+            self.add(self.launch_options.in_call(node, place))
             self.add(self.variables.in_call(node, dotted, place))
         if dotted is not None:
             self.add(self.selections.accelerator(node, dotted, place))

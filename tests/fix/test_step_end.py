@@ -47,6 +47,8 @@ def fixed(tail: str, folder: Path, monkeypatch: pytest.MonkeyPatch, *select: str
         "        count = 1\n        optimizer.zero_grad(set_to_none=True)\n",
         f"{EMA}        sched.step()\n        total += loss.detach()\n",
         "        if ema is not None:\n            ema.update(model)\n",
+        "        model.soft_update()\n",
+        "        teacher.ema.update(model)\n",
         "        if sched.warm:\n            ema.update(model)\n",
         "        if count % 10 == 0 and loader:\n            teacher.load_state_dict(model.state_dict())\n",
         "        if sched is not None:\n            n = 1\n        else:\n            ema.update(model)\n",

@@ -13,7 +13,7 @@ from xlamig.fix.scopes import block_of, dotted_name, path_to
 
 _WAIT = re.compile(r"(?:\w+\.)*cuda\.synchronize\(")
 _BELONGS = re.compile(
-    r"\b\w*(?:ema|swa|sched|scaler|warmup|averag|teacher|target|momentum|polyak|soft_update|lr)\w*(?:\.\w+)*\.?"
+    r"(?:\w+\.)*\w*(?:ema|swa|sched|scaler|warmup|averag|teacher|target|momentum|polyak|soft_update|lr)\w*(?:\.\w+)*\.?"
     r"(?:step|update|update_parameters|soft_update|momentum_update|__call__)?\(",
     re.IGNORECASE,
 )

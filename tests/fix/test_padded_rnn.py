@@ -62,6 +62,15 @@ def rewritten(body: str, made: str = LSTM) -> list[str]:
             "_, (h, c) = run_padded(self.lstm, x, lengths, batch_first=True)",
         ),
         (
+            f"""
+            {PACK}(x, lengths, True)
+            p, _ = self.lstm(p)
+            x, _ = nn.utils.rnn.pad_packed_sequence(p, True)
+            return x
+            """,
+            "x, _ = run_padded(self.lstm, x, lengths, batch_first=True)",
+        ),
+        (
             """
             x = nn.utils.rnn.pack_padded_sequence(x, lengths, True)
             x, h = self.lstm(x)
@@ -100,6 +109,8 @@ def test_another_module_keeps_its_sequences(made: str) -> None:
         "y, _ = nn.utils.rnn.pad_packed_sequence(out, batch_first=True)\nreturn y",
         f"{PACK}(x, lengths)\nout, h = self.lstm(p)\n"
         "y, _ = nn.utils.rnn.pad_packed_sequence(out, padding_value=-1)\nreturn y",
+        f"{PACK}(x, lengths)\np, h = self.lstm(p)\nz = p.data\n"
+        "y, _ = nn.utils.rnn.pad_packed_sequence(p)\nreturn y",
         f"{PACK}(x, lengths)\nout, h = self.lstm(p)\nz = out.data\n"
         "y, _ = nn.utils.rnn.pad_packed_sequence(out)\nreturn y",
     ],

@@ -49,7 +49,9 @@ def padded_rnn(fact: Fact, options: Options, context: FixContext) -> Draft | Non
     if not _makes_an_rnn(path, run.call.func):
         raise FixDeclined(f"`{context.text_of(run.call.func)}` is not seen to be an RNN of torch")
     rest = block[next(i for i, s in enumerate(block) if s is run.statement) + 1 :]
-    unpack = _unpacking(run.out.id, rest, owner)
+    held = {name for name in names_bound(statement) if statement is not run.statement}
+    uses = 4 if run.out.id in held else 2
+    unpack = _unpacking(run.out.id, uses, rest, owner)
     if unpack is None and _count(owner, run.out.id) > 1 and run.out.id != "_":
         raise FixDeclined(f"`{run.out.id}` is not unpacked below")
     first = context.text_of(given["batch_first"]) if "batch_first" in given else "False"
@@ -136,8 +138,9 @@ def _is_rnn(value: ir.Expr) -> bool:
     return known and all(arg.keyword != "proj_size" for arg in args)
 
 
-def _unpacking(out: str, rest: ir.Block, owner: ir.Node) -> ir.Assign | None:
-    """Return the statement that unpacks `out`, if nothing else uses it or the lengths that it returns."""
+def _unpacking(out: str, uses: int, rest: ir.Block, owner: ir.Node) -> ir.Assign | None:
+    """Return the statement that unpacks `out`, if nothing else uses it or the lengths that it returns: the
+    function mentions `out` `uses` times."""
     for statement in rest:
         if out not in names_read(statement):
             continue
@@ -155,7 +158,7 @@ def _unpacking(out: str, rest: ir.Block, owner: ir.Node) -> ir.Assign | None:
                 return None
         match call:
             case ir.Call(func=func, args=(ir.Arg(value=ir.Name(id=given)), *_)) if given == out:
-                alone = new == out or _count(owner, out) == 2
+                alone = new == out or _count(owner, out) == uses
                 known = last_name(func) == "pad_packed_sequence"
                 return statement if known and alone and apart else None
         return None

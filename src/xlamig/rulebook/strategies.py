@@ -96,6 +96,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
             {"functions": _LIST, "modules": _LIST},
             (("functions", "modules"),),
         ),
+        "masked-rows": StrategyInfo("keeps all rows, with zeros outside of the mask, for sums"),
         "masked-sum": StrategyInfo("multiplies by the mask, or counts it, instead of selecting"),
         "move-first": StrategyInfo("moves the module above the construction of the optimizer"),
         "move-to-device": StrategyInfo("moves the tensor where its name gets it, or where it is passed"),

@@ -35,6 +35,7 @@ from xlamig.fix.strategies.lazy_log import lazy_log
 from xlamig.fix.strategies.masked_count import masked_count
 from xlamig.fix.strategies.masked_fill import masked_fill
 from xlamig.fix.strategies.masked_loss import masked_loss
+from xlamig.fix.strategies.masked_rows import masked_rows
 from xlamig.fix.strategies.masked_sum import masked_sum
 from xlamig.fix.strategies.module_moves import keep_parameters, move_first
 from xlamig.fix.strategies.move_to_device import move_to_device
@@ -92,6 +93,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "masked-count": masked_count,
         "masked-fill": masked_fill,
         "masked-loss": masked_loss,
+        "masked-rows": masked_rows,
         "masked-sum": masked_sum,
         "move-first": move_first,
         "move-to-device": move_to_device,

@@ -9,8 +9,10 @@ from xlamig import ir
 from xlamig.facts import Span
 from xlamig.fix.names import names_bound, names_read
 from xlamig.fix.scopes import bindings, path_to
+from xlamig.knowledge import helpers
 
 Loop = ir.For | ir.While
+BOUNDARIES = {helpers.BOUNDARY, "sync", "mark_step"}  # the last names of calls that end a step
 OWN_BODIES = (ir.FunctionDef, ir.ClassDef, ir.Lambda)
 _SCHEDULER = re.compile(r"sched|warmup|plateau|(?:^|_)lr_", re.IGNORECASE)
 _SCHEDULES = re.compile(r"Scheduler|LR$|Plateau|Warm")

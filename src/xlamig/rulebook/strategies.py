@@ -55,6 +55,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
             "chooses a device below the imports, and moves models, inputs and targets there"
         ),
         "all-rows": StrategyInfo("computes the rows that are missing as well, and chooses by the mask"),
+        "boundary-above-read": StrategyInfo("ends the step above the read, below the update"),
         "copy-from-device": StrategyInfo("moves the source to the tensor's device before it is copied"),
         "copy-to-host": StrategyInfo("copies the tensor to the host first"),
         "cuda-method": StrategyInfo("writes `.to(device)` instead of `.cuda()`"),

@@ -50,7 +50,7 @@ from xlamig.fix.strategies.run_on_host import run_on_host
 from xlamig.fix.strategies.scalars import stack_scalars
 from xlamig.fix.strategies.seed import seed_xla
 from xlamig.fix.strategies.statements import drop_assignment, drop_statement, guard_statement
-from xlamig.fix.strategies.step_boundary import step_boundary, xm_barrier
+from xlamig.fix.strategies.step_boundary import boundary_above_read, step_boundary, xm_barrier
 from xlamig.fix.strategies.suppression import remove_suppression
 from xlamig.fix.strategies.tensor_exponent import tensor_exponent
 from xlamig.fix.strategies.tensor_index import tensor_index
@@ -67,6 +67,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "add-choice": add_choice,
         "adopt-device": adopt_device,
         "all-rows": all_rows,
+        "boundary-above-read": boundary_above_read,
         "copy-from-device": copy_from_device,
         "copy-to-host": copy_to_host,
         "cuda-method": cuda_method,

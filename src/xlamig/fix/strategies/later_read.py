@@ -10,13 +10,11 @@ from xlamig.facts import Fact, HostRead
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.imports import after_newline, line_end, line_start
 from xlamig.fix.insertion import insert_after
-from xlamig.fix.loops import Loop
+from xlamig.fix.loops import BOUNDARIES, Loop
 from xlamig.fix.losses import differentiated_names
 from xlamig.fix.names import last_name, names_bound, names_read
 from xlamig.fix.scopes import block_of, dotted_name, path_to, statement_at
-from xlamig.knowledge import helpers
 
-_BOUNDARIES = {helpers.BOUNDARY, "sync", "mark_step"}
 _UPDATES = {"backward", "clip_grad_norm_", "clip_grad_value_", "step", "unscale_", "update", "zero_grad"}
 _RECORDERS = {"add_scalar", "append", "info", "log", "print", "set_description", "set_postfix", "write"}
 _METER = re.compile(r"meter|metric|loss|average|avg|^(?:top|acc|prec)\w*$", re.IGNORECASE)
@@ -67,7 +65,7 @@ def _up_to_boundary(block: ir.Block, statement: ir.Stmt) -> Sequence[ir.Stmt]:
     """Return the statements after `statement` to the boundary; none if anything but an update is there."""
     rest = block[next(i for i, s in enumerate(block) if s is statement) + 1 :]
     for index, one in enumerate(rest):
-        if _called_name(one) in _BOUNDARIES:
+        if _called_name(one) in BOUNDARIES:
             return rest[: index + 1]
         if not _is_update(one) and not _meter(one):
             break

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from xlamig import ir
-from xlamig.facts import Fact, Span, StepBoundary
+from xlamig.facts import Fact, HostRead, Span, StepBoundary
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.insertion import insert_after
-from xlamig.fix.loops import Loop, loop_of, updated_by
-from xlamig.fix.scopes import statement_at
+from xlamig.fix.loops import BOUNDARIES, Loop, is_update, loop_of, updated_by
+from xlamig.fix.names import last_name
+from xlamig.fix.scopes import function_around, path_to, statement_at
 from xlamig.fix.step_end import end_of_step, reads_value, waits
 from xlamig.fix.updates import Iteration
 from xlamig.fix.xla_calls import xla_statement
@@ -62,6 +63,32 @@ def xm_barrier(fact: Fact, options: Options, context: FixContext) -> Draft | Non
         return None
     end = calls[0].args[0].end
     return Draft("Add `barrier=True`", (context.edit(end, end, ", barrier=True"),))
+
+
+def boundary_above_read(fact: Fact, options: Options, context: FixContext) -> Draft | None:
+    """A function that a loop calls updates the parameters, and reads a value below the update: without a
+    boundary between them the read runs the forward pass, and the rest of the step is another graph."""
+    if not isinstance(fact, HostRead) or fact.boundary != "before":
+        return None
+    path = path_to(context.module, *fact.span)
+    function = function_around(path)
+    inside = path[next((i + 1 for i, node in enumerate(path) if node is function), 0) :]
+    if not isinstance(function, ir.FunctionDef) or any(isinstance(node, Loop) for node in inside):
+        return None
+    update = _update_above(function.body, inside[0], context.module)
+    return boundary_after(fact, context, end_of_step(context, update)) if update else None
+
+
+def _update_above(body: ir.Block, read: ir.Node, module: ir.Module) -> ir.Stmt | None:
+    """Return the last statement above a read that steps an optimizer, if no boundary follows it."""
+    above = body[: next((i for i, s in enumerate(body) if s is read), 0)]
+    for statement in reversed(above):
+        match statement:
+            case ir.ExprStmt(value=ir.Call(func=func)) if last_name(func) in BOUNDARIES:
+                return None
+            case ir.ExprStmt(value=value) if is_update(module, value):
+                return statement
+    return None
 
 
 def _is_xm_step(func: ir.Expr) -> bool:

@@ -25,6 +25,45 @@ def main():
 
 main()
 """
+NORMS = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8)
+
+    def forward(self, x):
+        return self.norm(self.conv(x))
+
+    METHOD
+
+
+FUNCTION
+def main(device, loader):
+    model = Net().to(device)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for x in loader:
+        model.train()
+        CALL
+        model(x.to(device)).mean().backward()
+        optimizer.step()
+
+
+main(torch.device("xla"), [torch.ones(2, 3, 8, 8)])
+"""
+LOOP = """def freeze(self):
+        for layer in self.modules():
+            if isinstance(layer, nn.BatchNorm2d):
+                layer.eval()
+"""
+APPLIED = """def freeze(m):
+    if TEST:
+        m.eval()
+
+
+"""
 SEEDS = """import torch
 from transformers import AutoModel, Trainer, TrainingArguments, set_seed
 
@@ -112,3 +151,48 @@ def test_reports_a_seed_of_transformers(tmp_path: Path) -> None:
 )
 def test_leaves_seeds_alone_where_xla_is_seeded_or_nothing_is(tmp_path: Path, seed: str) -> None:
     assert all("XLA408" not in row for row in codes(tmp_path, SEEDS.replace("SEED", seed)).values())
+
+
+def norms(folder: Path, method: str = "", function: str = "", call: str = "model.freeze()") -> bool:
+    """Return whether BatchNorm in evaluation mode is reported."""
+    text = NORMS.replace("METHOD", method).replace("FUNCTION\n", function).replace("CALL", call)
+    return any("XLA510" in row for row in codes(folder, text).values())
+
+
+def test_reports_batch_norm_in_evaluation_mode_in_training(tmp_path: Path) -> None:
+    assert norms(tmp_path, method=LOOP)
+    assert norms(tmp_path, method=LOOP.replace("nn.BatchNorm2d", "(nn.BatchNorm1d, nn.BatchNorm2d)"))
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "isinstance(m, nn.BatchNorm2d)",
+        "isinstance(m, nn.modules.batchnorm._BatchNorm)",
+        "'BatchNorm' in m.__class__.__name__",
+        "m.__class__.__name__.find('BatchNorm') != -1",
+        "m is not None and isinstance(m, nn.BatchNorm2d)",
+    ],
+)
+def test_reports_batch_norm_by_its_class_and_name(tmp_path: Path, test: str) -> None:
+    assert norms(tmp_path, function=APPLIED.replace("TEST", test), call="model.apply(freeze)")
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        LOOP.replace("nn.BatchNorm2d", "nn.Dropout"),
+        LOOP.replace("nn.BatchNorm2d", "nn.GroupNorm"),
+        LOOP.replace("self.modules()", "self.conv.modules()"),
+        LOOP.replace("layer.eval()", "layer.train() if self.flag else layer.eval()"),
+        LOOP.replace("layer.eval()", "layer.weight.requires_grad_(False)"),
+        LOOP.replace("if isinstance", "if not isinstance"),
+    ],
+)
+def test_leaves_other_layers_and_modes_alone(tmp_path: Path, method: str) -> None:
+    assert not norms(tmp_path, method=method)
+
+
+def test_leaves_a_function_alone_that_no_model_applies(tmp_path: Path) -> None:
+    function = APPLIED.replace("TEST", "isinstance(m, nn.BatchNorm2d)")
+    assert not norms(tmp_path, function=function, call="pass")

@@ -40,6 +40,10 @@ CASES = {  # operator: what fails, what works
     "index_add": ("x.index_add(0, order.argsort(), x)", "x.index_add(0, order.argsort() + 0, x)"),
     "embedding": ("F.embedding(order.topk(2).indices, x)", "x[order.topk(2).indices]"),
     "cdist": ("torch.cdist(two, x)", "torch.cdist(two, x.expand(2, 4, 4))"),
+    "batch_norm": (
+        "torch.autograd.grad(torch.nn.BatchNorm1d(cubes.size(1)).to(device).eval()(cubes).sum(), cubes)[0]",
+        "torch.autograd.grad(torch.nn.BatchNorm1d(cubes.size(1)).to(device)(cubes).sum(), cubes)[0]",
+    ),
     "einsum": (
         "torch.autograd.grad(torch.einsum('...ii', cubes).sum(), cubes)[0]",
         "torch.autograd.grad(torch.einsum('bii', cubes).sum(), cubes)[0]",

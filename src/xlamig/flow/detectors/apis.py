@@ -10,6 +10,7 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import ApiUse, Argument, Span, Value, Why
 from xlamig.findings import Confidence
+from xlamig.flow.detectors.frozen_norms import frozen_norm
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.proofs import (
     before_launch,
@@ -80,6 +81,7 @@ class Apis:
             **on_all_ranks(name, node, place, self.analysis),
             **use_of_sum(name, node, place, self.analysis),
             **padded_later(name, node, place, self.analysis),
+            **frozen_norm(name, node, place, self.analysis),
         }
         fields["parts"] = parts
         fields["confidence"] = confidence

@@ -54,6 +54,7 @@ class WholeProgram:
     _sinks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by module, see flow.device_sinks
     seals: Seals = field(default_factory=dict)  # as long as the index is the same
     _digests: dict[str, str] = field(default_factory=dict)  # by module, as long as the visits are the same
+    _options: dict[str, tuple[tuple[str, State], ...]] = field(default_factory=dict)  # by module
 
     def job(self, source: Source, text: SourceText, loaded: Loaded, other_modules: bool = True) -> AnalyseJob:
         """Return the job for a source, or for a changed text of it; without `other_modules` what its key does
@@ -99,7 +100,7 @@ class WholeProgram:
             if visit is not None:
                 visits[now.module] = visit
             modules[now.module] = now
-        return replace(self, modules=modules, visits=visits, _digests={})
+        return replace(self, modules=modules, visits=visits, _digests={}, _options={})
 
     def _switches(self, source: Source, loaded: Loaded) -> tuple[tuple[str, State], ...]:
         """Return the options with a known state that a file tests, and those that it sets where CUDA decides
@@ -117,6 +118,13 @@ class WholeProgram:
             found += ((MAIN, (OFF,)),)
         return found
 
+    def _switches_of(self, module: str) -> tuple[tuple[str, State], ...]:
+        """Return the options of a module of the program as it is on disk."""
+        if module not in self._options:
+            source = self.modules[module]
+            self._options[module] = self._switches(source, source.loaded or Loaded())
+        return self._options[module]
+
     def _visit(self, source: Source, text: SourceText) -> Visit | None:
         """Return what other modules run of a source, or of a changed text of it."""
         visit = self.visits.get(source.module)
@@ -130,7 +138,8 @@ class WholeProgram:
         tree = source.loaded.tree if source is not None and source.loaded is not None else None
         if source is None or not isinstance(tree, bytes):
             return None
-        return ModuleText(source.file.name, source.source.for_reading().text, source.is_package, tree)
+        text = source.source.for_reading().text
+        return ModuleText(source.file.name, text, source.is_package, tree, self._switches_of(module))
 
     # ------------------------------------------------------------------ other modules
 
@@ -184,7 +193,7 @@ class WholeProgram:
     def _digest(self, module: str) -> str:
         if module not in self._digests:
             source = self.modules.get(module)
-            parts = (module, source.key, self._seals(source)) if source else ()
+            parts = (module, source.key, self._seals(source), self._switches_of(module)) if source else ()
             self._digests[module] = digest(*parts) if parts else ""
         return self._digests[module]
 

@@ -50,4 +50,5 @@ class Choices:
             self.m.effects.update(ways[0])
             return found[0]
         self.m.join_effects(*ways)
-        return join_branches(*found)
+        reached = [value for value in self.tests.reached(node.test, *found) if value is not None]
+        return join_branches(*reached) if len(reached) > 1 else reached[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from xlamig import ir
 from xlamig.flow.interp.correlated import recall
@@ -23,9 +24,11 @@ from xlamig.flow.interp.frames import ClassInfo, object_of
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
+from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.knowledge import values as table
 
+T = TypeVar("T")  # what a branch ends with
 _GPU_FLAG = re.compile(r"^[\w.]*(?:gpu|cuda)s?(?:\s*>\s*\d)?$", re.IGNORECASE)
 _OF_PYTHON = frozenset({"bool", "complex", "dict", "float", "int", "list", "set", "str", "tuple"})
 
@@ -34,6 +37,7 @@ class Decisions:
     def __init__(self, state: State, reads: Reads) -> None:
         self.m = state
         self.reads = reads
+        self.guards = Guards(state.analysis)
 
     def truth(self, node: ir.Expr, word: str) -> AbstractValue:
         """Evaluates a test; a tensor there is read on the host."""
@@ -80,6 +84,16 @@ class Decisions:
         if holds is not None and running and self._asks_for_argument(node.test):
             skipped.skip(node.start, not holds, running[-1])
         return holds
+
+    def reached(self, test: ir.Expr, here: T | None, there: T | None) -> tuple[T | None, T | None]:
+        """Return what two branches end with, None for one that the options of the project keep off: what it
+        makes of a name reaches nothing."""
+        if here is None or there is None:
+            return here, there
+        return here if self._runs(test, True) else None, there if self._runs(test, False) else None
+
+    def _runs(self, test: ir.Expr, holds: bool) -> bool:
+        return all(guard.kind != "off" for guard in self.guards.of(test, self.m.frame.scope, holds))
 
     def decided(self, test: ir.Expr) -> bool | None:
         """Return the outcome of a test, if the abstract values decide it."""

@@ -129,7 +129,9 @@ class ModulesRun:
             return known
         tree, scopes, evidence = _read(source, module)
         names = Names(self.main.names.interest, self.index, module)
-        analysis = Analysis(tree, source.text, names, Values(names, source.text), True, source.filename)
+        values = Values(names, source.text)
+        values.switches.update(source.switches)
+        analysis = Analysis(tree, source.text, names, values, True, source.filename)
         machine = self.machines[module] = AbstractInterpreter(analysis, scopes, Regions(analysis), self)
         machine.evidences.kept = evidence
         machine.moves.share(self.main.moves)

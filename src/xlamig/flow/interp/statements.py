@@ -152,7 +152,7 @@ class Statements:
         if ends == [None, None]:
             self.m.frame.env = before
             return True
-        here, there = ends
+        here, there = self.evaluator.tests.reached(node.test, *ends)
         if here is not None and there is not None:
             self.evaluator.tests.defaulted(node.test, here, there)
         self.m.frame.env = {**join_env(here, there), **copied, **self._lengths(node, ends)}

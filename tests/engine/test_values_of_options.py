@@ -1,4 +1,4 @@
-"""What branches make of a name that an option keeps off."""
+"""Values that a branch gives to a name while an option keeps it off."""
 
 from __future__ import annotations
 

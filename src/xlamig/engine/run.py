@@ -14,6 +14,7 @@ from xlamig.engine.analyse import analyse
 from xlamig.engine.around import files_around
 from xlamig.engine.beside import asides_of, files_beside
 from xlamig.engine.cache import Cache, folder_of
+from xlamig.engine.configured import note_configured
 from xlamig.engine.cores import usable_cores
 from xlamig.engine.exchange import MAX_ROUNDS, mark_unfinished, visits_by_module
 from xlamig.engine.found import files_of
@@ -123,6 +124,7 @@ class Run:
         sources, memory = self.sources.values(), self.memory
         answers = memory.answers if memory else Answers()
         known = [*sources, *self.imported.values()]
+        note_configured(known)
         modules = {s.module: s for s in known if s.loaded and s.loaded.interface}
         interfaces = {name: i for name, s in modules.items() if s.loaded and (i := s.loaded.interface)}
         index = memory.index_of(interfaces) if memory else ProjectIndex(interfaces)

@@ -7,6 +7,7 @@ from xlamig.flow.interp.alternatives import either, fitting, several
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.call_contexts import CallContexts
+from xlamig.flow.interp.configured import configured
 from xlamig.flow.interp.conventions import by_convention, inline_meaning, is_logger
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.distributions import Distributions, inherits_method
@@ -70,7 +71,10 @@ class Calls:
 
     def of(self, node: ir.Call) -> AbstractValue:
         """Return the value of a call."""
-        return self.one_rank.watch(node, self._of) if self.m.one_rank else self._of(node)
+        value = self.one_rank.watch(node, self._of) if self.m.one_rank else self._of(node)
+        if value.kind == "unknown":
+            return configured(self.m, node) or value
+        return value
 
     def _of(self, node: ir.Call) -> AbstractValue:
         func = node.func

@@ -35,6 +35,7 @@ from xlamig.flow.model.evidence import Evidence
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.project import ProjectIndex
 from xlamig.flow.model.regions import Regions
+from xlamig.flow.model.registries import CONFIGURED
 from xlamig.flow.model.scopes import Scope, ScopeTable
 from xlamig.flow.model.scripts import is_script
 from xlamig.flow.model.site import Analysis
@@ -103,6 +104,13 @@ class ModulesRun:
         if len(fields) == len(found) and "" not in fields:
             return mapping.replace(fields=fields)
         return mapping.replace(element=join_all(value for _, value in found if value is not None))
+
+    def configured(self, module: str, part: str) -> AbstractValue | None:
+        """Return what configurations name for a part of them that a module makes an object of; None where
+        they name nothing."""
+        held = [one for one in self.index.registries.held(module, CONFIGURED) if one.key == part]
+        found = [self.value(one.module, one.name) for one in held]
+        return join_all(value or TOP for value in found) if found else None
 
     def _holds_anything(self, module: str, name: str) -> bool:
         """Return whether a registry holds more definitions than a value keeps, some of them out of reach; no

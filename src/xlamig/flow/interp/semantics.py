@@ -41,6 +41,10 @@ class Program(Protocol):
     def registry(self, module: str, name: str) -> AbstractValue | None:
         """Return a registry as a mapping of what the project's files put into it; None for other names."""
 
+    def configured(self, module: str, part: str) -> AbstractValue | None:
+        """Return what configurations name for a part of them that a module makes an object of; None where
+        they name nothing."""
+
     def run(
         self, origin: str, function: Function, args: Args, node: ir.Call | None
     ) -> tuple[AbstractValue, Effects]:
@@ -75,6 +79,10 @@ class Alone:
         return None
 
     def registry(self, module: str, name: str) -> AbstractValue | None:
+        """Return None: no other module is known."""
+        return None
+
+    def configured(self, module: str, part: str) -> AbstractValue | None:
         """Return None: no other module is known."""
         return None
 

@@ -12,7 +12,7 @@ from xlamig.flow.model.closure import closure
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.exports import Interface
 from xlamig.flow.model.name_index import NameIndex
-from xlamig.flow.model.registries import RegistryIndex
+from xlamig.flow.model.registries import CONFIGURED, RegistryIndex
 from xlamig.flow.model.summaries import FunctionSummary
 
 _MAX_KEPT = 500  # modules behind the names of one: a chain of all would take quadratic memory
@@ -154,7 +154,8 @@ class ProjectIndex(NameIndex):
 
     def needed_by(self, interface: Interface, also: Iterable[str] = ()) -> Mapping[str, Interface]:
         """The interfaces that can change what `interface`'s module means: all it reaches, and of `also`."""
-        own = (interface.module,) if self._search_path(interface.module) else ()
+        itself = self._search_path(interface.module) or CONFIGURED in interface.registries.made
+        own = (interface.module,) if itself else ()
         starts = {*own, *self._imported(interface), *self.registries.fillers(interface.module), *also}
         reached = frozenset[str]().union(*map(self._meant_through, starts))
         return {module: self._interfaces[module] for module in sorted(reached)}

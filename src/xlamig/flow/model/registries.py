@@ -9,6 +9,9 @@ from typing import NamedTuple
 OWN = "self"
 """The container of a method that adds to its own object."""
 
+CONFIGURED = "<configured>"
+"""The registry of what configurations name, of each module that makes objects of configurations."""
+
 Locate = Callable[[str, str], tuple[str, str] | None]
 """The module that defines what a dotted name means in a module, and its name there."""
 

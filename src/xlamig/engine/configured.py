@@ -1,0 +1,75 @@
+"""What configurations make: the classes and functions that YAML files name for `hydra.utils.instantiate`
+and its likes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from xlamig.engine.cache import digest
+from xlamig.engine.source import Source
+from xlamig.flow.interp.domain import MAX_ALTERNATIVES
+from xlamig.flow.model.exports import Export, Interface
+from xlamig.flow.model.registries import CONFIGURED, Entry
+from xlamig.knowledge import values as table
+
+_NAMED = re.compile(
+    rf"""^([ ]*)(?:- )?(?:{"|".join(table.names("configured", "keys"))})[ ]*:"""
+    r"""[ ]*["']?([A-Za-z_]\w*(?:\.\w+)+)["']?[ ]*(?:\#.*)?$"""
+)
+_MADE = re.compile(
+    rf"""\b(?:{"|".join(table.names("configured", "makers"))})\("""
+    r"""\s*(?:[\w.]*\.)?(?:\w+\[["'])?(\w+)(?:["']\])?\s*[,)]"""
+)
+"""Matches a call that makes an object of a part of the configuration: `instantiate(cfg.model)`."""
+_HEADING = re.compile(r"""^([ ]*)(?:- )?["']?([A-Za-z_]\w*)["']?[ ]*:[ ]*(?:\#.*)?$""")
+
+
+def note_configured(sources: Collection[Source]) -> None:
+    """Add what the configurations among the sources name to the registries of the modules that make objects
+    of configurations; those that were added before are replaced."""
+    named: dict[str, dict[str, None]] = {}
+    for source in sources:
+        for key, dotted in _entries(source) if source.source.kind == "yaml" else ():
+            named.setdefault(key, {})[dotted] = None
+    for source in sources:
+        loaded = source.loaded
+        if loaded is None or loaded.interface is None:
+            continue
+        parts = sorted({match[1] for match in _MADE.finditer(source.source.text)} & named.keys())
+        entries = [
+            (part, dotted) for part in parts if len(named[part]) <= MAX_ALTERNATIVES for dotted in named[part]
+        ]
+        interface = _with_entries(loaded.interface, entries)
+        if interface != loaded.interface:
+            source.loaded = replace(loaded, interface=interface, seal=digest(interface._replace(calls={})))
+
+
+def _with_entries(interface: Interface, named: list[tuple[str, str]]) -> Interface:
+    container = f"{interface.module}.{CONFIGURED}"
+    registries = interface.registries
+    entries = tuple(entry for entry in registries.entries if entry.container != container)
+    made = {name: maker for name, maker in registries.made.items() if name != CONFIGURED}
+    exports = {name: export for name, export in interface.exports.items() if name != CONFIGURED}
+    if named:
+        entries += tuple(Entry(container, key, dotted) for key, dotted in named)
+        made[CONFIGURED], exports[CONFIGURED] = "", Export("registry")
+    return interface._replace(exports=exports, registries=registries._replace(made=made, entries=entries))
+
+
+def _entries(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield what a configuration names, each with the name of the section that it stands in; what is not
+    indented is found under the name of the file and of its folder."""
+    sections: list[tuple[int, str]] = []
+    path = PurePosixPath(source.file.name)
+    for line in source.source.text.splitlines():
+        if heading := _HEADING.match(line):
+            indent = len(heading[1])
+            sections = [one for one in sections if one[0] < indent]
+            sections.append((indent, heading[2]))
+        elif named := _NAMED.match(line):
+            around = [name for indent, name in sections if indent < len(named[1])]
+            for key in around[-1:] or (path.stem, path.parent.name):
+                yield key, named[2]

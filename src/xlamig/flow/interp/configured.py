@@ -1,0 +1,39 @@
+"""Objects that are made as the configuration says: `hydra.utils.instantiate(cfg.model)`."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.flow.interp.alternatives import several
+from xlamig.flow.interp.domain import LIKELY, AbstractValue, join_all
+from xlamig.flow.interp.frames import ClassInfo, class_of
+from xlamig.flow.interp.state import State
+from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
+
+
+def configured(state: State, node: ir.Call) -> AbstractValue | None:
+    """Return an object of the class that a configuration names for what a call makes; None for another call,
+    and where no configuration names one. No constructor runs: what the configuration gives it is not read."""
+    if path_of(node.func).rpartition(".")[2] not in table.names("configured", "makers") or not node.args:
+        return None
+    part = _part_named(node.args[0].value)
+    classes = state.program.configured(state.names.module, part) if part else None
+    if classes is None:
+        return None
+    made = [_object(class_of(one), state) for one in several(classes) or (classes,) if one.kind == "class"]
+    return join_all(made) if made else None
+
+
+def _object(info: ClassInfo, state: State) -> AbstractValue:
+    place = state.default_place if info.is_module else ""
+    return AbstractValue("module" if info.is_module else "instance", place, sure=LIKELY, ref=info)
+
+
+def _part_named(node: ir.Expr) -> str:
+    """Return the last name of a path in a configuration: `cfg.model`, `cfg["model"]`, `model`."""
+    match node:
+        case ir.Name(id=name) | ir.Attribute(attr=name):
+            return name
+        case ir.Subscript(index=(ir.Const(value=str(name)),)):
+            return name
+    return ""

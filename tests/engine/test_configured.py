@@ -1,0 +1,98 @@
+"""Classes that configurations name run like those that the program names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xlamig import engine
+from xlamig.engine import Options
+
+TRAIN = """import hydra
+from data import loader
+
+@hydra.main(config_path="conf", config_name="config")
+def main(cfg):
+    agent = {made}
+    for batch in loader:
+        agent.learn(batch)
+
+if __name__ == "__main__":
+    main()
+"""
+AGENT = """import torch
+from torch import nn
+from torch.nn import functional as F
+
+class Agent:
+    def __init__(self, device):
+        self.net = nn.Linear(3, 3).to(device)
+        self.optimizer = torch.optim.Adam(self.net.parameters())
+
+    def learn(self, batch):
+        loss = F.mse_loss(self.net(batch.to("xla")), batch.to("xla"))
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
+"""
+OF_HYDRA = "hydra.utils.instantiate(cfg.agent)"
+
+
+def told(folder: Path, made: str, settings: dict[str, str]) -> list[str]:
+    """Return where the training loop has no step boundary, given the call that makes the agent."""
+    files = {
+        "train.py": TRAIN.format(made=made),
+        "agents/sac.py": AGENT,
+        "data.py": "loader = []\n",
+        **settings,
+    }
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    report = engine.check([folder], Options({}, isolated=True, jobs=1, cache=False))
+    return [Path(f.filename).name for f in report.findings if f.code == "XLA401"]
+
+
+@pytest.mark.parametrize(
+    ("made", "settings"),
+    [
+        ("hydra.utils.instantiate(cfg.model)", {"conf/agent/sac.yaml": "_target_: agents.sac.Agent\n"}),
+        (OF_HYDRA, {"conf/agent/sac.yaml": "_target_: torchrl.Agent\n"}),
+        (OF_HYDRA, {"conf/agent/sac.yaml": "# _target_: agents.sac.Agent\n"}),
+        (OF_HYDRA, {"conf/config.yaml": "agent:\n  lr: 0.1\nold:\n  _target_: agents.sac.Agent\n"}),
+        (
+            OF_HYDRA,
+            {f"conf/agent/{i}.yaml": f"_target_: agents.net{i}.Agent\n" for i in range(4)}
+            | {"conf/agent/sac.yaml": "_target_: agents.sac.Agent\n"},
+        ),
+    ],
+    ids=["other-part", "other-package", "comment", "other-section", "many"],
+)
+def test_other_classes_are_not_made(tmp_path: Path, made: str, settings: dict[str, str]) -> None:
+    assert told(tmp_path, made, settings) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "settings"),
+    [
+        (OF_HYDRA, {"conf/agent/sac.yaml": "_target_: agents.sac.Agent\ndevice: cpu\n"}),
+        (OF_HYDRA, {"conf/agent.yaml": "class: 'agents.sac.Agent'  # the only one\n"}),
+        (OF_HYDRA, {"conf/config.yaml": "lr: 0.1\nagent:\n  device: cpu\n  _target_: agents.sac.Agent\n"}),
+        (
+            "hydra.utils.instantiate(cfg['agent'], 'xla')",
+            {"conf/agent/a.yaml": "_target_: agents.sac.Agent\n"},
+        ),
+        (
+            "instantiate_from_config(cfg.model.agent)",
+            {"conf/a.yaml": "model:\n  agent:\n    target: agents.sac.Agent\n    params: {lr: 1}\n"},
+        ),
+    ],
+    ids=["group", "file", "section", "subscript", "nested"],
+)
+def test_what_a_configuration_makes_runs_in_the_loop(
+    tmp_path: Path, made: str, settings: dict[str, str]
+) -> None:
+    assert told(tmp_path, made, settings) == ["train.py"]

@@ -212,7 +212,7 @@ DEBUG = (
         ({"steps.py": STEPS + "table = {'both': both}\n"}, ["info", "error"]),
         ({"steps.py": STEPS + "def get(name):\n    return globals()[name]\n"}, ["info", "error"]),
         ({"more.py": PROGRAM.replace("ones(2)", "ones(2), kind='slow'")}, ["info", "error"]),
-        ({"setup.py": "from setuptools import setup\nsetup()\n"}, ["error", "error"]),
+        ({"setup.py": "from setuptools import setup\nsetup(author='A')\n"}, ["error", "error"]),
         ({"README.md": "Call `steps.both(x)`\n"}, ["info", "error"]),
         ({"more.py": PROGRAM + "    Debugger()(1)\n"}, ["error", "info"]),
     ],

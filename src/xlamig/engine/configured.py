@@ -1,5 +1,4 @@
-"""What configurations make: the classes and functions that YAML files name for `hydra.utils.instantiate`
-and its likes."""
+"""Classes that configurations name: YAML files, for `hydra.utils.instantiate` and its likes."""
 
 from __future__ import annotations
 

@@ -41,6 +41,17 @@ def move_elsewhere(fact: DeviceChoice, node: ir.If, context: FixContext) -> Draf
     return Draft(message, (*device.edits, edit), device.creates)
 
 
+def moves_with_device(node: ir.If, device: str, context: FixContext) -> Draft | None:
+    """Write the moves below an `else:`, to the device that the test asks for CUDA; nothing else may stand
+    under the test."""
+    moved = list(_moved_statements(node.body))
+    if node.orelse or not moved or "" in moved or len(moved) < len(node.body):
+        return None
+    lines = [move.format(f"to({device})") for move in moved]
+    edit = insert_after(context, node, ["else:", *(f"{context.module.indent}{line}" for line in lines)])
+    return Draft(f"On other devices than CUDA use `{lines[0]}`", (edit,)) if edit else None
+
+
 def _asks_for_index(test: ir.Expr, chosen: ir.Block) -> bool:
     """Return whether a test requires that something is not None that is then the index of a GPU."""
     given = {dotted_name(node.left) for node in ir.walk(test) if _is_given(node)}

@@ -143,6 +143,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "tensor-type": StrategyInfo(
             "writes the host's tensor type and moves what it makes or converts", {"trusting": _FLAG}
         ),
+        "tested-move": StrategyInfo("moves to the tested device where that is not CUDA"),
         "use-helper": StrategyInfo(
             "calls {function} of the helper instead", {"function": _TEXT}, (("function",),)
         ),

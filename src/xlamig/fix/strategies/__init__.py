@@ -55,6 +55,7 @@ from xlamig.fix.strategies.suppression import remove_suppression
 from xlamig.fix.strategies.tensor_exponent import tensor_exponent
 from xlamig.fix.strategies.tensor_index import tensor_index
 from xlamig.fix.strategies.tensor_type import tensor_type
+from xlamig.fix.strategies.tested_move import tested_move
 from xlamig.fix.strategies.use_helper import use_helper
 from xlamig.fix.strategies.wrap_callee import wrap_callee
 from xlamig.rulebook.strategies import check_registered
@@ -116,6 +117,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "tensor-exponent": tensor_exponent,
         "tensor-index": tensor_index,
         "tensor-type": tensor_type,
+        "tested-move": tested_move,
         "use-helper": use_helper,
         "wrap-callee": wrap_callee,
         "xm-barrier": xm_barrier,

@@ -1,0 +1,55 @@
+"""`if device.type == "cuda": model.cuda()` moves to the tested device where that is another one."""
+
+from __future__ import annotations
+
+from xlamig import ir
+from xlamig.facts import DeviceChoice, Fact
+from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.other_branch import moves_with_device
+from xlamig.fix.scopes import bindings, dotted_name, function_around, path_to, statement_at
+
+
+def tested_move(fact: Fact, options: Options, context: FixContext) -> Draft | None:
+    """The test asks a name or an attribute, or a flag that one statement sets to such a test."""
+    if not isinstance(fact, DeviceChoice) or fact.via != "test" or fact.answer != "False":
+        return None
+    node = statement_at(context.module, fact.span)
+    if not isinstance(node, ir.If):
+        return None
+    device = _device_of(node.test)
+    if isinstance(node.test, ir.Name):
+        match bindings(function_around(path_to(context.module, *fact.span)), node.test.id):
+            case [ir.Assign(targets=(ir.Name(),), value=value)]:
+                device = _device_of(value)
+    root = device.partition(".")[0]
+    if not root or _is_set_again(root, device, context.module):
+        return None
+    return moves_with_device(node, device, context)
+
+
+def _device_of(test: ir.Expr) -> str:
+    """Return the path of the device, or of its text, that a test compares with CUDA; "" for other tests."""
+    match test:
+        case ir.Compare(left=left, ops=("==",), comparators=(ir.Const(value="cuda"),)):
+            asked = left
+        case ir.Compare(left=ir.Const(value="cuda"), ops=("in",), comparators=(right,)):
+            asked = right
+        case ir.Call(func=ir.Attribute(value=owner, attr="startswith"), args=(ir.Arg(value=ir.Const()),)):
+            asked = owner
+        case _:
+            return ""
+    match asked:
+        case ir.Call(func=ir.Name(id="str"), args=(ir.Arg(value=value),)):
+            asked = value
+        case ir.Attribute(value=value, attr="type"):
+            asked = value
+    path = dotted_name(asked)
+    return "" if path.startswith(".") else path
+
+
+def _is_set_again(root: str, path: str, module: ir.Module) -> bool:
+    """Return whether a device may have changed between the flag and the move."""
+    if root == path:
+        return len(bindings(module, path)) > 1
+    targets = (t for node in ir.walk(module) if isinstance(node, ir.Assign) for t in node.targets)
+    return sum(dotted_name(target) == path for target in targets) > 1

@@ -64,6 +64,43 @@ APPLIED = """def freeze(m):
 
 
 """
+CLASSES = """import torch
+from torch import nn
+
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head, self.words = nn.Linear(8, 8), None
+
+    def forward(self, x):
+        scores = self.head(x)
+        return torch.stack([scores[:, self.words[i]] for i in range(3)])
+
+
+class Other(Words):
+    def forward(self, x):
+        return self.head(x)[:, self.words[0]]
+"""
+CHOICE = """import sys
+import torch
+import torch_xla
+from other import Other, Words
+
+
+def main(kind, loader):
+    make = Words if kind == "words" else Other
+    model = make().to(torch_xla.device())
+    model.words = torch.tensor([1, 2, 3]).to(PLACE)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for x in loader:
+        model(x.to(torch_xla.device())).mean().backward()
+        optimizer.step()
+        torch_xla.sync()
+
+
+main(sys.argv[1], [torch.ones(2, 8)])
+"""
 SEEDS = """import torch
 from transformers import AutoModel, Trainer, TrainingArguments, set_seed
 
@@ -78,14 +115,30 @@ main()
 """
 
 
+POINTS = """import torch
+import torch_xla
+from detectron2.projects.point_rend.point_features import point_sample
+
+
+def main(loader, model):
+    for x, points in loader:
+        model(point_sample(x.to(torch_xla.device()), points)).mean().backward()
+        torch_xla.sync()
+
+
+main([], torch.nn.Linear(2, 2).to(torch_xla.device()))
+"""
+
+
 def codes(folder: Path, text: str, other: str = "import torch\n") -> dict[int, set[str]]:
-    """Return the codes of the errors and warnings of a program by row."""
+    """Return the codes of the errors and warnings of a program by row, those of its other file below 0."""
     write({"train.py": text, "other.py": other}, folder)
     report = engine.check([folder], engine.Options({}, isolated=True, jobs=1, cache=False))
     found: dict[int, set[str]] = {}
     for one in report.findings:
         if one.severity in ("error", "warning") and one.confidence != "possible":
-            found.setdefault(one.place.location.row, set()).add(one.code)
+            sign = -1 if Path(one.filename).name == "other.py" else 1
+            found.setdefault(sign * one.place.location.row, set()).add(one.code)
     return found
 
 
@@ -196,3 +249,14 @@ def test_leaves_other_layers_and_modes_alone(tmp_path: Path, method: str) -> Non
 def test_leaves_a_function_alone_that_no_model_applies(tmp_path: Path) -> None:
     function = APPLIED.replace("TEST", "isinstance(m, nn.BatchNorm2d)")
     assert not norms(tmp_path, function=function, call="pass")
+
+
+def test_an_object_of_either_class_gets_the_attribute(tmp_path: Path) -> None:
+    found = codes(tmp_path, CHOICE.replace("PLACE", "torch_xla.device()"), CLASSES)
+    assert {row for row, code in found.items() if "XLA109" in code} == {-12, -17}
+    on_host = codes(tmp_path, CHOICE.replace("PLACE", '"cpu"'), CLASSES)
+    assert not any("XLA109" in code for code in on_host.values())
+
+
+def test_reports_samplers_of_points_that_run_on_the_host(tmp_path: Path) -> None:
+    assert "XLA501" in codes(tmp_path, POINTS).get(8, ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
+from xlamig.flow.interp.alternatives import several
 from xlamig.flow.interp.conventions import is_moved_model
 from xlamig.flow.interp.domain import LIKELY, MISSING, ON_HOST, AbstractValue, Mark, element_of, join
 from xlamig.flow.interp.frames import ClassInfo
@@ -89,12 +90,14 @@ class Assignment:
         if path:
             m.put(path, thing)
         m.effects.assign(target.attr)
-        of_project = owner.kind in ("module", "instance") and isinstance(owner.ref, ClassInfo)
-        if of_project and not self._is_replaced(target, path):
-            assert isinstance(owner.ref, ClassInfo)
+        kinds = [way.ref for way in several(owner) or (owner,) if way.kind in ("module", "instance")]
+        classes = [ref for ref in kinds if isinstance(ref, ClassInfo)]
+        if not classes or self._is_replaced(target, path):
+            return
+        for info in classes:
             if not m.frame.scope.name.endswith(".__init__"):
-                owner.ref.rewritten.add(target.attr)
-            m.hold(owner.ref, target.attr, thing)
+                info.rewritten.add(target.attr)
+            m.hold(info, target.attr, thing)
 
     def _is_replaced(self, target: ir.Attribute, path: str) -> bool:
         """Return whether the method goes on to give an attribute another value, whichever branches run:

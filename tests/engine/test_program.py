@@ -228,3 +228,44 @@ def test_a_script_that_is_imported_is_a_module(program: Path) -> None:
 def test_scripts_are_fixed_one_by_one(program: Path) -> None:
     write({"a.py": SEED + MAIN, "b.py": SEED + MAIN}, program)
     assert fixed(program, with_fix(ABSENT)) == (["a.py", "b.py"], [])
+
+
+ON_ONE_RANK = """\
+import torch
+from torch import nn
+IMPORT
+
+model = nn.Linear(3, 3)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+PREPARED
+for epoch in range(3):
+    for x in loader:
+        optimizer.zero_grad()
+        model(x).sum().backward()
+        optimizer.step()
+        INSIDE
+    if rank == 0:
+        for y in val_loader:
+            print(model(y).sum())
+"""
+PREPARED = "model, optimizer, loader = Accelerator().prepare(model, optimizer, loader)"
+INSIDE = "if rank == 0:\n            print(model(y))"
+
+
+@pytest.mark.parametrize(
+    ("parts", "severities"),
+    [
+        (("from accelerate import Accelerator", PREPARED, "pass"), ["info"]),
+        (("from accelerate import Accelerator", PREPARED, INSIDE), ["warning", "info"]),
+        (("", "model = model.cuda()", "pass"), ["warning"]),
+    ],
+)
+def test_a_prepared_loader_ends_the_last_step(
+    tmp_path: Path, parts: tuple[str, str, str], severities: list[str]
+) -> None:
+    text = ON_ONE_RANK
+    for name, part in zip(("IMPORT", "PREPARED", "INSIDE"), parts, strict=True):
+        text = text.replace(name, part)
+    (tmp_path / "train.py").write_text(text)
+    options = engine.Options({"select": ["XLA710"]}, isolated=True, jobs=1, cache=False)
+    assert [f.severity for f in engine.check([tmp_path], options).findings] == severities

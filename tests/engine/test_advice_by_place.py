@@ -116,3 +116,29 @@ def test_every_alignment_holds(test: str, severity: str) -> None:
 def test_names_what_takes_the_place_of_what_is_imported(name: str, help: str) -> None:
     (finding,) = found(f"from xformers.ops import {name}\n", "XLA605")
     assert help in finding.help
+
+
+ONE_BY_ONE = """import librosa
+import torch
+from torch import nn
+
+model = nn.Linear(8, 8).cuda()
+model.eval()
+for name in names:
+    y = model(load(name).cuda())
+    LINE
+"""
+WRITES = "librosa.output.write_wav(name, y.cpu().numpy(), sr=rate)"
+
+
+@pytest.mark.parametrize(
+    ("line", "severities"),
+    [
+        (WRITES, ["info"]),
+        (f"{WRITES}\n    print(y.sum().item())", ["warning"]),
+        (f"print(y.sum().item())\n    {WRITES}", ["warning"]),
+        (f"{WRITES}\n    y.sum().backward()\n    optimizer.step()", ["warning"]),
+    ],
+)
+def test_the_only_copy_for_a_library_ends_the_iteration(line: str, severities: list[str]) -> None:
+    assert [f.severity for f in found(ONE_BY_ONE.replace("LINE", line), "XLA102")] == severities

@@ -11,6 +11,7 @@ from xlamig.facts import Interest
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.costs import Costs
 from xlamig.flow.interp.domain import NUMBER, TOP, AbstractValue, sequence
+from xlamig.flow.interp.libraries import Libraries
 from xlamig.flow.interp.moves import Moves
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import Reads
@@ -123,3 +124,21 @@ def test_numbers_are_folded_without_effects() -> None:
 def test_lists_are_joined_element_by_element() -> None:
     result: Any = binary("+", sequence((NUMBER,)), sequence((DEVICE, HOST)))[0]
     assert [item.kind for item in result.items] == ["number", "tensor", "tensor"]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("apex.amp.scale_loss", (DEVICE, HOST), None),
+        ("apex.amp.initialize", (DEVICE, HOST), (DEVICE, HOST)),
+    ],
+)
+def test_some_functions_of_libraries_return_their_arguments(
+    name: str, given: tuple[AbstractValue, ...], expected: tuple[AbstractValue, ...] | None
+) -> None:
+    state = state_with()
+    libraries = Libraries(state, Reads(state), Sizes(state))
+    call = expression("f()")
+    assert isinstance(call, ir.Call)
+    made = libraries.made(name, Args(list(given)), call)
+    assert (made and made.items) == expected

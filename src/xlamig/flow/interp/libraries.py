@@ -41,7 +41,9 @@ class Libraries:
 
     def made(self, name: str, args: Args, node: ir.Call) -> AbstractValue | None:
         """Return the instance that a class of this canonical name, or a method such as `from_pretrained`,
-        creates; None if the table has none."""
+        creates, or the arguments that a function returns; None if the table has neither."""
+        if table.result_of(name) == "arguments" and args.positional:
+            return sequence(args.positional) if len(args.positional) > 1 else args.positional[0]
         owner, _, last = name.rpartition(".")
         kind = table.object_of(owner if last.startswith("from_") else name)
         if kind == "framework":

@@ -85,6 +85,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         "drop-statement": StrategyInfo("deletes the statement"),
         "flag-first": StrategyInfo("tests a flag before the tensor"),
         "guard-statement": StrategyInfo("runs the statement only if {test}", {"test": _TEXT}, (("test",),)),
+        "hard-mean": StrategyInfo("chooses the mean over hard examples on the device"),
         "index-select": StrategyInfo("writes `index_select` with the index as a tensor"),
         "keep-parameters": StrategyInfo("makes the move keep the identity of the parameters"),
         "lazy-log": StrategyInfo(

@@ -28,6 +28,7 @@ from xlamig.fix.strategies.device_parameter import device_parameter
 from xlamig.fix.strategies.device_selection import device_selection
 from xlamig.fix.strategies.display import display
 from xlamig.fix.strategies.flag_first import flag_first
+from xlamig.fix.strategies.hard_mean import hard_mean
 from xlamig.fix.strategies.in_place import device_of_tensor
 from xlamig.fix.strategies.index_select import index_select
 from xlamig.fix.strategies.later_read import read_after_boundary
@@ -89,6 +90,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "drop-statement": drop_statement,
         "flag-first": flag_first,
         "guard-statement": guard_statement,
+        "hard-mean": hard_mean,
         "index-select": index_select,
         "keep-parameters": keep_parameters,
         "lazy-log": lazy_log,

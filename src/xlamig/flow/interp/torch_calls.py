@@ -172,7 +172,7 @@ class TorchCalls:
                 return first.replace(trait=Mark.COMPILED) if first.kind in ("function", "module") else first
             case "random" if name.startswith("numpy.") and is_array(name, args):
                 return FOREIGN
-            case "random":
+            case "random" | "drawn-element" if word == "random" or element_of(first).kind == "number":
                 return self.sizes.drawn()
             case "mapping":
                 of_lists = first.kind == "api" and first.ref == "list"

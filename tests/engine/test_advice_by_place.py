@@ -142,3 +142,36 @@ WRITES = "librosa.output.write_wav(name, y.cpu().numpy(), sr=rate)"
 )
 def test_the_only_copy_for_a_library_ends_the_iteration(line: str, severities: list[str]) -> None:
     assert [f.severity for f in found(ONE_BY_ONE.replace("LINE", line), "XLA102")] == severities
+
+
+LOSSES = """import torch
+from torch import nn
+
+model = nn.Linear(8, 8).cuda()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for i, x in enumerate(loader):
+    y = model(x.cuda())
+    FIRST
+    if loss != 0:
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+OF_A_NUMBER = "Test what decides whether a tensor is computed here"
+
+
+@pytest.mark.parametrize(
+    ("first", "of_a_number"),
+    [
+        ("loss = 0\n    if i > 9:\n        loss = y.sum()", True),
+        ("loss, more = 0, 0\n    if i > 9:\n        loss, more = y.sum(), y", True),
+        ("if i > 9:\n        loss = y.sum()\n    else:\n        loss = 0.0", True),
+        ("loss = y.sum()", False),
+        ("loss = 0\n    loss = y.sum()", False),
+        ("loss = 0\n    for part in y:\n        loss += part.sum()", False),
+        ("loss = y.mean()\n    if i > 9:\n        loss = y.sum()", False),
+    ],
+)
+def test_a_number_until_a_branch_makes_a_tensor_needs_no_read(first: str, of_a_number: bool) -> None:
+    (finding,) = found(LOSSES.replace("FIRST", first), "XLA106")
+    assert finding.help.startswith(OF_A_NUMBER) is of_a_number

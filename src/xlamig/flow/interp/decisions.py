@@ -21,6 +21,7 @@ from xlamig.flow.interp.domain import (
     join_all,
 )
 from xlamig.flow.interp.frames import ClassInfo, object_of
+from xlamig.flow.interp.number_first import starts_as_number
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effects
@@ -53,6 +54,8 @@ class Decisions:
         if thing.kind == "tensor" and not (isinstance(node, ir.Compare) and len(node.ops) > 1):
             if thing.loose and isinstance(node, ir.Name | ir.Attribute):  # whether a container is empty
                 thing = thing.replace(sure=POSSIBLE)
+            if starts_as_number(self.m, node):
+                self.m.prove(node, number_first=True)
             self.reads.host(node, thing, "nan-check" if thing.trait is Mark.NAN else "truth", word)
         return thing
 

@@ -175,3 +175,47 @@ OF_A_NUMBER = "Test what decides whether a tensor is computed here"
 def test_a_number_until_a_branch_makes_a_tensor_needs_no_read(first: str, of_a_number: bool) -> None:
     (finding,) = found(LOSSES.replace("FIRST", first), "XLA106")
     assert finding.help.startswith(OF_A_NUMBER) is of_a_number
+
+
+AGENT = """import torch
+from torch import nn
+
+
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(8, 2)
+
+    def NAME(self, state):
+        return self.net(state).argmax(1).item()
+
+
+agent = Agent().cuda()
+optimizer = torch.optim.Adam(agent.parameters())
+for i in range(9999):
+    choice = agent.NAME(state.cuda())
+    state = play(choice)
+    if i > 99:
+        loss = agent.net(batch.cuda()).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "help"),
+    [
+        ("act", "Call `torch_xla.sync()` before the read"),
+        ("select_action", "Call `torch_xla.sync()` before the read"),
+        ("score", "Return the tensor"),
+    ],
+)
+def test_what_a_policy_returns_is_for_an_environment(name: str, help: str) -> None:
+    (finding,) = found(AGENT.replace("NAME", name), "XLA101")
+    assert finding.help.startswith(help)
+
+
+def test_a_step_that_updates_at_times_ends_below_the_branch() -> None:
+    (finding,) = found(AGENT.replace("NAME", "act"), "XLA401")
+    assert finding.help.startswith("Call `torch_xla.sync()` as the last statement of the iteration, below")

@@ -85,6 +85,23 @@ def test_packed_sequences_become_a_padded_batch(body: str, line: str) -> None:
     assert rewritten(body) == [line]
 
 
+def test_a_name_may_hold_packed_sequences_twice() -> None:
+    lines = rewritten(
+        f"""
+        {PACK}(x, lengths, True)
+        _, (h, c) = self.lstm(p)
+        {PACK}(x * 2, lengths, True)
+        out, _ = self.lstm(p, (h, c))
+        y = nn.utils.rnn.pad_packed_sequence(out, True)[0].contiguous()
+        return y
+        """
+    )
+    assert lines == [
+        "_, (h, c) = run_padded(self.lstm, x, lengths, batch_first=True)",
+        "out, _ = run_padded(self.lstm, x * 2, lengths, batch_first=True, state=(h, c))",
+    ]
+
+
 @pytest.mark.parametrize("made", ["nn.GRU(8, 8)", "getattr(nn, kind)(8, 8)", "torch.nn.RNN(8, 8)"])
 def test_every_rnn_of_torch_runs(made: str) -> None:
     assert rewritten(f"{PACK}(x, lengths)\n_, h = self.lstm(p)\nreturn h", made)
@@ -109,6 +126,7 @@ def test_another_module_keeps_its_sequences(made: str) -> None:
         "y, _ = nn.utils.rnn.pad_packed_sequence(out, batch_first=True)\nreturn y",
         f"{PACK}(x, lengths)\nout, h = self.lstm(p)\n"
         "y, _ = nn.utils.rnn.pad_packed_sequence(out, padding_value=-1)\nreturn y",
+        f"{PACK}(x, lengths)\nout, h = self.lstm(p)\nz = p.data\np = z\nreturn h + p",
         f"{PACK}(x, lengths)\np, h = self.lstm(p)\nz = p.data\n"
         "y, _ = nn.utils.rnn.pad_packed_sequence(p)\nreturn y",
         f"{PACK}(x, lengths)\nout, h = self.lstm(p)\nz = out.data\n"

@@ -67,15 +67,23 @@ def padded_rnn(fact: Fact, options: Options, context: FixContext) -> Draft | Non
         lengths,
         *([] if first == "False" else [f"batch_first={first}"]),
     ]
-    words += [f"state={context.text_of(arg.value)}" for arg in run.call.args[1:]]
+    words += [f"state={_state_text(arg.value, context)}" for arg in run.call.args[1:]]
     edits = [context.edit(run.call.start, run.call.end, f"{helper.name}({', '.join(words)})")]
     if statement is not run.statement:
         edits.append(context.edit(*statement_span(context, block, statement), ""))
-    if unpack:
+    if unpack and (part := _selected(unpack)):
+        edits.append(context.edit(part.start, part.end, run.out.id))
+    elif unpack:
         edits.append(context.edit(*statement_span(context, block, unpack), ""))
         edits.append(context.edit(run.out.start, run.out.end, _target_of(unpack)))
     message = f"Run `{words[0]}` on the padded batch and its lengths"
     return Draft(message, (*helper.edits, *edits), helper.creates)
+
+
+def _state_text(state: ir.Expr, context: FixContext) -> str:
+    """Return the state as an argument: the span of a tuple has no parentheses."""
+    text = context.text_of(state)
+    return f"({text})" if isinstance(state, ir.Sequence) and text[0] not in "([" else text
 
 
 def _arguments(call: ir.Call, signature: Sequence[str]) -> Mapping[str, ir.Expr]:
@@ -98,10 +106,20 @@ def _run_of(pack: ir.Call, rest: ir.Block, owner: ir.Node, used: set[str]) -> _R
         run = _call_with(statement)
         if run and isinstance(run.call.args[0].value, ir.Name) and run.call.args[0].value.id == packed:
             again = any(packed in names_bound(node) for node in ir.walk(run.statement))
-            return run if again or _count(owner, packed) == 2 else None
+            return run if again or _is_used_once(packed, rest, run, owner) else None
         if names_read(statement) & ({packed} | used) - {"self"}:
             return None
     return None
+
+
+def _is_used_once(packed: str, rest: ir.Block, run: _Run, owner: ir.Node) -> bool:
+    """Return whether the run alone uses what is packed, before the name gets something else."""
+    start, end = rest[0].start, owner.end
+    for statement in rest:
+        if statement.start >= run.statement.end and packed in names_bound(statement):
+            end = statement.start
+            break
+    return sum(start <= use.start < end for use in reads(owner, packed)) == 2
 
 
 def _call_with(statement: ir.Stmt) -> _Run | None:
@@ -154,6 +172,8 @@ def _unpacking(out: str, uses: int, rest: ir.Block, owner: ir.Node) -> ir.Assign
                 value=ir.Subscript(value=call, index=(ir.Const(value=0),)),
             ):
                 apart = True
+            case ir.Assign(targets=(ir.Name(id=new),)) if part := _selected(statement):
+                call, apart = part.value, True
             case _:
                 return None
         match call:
@@ -162,6 +182,17 @@ def _unpacking(out: str, uses: int, rest: ir.Block, owner: ir.Node) -> ir.Assign
                 known = last_name(func) == "pad_packed_sequence"
                 return statement if known and alone and apart else None
         return None
+    return None
+
+
+def _selected(unpack: ir.Assign) -> ir.Subscript | None:
+    """Return the outputs in `y = pad_packed_sequence(out)[0].contiguous()`, which stays."""
+    match unpack.value:
+        case ir.Call(
+            func=ir.Attribute(value=ir.Subscript(index=(ir.Const(value=0),)) as part, attr="contiguous"),
+            args=(),
+        ):
+            return part
     return None
 
 
@@ -177,7 +208,8 @@ def _names(target: ir.Expr) -> Iterator[str]:
 
 
 def _unpacks_otherwise(unpack: ir.Assign, first: str, context: FixContext) -> bool:
-    call = unpack.value.value if isinstance(unpack.value, ir.Subscript) else unpack.value
+    value = _selected(unpack) or unpack.value
+    call = value.value if isinstance(value, ir.Subscript) else value
     assert isinstance(call, ir.Call)
     given = _arguments(call, _UNPACK)
     layout = context.text_of(given["batch_first"]) if "batch_first" in given else "False"

@@ -50,6 +50,13 @@ def test_masks_where_the_device_computes_a_bound(bound: str) -> None:
     assert "torch.arange(length)" in advice(f"y = y[:, :{bound}]", "XLA109")
 
 
+@pytest.mark.parametrize("cut", ["start : start + n", ":, start : start + n", "..., start : start + n, :"])
+def test_reads_a_window_by_positions(cut: str) -> None:
+    line = f"n = int(lens.min())\n        start = int(lens[0])\n        y = y[{cut}]"
+    (finding,) = found(MODEL.replace("LINE", line), "XLA205")
+    assert finding.help.startswith("Read a window of fixed length by positions")
+
+
 def test_keeps_a_setting_as_a_number() -> None:
     assert advice("y = y[:, :self.r]", "XLA109").startswith("Keep `self.r` as a Python number")
 

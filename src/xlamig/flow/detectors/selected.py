@@ -21,7 +21,8 @@ def cut_of(node: ir.Node, statement: ir.Stmt) -> Cut:
     the bound, or the subscript."""
     path = [*ir.path_down(statement, node), node]
     subscript = next((part for part in reversed(path) if isinstance(part, ir.Subscript)), None)
-    slices = [part for part in (subscript.index if subscript else ()) if isinstance(part, ir.Slice)]
+    parts = subscript.index if subscript else ()
+    slices = [part for part in parts if isinstance(part, ir.Slice) and (part.lower or part.upper)]
     cut = next((part for part in slices if node is subscript or ir.encloses(part, node)), None)
     if subscript is None or cut is None:
         return ""

@@ -22,12 +22,14 @@ model, loss = nn.Linear(4, 4), nn.MSELoss()
 
 
 def written(code: str) -> list[str]:
+    """The lines that the fix adds; what it adds has to leave nothing to report."""
     source = HEAD + textwrap.dedent(code)
     options = engine.Options(
         {"select": ["XLA013"]}, isolated=True, jobs=1, cache=False, stdin=("a.py", source.encode())
     )
     outcome = engine.fix([Path("a.py")], options, frozenset({"safe"}), write=False)
     assert outcome.stdin is not None and not outcome.problems
+    assert outcome.stdin.text == source or not outcome.after.findings
     old = source.splitlines()
     return [line.strip() for line in outcome.stdin.text.splitlines() if line not in old]
 

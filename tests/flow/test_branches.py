@@ -24,6 +24,7 @@ def branches(source: str) -> list[str]:
         "if x.is_cuda: logger.info('on %s', str(x.device))",
         "if x.is_cuda: x = x.pin_memory()",
         "if x.is_cuda: w = w.cuda(x.get_device())\nw = w.type_as(x)",
+        "if device.type == 'cuda': m = m.cuda()\nelse: m = m.to(device)",
         "if x.is_cuda: pin_memory = True",
         "if x.is_cuda: x = x.contiguous()",
         "if x.device.type == 'cuda': mask = AttentionMaskConverter._unmask_unattended(mask, low)",

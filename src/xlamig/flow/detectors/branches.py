@@ -68,6 +68,8 @@ class Branches:
             return
         head = ir.Name(node.start, node.test.end, "if")
         result: Result = "move" if all(map(self._moves, on_cuda)) else "unknown"
+        if result == "move" and other and all(map(self._moves, other)):
+            return
         if result == "move" and after is not None and follows_tensor(on_cuda, after):
             return
         yield self._fact(head, node.test, asked, "if", self._does(other, place.scope), place, result)

@@ -269,3 +269,46 @@ def test_a_prepared_loader_ends_the_last_step(
     (tmp_path / "train.py").write_text(text)
     options = engine.Options({"select": ["XLA710"]}, isolated=True, jobs=1, cache=False)
     assert [f.severity for f in engine.check([tmp_path], options).findings] == severities
+
+
+GLOW = """\
+import torch
+from torch import nn
+
+
+class Glow(nn.Module):
+    def forward(self, x):
+        return x
+
+    def NAME(self, x):
+        return torch.cuda.FloatTensor(3).normal_() + torch.randn(3, device=x.device)
+"""
+SEEDED = """\
+import torch
+from glow import Glow
+
+
+def main():
+    torch.manual_seed(1)
+    model = Glow().cuda()
+"""
+RUN = "\n\nif __name__ == '__main__':\n    main()\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "severities"),
+    [
+        ("infer", {"train.py": "info", "show.py": "warning"}),
+        ("noisy", {"train.py": "warning", "show.py": "warning"}),
+    ],
+)
+def test_training_draws_nothing_that_only_inference_draws(
+    tmp_path: Path, name: str, severities: dict[str, str]
+) -> None:
+    train = "    optimizer = torch.optim.Adam(model.parameters())\n    optimizer.step()\n"
+    (tmp_path / "glow.py").write_text(GLOW.replace("NAME", name))
+    (tmp_path / "train.py").write_text(SEEDED + train + RUN)
+    (tmp_path / "show.py").write_text(SEEDED + f"    print(model.{name}(x))\n" + RUN)
+    options = engine.Options({"select": ["XLA408"]}, isolated=True, jobs=1, cache=False)
+    places = [one for f in engine.check([tmp_path], options).findings for one in (f, *f.also)]
+    assert {Path(f.filename).name: f.severity for f in places} == severities

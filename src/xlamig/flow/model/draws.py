@@ -12,12 +12,19 @@ _KEYWORDS = values.names("draws", "keywords")
 _METHODS = values.names("draws", "methods")
 _KEPT = values.names("draws", "kept")
 _INITIALISERS = tuple(values.names("draws", "initialisers"))
+_INFERRING = values.names("draws", "inferring")
+INFERS = "@infer"  # behind the name of a draw that only inference makes
 _HOST = frozenset({"cpu", None})
 
 
 def initialises(function: ir.FunctionDef) -> bool:
     """Return whether a function is called like one that sets the first values of weights."""
     return any(word in function.name for word in _INITIALISERS)
+
+
+def infers(function: ir.FunctionDef) -> bool:
+    """Return whether a function is called like one that training does not call."""
+    return function.name in _INFERRING
 
 
 def keywords_of(call: ir.Call) -> Iterator[str]:

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Iterable
 
 from xlamig import ir
-from xlamig.flow.model.draws import initialises, keywords_of, method_of
+from xlamig.flow.model.draws import INFERS, infers, initialises, keywords_of, method_of
 from xlamig.flow.model.pieces import Pieces
 from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
 from xlamig.flow.model.scripts import MARK, is_script
@@ -46,6 +46,7 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
     modules: set[str] = set()
     stack: list[ir.Node] = [statement]
     first_values: list[tuple[int, int]] = []
+    inferring: list[tuple[int, int]] = []
     while stack:
         node = stack.pop()
         if isinstance(node, ir.Name):
@@ -61,16 +62,23 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
             if isinstance(node, ir.Call):
                 if _switches_off(node):
                     paths.add(f"{path_of(node.func)}(False)")
-                paths.update(keywords_of(node))
+                where = INFERS if _is_inside(node, inferring) else ""
+                paths.update(f"{name}{where}" for name in keywords_of(node))
                 method = method_of(node)
-                if method and not any(start <= node.start < end for start, end in first_values):
-                    modules.add(method)
+                if method and not _is_inside(node, first_values):
+                    modules.add(f"{method}{where}")
             elif isinstance(node, ir.Assign) and _is_false(node.value):
                 paths.update(f"{path_of(target)}=False" for target in node.targets if path_of(target))
             elif isinstance(node, ir.FunctionDef) and initialises(node):
                 first_values.append((node.start, node.end))
+            elif isinstance(node, ir.FunctionDef) and infers(node):
+                inferring.append((node.start, node.end))
             stack.extend(ir.children(node))
     return paths, modules
+
+
+def _is_inside(node: ir.Node, spans: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= node.start < end for start, end in spans)
 
 
 def _switches_off(node: ir.Call) -> bool:

@@ -274,6 +274,49 @@ for _ in range(3):
     torch_xla.sync()
 """,
     ),
+    "several layers that one call runs": (
+        {"XLA502"},
+        """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for index in range(layers):
+            self.layers.append(nn.Sequential(nn.Conv1d(2, 4, 1), nn.GLU(1), nn.ReLU()))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+net = Net(3).to("cuda")
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+def train(loader):
+    for x in loader:
+        optimizer.zero_grad()
+        net(x.to("cuda")).sum().backward()
+        optimizer.step()
+""",
+    ),
+    "what a comparison of unknown values has": (
+        {"XLA101"},
+        """
+import torch
+
+def positions(ids):
+    kept = ids != 0
+    return kept.cumsum(1) - 1
+
+def check(make, n):
+    for step in range(n):
+        ids = make(step)
+        print(positions(ids).item())
+""",
+    ),
 }
 
 

@@ -51,6 +51,8 @@ class Objects:
             ordered = AbstractValue("sequence", element=element, trait=Mark.BY_LENGTH)
             self._put(node.func.value, path_of(node.func.value), ordered)
             return NONE
+        if owner.kind == "bool" and not hasattr(bool, name):
+            owner = owner.replace(kind="unknown", trait=None)  # a tensor's comparison
         if owner.kind == "unknown":
             self.libraries.observe(owner, name, args, node)
         match owner.kind:

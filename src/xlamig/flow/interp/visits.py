@@ -40,7 +40,8 @@ class SentEvent(NamedTuple):
     @property
     def key(self) -> tuple[object, ...]:
         """Return what two events of one module have in common that are one."""
-        return self.fact.__name__, self.node, dict(self.fields).get("via")
+        fields = dict(self.fields)
+        return self.fact.__name__, self.node, fields.get("via"), fields.get("name")
 
 
 class Given(NamedTuple):

@@ -33,7 +33,7 @@ from xlamig.flow.interp.frames import ClassInfo, Frame, Function, copy_env
 from xlamig.flow.interp.indexing import Indexing
 from xlamig.flow.interp.iteration import Iteration
 from xlamig.flow.interp.kept import kept_entry
-from xlamig.flow.interp.lengths import LASTING
+from xlamig.flow.interp.lengths import LASTING, size_of_sample
 from xlamig.flow.interp.operators import Operators
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.results import attribute_shape, real_dtype, sizes_of
@@ -122,7 +122,7 @@ class Evaluator:
             case "mapping" | "unknown" if owner.fields is not None and name in owner.fields:
                 return owner.fields[name]
             case "foreign" if name == "shape":
-                length = AbstractValue("number", trait=Mark.LENGTH)
+                length = size_of_sample(self.m, owner) or AbstractValue("number", trait=Mark.LENGTH)
                 return AbstractValue("sequence", element=length, trait=Mark.SHAPE)
             case "foreign":
                 return FOREIGN

@@ -33,7 +33,7 @@ def tokenizer_output(sizes: Sizes, args: Args, node: ir.Call) -> AbstractValue |
 def array(sizes: Sizes, word: str, args: Args, node: ir.Call) -> AbstractValue:
     """Return what a function of NumPy gives: an array as long as the longest sample, the lengths of samples,
     the greatest of them, or something of which nothing is known."""
-    return _ARRAYS[word](sizes, args, node)
+    return MAKERS[word](sizes, args, node)
 
 
 def sample(sizes: Sizes, word: str, node: ir.Call) -> AbstractValue:
@@ -66,6 +66,11 @@ def _array_of(sizes: Sizes, args: Args, node: ir.Call) -> AbstractValue:
     return _as_long((given, *held))
 
 
+def _resized(sizes: Sizes, args: Args, node: ir.Call) -> AbstractValue:
+    size = args.get(1, "dsize") or TOP
+    return _as_long(size.items or ()) if size.kind == "sequence" else FOREIGN
+
+
 def _padded(sizes: Sizes, args: Args, node: ir.Call) -> AbstractValue:
     return _as_long(tuple(_flat(args.get(1, "pad_width") or TOP)))
 
@@ -78,18 +83,22 @@ def _greatest(sizes: Sizes, args: Args, node: ir.Call) -> AbstractValue:
     return longest or FOREIGN
 
 
-_ARRAYS: Mapping[str, Callable[[Sizes, Args, ir.Call], AbstractValue]] = {
+MAKERS: Mapping[str, Callable[[Sizes, Args, ir.Call], AbstractValue]] = {
     "array": _zeros,
     "array-of": _array_of,
     "padded-array": _padded,
     "greatest": _greatest,
+    "resized": _resized,
 }
 
 
 def _as_long(parts: tuple[AbstractValue, ...]) -> AbstractValue:
     """Return an array that is as long as the longest sample if one of these sizes or parts is."""
     longest = [part for part in parts if is_longest(part) and (varies(part) or part.kind == "foreign")]
-    return FOREIGN.replace(trait=Mark.LONGEST, why=longest[0].why) if longest else FOREIGN
+    if longest:
+        return FOREIGN.replace(trait=Mark.LONGEST, why=longest[0].why)
+    sizes = [part for part in parts if part.kind == "number" and part.cause == "batch" and varies(part)]
+    return FOREIGN.replace(trait=Mark.SAMPLE, why=sizes[0].why) if sizes else FOREIGN
 
 
 def _flat(thing: AbstractValue) -> Iterator[AbstractValue]:

@@ -134,8 +134,8 @@ class Indexing:
     def dimension(shape: AbstractValue, index: object) -> AbstractValue:
         """The size of a dimension; of one that is counted from the last it is not sure which it is."""
         size = shape.element
-        if size is None or keeps(size.cause, index):
-            return NUMBER
+        if size is None or keeps(size.cause, index) or (size.trait is Mark.SAMPLE and index not in (0, 1)):
+            return NUMBER  # also of the channels of an image
         last = isinstance(index, int) and index < 0
         return size.replace(sure=POSSIBLE) if last and size.cause == "derived" else size
 

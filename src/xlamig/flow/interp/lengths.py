@@ -47,6 +47,14 @@ def is_varied_array(thing: AbstractValue) -> bool:
     return thing.kind == "foreign" and thing.trait in (Mark.LONGEST, Mark.SAMPLE)
 
 
+def size_of_sample(state: State, sample: AbstractValue) -> AbstractValue | None:
+    """Return a size of an image or recording of which a step reads another one each time; None for other
+    arrays."""
+    if sample.trait is not Mark.SAMPLE or state.frequency != "step":
+        return None
+    return AbstractValue("number", cause="batch", sure=LIKELY, trait=Mark.SAMPLE)
+
+
 def times(made: AbstractValue, number: AbstractValue) -> AbstractValue:
     """`[PAD] * (longest - len(s))`"""
     if not varies(number):

@@ -31,7 +31,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.frames import functions_of, modules_of
-from xlamig.flow.interp.host_batches import array, sample
+from xlamig.flow.interp.host_batches import MAKERS, array, sample
 from xlamig.flow.interp.last_batches import keeping_last
 from xlamig.flow.interp.layers import with_weight_by
 from xlamig.flow.interp.libraries import Libraries, is_array
@@ -93,7 +93,7 @@ class TorchCalls:
         word = table.result_of(name)
         if word == "partial":
             return self._partial(args, node)
-        if name.startswith("numpy.") and word in ("array", "array-of", "padded-array", "greatest"):
+        if name.startswith(("numpy.", "cv2.")) and word in MAKERS:
             return array(self.sizes, word, args, node)
         if word in ("sample", "recording", "recorded-array"):
             return sample(self.sizes, word, node)

@@ -69,6 +69,9 @@ def test_reports_positions_in_a_product_of_ranges(loop: str, body: str) -> None:
         "cache[(slice(None), [0, 1])] = x[:, None]",
         "cache[(slice(0, 2), slice(None, 1))] = x[:, None, None]",
         "table = {}; table[(i, 0)] = x",
+        "x = x + cache[(..., *torch.tril_indices(2, 2))].sum()",
+        "x = x + cache[(*torch.tril_indices(2, 2), *model.where)].sum()",
+        "x = x + cache[()].sum()",
         "rows = [i, 0]; table = [x, x]; x = table[0]",
     ],
 )

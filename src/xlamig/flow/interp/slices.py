@@ -44,7 +44,7 @@ def unpacked(node: ir.Subscript, index: list[AbstractValue]) -> tuple[ir.Subscri
     items = value.items or ()
     if value.trait is Mark.INDEX:
         items = (FOREIGN, element_of(value))  # any number of dimensions
-    elif not written and not indexes(items):
+    elif not items or not (written or indexes(items)):
         return node, index
     nodes = written if len(written) == len(items) else (part,) * len(items)
     return ir.Subscript(node.start, node.end, node.value, nodes), list(items)

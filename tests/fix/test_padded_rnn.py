@@ -52,7 +52,7 @@ def rewritten(body: str, made: str = LSTM) -> list[str]:
             y = nn.utils.rnn.pad_packed_sequence(q, total_length=9)[0]
             return y
             """,
-            "y, h = run_padded(self.lstm, x * 2, lengths, state=state)",
+            "y, h = run_padded(self.lstm, x * 2, lengths, state=state, total_length=9)",
         ),
         (
             """

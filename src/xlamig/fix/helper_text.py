@@ -126,21 +126,25 @@ def run_on_host(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def run_padded(
-    rnn: torch.nn.RNNBase, x: torch.Tensor, lengths: Any, batch_first: bool = False, state: Any = None
+    rnn: torch.nn.RNNBase,
+    x: torch.Tensor,
+    lengths: Any,
+    batch_first: bool = False,
+    state: Any = None,
+    total_length: int | None = None,
 ) -> tuple[torch.Tensor, Any]:
     """Run an RNN on a padded batch as on its packed sequences, which XLA does not have.
 
-    Returns the outputs, as long as `x` and zero where a sequence has ended, and the last state of each
-    sequence. On XLA the cells of all steps are one graph, in both directions; a state stays as it is where
-    there is padding.
+    Returns the outputs, zero where a sequence has ended, and the last state of each sequence. On XLA the
+    outputs are as long as `x`, elsewhere as the longest sequence or `total_length`. The cells of all steps
+    are one graph, in both directions; a state stays as it is where there is padding.
     """
     lengths = torch.as_tensor(lengths).long()
     if x.device.type != "xla":
         utils = torch.nn.utils.rnn
         packed = utils.pack_padded_sequence(x, lengths.cpu(), batch_first, enforce_sorted=False)
         out, state = rnn(packed, state)
-        length = x.size(int(batch_first))
-        return utils.pad_packed_sequence(out, batch_first, total_length=length)[0], state
+        return utils.pad_packed_sequence(out, batch_first, total_length=total_length)[0], state
     rows = x.transpose(0, 1) if batch_first else x
     inside = (torch.arange(len(rows), device=x.device)[:, None] < lengths.to(x.device))[..., None]
     is_lstm = rnn.mode == "LSTM"

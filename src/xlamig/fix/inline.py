@@ -21,7 +21,7 @@ _PARAMETERS = {
     helpers.COUNT: "",
     helpers.BOUNDARY: "",
     helpers.HOST: "function",
-    helpers.PADDED: "rnn, x, lengths, batch_first=False, state=None",
+    helpers.PADDED: "rnn, x, lengths, batch_first=False, state=None, total_length=None",
     helpers.SEED: "seed",
     helpers.UPDATES: "optimizer",
     helpers.WAIT: "device=None",

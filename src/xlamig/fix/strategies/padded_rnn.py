@@ -68,6 +68,8 @@ def padded_rnn(fact: Fact, options: Options, context: FixContext) -> Draft | Non
         *([] if first == "False" else [f"batch_first={first}"]),
     ]
     words += [f"state={_state_text(arg.value, context)}" for arg in run.call.args[1:]]
+    total = _arguments(_unpacking_call(unpack), _UNPACK).get("total_length") if unpack else None
+    words += [f"total_length={context.text_of(total)}"] if total else []
     edits = [context.edit(run.call.start, run.call.end, f"{helper.name}({', '.join(words)})")]
     if statement is not run.statement:
         edits.append(context.edit(*statement_span(context, block, statement), ""))
@@ -207,11 +209,15 @@ def _names(target: ir.Expr) -> Iterator[str]:
             yield node.id
 
 
-def _unpacks_otherwise(unpack: ir.Assign, first: str, context: FixContext) -> bool:
+def _unpacking_call(unpack: ir.Assign) -> ir.Call:
     value = _selected(unpack) or unpack.value
     call = value.value if isinstance(value, ir.Subscript) else value
     assert isinstance(call, ir.Call)
-    given = _arguments(call, _UNPACK)
+    return call
+
+
+def _unpacks_otherwise(unpack: ir.Assign, first: str, context: FixContext) -> bool:
+    given = _arguments(_unpacking_call(unpack), _UNPACK)
     layout = context.text_of(given["batch_first"]) if "batch_first" in given else "False"
     return layout != first or "padding_value" in given
 

@@ -119,9 +119,16 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
     searched: set[str] = set()
     exports = _is_export_list(statement)
     waiting: list[tuple[ir.Node, _Around]] = [(statement, _Around(frozenset(), "", scopes.module, ()))]
+    at: _Around | None = None
+    seen: set[str] = set()  # paths in these surroundings, which refer to the same each time
     while waiting:
         node, around = waiting.pop()
+        if around is not at:
+            at, seen = around, set()
         kind = type(node)
+        path = path_of(node) if isinstance(node, ir.Name | ir.Attribute) else ""
+        if path in seen:
+            continue
         if isinstance(node, ir.Alias):
             imported.update(node.name.split("."))
             continue
@@ -130,7 +137,8 @@ def _mentioned(statement: ir.Stmt, scopes: ScopeTable) -> Mentions:
                 imported |= mentioned
             else:
                 blocks.setdefault((around.scope.name, around.conditions), set()).update(mentioned)
-        if isinstance(node, ir.Attribute) and path_of(node):
+        if path:
+            seen.add(path)
             continue
         if isinstance(node, ir.FunctionDef | ir.ClassDef):
             scope = scopes.of(node)

@@ -27,6 +27,7 @@ class NameIndex:
         self._places: dict[tuple[str, str], tuple[str, str] | None] = {}
         self._inside: dict[str, set[str]] = {}
         self._added: dict[str, tuple[str, ...]] = {}
+        self._folders: dict[str, tuple[str, ...]] = {}
         self._adding = {name: i.search_path for name, i in interfaces.items() if i.search_path}
         for module in interfaces:
             folder = ""
@@ -64,8 +65,11 @@ class NameIndex:
         return self._owners[key] or self._find_on_search_path(dotted, origin)
 
     def _find_on_search_path(self, dotted: str, origin: str) -> tuple[str, str] | None:
-        folders = folders_named(self._search_path(origin), self._inside)
-        found = (self._longest(f"{folder}.{dotted}", folder) for folder in folders)
+        if not self._adding:
+            return None
+        if origin not in self._folders:
+            self._folders[origin] = tuple(folders_named(self._search_path(origin), self._inside))
+        found = (self._longest(f"{folder}.{dotted}", folder) for folder in self._folders[origin])
         return next((one for one in found if one is not None and self._may_hold(*one)), None)
 
     def _search_path(self, origin: str) -> tuple[str, ...]:

@@ -48,17 +48,24 @@ class Referring:
         self._files = {module: file for file, module in modules.items()}
         self._is_own = is_own
         self._finds_modules = finds_modules
+        self._known: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def resolved(self, references: Iterable[str], file: str) -> frozenset[str]:
         """Return references with those to imports and to the module itself resolved; what an import from
         outside of the project leads to is left out."""
-        return frozenset(found for one in references for found in self._resolved(one, file))
+        return frozenset(found for one in references for found in self._resolved_once(one, file))
 
     def modules_in(self, references: Iterable[str], file: str) -> Iterator[str]:
         """Yield the modules that are used as objects: they may be asked for anything that they hold."""
         for one in references:
             if one.startswith(IMPORTED) and (module := self._index.module_of(one[1:], self._modules[file])):
                 yield module
+
+    def _resolved_once(self, reference: str, file: str) -> tuple[str, ...]:
+        key = reference, file
+        if key not in self._known:
+            self._known[key] = tuple(self._resolved(reference, file))
+        return self._known[key]
 
     def _resolved(self, reference: str, file: str) -> Iterator[str]:
         if reference.startswith(OWN):

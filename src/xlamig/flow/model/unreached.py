@@ -100,8 +100,8 @@ class Reach:
     def _modules_used(self) -> Iterator[str]:
         """Yield the modules that are used as objects."""
         for key, mentions in self._every:
-            for block in mentions.blocks:
-                yield from self._referring.modules_in(block.names, key)
+            names = frozenset[str]().union(*(block.names for block in mentions.blocks))
+            yield from self._referring.modules_in(names, key)
 
     @cached_property
     def _inside(self) -> Mapping[_Place, list[int]]:

@@ -84,6 +84,12 @@ def test_the_helper_lies_where_others_find_a_module_of_a_plain_folder(
     assert "from xla_compat import default_device" in (tmp_path / "models" / "net.py").read_text()
 
 
+def test_a_helper_that_is_there_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(PARTS, tmp_path, monkeypatch)
+    assert written({"models/other.py": PARTS["models/net.py"]}, tmp_path, monkeypatch) == set()
+    assert "default_device" in (tmp_path / "models" / "other.py").read_text()
+
+
 @pytest.mark.parametrize(
     "more",
     [

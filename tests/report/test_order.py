@@ -80,7 +80,7 @@ def test_a_job_names_the_command_that_does_it() -> None:
     by_hand = found("XLA003", "g", severity="error")
     (one,), (two,), (three,) = (jobs(report(*group)) for group in ([safe], [safe, unsafe], [by_hand]))
     assert one.command == "--select XLA001 --fix"
-    assert two.command == "--select XLA001,XLA002 --fix --unsafe-fixes"
+    assert two.command == "--select XLA001,XLA002 --diff --unsafe-fixes"
     assert three.command == "--select XLA003"
 
 

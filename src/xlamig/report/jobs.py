@@ -43,12 +43,13 @@ class Job:
 
     @property
     def command(self) -> str:
-        """Return the options that do the job, as far as fixes do it, or list it."""
+        """Return the options that do the job, as far as fixes do it, or list it; what may change results is
+        shown first, by `--diff`."""
         select = f"--select {','.join(self.codes)}"
         fixable = [place for place in self._places if is_fixable(place, unsafe_fixes=True)]
         if not fixable:
             return select
-        return f"{select} --fix" + ("" if all(map(is_fixable, fixable)) else " --unsafe-fixes")
+        return f"{select} --fix" if all(map(is_fixable, fixable)) else f"{select} --diff --unsafe-fixes"
 
 
 def jobs(report: Report) -> list[Job]:

@@ -41,6 +41,7 @@ FINE = {
     "unpacking": "a, b = out[0], out[1]; first, *rest = out",
     "length": "if len(x) > 3 and x.shape[0] > 1 and x.dim() == 2 and x.numel() > 4: loss = loss * 2",
     "metadata": "assert x.dtype == torch.float32 and x.device == y.device and x.requires_grad is False",
+    "class": "if extra.to(device).__class__ == nn.Linear: loss = loss * 2",
     "none": "loss = loss if extra is None else loss + 1",
     "shapes shown": "print(x.shape, x.dtype, x.device, len(x), f'{x.shape[0]}')",
     "is_tensor": "if torch.is_tensor(x) or isinstance(x, torch.Tensor) or x.is_contiguous(): loss = loss + 0",

@@ -174,7 +174,8 @@ class Evaluator:
 
     def _of_unseen(self, owner: AbstractValue, name: str) -> AbstractValue:
         known = name in table.names("attributes", "shape") or name in ("device", "dtype")
-        return self._of_tensor(as_tensor(owner), name) if known else owner
+        unseen = TOP if table.name_like("setting").search(name) else owner
+        return self._of_tensor(as_tensor(owner), name) if known else unseen
 
     def _fstring(self, node: ir.FString) -> AbstractValue:
         for part in node.parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.interp.domain import LIKELY, TOP, AbstractValue
+from xlamig.flow.interp.domain import LIKELY, NUMBER, TOP, AbstractValue, Mark
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import helpers
@@ -14,6 +14,8 @@ def by_convention(name: str) -> AbstractValue:
     """Return what an attribute of an unknown object may be, by its name."""
     if table.name_like("device").search(name):
         return AbstractValue("device", "device", sure=LIKELY)
+    if name in table.names("attributes", "shape"):
+        return AbstractValue("sequence", element=NUMBER, trait=Mark.SHAPE)
     return AbstractValue("dtype") if table.name_like("dtype").search(name) else TOP
 
 

@@ -205,6 +205,8 @@ ASKED = "device = 'cuda:0' if torch.cuda.is_available() and args.device == 'cuda
     [
         (ASKED, False),
         (ASKED * 2, False),
+        ("device = default_device(0) if args.device == 'cuda' else torch.device('cpu')\n", False),
+        ("device = find_device(0) if args.device == 'cuda' else torch.device('cpu')\n", True),
         (f"if args.device != 'cpu' and torch.cuda.is_available():\n    {ASKED}", False),
         (f"{ASKED}model.to(args.device)\n", True),
         (f"{ASKED}if args.device == 'cuda':\n    model.cuda()\n", True),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import helpers
 from xlamig.knowledge import values as table
 
 
@@ -28,7 +29,12 @@ def option_of(call: ir.Call) -> str:
 
 
 def _asked(test: ir.Node) -> Iterator[ir.Node]:
-    """Yield what comparisons beside `torch.cuda.is_available()` hold."""
+    """Yield what comparisons hold beside `torch.cuda.is_available()`, or before the helper that fixes write
+    for that: `default_device(0) if args.name == "cuda" else cpu`."""
+    match test:
+        case ir.IfExp(test=ir.Compare() as asked, body=ir.Call(func=func)):
+            if path_of(func).rpartition(".")[2] == helpers.DEVICE:
+                yield from ir.walk(asked)
     if isinstance(test, ir.Bool) and test.op == "and" and any(map(_is_cuda_test, test.values)):
         for value in test.values:
             if isinstance(value, ir.Compare):

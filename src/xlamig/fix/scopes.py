@@ -161,6 +161,14 @@ def _names_in(root: ir.Node) -> dict[str, list[ir.Name]]:
     return found
 
 
+def only_value(owner: ir.Node, name: str) -> ir.Expr | None:
+    """Return what the only binding of a name in a function assigns to it alone."""
+    match bindings(owner, name):
+        case [ir.Assign(targets=(ir.Name(),), value=value)]:
+            return value
+    return None
+
+
 def sole_use(owner: ir.Node, target: ir.Name) -> ir.Name | None:
     """Return the only use in a function of a name that nothing but `target` binds there."""
     uses = [use for use in reads(owner, target.id) if use is not target]

@@ -9,7 +9,7 @@ from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.helper import HelperFunction, helper_function
 from xlamig.fix.imports import ensure_module
-from xlamig.fix.scopes import bindings, dotted_name, function_around, path_to, reads
+from xlamig.fix.scopes import dotted_name, function_around, only_value, path_to, reads
 from xlamig.knowledge import helpers
 
 _JOINS = ("torch.cat", "torch.stack")
@@ -34,10 +34,10 @@ def all_rows(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     owner = function_around(path)
     torch = ensure_module(context, "torch", fact.span)
     rows = _rows(owner, write)
-    if torch is None or rows is None or not _is_vector(_only_value(owner, out)):
+    if torch is None or rows is None or not _is_vector(only_value(owner, out)):
         return None
     listed = context.text_of(rows.generators[0].iter)
-    asked = _only_value(owner, mask)
+    asked = only_value(owner, mask)
     if asked is None or not _asks_for_none(asked, listed, context):
         return None
     item = context.text_of(rows.element)
@@ -74,7 +74,7 @@ def _rows(owner: ir.Node, write: ir.Assign) -> ir.Comprehension | None:
     """Return `[s for s in xs if s is not None]` of the only name in what is written that joins such a list,
     if nothing else uses it."""
     for name in dict.fromkeys(node.id for node in ir.walk(write.value) if isinstance(node, ir.Name)):
-        match _only_value(owner, name):
+        match only_value(owner, name):
             case ir.Call(func=func, args=(ir.Arg(value=ir.Comprehension(kind="list") as made), *_)):
                 uses = [use for use in reads(owner, name) if not ir.encloses(write.value, use)]
                 if dotted_name(func) in _JOINS and len(uses) == 1 and _leaves_none_out(made):
@@ -105,13 +105,6 @@ def _asks_for_none(mask: ir.Expr, listed: str, context: FixContext) -> bool:
     return asks and any(
         isinstance(node, ir.Expr) and context.text_of(node) == listed for node in ir.walk(mask)
     )
-
-
-def _only_value(owner: ir.Node, name: str) -> ir.Expr | None:
-    match bindings(owner, name):
-        case [ir.Assign(targets=(ir.Name(),), value=value)]:
-            return value
-    return None
 
 
 def _is_vector(value: ir.Expr | None) -> bool:

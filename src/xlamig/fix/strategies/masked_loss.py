@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.names import last_name
-from xlamig.fix.scopes import bindings, dotted_name, function_around, path_to, reads, sole_use
+from xlamig.fix.scopes import dotted_name, function_around, only_value, path_to, reads, sole_use
 from xlamig.fix.strategies.index_select import is_plain
 
 _FLAT = {"flatten", "ravel"}
@@ -65,8 +65,8 @@ def _selection(value: ir.Expr, owner: ir.Node) -> ir.Subscript | None:
         case ir.Subscript(index=(_,)):
             return value
         case ir.Name(id=name) if len(reads(owner, name)) == 2:
-            match bindings(owner, name):
-                case [ir.Assign(targets=(ir.Name(),), value=ir.Subscript(index=(_,)) as read)]:
+            match only_value(owner, name):
+                case ir.Subscript(index=(_,)) as read:
                     return read
     return None
 
@@ -120,7 +120,6 @@ def _is_flat(targets: ir.Expr, owner: ir.Node) -> bool:
         ):
             return True
         case ir.Name(id=name):
-            match bindings(owner, name):
-                case [ir.Assign(targets=(ir.Name(),), value=value)]:
-                    return not isinstance(value, ir.Name) and _is_flat(value, owner)
+            value = only_value(owner, name)
+            return value is not None and not isinstance(value, ir.Name) and _is_flat(value, owner)
     return False

@@ -10,7 +10,7 @@ from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.names import last_name
-from xlamig.fix.scopes import bindings, function_around, path_to, reads
+from xlamig.fix.scopes import bindings, function_around, only_value, path_to, reads
 from xlamig.fix.strategies.index_select import is_plain
 
 _CONVERSIONS = {"detach", "double", "float", "half", "int", "long"}
@@ -39,7 +39,7 @@ def masked_rows(fact: Fact, options: Options, context: FixContext) -> Draft | No
             pass
         case _:
             return None
-    made = _only_value(owner, mask)
+    made = only_value(owner, mask)
     rows = list(_rows_of(owner, mask, context.module))
     if made is None or None in rows or all(one is None or one.read is not read for one in rows):
         return None
@@ -62,13 +62,6 @@ def masked_rows(fact: Fact, options: Options, context: FixContext) -> Draft | No
             return None
         edits.append(below)
     return Draft(f"Keep all rows, with zeros outside of `{mask}`", tuple(edits))
-
-
-def _only_value(owner: ir.Node, name: str) -> ir.Expr | None:
-    match bindings(owner, name):
-        case [ir.Assign(targets=(ir.Name(),), value=value)]:
-            return value
-    return None
 
 
 def _rows_of(owner: ir.Node, mask: str, module: ir.Module) -> Iterator[_Rows | None]:

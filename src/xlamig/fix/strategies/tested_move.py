@@ -6,7 +6,7 @@ from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact
 from xlamig.fix.context import Draft, FixContext, Options
 from xlamig.fix.other_branch import moves_with_device
-from xlamig.fix.scopes import bindings, dotted_name, function_around, path_to, statement_at
+from xlamig.fix.scopes import bindings, dotted_name, function_around, only_value, path_to, statement_at
 
 
 def tested_move(fact: Fact, options: Options, context: FixContext) -> Draft | None:
@@ -18,9 +18,9 @@ def tested_move(fact: Fact, options: Options, context: FixContext) -> Draft | No
         return None
     device = _device_of(node.test)
     if isinstance(node.test, ir.Name):
-        match bindings(function_around(path_to(context.module, *fact.span)), node.test.id):
-            case [ir.Assign(targets=(ir.Name(),), value=value)]:
-                device = _device_of(value)
+        owner = function_around(path_to(context.module, *fact.span))
+        value = only_value(owner, node.test.id)
+        device = _device_of(value) if value else ""
     root = device.partition(".")[0]
     if not root or _is_set_again(root, device, context.module):
         return None

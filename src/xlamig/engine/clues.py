@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from xlamig.knowledge import values as table
 from xlamig.source.beside import is_exporter
 from xlamig.source.phrases import Phrases
 
@@ -31,13 +33,15 @@ Pair = tuple[str, str]
 
 class Clues(NamedTuple):
     """A module that `exports` is a script that only exports a model, one that `computes_imports` may import
-    by names which it computes; `quoted` are the pairs in its strings."""
+    by names which it computes; `quoted` are the pairs in its strings, `configured` the parts of the
+    configuration that it makes objects of."""
 
     trains: bool = False
     evaluates: bool = False
     exports: bool = False
     computes_imports: bool = False
     quoted: frozenset[Pair] = frozenset()
+    configured: tuple[str, ...] = ()
 
 
 NO_CLUES = Clues()
@@ -51,9 +55,22 @@ def clues_of(text: str) -> Clues:
         is_exporter(text),
         _DYNAMIC.are_in(text),
         pairs_in(_QUOTED.findall(text)),
+        _configured_in(text),
     )
 
 
 def pairs_in(paths: list[str]) -> frozenset[Pair]:
     """Return the pairs of neighbours in paths."""
     return frozenset(pair for path in paths for pair in pairwise(_SEPARATOR.split(path)))
+
+
+def _configured_in(text: str) -> tuple[str, ...]:
+    makers = table.names("configured", "makers")
+    return tuple(sorted(set(_made().findall(text)))) if any(name in text for name in makers) else ()
+
+
+@cache
+def _made() -> re.Pattern[str]:
+    """Matches a call that makes an object of a part of the configuration: `instantiate(cfg.model)`."""
+    makers = "|".join(table.names("configured", "makers"))
+    return re.compile(rf"""\b(?:{makers})\(\s*(?:[\w.]*\.)?(?:\w+\[["'])?(\w+)(?:["']\])?\s*[,)]""")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import PurePosixPath
 
 from xlamig.engine.cache import digest
@@ -14,34 +15,27 @@ from xlamig.flow.model.exports import Export, Interface
 from xlamig.flow.model.registries import CONFIGURED, Entry
 from xlamig.knowledge import values as table
 
-_NAMED = re.compile(
-    rf"""^([ ]*)(?:- )?(?:{"|".join(table.names("configured", "keys"))})[ ]*:"""
-    r"""[ ]*["']?([A-Za-z_]\w*(?:\.\w+)+)["']?[ ]*(?:\#.*)?$"""
-)
-_MADE = re.compile(
-    rf"""\b(?:{"|".join(table.names("configured", "makers"))})\("""
-    r"""\s*(?:[\w.]*\.)?(?:\w+\[["'])?(\w+)(?:["']\])?\s*[,)]"""
-)
-"""Matches a call that makes an object of a part of the configuration: `instantiate(cfg.model)`."""
 _HEADING = re.compile(r"""^([ ]*)(?:- )?["']?([A-Za-z_]\w*)["']?[ ]*:[ ]*(?:\#.*)?$""")
 
 
 def note_configured(sources: Collection[Source]) -> None:
     """Add what the configurations among the sources name to the registries of the modules that make objects
     of configurations; those that were added before are replaced."""
+    makers = [source for source in sources if source.loaded and source.loaded.clues.configured]
+    if not makers:
+        return
     named: dict[str, dict[str, None]] = {}
     for source in sources:
-        for key, dotted in _entries(source) if source.source.kind == "yaml" else ():
-            named.setdefault(key, {})[dotted] = None
-    for source in sources:
+        for part, dotted in _entries(source) if source.source.kind == "yaml" else ():
+            named.setdefault(part, {})[dotted] = None
+    for source in makers:
         loaded = source.loaded
         if loaded is None or loaded.interface is None:
             continue
-        parts = sorted({match[1] for match in _MADE.finditer(source.source.text)} & named.keys())
-        entries = [
-            (part, dotted) for part in parts if len(named[part]) <= MAX_ALTERNATIVES for dotted in named[part]
-        ]
-        interface = _with_entries(loaded.interface, entries)
+        parts = [part for part in loaded.clues.configured if len(named.get(part, ())) <= MAX_ALTERNATIVES]
+        interface = _with_entries(
+            loaded.interface, [(part, dotted) for part in parts for dotted in named.get(part, ())]
+        )
         if interface != loaded.interface:
             source.loaded = replace(loaded, interface=interface, seal=digest(interface._replace(calls={})))
 
@@ -68,7 +62,16 @@ def _entries(source: Source) -> Iterator[tuple[str, str]]:
             indent = len(heading[1])
             sections = [one for one in sections if one[0] < indent]
             sections.append((indent, heading[2]))
-        elif named := _NAMED.match(line):
+        elif named := _named().match(line):
             around = [name for indent, name in sections if indent < len(named[1])]
             for key in around[-1:] or (path.stem, path.parent.name):
                 yield key, named[2]
+
+
+@cache
+def _named() -> re.Pattern[str]:
+    """Matches a line that names a class: `_target_: models.Net`."""
+    keys = "|".join(table.names("configured", "keys"))
+    return re.compile(
+        rf"""^([ ]*)(?:- )?(?:{keys})[ ]*:[ ]*["']?([A-Za-z_]\w*(?:\.\w+)+)["']?[ ]*(?:\#.*)?$"""
+    )

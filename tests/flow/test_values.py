@@ -173,6 +173,7 @@ def test_a_variable_is_followed(before: str) -> None:
         "class A:\n B = 'cuda'\n def f(self, d=B): torch.load(x, d)",
         "p.add_argument('--d', default='cuda')\ntorch.load(x, args.d)",
         "p.add_argument('-x', '--d', default='cuda')\ntorch.load(x, args.d)",
+        "p.add_argument('--d', '--place', default='cuda')\ntorch.load(x, args.d)",
         "p.add_argument('--other', dest='d', default='cuda')\ntorch.load(x, args.d)",
         "@dataclass\nclass C:\n d: str = 'cuda'\ntorch.load(x, cfg.d)",
         "@dataclasses.dataclass(frozen=True)\nclass C:\n d: str = 'cuda'\ntorch.load(x, cfg.d)",

@@ -18,16 +18,6 @@ def is_only_asked(module: ir.Module, name: str) -> bool:
     return bool(reads) and reads == asked
 
 
-def option_of(call: ir.Call) -> str:
-    """Return the name under which a parser keeps an option; "" where that is not written out."""
-    dest = next((arg.value for arg in call.args if arg.keyword == "dest"), None)
-    flags = [arg.value for arg in call.args if arg.keyword is None]
-    given = [dest] if dest is not None else flags
-    texts = [node.value for node in given if isinstance(node, ir.Const) and isinstance(node.value, str)]
-    long = next((text for text in texts if text.startswith("--")), texts[0] if texts else "")
-    return long.lstrip("-").replace("-", "_")
-
-
 def _asked(test: ir.Node) -> Iterator[ir.Node]:
     """Yield what comparisons hold beside `torch.cuda.is_available()`, or before the helper that fixes write
     for that: `default_device(0) if args.name == "cuda" else cpu`."""

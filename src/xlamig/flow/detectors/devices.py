@@ -10,11 +10,12 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Fact, Why
 from xlamig.findings import Confidence
-from xlamig.flow.detectors.asked_options import is_only_asked, option_of
+from xlamig.flow.detectors.asked_options import is_only_asked
 from xlamig.flow.detectors.device_maps import is_gpu_number, whole_model_devices
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.ranks import is_rank
 from xlamig.flow.detectors.receivers import receiver_of
+from xlamig.flow.model.destinations import destination
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
 from xlamig.flow.model.scopes import path_of
@@ -145,7 +146,7 @@ class Devices:
             if a.keyword in (None, "dest")
         )
         default = next((arg.value for arg in node.args if named and arg.keyword == "default"), None)
-        if default is not None and not is_only_asked(self.analysis.module, option_of(node)):
+        if default is not None and not is_only_asked(self.analysis.module, destination(node)):
             yield from self.literal(default, "option", place)
 
     def _moved_to(self, node: ir.Call, value: ir.Expr, place: CodeContext) -> Iterator[DeviceChoice]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from xlamig import ir
 from xlamig.flow.model.callees import HANDED, callee_of, named_in
 from xlamig.flow.model.cuda_questions import asks_availability
+from xlamig.flow.model.destinations import destination
 from xlamig.flow.model.option_codes import (
     ANY,
     ATTRIBUTE,
@@ -238,24 +239,20 @@ class _Collector:
 
     def _defined(self, node: ir.Call, name: str, scope: Scope) -> None:
         """`parser.add_argument("--x", action="store_true")`, `DEFINE_boolean("x", False, ...)`"""
-        texts = [a.value.value for a in node.args if a.keyword is None and isinstance(a.value, ir.Const)]
-        names = [text for text in texts if isinstance(text, str)]
-        if not names:
+        option = destination(node)
+        if not option:
             return
         given = {arg.keyword: arg.value for arg in node.args if arg.keyword}
         if name.startswith("DEFINE_"):
             default = node.args[1].value if len(node.args) > 1 else given.get("default")
-            self._add(ENTRY + names[0], codes_of(default, scope) if default is not None else ANY)
+            self._add(ENTRY + option, codes_of(default, scope) if default is not None else ANY)
             return
         action, default = given.get("action"), given.get("default")
-        long = next((text for text in names if text.startswith("--")), names[0])
-        if isinstance(dest := given.get("dest"), ir.Const):
-            long = str(dest.value)
         codes = ANY if default is None or "choices" in given else codes_of(default, scope)
         codes = ANY if NONE in codes else codes
         if isinstance(action, ir.Const) and default is None:
             codes = frozenset({_FLAGS.get(str(action.value), UNKNOWN)})
-        self._add(ENTRY + long.partition("/")[0].lstrip("-").replace("-", "_"), codes)
+        self._add(ENTRY + option, codes)
 
 
 def join_calls(one: Calls, other: Calls) -> Calls:

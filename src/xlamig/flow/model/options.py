@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import Scalar, Span
+from xlamig.flow.model.destinations import destination
 from xlamig.flow.model.scopes import ScopeTable, path_of
 from xlamig.flow.model.values import Values
 from xlamig.knowledge import values as table
@@ -34,9 +35,9 @@ def _arguments(body: ir.Block) -> Iterator[tuple[str, ir.Const]]:
     for node in _statement_calls(body):
         if path_of(node.func).rpartition(".")[2] != "add_argument":
             continue
-        name = _destination(node)
+        name = destination(node)
         default = next((a.value for a in node.args if a.keyword == "default"), None)
-        if name is not None and isinstance(default, ir.Const):
+        if name and isinstance(default, ir.Const):
             yield name, default
 
 
@@ -50,18 +51,6 @@ def _dataclass_fields(body: ir.Block, scopes: ScopeTable, values: Values) -> Ite
         for statement in node.body:
             if isinstance(statement, ir.AnnAssign) and isinstance(statement.value, ir.Const):
                 yield path_of(statement.target), statement.value
-
-
-def _destination(node: ir.Call) -> str | None:
-    name: str | None = None
-    for arg in node.args:
-        if not isinstance(arg.value, ir.Const) or not isinstance(arg.value.value, str):
-            continue
-        if arg.keyword == "dest":
-            return arg.value.value
-        if arg.keyword is None and (name is None or arg.value.value.startswith("--")):
-            name = arg.value.value.lstrip("-").replace("-", "_")
-    return name
 
 
 def _statement_calls(body: ir.Block) -> list[ir.Call]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, get_args
 
 import pytest
@@ -17,6 +18,7 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Carried,
     Cause,
+    Definition,
     Grown,
     LibraryObject,
     Mark,
@@ -93,6 +95,17 @@ def key(value: AbstractValue) -> tuple[Any, ...]:
 @given(VALUES)
 def test_join_is_idempotent(one: AbstractValue) -> None:
     assert join(one, one.replace()).key() == one.key()
+
+
+def test_a_key_stands_for_one_definition_as_long_as_it_is_kept() -> None:
+    class Defined(Definition):
+        pass
+
+    definition = Defined()
+    known = weakref.ref(definition)
+    key = AbstractValue("function", ref=definition).key()
+    del definition
+    assert known() in key
 
 
 @given(VALUES, VALUES)

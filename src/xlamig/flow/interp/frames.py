@@ -279,9 +279,15 @@ def class_of(value: AbstractValue) -> ClassInfo:
 
 
 def functions_of(value: AbstractValue) -> list[Function]:
-    """Return the functions that a value of kind "function" may stand for, in the order of the text."""
+    """Return the functions that a value of kind "function" may stand for, in the order of the text, and of
+    the classes whose objects they are bound to."""
     found = [ref for ref in alternatives(value.ref) if isinstance(ref, Function)]
-    return sorted(found, key=lambda function: (function.frame.home, function.node.start))
+    return sorted(found, key=_function_position)
+
+
+def _function_position(function: Function) -> tuple[object, ...]:
+    bound = function.bound.ref if function.bound is not None else None
+    return function.frame.home, function.node.start, _position(bound)
 
 
 def object_of(info: ClassInfo, place: Residence, sure: int = LIKELY) -> AbstractValue:

@@ -171,7 +171,8 @@ class AbstractValue:
         return self.replace(why=(*self.why[-_MAX_WHY:], Why(message, span, filename)))
 
     def key(self, depth: int = 2) -> tuple[object, ...]:
-        """Equal keys: the interpreter cannot tell the two apart."""
+        """Equal keys: the interpreter cannot tell the two apart. A key keeps the definitions in it alive: no
+        later one is taken for them."""
         const = self.const if isinstance(self.const, str | int | float | bool | None) else None
         inside: object = None
         if depth:
@@ -181,10 +182,9 @@ class AbstractValue:
                 inside = tuple(item.key(depth - 1) for item in self.items)
             elif self.element is not None:
                 inside = self.element.key(depth - 1)
-        ref = self.ref if isinstance(self.ref, str | int | Alternatives | None) else id(self.ref)
         return (
             self.kind, self.place, self.sure, self.dtype, self.shape, self.loose, self.cause, self.loop,
-            self.trait, self.source, ref, type(self.const), const, inside,
+            self.trait, self.source, self.ref, type(self.const), const, inside,
         )  # fmt: skip
 
     def __repr__(self) -> str:

@@ -236,6 +236,58 @@ def test_a_clock_around_iterations_that_wait_once_each(wait: str, found: list[st
     assert said(text, "timing") == found
 
 
+@pytest.mark.parametrize(
+    ("wait", "found"),
+    [
+        ("", ["timing : time.time()"]),
+        ("losses.append(y.item())", []),
+        ("for l in losses: l.update(y.mean().item())", []),
+        ("print(i)", ["timing : time.time()"]),
+    ],
+)
+def test_a_clock_that_is_read_at_the_end_of_the_iteration_before(wait: str, found: list[str]) -> None:
+    text = f"""
+    x = torch.ones((), device="cuda")
+    losses = []
+    end = time.time()
+    for i in range(9):
+        waited = time.time() - end
+        y = x * 2
+        print(time.time() - end)
+        end = time.time()
+        {wait}
+    """
+    assert said(text, "timing") == found
+
+
+@pytest.mark.parametrize(("wait", "found"), [("", ["timing : time.time()"]), ("losses.append(y.item())", [])])
+def test_a_clock_that_some_iterations_read(wait: str, found: list[str]) -> None:
+    text = f"""
+    x = torch.ones((), device="cuda")
+    start = time.time()
+    for i in range(900):
+        y = x * 2
+        if i % 100 == 0:
+            print(time.time() - start)
+            start = time.time()
+        {wait}
+    """
+    assert said(text, "timing") == found
+
+
+def test_a_clock_around_loading_though_work_follows_the_reading_before() -> None:
+    text = """
+    model, total = nn.Linear(8, 8).cuda(), torch.zeros((), device="cuda")
+    end = time.time()
+    for x in torch.utils.data.DataLoader(data):
+        print(time.time() - end)
+        y = model(x.cuda())
+        end = time.time()
+        total += y.sum()
+    """
+    assert said(text, "timing") == []
+
+
 def test_copies_of_one_batch_are_counted() -> None:
     text = """
     model = nn.Linear(8, 8).cuda()

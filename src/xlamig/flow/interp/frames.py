@@ -212,6 +212,7 @@ class Loop:
     update_on_xla: bool = False  # by torch_xla's own optimizer step
     update_often: int = 0  # its frequency, see FREQUENCIES
     base: int = 0  # of the module, see State
+    works_before: int = 0  # device operations before the iteration
     left: list[Env] = field(default_factory=list)
     again: list[Env] = field(default_factory=list)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from xlamig.facts import Why
 from xlamig.flow.interp.carried_names import moves_on
+from xlamig.flow.interp.clocks import carried_reading
 from xlamig.flow.interp.domain import (
     LIKELY,
     MISSING,
@@ -70,6 +71,9 @@ class LoopValues:
         return heads
 
     def _carried(self, name: str, old: AbstractValue, new: AbstractValue, loop: Loop) -> AbstractValue:
+        reading = carried_reading(old, new, loop.id)
+        if reading is not None:
+            return reading
         both = join(old, new)
         by_loop = _CAUSES.get(loop.kind, "")
         may_count = isinstance(old.const, int) and new.kind in ("number", "unknown") and not new.cause

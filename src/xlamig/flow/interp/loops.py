@@ -127,6 +127,7 @@ class Loops:
             m.loops.append(loop)
         m.iteration_sources.append(loop.over)
         m.batches += m.frame.yields
+        loop.works_before = m.device_op_count
         start(loop)
         with Setting(m.frame, "choices", dict(m.frame.choices)):  # each iteration makes its own
             leaves = m.semantics.block(loop.node.body)

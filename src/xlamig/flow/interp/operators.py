@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from xlamig import ir
 from xlamig.facts import ApiUse, ChangingConstant
+from xlamig.flow.interp.clocks import record_interval
 from xlamig.flow.interp.domain import (
     BOOL,
     FOREIGN,
@@ -15,7 +16,6 @@ from xlamig.flow.interp.domain import (
     TEXT,
     TOP,
     AbstractValue,
-    Clock,
     Mark,
     Residence,
     decisive,
@@ -71,8 +71,8 @@ class Operators:
     def binary(self, node: ir.Binary) -> AbstractValue:
         """Return the value of `x + y`."""
         left, right = self.m.semantics.evaluate(node.left), self.m.semantics.evaluate(node.right)
-        if node.op == "-" and isinstance(left.trait, Clock) and isinstance(right.trait, Clock):
-            self.reads.timed(left, right)
+        if node.op == "-":
+            record_interval(self.m, left, right)
         if node.op == "/" and divides_complex(left, right):
             text = short(self.m.source(node))
             self.m.record(ApiUse, node, LIKELY, left.why, via="operator", name="torch.div", spelled=text)

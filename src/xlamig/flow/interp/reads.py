@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from xlamig import ir
-from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Timing, Transfer, Why
+from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Transfer, Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
     LIKELY,
@@ -16,8 +16,6 @@ from xlamig.flow.interp.domain import (
     AbstractValue,
     Carried,
     Cause,
-    Clock,
-    Made,
     Mark,
     element_of,
 )
@@ -169,20 +167,6 @@ class Reads:
             m.record(
                 ChangingPath, node, LIKELY if many else POSSIBLE, thing.why, via="branch", cause="random"
             )
-
-    def timed(self, end: AbstractValue, start: AbstractValue) -> None:
-        """`time.time() - start` around device work that was only queued."""
-        if not isinstance(end.trait, Clock) or not isinstance(start.trait, Clock):
-            return
-        if not isinstance(end.ref, Made) or not isinstance(start.ref, Made):
-            return
-        node, statement, _ = end.ref
-        if self.m.loops and end.trait.waits > start.trait.waits:
-            return  # what an iteration queues after its read, the next one waits for
-        if end.trait.works > start.trait.works and end.trait.waiting:
-            begin, home = start.ref.node, self.m.program.home_of(start.ref.statement) or self.m
-            why = Why("the first reading of the clock", (begin.start, begin.end)).of(home.filename)
-            self.m.record(Timing, node, LIKELY, (why,), at=statement, clock=short(self.m.source(node)))
 
     def formatted(self, part: ir.Node, thing: AbstractValue, operation: str, node: ir.Node) -> None:
         """Something is made text of."""

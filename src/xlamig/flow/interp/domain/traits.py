@@ -86,11 +86,12 @@ class Grown:
 @dataclass(frozen=True, slots=True)
 class Clock:
     """A time; `works` device operations and `waits` for the device were before it, `waiting` that some had
-    not finished."""
+    not finished; `carried_by` is the loop whose earlier iterations took it."""
 
     works: int
     waiting: bool
     waits: int
+    carried_by: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,10 +64,9 @@ def condition(message: str, guard: Guard) -> str:
     return f"{message} (only if `{guard.text}`)"
 
 
-def is_left(help: str, guard: Guard, target: Target) -> bool:
-    """Return whether help that removes something stands at a place that a TPU never runs: nothing has to
-    change there."""
-    return bool(help) and _never_entered(guard, target) and _removes(help)
+def needs_nothing(guard: Guard, target: Target) -> bool:
+    """Return whether nothing has to change below a guard: the target never enters it."""
+    return _never_entered(guard, target)
 
 
 def advice(help: str, guard: Guard, target: Target, severity: Severity | None) -> str:
@@ -75,9 +74,9 @@ def advice(help: str, guard: Guard, target: Target, severity: Severity | None) -
     work. A finding that is only a hint without the guard too stays one."""
     if not help:
         return help
-    if is_left(help, guard, target):
-        return "Leave it: a TPU does not run this"
     if _never_entered(guard, target):
+        if _removes(help):
+            return "Leave it: a TPU does not run this"
         return f"Leave it as it is; if a TPU needs this work too, {_continue_sentence(help)}"
     if severity == "info" or guard.kind not in _OTHER_CODE or help.startswith(("If ", "Leave ")):
         return help

@@ -11,7 +11,7 @@ from xlamig.config.settings import Settings
 from xlamig.facts import ApiUse, Fact, ToolEvent, Why
 from xlamig.findings import CONFIDENCES, Confidence, Finding, Reason, RuleError
 from xlamig.rulebook.filter import is_shown
-from xlamig.rulebook.guards import advice, closed_guards, condition, explain, is_left, policy
+from xlamig.rulebook.guards import advice, closed_guards, condition, explain, needs_nothing, policy
 from xlamig.rulebook.judgement import Judgement, SourceView, Views
 from xlamig.rulebook.match import Match
 from xlamig.rulebook.patterns import MAYBE, NO, YES, Fit
@@ -181,7 +181,7 @@ class Judge:
             statement=" ".join(source.text[slice(*fact.statement)].split()),
             concerns=tuple(said for relation in rule.relations if (said := relation.concern(decision.row))),
             dependency=title if together else "",
-            no_action=ruling.no_action or any(is_left(words, guard, target) for guard in guards[:1]),
+            no_action=ruling.no_action or any(needs_nothing(guard, target) for guard in guards[:1]),
             job="" if together else _job(decision, source),
         )
 

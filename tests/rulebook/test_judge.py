@@ -255,18 +255,19 @@ def test_help_leaves_code_that_a_tpu_does_not_run(tmp_path: Path, kind: str, hel
 
 
 @pytest.mark.parametrize(
-    ("kind", "help", "no_action"),
+    ("kind", "help", "phase", "no_action"),
     [
-        ("cuda", "Delete it", True),
-        ("no-xla", "Drop it", True),
-        ("cuda", "Use sync()", True),
-        ("package", "Drop it", False),
+        ("cuda", "Delete it", "run", True),
+        ("no-xla", "Drop it", "scale", True),
+        ("cuda", "Use sync()", "run", True),
+        ("cuda", "Start one process per chip", "scale", False),
+        ("package", "Drop it", "run", False),
     ],
 )
 def test_nothing_changes_where_a_tpu_never_runs(
-    tmp_path: Path, kind: str, help: str, no_action: bool
+    tmp_path: Path, kind: str, help: str, phase: str, no_action: bool
 ) -> None:
-    text = page(MATCH + VERDICT, help=help)
+    text = page(MATCH + VERDICT, help=help, phase=phase)
     assert the(judge(book(tmp_path, text), api(guards=(guard(kind),)))).no_action is no_action
 
 

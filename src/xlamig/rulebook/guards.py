@@ -7,7 +7,7 @@ from typing import Literal
 
 from xlamig.config.settings import Target
 from xlamig.facts import Fact, Guard, GuardKind
-from xlamig.findings import Severity
+from xlamig.findings import Phase, Severity
 from xlamig.rulebook.rule import Guarded
 
 Policy = Literal["plain", "lower", "silent"]
@@ -64,9 +64,10 @@ def condition(message: str, guard: Guard) -> str:
     return f"{message} (only if `{guard.text}`)"
 
 
-def needs_nothing(guard: Guard, target: Target) -> bool:
-    """Return whether nothing has to change below a guard: the target never enters it."""
-    return _never_entered(guard, target)
+def needs_nothing(help: str, guard: Guard, target: Target, phase: Phase) -> bool:
+    """Return whether nothing has to change below a guard that the target never enters. What uses several GPUs
+    there is to use several chips in another way, unless it is only removed."""
+    return bool(help) and _never_entered(guard, target) and (phase != "scale" or _removes(help))
 
 
 def advice(help: str, guard: Guard, target: Target, severity: Severity | None) -> str:

@@ -181,7 +181,8 @@ class Judge:
             statement=" ".join(source.text[slice(*fact.statement)].split()),
             concerns=tuple(said for relation in rule.relations if (said := relation.concern(decision.row))),
             dependency=title if together else "",
-            no_action=ruling.no_action or any(needs_nothing(guard, target) for guard in guards[:1]),
+            no_action=ruling.no_action
+            or any(needs_nothing(words, guard, target, rule.phase) for guard in guards[:1]),
             job="" if together else _job(decision, source),
         )
 

@@ -28,6 +28,7 @@ from xlamig.flow.interp.ordering import Ordering
 from xlamig.flow.interp.reads import SIZES, Reads, sureness
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.type_tests import answer, is_tensor_class
 
 _RESULTS = {
     **dict.fromkeys(("isinstance", "issubclass", "callable", "hasattr"), BOOL),
@@ -50,6 +51,9 @@ class Builtins:
             return FOREIGN.replace(ref=OPEN_FILE)
         if name == "slice":
             return _slice(args.positional)
+        kind = args.node(1) if name == "isinstance" else None
+        if kind is not None and is_tensor_class(self.m, kind):
+            return answer(first)
         plain = _RESULTS.get(name)
         return plain if plain is not None else self._call(name, first, args, node)
 

@@ -38,9 +38,9 @@ class Choices:
         found: list[AbstractValue] = []
         for arm, taken in ((node.body, True), (node.orelse, False)):
             self.m.frame.env = copy_env(before)
-            self.tests.narrow(node.test, taken)
+            kept = self.tests.narrow(node.test, taken)
             guarded = self.m.on_one_rank(node.test, taken)
-            with self.m.branch() as way, self.m.lowers_frequency(node.test, taken), guarded:
+            with self.m.branch() as way, self.m.lowers_frequency(node.test, taken), guarded, kept:
                 found.append(self.m.semantics.evaluate(arm))
             ways.append(way)
         self.m.frame.env = before

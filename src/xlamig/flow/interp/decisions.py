@@ -23,7 +23,9 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.frames import ClassInfo, object_of
 from xlamig.flow.interp.number_first import starts_as_number
 from xlamig.flow.interp.reads import Reads
+from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
+from xlamig.flow.interp.type_tests import asked_for_tensor, denies_tensor
 from xlamig.flow.model.effects import Effects
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.scopes import path_of
@@ -89,13 +91,15 @@ class Decisions:
         return holds
 
     def reached(self, test: ir.Expr, here: T | None, there: T | None) -> tuple[T | None, T | None]:
-        """Return what two branches end with, None for one that the options of the project keep off: what it
-        makes of a name reaches nothing."""
+        """Return what two branches end with, None for one that the options of the project keep off, or that
+        is for what is no tensor: what it makes of a name reaches nothing."""
         if here is None or there is None:
             return here, there
         return here if self._runs(test, True) else None, there if self._runs(test, False) else None
 
     def _runs(self, test: ir.Expr, holds: bool) -> bool:
+        if denies_tensor(self.m, test, holds):
+            return False
         return all(guard.kind != "off" for guard in self.guards.of(test, self.m.frame.scope, holds))
 
     def decided(self, test: ir.Expr) -> bool | None:
@@ -124,7 +128,7 @@ class Decisions:
             case ir.Call(func=ir.Attribute() | ir.Name() as func, args=()):
                 exports = self.m.names.dotted(func, self.m.frame.scope) in table.names("program", "exports")
                 return False if exports else None
-        subject = self._asked_for_tensor(test)
+        subject = asked_for_tensor(self.m, test)
         return self._is_tensor(subject) if isinstance(subject, ir.Name) else None
 
     def _by_argument(self, test: ir.Expr) -> bool | None:
@@ -152,30 +156,6 @@ class Decisions:
 
     def _known(self, node: ir.Name) -> AbstractValue | None:
         return self.m.env.get(node.id)
-
-    def _asked_for_tensor(self, test: ir.Expr) -> ir.Expr | None:
-        """`x` of `isinstance(x, torch.Tensor)`, `torch.is_tensor(x)` and `type(x) is torch.Tensor`."""
-        match test:
-            case ir.Call(func=ir.Name(id="isinstance"), args=(subject, kind)):
-                return subject.value if self._is_tensor_class(kind.value) else None
-            case ir.Compare(
-                left=ir.Call(func=ir.Name(id="type"), args=(subject,)),
-                ops=("==" | "is",),
-                comparators=(kind,),
-            ):
-                return subject.value if self._is_tensor_class(kind) else None
-            case ir.Call(func=func, args=(subject,)):
-                asked = self.m.names.dotted(func, self.m.frame.scope) == "torch.is_tensor"
-                return subject.value if asked else None
-        return None
-
-    def _is_tensor_class(self, node: ir.Expr) -> bool:
-        """Return whether an expression is torch's class of tensors, maybe by the project's name for it, or a
-        tuple of it alone."""
-        if isinstance(node, ir.Sequence) and len(node.elements) == 1:
-            return self._is_tensor_class(node.elements[0])
-        dotted = self.m.names.dotted(node, self.m.frame.scope) or ""
-        return dotted.endswith(".Tensor") and table.name_like("tensor-annotation").search(dotted) is not None
 
     def _is_tensor(self, subject: ir.Name) -> bool | None:
         thing = self._known(subject)
@@ -207,15 +187,20 @@ class Decisions:
                 sure = min(made.sure, LIKELY)
                 given[name] = AbstractValue("tensor", made.place, sure=sure, why=made.why)
 
-    def narrow(self, test: ir.Expr, holds: bool) -> None:
-        """Narrow the environment to the outcome of a test."""
+    def narrow(self, test: ir.Expr, holds: bool) -> Setting[bool]:
+        """Narrow the environment to the outcome of a test, and return what holds while its branch runs."""
+        without = self.m.without_tensors or denies_tensor(self.m, test, holds)
+        self._narrow(test, holds)
+        return Setting(self.m, "without_tensors", without)
+
+    def _narrow(self, test: ir.Expr, holds: bool) -> None:
         recall(self.m, test, holds)
         match test:
             case ir.Unary(op="not", operand=operand):
-                self.narrow(operand, not holds)
+                self._narrow(operand, not holds)
             case ir.Bool(op=op, values=values) if (op == "and") == holds:
                 for value in values:
-                    self.narrow(value, holds)
+                    self._narrow(value, holds)
             case ir.Call(func=ir.Name(id="isinstance"), args=(asked, kind)) if (
                 holds and isinstance(asked.value, ir.Name) and _are_of_python(kind.value)
             ):
@@ -232,8 +217,8 @@ class Decisions:
                 known = self._known(asked.value)
                 if known is not None and known.kind == "tensor" and known.sure < CERTAIN:
                     self.m.put(asked.value.id, TOP)
-            case ir.Call() | ir.Compare():
-                subject = self._asked_for_tensor(test)
+            case ir.Call() | ir.Compare() | ir.Name():
+                subject = asked_for_tensor(self.m, test)
                 name = path_of(subject) if subject is not None else ""
                 if subject is None or not name:
                     return

@@ -77,8 +77,7 @@ class Reads:
         self.one_rank.record_read(node, thing)
         over = next((word for word in reversed(m.iteration_sources) if word in _OVER), "")
         part = of if of is not None else node
-        source = "" if over else self.elements.tensor(part)
-        if source:
+        if source := "" if over else self.elements.tensor(part):
             over = "elements"
         elif not over and self.elements.is_unchanged(part):
             over = "same"
@@ -92,7 +91,8 @@ class Reads:
 
     def array(self, node: ir.Expr, thing: AbstractValue, operation: str) -> None:
         """Record that an array is made of a tensor of the device, which raises."""
-        if thing.kind == "tensor" and thing.place == "device" and thing.sure > POSSIBLE:
+        on_device = thing.kind == "tensor" and thing.place == "device" and thing.sure > POSSIBLE
+        if on_device and not self.m.without_tensors:
             self._told(node, thing, "array", operation, node, "")
 
     def checked(self, node: ir.Node, thing: AbstractValue, operation: str, text: str) -> None:

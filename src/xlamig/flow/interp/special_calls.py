@@ -24,6 +24,7 @@ from xlamig.flow.interp.offloading import offloaded
 from xlamig.flow.interp.reads import Reads, sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.swapping import FLAG
+from xlamig.flow.interp.type_tests import answer
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.known import short
 from xlamig.knowledge import values as table
@@ -110,7 +111,8 @@ class SpecialCalls:
             for arg, thing in args.pairs:
                 self.reads.host(node, inside(thing), "copy", name, arg.value)
             return FOREIGN
-        return offloaded(self.m, name, node)
+        asked = args.get(0) if name == "torch.is_tensor" else None
+        return answer(asked) if asked is not None else offloaded(self.m, name, node)
 
     def _boundary(self, name: str, args: Args) -> AbstractValue | None:
         """Return the result of a call that ends a step, None of one that does more."""

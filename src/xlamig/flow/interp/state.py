@@ -60,6 +60,7 @@ class State:
         self.waiting = False  # device work is queued that nothing has waited for
         self.wait_count = 0
         self.message = False  # inside what is raised or asserted
+        self.without_tensors = False  # in a branch for what is no tensor
         self.logging = False  # inside the arguments of a logger's call
         self.synced_alone = False  # on one rank
         self.one_rank: tuple[Why, ...] = ()  # why only one rank gets to the current statement

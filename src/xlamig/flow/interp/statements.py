@@ -127,7 +127,7 @@ class Statements:
         ends: list[Env | None] = []
         for body, taken in ((node.body, True), (node.orelse, False)):
             self.m.frame.env = copy_env(before)
-            self.evaluator.tests.narrow(node.test, taken)
+            kept = self.evaluator.tests.narrow(node.test, taken)
             often = self.m.once() if self._ends(body) else self.m.lowers_frequency(node.test, taken)
             if (taken and tested.kind == "tensor" and _warns(node)) or is_seldom(
                 node, body, self.m.frame.scope
@@ -136,7 +136,7 @@ class Statements:
             arms, self.m.taken_branches = self.m.taken_branches, {**self.m.taken_branches, node.start: taken}
             rank = self.m.on_one_rank(node.test, taken)
             shared = called_by_both(node) if rank.value else self.m.on_all_ranks
-            with self.m.branch() as way, often, rank, Setting(self.m, "on_all_ranks", shared):
+            with self.m.branch() as way, often, rank, kept, Setting(self.m, "on_all_ranks", shared):
                 ends.append(None if self.m.semantics.block(body) else self.m.env)
             self.m.taken_branches = arms
             ways.append(way)
@@ -149,8 +149,8 @@ class Statements:
             if acts or None in ends:
                 self.reads.branched(node.test, tested, leaves=not acts)
         self._join_ways(node, ways)
+        self.m.frame.env = before
         if ends == [None, None]:
-            self.m.frame.env = before
             return True
         here, there = self.evaluator.tests.reached(node.test, *ends)
         if here is not None and there is not None:

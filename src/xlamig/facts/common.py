@@ -26,6 +26,7 @@ GuardKind = Literal[
     "half",  # only for tensors of float16, which a port to bfloat16 no longer has
     "off",  # a test of an option that everything in the project leaves off, or on
     "self-test",  # `if __name__ == "__main__":` of a module that others import
+    "host-test",  # such a test in a module that chooses no device: all of it stays on the host
     "type-checking",
 ]
 

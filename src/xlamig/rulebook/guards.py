@@ -7,14 +7,14 @@ from typing import Literal
 
 from xlamig.config.settings import Target
 from xlamig.facts import Fact, Guard, GuardKind
-from xlamig.findings import Phase, Severity
+from xlamig.findings import Mechanism, Phase, Severity
 from xlamig.rulebook.rule import Guarded
 
 Policy = Literal["plain", "lower", "silent"]
 
 _DEAD: frozenset[GuardKind] = frozenset({"never", "type-checking"})
 _OPTIONAL: frozenset[GuardKind] = frozenset(
-    {"optional-import", "package", "hasattr", "version", "unset", "off", "half", "self-test"}
+    {"optional-import", "package", "hasattr", "version", "unset", "off", "half", "self-test", "host-test"}
 )
 _CLOSED: Mapping[Target, frozenset[GuardKind]] = {
     "torch_xla": _OPTIONAL | {"cuda", "other-device", "no-xla"},
@@ -30,6 +30,8 @@ _OTHER_CODE: Mapping[GuardKind, str] = {
 
 _NOT_THERE: frozenset[GuardKind] = frozenset({"cuda", "other-device"})  # false on every TPU
 
+_TRIED: frozenset[GuardKind] = frozenset({"self-test", "host-test"})
+_COSTS: frozenset[Mechanism] = frozenset({"recompile", "host-sync", "cpu-fallback", "slow"})  # of a device
 _REMOVALS = frozenset({"Delete", "Drop", "If", "Leave", "Omit", "Remove"})
 _LONGEST = 60  # characters of a test that a message quotes
 
@@ -49,7 +51,7 @@ def policy(fact: Fact, guarded: Guarded, target: Target) -> Policy:
         return "silent"
     closed = closed_guards(fact, target)
     if guarded == "ignore":  # but what tries out one module is not the program that a rule is about
-        return "lower" if any(guard.kind == "self-test" for guard in closed) else "plain"
+        return "lower" if any(guard.kind in _TRIED for guard in closed) else "plain"
     return guarded if closed else "plain"
 
 
@@ -64,17 +66,22 @@ def condition(message: str, guard: Guard) -> str:
     return f"{message} (only if `{guard.text}`)"
 
 
-def needs_nothing(help: str, guard: Guard, target: Target, phase: Phase) -> bool:
-    """Return whether nothing has to change below a guard that the target never enters. What uses several GPUs
-    there is to use several chips in another way, unless it is only removed."""
+def needs_nothing(help: str, guard: Guard, target: Target, phase: Phase, mechanism: Mechanism) -> bool:
+    """Return whether nothing has to change below a guard that the target never enters, or where code stays on
+    the host and costs time on a device. What uses several GPUs is to use several chips in another way, unless
+    it is only removed."""
+    if guard.kind == "host-test":
+        return mechanism in _COSTS
     return bool(help) and _never_entered(guard, target) and (phase != "scale" or _removes(help))
 
 
-def advice(help: str, guard: Guard, target: Target, severity: Severity | None) -> str:
+def advice(help: str, guard: Guard, target: Target, severity: Severity | None, mechanism: Mechanism) -> str:
     """Return what to do at a place that a TPU does not run, or need not: nothing, unless it needs that
     work. A finding that is only a hint without the guard too stays one."""
     if not help:
         return help
+    if guard.kind == "host-test" and mechanism in _COSTS:
+        return "Leave it: nothing moves to a device here"
     if _never_entered(guard, target):
         if _removes(help):
             return "Leave it: a TPU does not run this"
@@ -99,7 +106,7 @@ def explain(guard: Guard, row: int) -> str:
         return f"a TPU does not run this: `{guard.text}` is false there (line {row})"
     if guard.kind == "unset":
         return f"this runs only if `{guard.text}` is set from outside, the class leaves it off (line {row})"
-    if guard.kind == "self-test":
+    if guard.kind in _TRIED:
         return f"this tries out a module that others import, and runs only if it is run itself (line {row})"
     if guard.kind == "off":
         return f"this runs only if `{guard.text}` holds, which nothing in the project makes true (line {row})"

@@ -147,6 +147,7 @@ class Judge:
         guards = closed_guards(fact, target) if decision.lowered else ()
         message = condition(plain, guards[0]) if guards else plain
         words = _words(ruling.help or rule.help, decision)
+        sides = target, rule.phase, ruling.mechanism
         # A call is a place of its own, with an edit of its own.
         together = rule.once == "dependency" and not isinstance(fact, ApiUse)
         title = decision.row.values.get("title", plain) if decision.row else plain
@@ -175,14 +176,13 @@ class Judge:
             ),
             fingerprint="",
             url=rule.url,
-            help=advice(words, guards[0], target, ruling.severity) if guards else words,
+            help=advice(words, guards[0], target, ruling.severity, ruling.mechanism) if guards else words,
             reasons=_distinct(self._reasons(decision, source, views)),
             scope=fact.scope,
             statement=" ".join(source.text[slice(*fact.statement)].split()),
             concerns=tuple(said for relation in rule.relations if (said := relation.concern(decision.row))),
             dependency=title if together else "",
-            no_action=ruling.no_action
-            or any(needs_nothing(words, guard, target, rule.phase) for guard in guards[:1]),
+            no_action=ruling.no_action or any(needs_nothing(words, guard, *sides) for guard in guards[:1]),
             job="" if together else _job(decision, source),
         )
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from xlamig import ir
 from xlamig.facts import Guard, GuardKind
 from xlamig.flow.model.conditions import condition_of
+from xlamig.flow.model.device_names import may_choose_device
 from xlamig.flow.model.known import short
 from xlamig.flow.model.outcomes import UNDECIDED, outcome
 from xlamig.flow.model.scopes import Scope, path_of
@@ -123,7 +124,7 @@ class Guards:
         if found.holds is not (not holds):
             return None
         if condition.kind == "main":
-            return "self-test"
+            return "self-test" if may_choose_device(self.text) else "host-test"
         return "cuda" if found.of_cuda else "off"
 
     def _is_left_off(self, test: ir.Expr, scope: Scope) -> bool:

@@ -16,7 +16,8 @@ class StepBoundary(Fact):
     loop      what the iterations do; inner: they optimize something inside a step
     boundary  none: nothing runs the graph; read: a host read in every iteration does; some:
               one in a branch does, as often as the step runs; part: it runs what it
-              reads, and the loop keeps other results; sync: a step marker; several: more than one marker;
+              reads, and the loop keeps other results; sync: a step marker, or without an update a wait
+              for CUDA that becomes one; several: more than one marker;
               loader: a device loader; framework: a library's own loop
     optimizer how parameters are updated: plain `step()`, xm (`xm.optimizer_step` with no barrier),
               none, several

@@ -63,6 +63,16 @@ class Args:
         return found
 
 
+def are_listed_arrays(args: Args) -> bool:
+    """Return whether all arguments are lists of arrays, as sessions of ONNX and OpenVINO take; modules of
+    torch take tensors."""
+    given = args.all
+    return bool(given) and all(
+        one.kind == "sequence" and bool(one.items) and all(part.kind == "foreign" for part in one.items or ())
+        for one in given
+    )
+
+
 def destination(name: str, args: Args) -> AbstractValue | None:
     """The device that something is moved to; None if it stays."""
     if name in ("cuda", "xla"):

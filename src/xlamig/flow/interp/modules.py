@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.facts import Why
-from xlamig.flow.interp.arguments import Args, destination
+from xlamig.flow.interp.arguments import Args, are_listed_arrays, destination
 from xlamig.flow.interp.conventions import by_convention
 from xlamig.flow.interp.domain import (
     BOOL,
     CERTAIN,
+    FOREIGN,
     LIKELY,
     NONE,
     POSSIBLE,
@@ -124,9 +125,10 @@ class Modules:
     ) -> AbstractValue:
         """Return the output of a module of unknown type."""
         self.m.effects.add(Effect.PART_CALL if is_part(self.m, node) else Effect.MODEL_CALL)
+        if are_listed_arrays(args):
+            return FOREIGN
         self.libraries.fed_back(args, node)
-        place = self._place(args, module)
-        self.m.work(place)
+        self.m.work(place := self._place(args, module))
         why = (*(module.why[-2:] if module is not None else ()), self._why(node)) if place != "host" else ()
         return AbstractValue("tensor", place, sure=min(sure, LIKELY), loose=True, why=why)
 

@@ -78,6 +78,7 @@ class SpecialCalls:
             return NONE
         if name in table.names("waits", "calls"):
             self.m.wait()
+            self.m.effects.add(*(Effect.WAIT,) * (name in table.names("waits", "boundaries")))
             return NONE
         if _checks_number(name) and args.positional:
             return self._checked(name, args, node)

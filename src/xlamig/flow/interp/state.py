@@ -225,6 +225,7 @@ class State:
         """Record that device work is queued."""
         if place != "host":
             (self.effects.add if place == "device" else self.effects.add_possible)(Effect.WORK)
+            self.effects.add_possible(Effect.UNREAD)
             self.synced = False
             self.device_op_count += 1
             self.waiting = True
@@ -237,6 +238,7 @@ class State:
     def read(self, *effects: Effect) -> None:
         """Record that the host reads a tensor of the device, and what else that does."""
         self.effects.add(Effect.READ, *effects)
+        self.effects.drop_unread()
         if self.frequency == "step":
             self.effects.add(Effect.STEP_READ)
 

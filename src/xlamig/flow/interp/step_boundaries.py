@@ -37,7 +37,9 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
     elif Effect.READ in must or (Effect.POSSIBLE_READ in must and loop.kind in ("evaluation", "decoding")):
         boundary = "part" if _leaves_results(m, loop, effects) else "read"
     elif effects.happens(Effect.STEP_READ) and loop.kind in ("evaluation", "decoding"):
-        boundary = "some"
+        boundary = "some" if Effect.UNREAD in effects.may else "read"
+    if Effect.WAIT in must and boundary in ("none", "some", "part") and loop.kind != "training":
+        boundary = "sync"
     optimizer = "none"
     if Effect.XLA_OPTIMIZER_STEP in must:
         optimizer = "xm"

@@ -24,7 +24,9 @@ class Effect(Enum):
     SETTLED       leaves no device work queued that nothing waited for
     STEP_READ     reads a tensor on the device, as often as the step runs
     TIE           gives two parts of a module one weight
+    UNREAD        queues device work on a path that reads nothing after it
     UPDATE        changes parameters in place, without an optimizer, as an average of the weights does
+    WAIT          waits for CUDA's queue, in the place of which `torch_xla.sync(wait=True)` ends a step
     """
 
     # Members are singletons: hashing by identity keeps Enum's own hash, a Python call, off the hot path.
@@ -53,7 +55,9 @@ class Effect(Enum):
     SYNC_INSIDE = "sync-inside"
     TIE = "tie"
     TRANSFER = "transfer"
+    UNREAD = "unread"
     UPDATE = "update"
+    WAIT = "wait"
     WORK = "work"
     XLA_OPTIMIZER_STEP = "xla-optimizer-step"
     ZERO_GRAD = "zero-grad"
@@ -87,6 +91,11 @@ class Effects:
         """Record what may happen here."""
         self.may |= {effect}
 
+    def drop_unread(self) -> None:
+        """Record that what was queued until here is read."""
+        if Effect.UNREAD in self.may:
+            self.may -= {Effect.UNREAD}
+
     def assign(self, attribute: str) -> None:
         """Record that an attribute is set."""
         self.assigned |= {attribute}
@@ -105,6 +114,8 @@ class Effects:
     def update(self, other: Effects) -> None:
         """Add the effects of what runs next."""
         if other.must:
+            if Effect.READ in other.must:
+                self.drop_unread()
             self.must |= other.must
             self.repeated |= other.repeated
         if other.may:
@@ -117,6 +128,8 @@ class Effects:
         if not any(branch.must or branch.may or branch.assigned for branch in branches):
             return  # as most branches do
         must = frozenset.intersection(*(branch.must for branch in branches))
+        if Effect.READ in must:
+            self.drop_unread()
         self.must |= must
         self.repeated |= frozenset.intersection(*(branch.repeated for branch in branches))
         for branch in branches:

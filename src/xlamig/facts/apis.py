@@ -65,7 +65,7 @@ class DeviceChoice(Fact):
     index: Literal["", "constant", "rank", "expression"] = ""
     form: str = ""  # of a selection: ternary, if-else, and, move, mirrored, word; of a test: is-cuda, type,
     # text, backend, set
-    fallback: str = ""  # cpu, none, raise, other
+    fallback: str = ""  # cpu, none, raise, unset (`spelled` is a name that nothing else sets), other
     result: Literal["device", "string", "move", "unknown"] = "unknown"
     spelled: str = ""  # the source text of a literal or a test
     answer: str = ""  # what a test gives for an XLA tensor: True, False

@@ -84,3 +84,20 @@ def follows_tensor(block: ir.Block, after: ir.Stmt) -> bool:
         return False
     targets = {path_of(target) for node in block if isinstance(node, ir.Assign) for target in node.targets}
     return targets == {path_of(moved.value)} == {path_of(target) for target in after.targets}
+
+
+def blocks_around(node: ir.Stmt, body: ir.Block) -> Iterator[tuple[ir.Block, int]]:
+    """Yield the blocks that hold a statement, outermost first, each with the position of what holds it."""
+    for i, statement in enumerate(body):
+        if ir.encloses(statement, node):
+            yield body, i
+            if statement is not node:
+                for inner in _blocks(statement):
+                    yield from blocks_around(node, inner)
+            return
+
+
+def _blocks(node: ir.Stmt) -> Iterator[ir.Block]:
+    yield from ir.blocks_of(node)
+    if isinstance(node, ir.Try):
+        yield from (handler.body for handler in node.handlers)

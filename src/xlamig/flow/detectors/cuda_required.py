@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from xlamig import ir
-from xlamig.facts import DeviceChoice
+from xlamig.facts import DeviceChoice, Why
 from xlamig.flow.detectors.selection import Selections
+from xlamig.flow.detectors.unset_names import read_unset
 from xlamig.flow.model.exits import ends_program
 from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.scopes import path_of
@@ -37,6 +38,22 @@ class CudaRequired:
             leaves = self._ends(node.orelse, place) and not any(g.kind == "no-xla" for g in place.guards)
             if leaves and self._implies_cuda(node.test, place, True):
                 yield self._fact(node.test, "if", place)
+        elif self._implies_cuda(node.test, place, True):
+            yield from self._unset(node, place)
+
+    def _unset(self, node: ir.If, place: CodeContext) -> Iterator[DeviceChoice]:
+        """Yield the fact of an `if` that alone sets what the program then reads in any case."""
+        around = place.scope.node
+        if around is not None and not isinstance(around, ir.FunctionDef):
+            return
+        use = read_unset(node, around.body if around else self.analysis.module.body, place.scope)
+        others = (self.analysis.source(one) for one in node.orelse)
+        if use is not None and not any(map(NAMES_XLA.search, others)):
+            fields = place.fields(node.test)
+            fields["related"] = (Why(f"`{use.id}` is read here in any case", (use.start, use.end)),)
+            yield DeviceChoice(
+                **fields, via="selection", device="cuda", form="if", fallback="unset", spelled=use.id
+            )
 
     def _gives_up(self, node: ir.If, place: CodeContext) -> bool:
         """Return whether a function that trains returns at once without CUDA."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xlamig import ir
+from xlamig.flow.detectors.blocks import blocks_around
 from xlamig.flow.detectors.outcomes import outcomes, outcomes_behind
 from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.only_calls import passed_default
@@ -62,7 +63,7 @@ class DeviceFlow:
 
     def choice(self, node: ir.If, place: CodeContext) -> Choice | None:
         """Return how the statement chooses CUDA or the CPU; None if it does not, or if XLA may result."""
-        blocks = list(_blocks_around(node, self._body(place)))
+        blocks = list(blocks_around(node, self._body(place)))
         before = [statement for block, i in blocks for statement in block[:i]]
         after = [statement for block, i in reversed(blocks) for statement in block[i + 1 :]]
         found = (
@@ -237,20 +238,3 @@ def _is_none(test: ir.Expr, values: Outcomes) -> bool | None:
             found = {isinstance(v, ir.Const) and v.value is None for v in values.get((path_of(left), 0), ())}
             return found.pop() is (op == "is") if len(found) == 1 else None
     return None
-
-
-def _blocks_around(node: ir.Stmt, body: ir.Block) -> Iterator[tuple[ir.Block, int]]:
-    """Yield the blocks that hold a statement, outermost first, each with the position of what holds it."""
-    for i, statement in enumerate(body):
-        if ir.encloses(statement, node):
-            yield body, i
-            if statement is not node:
-                for inner in _blocks(statement):
-                    yield from _blocks_around(node, inner)
-            return
-
-
-def _blocks(node: ir.Stmt) -> Iterator[ir.Block]:
-    yield from ir.blocks_of(node)
-    if isinstance(node, ir.Try):
-        yield from (handler.body for handler in node.handlers)

@@ -14,6 +14,7 @@ from xlamig.flow.model.guards import NAMES_XLA, Guards
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
 
+_CLOSED = frozenset({"cuda", "other-device"})
 _ACCELERATOR_OPTION = re.compile(r"(?:use_|enable_|with_)?(?:cuda|gpu)s?", re.IGNORECASE)
 
 
@@ -46,9 +47,15 @@ class CudaRequired:
         around = place.scope.node
         if around is not None and not isinstance(around, ir.FunctionDef):
             return
-        use = read_unset(node, around.body if around else self.analysis.module.body, place.scope)
-        others = (self.analysis.source(one) for one in node.orelse)
-        if use is not None and not any(map(NAMES_XLA.search, others)):
+
+        def is_closed(other: ir.If) -> bool:
+            others = (other.test, *other.orelse)
+            asked = any(g.kind in _CLOSED for g in self.guards.of(other.test, place.scope, True))
+            return asked and not any(NAMES_XLA.search(self.analysis.source(one)) for one in others)
+
+        body = around.body if around else self.analysis.module.body
+        use = read_unset(node, body, place.scope, is_closed)
+        if use is not None:
             fields = place.fields(node.test)
             fields["related"] = (Why(f"`{use.id}` is read here in any case", (use.start, use.end)),)
             yield DeviceChoice(

@@ -165,3 +165,26 @@ def test_positions_are_resized_outside_the_step(method: str, help_: str) -> None
 def test_a_collective_of_both_branches_is_on_every_rank(text: str, codes: list[str]) -> None:
     head = "import torch.distributed as dist\nrank = dist.get_rank()\n"
     assert [f.code for f in found(head + text, select=["XLA710"])] == codes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "help_"),
+    [
+        ("3, stride=1, padding=1, ceil_mode=True", "Drop `ceil_mode`: with stride 1"),
+        ("3, 1, 1, True, True", "Drop `ceil_mode`: with stride 1"),
+        ("3, stride=(1, 1), ceil_mode=True", "Drop `ceil_mode`: with stride 1"),
+        ("3, stride=(2, 1), ceil_mode=True", "Pass `count_include_pad=False`"),
+        ("2, ceil_mode=True", "Pass `count_include_pad=False`"),
+        ("2, padding=(0, 0), ceil_mode=True", "Pass `count_include_pad=False`"),
+        ("3, 2, 1, ceil_mode=True", "Pad the input by `F.pad` first"),
+        ("3, 2, (1, 0), ceil_mode=True", "Pad the input by `F.pad` first"),
+        ("3, 2, n, ceil_mode=True", "Drop `ceil_mode` where the stride is 1; where the padding is 0"),
+        ("3, 1, 1, divisor_override=4", "Drop `ceil_mode` where the stride is 1; where the padding is 0"),
+    ],
+)
+@pytest.mark.parametrize(
+    "name", ["nn.AvgPool2d(", "nn.functional.avg_pool2d(x, ", "nn.AvgPool3d(", "nn.functional.avg_pool3d(x, "]
+)
+def test_how_an_average_keeps_its_gradient_on_the_device(name: str, arguments: str, help_: str) -> None:
+    (finding,) = found(f"def f(x, n):\n    return torch.{name}{arguments})\n", select=["XLA502"])
+    assert (finding.help or "").startswith(help_)

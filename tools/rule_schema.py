@@ -137,6 +137,7 @@ def _ruling() -> Schema:
         "measured": FLAG,
         "status": _one_of(("stable", "preview")),
         "no-action": FLAG,
+        "supersedes": TEXTS,
     }
 
 

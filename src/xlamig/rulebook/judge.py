@@ -67,7 +67,7 @@ class Judge:
         for error in crashes:
             on_error(error)
         shown = partial(is_shown, settings=self.settings)
-        return identify(supersede(once_per_place(found), self.rules, self.precedence, shown))
+        return identify(supersede(once_per_place(found), self.precedence, shown))
 
     def _evaluate(
         self,
@@ -109,7 +109,8 @@ class Judge:
         if decision is None:
             return None
         finding = self._finding(decision, source, views)
-        return Judgement(finding, fact, self._fixes(decision, finding.confidence, program))
+        fixes = self._fixes(decision, finding.confidence, program)
+        return Judgement(finding, fact, fixes, rule.supersedes.union(decision.ruling.supersedes))
 
     def _decide(self, rule: Rule, fact: Fact, matches: Matches, program: Program) -> Decision | None:
         fit, row = _match(matches, fact, program)

@@ -13,11 +13,13 @@ from xlamig.rulebook.verdict import FixRow
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A finding, the fact it came from, and the fixes that may be tried, in order."""
+    """A finding, the fact it came from, the fixes that may be tried, in order, and the rules that stay silent
+    at its place."""
 
     finding: Finding
     fact: Fact
     fixes: tuple[FixRow, ...] = ()
+    supersedes: frozenset[str] = frozenset()
 
 
 class SourceView(Protocol):

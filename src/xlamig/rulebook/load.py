@@ -161,7 +161,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _check_codes(rule: Rule, rules: Mapping[str, Rule]) -> None:
     named = {
-        "supersedes": sorted(rule.supersedes),
+        "supersedes": sorted(rule.ever_supersedes),
         "successor": [rule.successor] if rule.successor else [],
         "relate": [code for relation in rule.relations for code in relation.codes],
     }
@@ -175,7 +175,7 @@ def _precedence(rules: Mapping[str, Rule]) -> Mapping[str, int]:
     """A number per code, lower for a rule than for those it supersedes."""
     graph: dict[str, set[str]] = {code: set() for code in rules}
     for rule in rules.values():
-        for code in rule.supersedes:
+        for code in rule.ever_supersedes:
             graph[code].add(rule.code)
     try:
         return {code: i for i, code in enumerate(TopologicalSorter(graph).static_order())}

@@ -10,7 +10,6 @@ from dataclasses import replace
 from xlamig.facts import Span
 from xlamig.findings import CONFIDENCES, SEVERITIES, Finding
 from xlamig.rulebook.judgement import Judgement
-from xlamig.rulebook.rule import Rule
 from xlamig.rulebook.rulings import LEVELS
 
 
@@ -28,7 +27,6 @@ def once_per_place(judgements: Iterable[Judgement]) -> list[Judgement]:
 
 def supersede(
     judgements: Iterable[Judgement],
-    rules: Mapping[str, Rule],
     precedence: Mapping[str, int],
     is_shown: Callable[[Finding], bool],
 ) -> list[Judgement]:
@@ -46,8 +44,8 @@ def supersede(
         ):
             continue
         kept.append(judgement)
-        if codes := rules[finding.code].supersedes:
-            above.append((finding, codes))
+        if judgement.supersedes:
+            above.append((finding, judgement.supersedes))
     return kept
 
 

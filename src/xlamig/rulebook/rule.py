@@ -79,6 +79,11 @@ class Rule:
     def supersedes(self) -> frozenset[str]:
         return frozenset(self._keys.texts("supersedes"))
 
+    @property
+    def ever_supersedes(self) -> frozenset[str]:
+        """The rules that stay silent where this one reports, or where one of its verdicts counts."""
+        return self.supersedes.union(*(keys.texts("supersedes") for keys in self._each("verdict")))
+
     @cached_property
     def guarded(self) -> Guarded:
         return self._keys.choice("guarded", get_args(Guarded)) or "lower"

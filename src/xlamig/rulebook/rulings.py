@@ -27,6 +27,7 @@ class Ruling:
     measured: bool = True
     preview: bool = False
     no_action: bool = False  # the reader has nothing to change
+    supersedes: tuple[str, ...] = ()
 
     def over(self, other: Ruling) -> Ruling:
         """Return this ruling, completed by `other`; doubts of either stay."""
@@ -41,12 +42,13 @@ class Ruling:
             self.measured and other.measured,
             self.preview or other.preview,
             self.no_action or other.no_action,
+            (*self.supersedes, *other.supersedes),
         )
 
 
 RULING_KEYS = (
     "severity", "mechanism", "message", "help", "reason", "effort", "confidence", "measured", "status",
-    "no-action",
+    "no-action", "supersedes",
 )  # fmt: skip
 
 
@@ -62,6 +64,7 @@ def read_ruling(keys: Keys) -> Ruling:
         measured=keys.flag("measured", True),
         preview=keys.choice("status", ("stable", "preview")) == "preview",
         no_action=keys.flag("no-action", False),
+        supersedes=keys.texts("supersedes"),
     )
 
 

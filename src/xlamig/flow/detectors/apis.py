@@ -23,6 +23,7 @@ from xlamig.flow.detectors.proofs import (
     use_of_sum,
 )
 from xlamig.flow.detectors.receivers import receiver_of
+from xlamig.flow.detectors.result_uses import uses_of_result
 from xlamig.flow.model.known import Known, expression, short
 from xlamig.flow.model.scopes import path_of
 from xlamig.flow.model.site import Analysis, CodeContext
@@ -82,6 +83,7 @@ class Apis:
             **use_of_sum(name, node, place, self.analysis),
             **padded_later(name, node, place, self.analysis),
             **frozen_norm(name, node, place, self.analysis),
+            **uses_of_result(name, node, place, self.analysis),
         }
         fields["parts"] = parts
         fields["confidence"] = confidence

@@ -111,7 +111,7 @@ def goes_to_host(
     """Return whether the value of `node`, and of the variable that a statement puts it in, is only copied to
     the host: `mask.nonzero().cpu()`."""
     copied = any(
-        isinstance(above, ir.Call) and ir.encloses(above.func, node) and _copies(above)
+        isinstance(above, ir.Call) and ir.encloses(above.func, node) and copies(above)
         for above in ir.path_down(statement, node)
     )
     target = variable_of(statement)
@@ -127,7 +127,8 @@ def goes_to_host(
     return bool(uses) and all(goes_to_host(name, inner, (), followed - 1) for name, inner in uses)
 
 
-def _copies(call: ir.Call) -> bool:
+def copies(call: ir.Call) -> bool:
+    """Return whether a call of a method copies its tensor to the host."""
     match call:
         case ir.Call(func=ir.Attribute(attr="to"), args=(ir.Arg(value=ir.Const(value="cpu")), *_)):
             return True
@@ -252,6 +253,6 @@ def names_in(statement: ir.Stmt) -> frozenset[str]:
     return frozenset(node.id for node in ir.walk(statement) if isinstance(node, ir.Name))
 
 
-def statement_of(node: ir.Node, top: ir.Stmt) -> ir.Stmt:
+def statement_of(node: ir.Node, top: ir.Node) -> ir.Stmt:
     """Return the innermost statement of `top` that `node` stands in."""
     return [part for part in ir.path_down(top, node) if isinstance(part, ir.Stmt)][-1]

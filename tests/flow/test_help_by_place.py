@@ -188,3 +188,30 @@ def test_a_collective_of_both_branches_is_on_every_rank(text: str, codes: list[s
 def test_how_an_average_keeps_its_gradient_on_the_device(name: str, arguments: str, help_: str) -> None:
     (finding,) = found(f"def f(x, n):\n    return torch.{name}{arguments})\n", select=["XLA502"])
     assert (finding.help or "").startswith(help_)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "codes"),
+    [
+        ("m, device_ids=[torch.cuda.current_device()]", ["XLA702"]),
+        ("m, [cuda.current_device()], torch.cuda.current_device()", ["XLA702"]),
+        ("m, device_ids=list(range(torch.cuda.device_count()))", ["XLA702"]),
+        ("m, output_device=torch.cuda.current_device()", ["XLA004"]),
+        ("m.to(torch.cuda.current_device()), device_ids=[rank]", ["XLA004", "XLA702"]),
+        ("m, device_ids=[torch.cuda.get_device_properties(0).minor]", ["XLA004", "XLA702"]),
+    ],
+)
+@pytest.mark.parametrize("target", ["torch_xla", "torch_tpu"])
+def test_one_finding_for_the_devices_of_ddp(arguments: str, codes: list[str], target: str) -> None:
+    text = "from torch import cuda\nfrom torch.nn.parallel import DistributedDataParallel\n"
+    text += f"def f(m, rank):\n    return DistributedDataParallel({arguments})\n"
+    both = ["XLA004", "XLA702"]
+    assert sorted({f.code for f in found(text, select=both, target=target)}) == codes
+
+
+def test_ddp_takes_no_device_for_the_current_gpu() -> None:
+    text = "def f(m):\n    return torch.nn.parallel.DistributedDataParallel(m, device_ids={})\n"
+    (asked,) = found(text.format("[torch.cuda.current_device()]"), select=["XLA702"])
+    assert asked.severity == "error" and (asked.help or "").startswith("Drop `device_ids`")
+    (own,) = found(text.format("[util.dev()]"), select=["XLA702"], **{"include-no-action": True})
+    assert own.severity == "info" and own.no_action

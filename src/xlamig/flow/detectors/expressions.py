@@ -36,6 +36,16 @@ def divisor(node: ir.Node, place: CodeContext) -> CodeContext:
     return place.within("divisor") if isinstance(node, ir.Call) and not node.args else place
 
 
+def _is_device(arg: ir.Arg, index: int) -> bool:
+    """Return whether an argument of DistributedDataParallel chooses devices."""
+    return arg.keyword in ("device_ids", "output_device") if arg.keyword else index in (1, 2)
+
+
+def _chooses_devices(node: ir.Call) -> bool:
+    """Return whether a call of DistributedDataParallel has `device_ids`."""
+    return any(arg.keyword == "device_ids" if arg.keyword else i == 1 for i, arg in enumerate(node.args))
+
+
 class Expressions:
     """Collects the facts of one module. `sites` counts calls into torch, `calls` does by part."""
 
@@ -120,9 +130,11 @@ class Expressions:
         inside = place.within("saved") if dotted in table.names("collectives", "saves") else place
         inside = inside.within("set-device") if dotted in table.names("program", "device-setters") else inside
         path = path_of(node.func)
+        wrapper = dotted in table.names("program", "replicates") and _chooses_devices(node)
         for i, arg in enumerate(node.args):
             if not self._hands_on(arg):
-                self.visit(arg.value, self._given(node, i, inside, path))
+                given = self._given(node, i, inside, path)
+                self.visit(arg.value, given.within("device-ids") if wrapper and _is_device(arg, i) else given)
 
     def _kernel(self, callee: ir.Expr, source: str, place: CodeContext) -> Iterator[Kernel]:
         """Yield the call of an extension of the project, whose kernel is in the file `source`."""

@@ -15,7 +15,7 @@ _MODULES = frozenset({"torch", "np", "numpy"})
 _FOLLOWED = 3  # variables, one computed from the other
 
 _Step = Callable[[ir.Node, ir.Node], bool | None]
-"""What a node does with the value of the node below it: True if this use is of the sort that is asked for,
+"""Judges how a node uses the value of the node below it: True if this use is of the sort that is asked for,
 False if it is not, None if the value goes on in the node above."""
 _NameOf = Callable[[ir.Expr], str]
 

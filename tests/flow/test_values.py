@@ -233,3 +233,19 @@ def test_a_long_chain_of_names_is_followed_or_given_up() -> None:
     chain = "a0 = 'cuda'\n" + "\n".join(f"a{i} = a{i - 1}" for i in range(1, 60))
     assert known("a2", chain) == ("constant", "cuda")
     assert known("a59", chain) in (("constant", "cuda"), ("expression", "a59"))  # by what was asked before
+
+
+@pytest.mark.parametrize(
+    ("returned", "text"),
+    [
+        ("Sampler(data)", "Sampler(data)"),
+        ("Sampler(data) if many else None", "Sampler(data)"),
+        ("data[0]", "make(x)"),
+    ],
+)
+def test_a_function_that_makes_an_object_is_known_by_it(returned: str, text: str) -> None:
+    source = f"def make(data):\n    made = {returned}\n    return made\ntorch.load(x, make(x))"
+    (use,) = facts_in(f"import torch\n{source}", ApiUse)
+    argument = use.argument("map_location")
+    assert argument is not None
+    assert argument.value.value == text

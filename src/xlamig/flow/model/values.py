@@ -26,6 +26,7 @@ _XLA_DEVICES = frozenset({"torch_xla.device", "torch_xla.core.xla_model.xla_devi
 _ENVIRONMENT = frozenset({"os.getenv", "os.environ.get"})
 _GPU_WORDS = ("nccl",)
 _BRACES = re.compile(r"\{[^}]*\}")
+_MAKES_OBJECT = re.compile(r"(?:\w+\.)*[A-Z]\w*\(")
 _PERCENT = re.compile(r"%[dsi]")
 _MAX_ELEMENTS = 64
 _CHANGES = re.compile(
@@ -277,8 +278,10 @@ class Values:
             return self._unknown(node)
         returned = only_result(node, scope)
         result = self.of(*returned, depth + 1) if returned is not None else None
-        if result is None or not result.sure or result.value.kind == "expression":
+        if result is None or not result.sure:
             return self._called(node, dotted)
+        if result.value.kind == "expression":
+            return result if _MAKES_OBJECT.match(str(result.value.value)) else self._called(node, dotted)
         asks = result.value.kind == "cuda-test"  # which holds for the call if nothing else decides it
         return self._called(node, dotted) if asks and not only_returns(node, scope) else result
 

@@ -10,19 +10,18 @@ from typing import Literal, NamedTuple
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
+from xlamig.flow.interp.attributes import counted, differs, join_held, moved_tensors
 from xlamig.flow.interp.domain import (
     LIKELY,
-    TOP,
     AbstractValue,
     Definition,
     Ref,
     Residence,
     alternatives,
-    join,
     join_branches,
 )
 from xlamig.flow.model.held_parts import may_be_part, registers
-from xlamig.flow.model.scopes import Scope, path_of
+from xlamig.flow.model.scopes import Scope
 
 Env = dict[str, AbstractValue]
 """Names and dotted paths ("self.model") to what they hold."""
@@ -58,9 +57,14 @@ class ClassInfo(Definition):
         for name, method in self.methods.items():
             if name != "__init__" and "epoch" not in name:
                 for part in (method, *self._free_methods_of(method)):
-                    for attribute in _counted(part):
+                    for attribute in counted(part):
                         found.setdefault(attribute, []).append(method)
         return found
+
+    @cached_property
+    def moved(self) -> frozenset[str]:
+        """The tensors that `__init__` makes and a method moves, `self.x = self.x.to(device)`."""
+        return moved_tensors(self.methods)
 
     def _free_methods_of(self, method: ir.FunctionDef) -> Iterator[ir.FunctionDef]:
         """Yield the functions outside of the class that a method gives its object to."""
@@ -95,9 +99,9 @@ class ClassInfo(Definition):
         """Let the objects of the class hold a value."""
         self.assigned.add(name)
         known = self.attributes.get(name)
-        both = thing if known is None else _join_held(known, thing)
+        both = thing if known is None else join_held(known, thing, name in self.moved)
         self.attributes[name] = both
-        if known is None or _differs(known, both):
+        if known is None or differs(known, both):
             self.version += 1
 
     def lineage(self) -> list[ClassInfo]:
@@ -110,33 +114,6 @@ class ClassInfo(Definition):
                 found.append(current)
                 waiting.extend(current.bases)
         return found
-
-
-def _counted(method: ir.FunctionDef) -> Iterator[str]:
-    """Yield the attributes that a method adds to, or gives a value that is computed from the old one."""
-    for node in ir.walk(method):
-        match node:
-            case ir.AugAssign(target=ir.Attribute(value=ir.Name(id="self"), attr=name)):
-                yield name
-            case ir.Assign(
-                targets=(ir.Attribute(value=ir.Name(id="self"), attr=name),), value=ir.Binary() as value
-            ):
-                if any(isinstance(n, ir.Attribute) and path_of(n) == f"self.{name}" for n in ir.walk(value)):
-                    yield name
-
-
-def _differs(known: AbstractValue, both: AbstractValue) -> bool:
-    """Return whether an attribute is something else now, for which methods have to run again."""
-    other_function = both.kind == "function" and known.ref != both.ref
-    return other_function or (known.kind, known.trait, known.cause) != (both.kind, both.trait, both.cause)
-
-
-def _join_held(known: AbstractValue, new: AbstractValue) -> AbstractValue:
-    """Return the join of what an attribute holds; a function that a caller passes is more than a guess."""
-    for guess, value in ((known, new), (new, known)):
-        if value.kind == "function" and guess.key() == TOP.key():
-            return value
-    return join(known, new)
 
 
 @dataclass(slots=True, eq=False)
@@ -205,6 +182,7 @@ class Loop:
     kind: LoopKind = "plain"
     over: str = ""
     loads: bool = False  # each iteration takes a batch from a loader
+    rolls: bool = False  # inside a step, each iteration calls the model and runs the graph
     works: bool = True  # an iteration may do work on the device
     moves: bool = False  # an iteration moves something from the host to the device
     test: AbstractValue | None = None  # of a while loop

@@ -6,8 +6,10 @@ import re
 from functools import lru_cache, partial
 
 from xlamig import ir
+from xlamig.flow.interp.attributes import starts_as_int
 from xlamig.flow.interp.domain import (
     LIKELY,
+    NUMBER,
     POSSIBLE,
     TOP,
     AbstractValue,
@@ -90,7 +92,11 @@ def _is_parameter(state: State, name: str) -> bool:
 
 def with_step_counter(state: State, info: ClassInfo, name: str, value: AbstractValue) -> AbstractValue:
     """Return a value that an object keeps; a number that its methods count is different every step."""
-    if value.kind != "number" or value.cause or state.frequency != "step" or name not in info.counters:
+    if value.cause or state.frequency != "step" or name not in info.counters:
+        return value
+    if value.kind == "unknown" and starts_as_int(info.methods.get("__init__"), name):
+        value = NUMBER  # `self.i = (self.i + 1) % self.n`
+    if value.kind != "number":
         return value
     sure = (
         LIKELY if any(_may_run_each_step(state, info, method) for method in info.counters[name]) else POSSIBLE

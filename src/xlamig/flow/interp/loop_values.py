@@ -51,7 +51,7 @@ class LoopValues:
             return thing
         if self.m.first_pass:  # the loop's kind is not known yet
             return thing.replace(loop=loop.id)
-        cause = _CAUSES.get(loop.kind, "")
+        cause: Cause = "step-counter" if loop.rolls else _CAUSES.get(loop.kind, "")
         if cause and not self.runs_graph(loop):
             return thing.replace(cause=cause, loop=loop.id, trait=None, sure=POSSIBLE)
         return thing.replace(cause=cause or thing.cause, loop=loop.id if cause else thing.loop, trait=None)

@@ -78,6 +78,7 @@ class Loops:
             first = self._iteration(loop, start)
         m.first_pass = brief
         loop.kind = self.kinds.of(node, iterable, effects, before, first)
+        loop.rolls = self.kinds.rolls(loop, iterable, effects)
         loop.works = effects.happens(Effect.WORK)
         loop.moves = effects.happens(Effect.TRANSFER)
         if runs_graph(effects):

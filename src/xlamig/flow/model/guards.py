@@ -149,6 +149,8 @@ class Guards:
             if not self._is_torch(test.args[:1], scope):
                 return "hasattr" if holds else None
             wanted = [a.value.value for a in test.args[1:2] if isinstance(a.value, ir.Const)]
+            if holds and table.names("torch", "removed").issuperset(wanted or ("",)):
+                return "hasattr"
             return "no-xla" if holds and wanted == ["tpu"] else None  # only torch_tpu makes torch.tpu
         if last == "find_spec":
             return "package" if holds else None

@@ -28,6 +28,7 @@ _COMPARED = re.compile(
     """,
     re.VERBOSE,
 )
+_MAJOR = re.compile(r"\btorch_major(?:_version)?\s*([<>=!]=?)\s*(\d+)", re.IGNORECASE)
 _STARTS = re.compile(rf"""{_ASKED}\.startswith\(\s*["']([\d.]+)["']""")
 
 
@@ -35,10 +36,12 @@ def holds_on_torch(text: str) -> bool | None:
     """Return whether a test of torch's version, as source text, is true; None if it is no such test.
 
     `is_torch_version(">=", "2.3")`, `version.parse(torch.__version__) >= version.parse("2.0")`,
-    `float(torchvision.__version__[:3]) < 0.7`, `int(torch.__version__.split(".")[0]) < 2`
+    `float(torchvision.__version__[:3]) < 0.7`, `int(torch.__version__.split(".")[0]) < 2`, `TORCH_MAJOR == 1`
     """
     if (called := _CALL.search(text)) is not None:
         return _OPERATORS[called[1]](_numbers(RELEASES["torch"])[:2], (int(called[2]), int(called[3])))
+    if (named := _MAJOR.search(text)) is not None and named[1] in _OPERATORS:
+        return _OPERATORS[named[1]](_numbers(RELEASES["torch"])[0], int(named[2]))
     if (begins := _STARTS.search(text)) is not None and (begins[1] or "torch") in RELEASES:
         return RELEASES[begins[1] or "torch"].startswith(begins[2])
     found = _COMPARED.search(text)

@@ -170,6 +170,40 @@ def test_counts_a_module_in_a_folder_of_a_package(here: Path, text: str, expecte
     assert listed(check(here, files)) == {"net/model.py", "train.py"} | expected
 
 
+NO_PROGRAM = "import torch\nfrom net import model\nmodel.f()\n"
+
+
+@pytest.mark.parametrize(
+    ("block", "more", "expected"),
+    [
+        ("x = torch.rand(2)\n    print(f(x).shape)\n", {}, False),
+        ("net = Net()\n    out = net(torch.ones(2))\n    print(out)\n", {}, False),
+        ("f()\n", {}, True),  # its work may be any
+        ("print(f(torch.load('a')) + torch.ones(1))\n", {}, True),
+        ("torch.save(f(torch.rand(2)), 'a')\n", {}, True),
+        ("x = torch.rand(2)\n    for i in range(9):\n        f(x)\n", {}, True),
+        ("x = torch.rand(2, requires_grad=True)\n    f(x).sum().backward()\n", {}, True),
+        ("main(torch.rand(2))\n", {}, True),
+        (
+            "x = torch.rand(2)\n    print(f(x))\n",
+            {"train.py": SCRIPT.replace("model\nif", "model, old\nif")},
+            True,
+        ),
+        ("x = torch.rand(2)\n    print(f(x))\n", {"a.yaml": "target: net.old.f\n"}, True),
+        ("x = torch.rand(2)\n    print(f(x))\n", {"setup.py": "setup(author='A')\n"}, True),
+        ("x = torch.rand(2)\n    print(f(x))\n", {"train.py": NO_PROGRAM}, True),  # no other script
+        ("x = torch.rand(2)\n    print(f(x))\n", {"net/old.sh": "python net/old.py\n"}, True),
+    ],
+)
+def test_counts_a_module_that_no_script_imports_and_that_only_tries_itself_out(
+    here: Path, block: str, more: dict[str, str], expected: bool
+) -> None:
+    old = f'{MADE}if __name__ == "__main__":\n    {block}'
+    assert (
+        "net/old.py" in listed(check(here, {**NET, "net/old.py": old, "train.py": SCRIPT, **more}))
+    ) is expected
+
+
 def test_lists_a_module_of_a_package_named_like_its_folder(here: Path) -> None:
     files = {"net/net/__init__.py": "", "net/net/model.py": "from net.old import f\n" + CUDA}
     script = SCRIPT.replace("from net", "from net.net")

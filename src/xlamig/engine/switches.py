@@ -38,6 +38,15 @@ _RUNS = re.compile(
     r"|\bfire\b|DataLoader(?=(?s:.*)(?:load_state_dict|\.eval\(|\.train\())"
 )
 _MAIN = "\nif __name__ == "
+_MAKES_INPUTS = re.compile(
+    r"\b(?:torch|np|numpy)\.(?:random\.)?(?:rand|randn|randint|ones|zeros|full|arange)\("
+)
+# More than one call of a module on inputs of its own: files, measurements, training.
+_WORKS = re.compile(
+    r"^\s*(?:for|while|with open)\b|\b(?:\w*(?:load|save|open|write|read|export|dump|glob|list)\w*|step)\("
+    r"|\bsys\b",
+    re.MULTILINE,
+)
 _COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
 
 
@@ -173,3 +182,10 @@ def is_tried_out(text: str, imported: bool) -> bool:
     """Return whether a module that others import only tries out its parts when it is run."""
     _, found, block = text.rpartition(_MAIN)
     return imported and not (found and _RUNS.search(block))
+
+
+def tries_itself_out(text: str) -> bool:
+    """Return whether a module that no other imports only calls its parts once when it is run, on inputs that
+    it makes up."""
+    block = text.rpartition(_MAIN)[2] if _MAIN in text else ""
+    return bool(_MAKES_INPUTS.search(block)) and not _RUNS.search(block) and not _WORKS.search(block)

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from xlamig.engine.clues import pairs_in
 from xlamig.engine.source import Source
+from xlamig.engine.switches import tries_itself_out
 from xlamig.fix.folders import LAYOUTS
 from xlamig.flow import ProjectIndex
 from xlamig.flow.model.scripts import MARK
@@ -117,7 +118,9 @@ def _unreached_modules(
     """Yield the modules of packages that no script imports, directly or through others; of packages that can
     be installed every module may be imported."""
     inner = {source.module: source for source in inner_files(sources, index)}
-    if not any("torch" in source.source.text for source in sources if is_script(source)) or not inner:
+    if not inner or not any(
+        "torch" in s.source.text for s in sources if is_script(s) and s.module not in inner
+    ):
         return
     starts = {source.module for source in sources} - inner.keys()
     left = inner.keys() - index.reached_from(starts)
@@ -137,11 +140,17 @@ def _tails(module: str) -> Iterator[str]:
 
 
 def inner_files(sources: Collection[Source], index: ProjectIndex) -> Collection[Source]:
-    """Return the modules of packages that are no scripts; in a folder without an `__init__.py`, which a
-    package holds or modules are imported from, those that only define functions and classes."""
+    """Return the modules of packages that are no scripts, or only try themselves out; in a folder without an
+    `__init__.py`, which a package holds or modules are imported from, those that only define functions and
+    classes."""
     packages = {_folder(source.file.name) for source in sources if source.is_package}
     named = {_folder(s.file.name) for s in sources if any(index.import_depths.get(s.module, ()))}
-    return [s for s in sources if not is_script(s) and _is_inside(s, packages, named)]
+    return [s for s in sources if not _does_work(s) and _is_inside(s, packages, named)]
+
+
+def _does_work(source: Source) -> bool:
+    """Return whether a source is a script that does more than to try out what it defines."""
+    return is_script(source) and not tries_itself_out(source.source.text)
 
 
 def _is_inside(source: Source, packages: Collection[str], named: Collection[str]) -> bool:

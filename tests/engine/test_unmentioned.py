@@ -98,6 +98,12 @@ def test_counts_what_a_registry_holds_under_a_name_that_nothing_asks_for(tmp_pat
         ({"train.py": TRAIN + "    # Net().sample(1)\n"}, [6]),
         ({"table.py": "from net import build\n", "train.py": TRAIN + TABLE}, [8]),
         ({"table.py": "from net import *\n", "train.py": TRAIN + TABLE}, [8]),
+        ({"table.py": "from a import *\n", "a.py": "from net import *\n", "train.py": TRAIN + TABLE}, [8]),
+        (
+            {"table.py": "from a import *\n", "a.py": "from net import build\n", "train.py": TRAIN + TABLE},
+            [8],
+        ),
+        ({"table.py": "from net import *\nglobals()[name](1)\n"}, [8]),
         ({"train.py": TRAIN + "    import net\n    [getattr(net, name) for name in net.__all__]\n"}, [8]),
         ({"net.py": NET + "NAMES = ['build']\n"}, [8]),
         ({"net.py": NET + "NAMES = 'build, other (1)'\n"}, [8]),
@@ -192,6 +198,9 @@ def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
         {"models/__init__.py": "from net import build\n", "train.py": f"import models\n{TRAIN}"},
         {"net.py": NET + "def unused(x):\n    build(x)\n"},
         {"table.py": "def other(x):\n    pass\n", "train.py": TRAIN + TABLE},
+        {"table.py": "from a import *\n", "a.py": "def other(x): ...\n", "train.py": TRAIN + TABLE},
+        {"table.py": "from torch.nn import *\n", "train.py": TRAIN + TABLE},
+        {"table.py": "from a import *\n", "a.py": "", "train.py": "from net import *\n" + TRAIN + TABLE},
         {"pyproject.toml": "[tool.black]\nline-length = 100\n"},
         {"setup.cfg": "[flake8]\nmax-line-length = 100\n"},
         {"net.py": NET + "class Unused:\n    def run(self, x):\n        return Net().sample(build(x))\n"},
@@ -206,6 +215,27 @@ def test_a_function_that_calls_itself_is_not_used(tmp_path: Path) -> None:
 )
 def test_an_import_and_unused_code_use_nothing(tmp_path: Path, files: dict[str, str]) -> None:
     assert rows(check(tmp_path, files)) == []
+
+
+MAIN = "if __name__ == '__main__':\n    "
+
+
+@pytest.mark.parametrize(
+    ("block", "files", "expected"),
+    [
+        ("print(build(torch.ones(2)))\n", {}, []),
+        ("print(build(torch.ones(2)))\nelse:\n    build(1)\n", {}, [8]),
+        ("print(build(torch.ones(2)))\nbuild(1)\n", {}, [8]),
+        ("main(build)\n", {}, [8]),  # a program
+        ("print(build(1))\n", {"train.py": TRAIN + "    from net import build\n    build(1)\n"}, [8]),
+        ("print(build(1))\n", {"train.py": "import torch\n" + MAIN + "run()\n"}, [8]),
+        ("print(build(1))\n", {"train.py": "from net import Net\n"}, [6, 8]),  # no script
+    ],
+)
+def test_a_block_that_tries_out_a_module_uses_nothing(
+    tmp_path: Path, block: str, files: dict[str, str], expected: list[int]
+) -> None:
+    assert rows(check(tmp_path, {"net.py": f"{NET}{MAIN}{block}", **files})) == expected
 
 
 KERNEL = """class Loss(torch.autograd.Function):

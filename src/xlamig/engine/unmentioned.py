@@ -9,10 +9,10 @@ from typing import NamedTuple
 from xlamig.engine.cache import Cache, digest
 from xlamig.engine.packed import Packed
 from xlamig.engine.source import Source
-from xlamig.engine.switches import texts_beside
+from xlamig.engine.switches import is_tried_out, texts_beside
 from xlamig.engine.unused import is_installed, is_script, published_folders
 from xlamig.flow import ProjectIndex
-from xlamig.flow.model.mentions import Conditions, Mentions
+from xlamig.flow.model.mentions import Block, Conditions, Mentions
 from xlamig.flow.model.outcomes import State, outcome
 from xlamig.flow.model.references import Referring
 from xlamig.flow.model.same_names import StatesInModule
@@ -44,16 +44,19 @@ def unreached_scopes(
     what waits for CUDA is off."""
     every = list(sources)
     python = [s for s in every if s.source.kind is None and s.loaded and s.loaded.interface]
-    if not any(is_script(s) and s.file.name not in beside and "torch" in s.source.text for s in python):
+    tried = {s.file.name for s in python if is_tried_out(s.source.text, s.module in index.import_depths)}
+    scripts = (s for s in python if is_script(s) and s.file.name not in {*beside, *tried})
+    if not any("torch" in script.source.text for script in scripts):
         return NONE_UNREACHED
     others = [s.source.text for s in every if not (s.loaded and s.loaded.interface)]
     texts = [*others, *texts_beside(every)]
     projects = published_folders(every)
     files = [(source.file.name, source.module, *_seals(source)) for source in python]
-    key = digest("unreached", files, texts, sorted(beside), sorted(projects), sorted(switches.items()))
+    states = sorted(switches.items())
+    key = digest("unreached", files, texts, sorted(beside), sorted(projects), states, sorted(tried))
     found: Unreached | None = cache.get_many([key]).get(key)
     if found is None:
-        found = _find_unreached(python, index, beside, projects, switches, texts)
+        found = _find_unreached(python, index, beside, projects, switches, texts, tried)
         cache.put_many({key: found})
     return found
 
@@ -65,12 +68,13 @@ def _find_unreached(
     projects: Collection[str],
     switches: Mapping[str, State],
     texts: Iterable[str],
+    tried: Collection[str],
 ) -> Unreached:
     roots = {part for source in python for part in source.module.split(".")}
     own = [source for source in python if source.file.name not in beside]
     installed = {s.file.name for s in own if is_installed(s.file.name, projects)}
     listed = {source.file.name for source in own} - installed
-    mentions = [(source.file.name, _mentions(source).get()) for source in python]
+    mentions = [(s.file.name, _of_program(_mentions(s).get(), s.file.name in tried)) for s in python]
     modules = {source.file.name: source.module for source in python}
     finds_modules = any(source.loaded.clues.computes_imports for source in python if source.loaded)
     referring = Referring(index, modules, roots.__contains__, finds_modules)
@@ -107,6 +111,18 @@ def _is_off(states: Mapping[str, State], modules: Mapping[str, str]) -> Callable
         return ""
 
     return first
+
+
+def _of_program(mentions: Mentions, tried: bool) -> Mentions:
+    """Return what a module mentions, without the block that only tries out its parts when it is run."""
+    blocks = mentions.blocks
+    if not tried:
+        return mentions
+    return mentions._replace(blocks=tuple(block for block in blocks if not _is_of_script(block)))
+
+
+def _is_of_script(block: Block) -> bool:
+    return any(condition.kind == "main" and holds for condition, holds in block.conditions)
 
 
 def _mentions(source: Source) -> Packed[Mentions]:

@@ -180,6 +180,10 @@ class NameIndex:
             dotted, origin = export.value, owner[0]
         return ""
 
+    def stars_of(self, module: str) -> tuple[str, ...]:
+        """Return the names of the modules that a module imports all names from."""
+        return self._interfaces[module].stars
+
     def find_method(self, dotted: str, origin: str) -> tuple[str, str] | None:
         """The module that defines the function `f` or the method `C.m`, and its name there; a method is also
         looked for in the classes above."""

@@ -13,6 +13,8 @@ from xlamig.flow.model.name_index import NameIndex
 from xlamig.flow.model.scopes import Scope, path_of
 
 ATTRIBUTE, OWN, IMPORTED = ".", "=", "@"
+UNFOUND = "*"
+"""The file, as it were, of a module of the project that is not found."""
 
 
 def references_of(node: ir.Name | ir.Attribute, scope: Scope) -> Iterator[str]:
@@ -60,6 +62,16 @@ class Referring:
         for one in references:
             if one.startswith(IMPORTED) and (module := self._index.module_of(one[1:], self._modules[file])):
                 yield module
+
+    def starred_in(self, file: str) -> Iterator[str]:
+        """Yield the files of the project that a module imports all names from."""
+        module = self._modules.get(file)
+        for dotted in self._index.stars_of(module) if module is not None else ():
+            found = self._files.get(self._index.module_of(dotted, module or ""))
+            if found is not None:
+                yield found
+            elif not (first := dotted.partition(".")[0]) or self._is_own(first):
+                yield UNFOUND
 
     def _resolved_once(self, reference: str, file: str) -> tuple[str, ...]:
         key = reference, file

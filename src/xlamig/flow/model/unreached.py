@@ -8,8 +8,9 @@ from itertools import compress
 from operator import not_
 from pathlib import PurePosixPath
 
+from xlamig.flow.model.closure import closure
 from xlamig.flow.model.mentions import HERE, Block, Conditions, Defined, Mentions
-from xlamig.flow.model.references import ATTRIBUTE, Referring, defined_in
+from xlamig.flow.model.references import ATTRIBUTE, UNFOUND, Referring, defined_in
 from xlamig.knowledge import values as table
 
 Modules = Iterable[tuple[str, Mentions]]
@@ -32,7 +33,9 @@ class Reach:
         searched = frozenset[str]().union(*(mentions.searched for _, mentions in self._every)) - {HERE}
         self._searched = {_last(where) for where in searched if is_own(where.partition(".")[0])}
         self._searched |= {_last(module) for module in self._modules_used()}
-        given = (mentions.imported for key, mentions in self._every if _module(key) in self._searched)
+        open_ones = [key for key, mentions in self._every if self._is_searched(key, mentions)]
+        self._open = closure(open_ones, referring.starred_in)
+        given = (mentions.imported for key, mentions in self._every if key in self._open)
         self._offered = frozenset[str]().union(*given)
         self._ends = tuple(frozenset[str]().union(*(mentions.parts for _, mentions in self._every)))
         self._finds_classes = any(map(_finds_classes, (mentions for _, mentions in self._every)))
@@ -136,14 +139,17 @@ class Reach:
     def _known_in(self, key: str, mentions: Mentions) -> Iterator[Defined]:
         for one in mentions.defined:
             looked_up = one.name.startswith(self._ends) or one.name.endswith(self._ends)
-            searchable = not one.owner and self._is_searched(key, one.name, mentions)
+            searchable = not one.owner and self._is_offered(key, one.name)
             if not looked_up and not searchable and self._is_run_by_name(one):
                 yield one
 
-    def _is_searched(self, key: str, name: str, mentions: Mentions) -> bool:
-        """Return whether a module, or one that imports the name from it, is looked up names in."""
-        here = HERE in mentions.searched or _module(key) in self._searched
-        return here or name in self._offered or "*" in self._offered
+    def _is_searched(self, key: str, mentions: Mentions) -> bool:
+        """Return whether names are looked up in a module."""
+        return HERE in mentions.searched or _module(key) in self._searched
+
+    def _is_offered(self, key: str, name: str) -> bool:
+        """Return whether names are looked up in a module, or in one that imports the name from it."""
+        return key in self._open or name in self._offered or UNFOUND in self._open
 
     def _is_run_by_name(self, one: Defined) -> bool:
         """Return whether who uses a function, method or class has to name it. Torch calls the methods of a

@@ -196,6 +196,38 @@ def test_knows_projects_that_never_train(tmp_path: Path, more: str, expected: st
     assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]
 
 
+SAVES = """import timm, torch
+def forward(self, x):
+    if self.grad_checkpointing:
+        return x.cuda()
+    return x
+net = timm.create_model("a").eval()
+net.forward = forward.__get__(net)
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"net.py": SAVES}, "info"),
+        ({"net.py": SAVES.replace("grad_check", "activation_check")}, "info"),
+        ({"net.py": SAVES.replace("grad_check", "quick_check")}, "error"),
+        ({"net.py": SAVES.replace("grad_checkpointing", "checkpoint")}, "error"),  # a file
+        ({"net.py": SAVES + "net.grad_checkpointing = True\n"}, "error"),
+        ({"net.py": SAVES + "net.set_grad_checkpointing()\n"}, "error"),
+        ({"net.py": SAVES + "net.grad_checkpointing = args.save\n"}, "error"),
+        ({"net.py": SAVES, "a.yaml": "grad_checkpointing: true\n"}, "error"),
+        ({"net.py": SAVES, "train.py": "loss.backward()\n"}, "error"),
+    ],
+)
+def test_a_project_that_never_trains_saves_no_memory_for_gradients(
+    tmp_path: Path, files: dict[str, str], expected: str
+) -> None:
+    write(files, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]
+
+
 def test_a_library_without_a_program_may_train(tmp_path: Path) -> None:
     write({"net.py": EVALUATED.rpartition("net =")[0]}, tmp_path)
     options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)

@@ -77,6 +77,10 @@ class OptionTable:
         else:
             self.note(key, ANY)
 
+    def has(self, key: str) -> bool:
+        """Return whether anything gives an option a value, known or not."""
+        return bool(self._read(key))
+
     def _sources(self, keys: Iterable[str]) -> Codes:
         """Return keys, and those that their values come from."""
         return frozenset(closure(map(self._key, keys), lambda key: keys_in(self._values_of(key))))

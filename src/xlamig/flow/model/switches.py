@@ -104,7 +104,8 @@ class Switches:
         """Return the names of the options that tests ask for and no module gives an unknown value, with their
         sources."""
         asked = [key for key in self.tested if not _is_mode(name_of(key))]
-        return frozenset(name_of(key) for one in self._tables for key in one.undecided(asked))
+        found = frozenset(name_of(key) for one in self._tables for key in one.undecided(asked))
+        return found.union(filter(self._is_of_training, map(name_of, asked)))
 
     def states(self) -> Mapping[str, State]:
         """Return the known states of the options that tests ask for, and of others of their names that are
@@ -122,13 +123,21 @@ class Switches:
 
     def _state(self, key: str, values: OptionTable) -> State:
         option = name_of(key)
-        if option == "training" and self._never_trains:
+        if self._is_of_training(option):
             return (OFF,)
         codes = values.codes(key)
         chosen = any(code[0] == TEXT for code in codes) and _is_choice(option)
         of_cuda = not codes.isdisjoint({CUDA, NO_CUDA})
         unsure = isinstance(values, NameTable) if of_cuda else _is_mode(option)
         return NO_STATE if UNKNOWN in codes or chosen or unsure else tuple(sorted(codes))
+
+    def _is_of_training(self, option: str) -> bool:
+        """Return whether an option is off because nothing trains: the mode of modules, and what saves memory
+        for gradients in classes of libraries, unless the project gives it a value."""
+        saves = table.name_like("checkpointing").search(option) is not None and not self._tables[1].has(
+            option
+        )
+        return self._never_trains and (option == "training" or saves)
 
 
 NAMING = ("_target_", "class_path", "name", "target", "type")

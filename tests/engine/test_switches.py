@@ -336,6 +336,62 @@ def test_a_folder_that_may_not_be_listed_says_nothing(
     assert not list(texts_beside([source]))  # type: ignore[list-item]
 
 
+KEPT = """import torch
+class Block(torch.nn.Module):
+    def __init__(self, norm="gn"):
+        super().__init__()
+        self.norm = norm{more}
+        if self.norm == "bn":
+            self.norm = torch.nn.BatchNorm1d(3)
+        elif self.norm == "wn":
+            self.conv = torch.nn.Conv1d(3, 3, 1).cuda()
+        {last}
+class Stack(torch.nn.Module):
+    def __init__(self, norm="gn"):
+        super().__init__()
+        self.blocks = torch.nn.ModuleList([Block(norm=norm) for i in range(3)])
+    {method}
+{call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ({}, "info"),
+        ({"more": "\n        self.size = 3"}, "info"),
+        ({"more": "\n        if norm:\n            self.size = 3"}, "info"),
+        ({"last": "self.norm = norm = torch.nn.ReLU()"}, "error"),  # the parameter too
+        ({"last": "self.norm = torch.nn.ReLU()"}, "info"),
+        ({"more": "\n        if large:\n            self.norm = kind()"}, "error"),
+        ({"more": "\n        self.norm = kind()"}, "error"),
+        ({"more": "\n        self.norm, self.size = kind()"}, "error"),
+        ({"more": "\n        for self.norm in kinds: pass"}, "error"),
+        ({"call": "Stack('wn')"}, "error"),
+        ({"call": "Stack(norm=args.norm)"}, "error"),
+        ({"call": "Stack()\nBlock('wn')"}, "error"),
+    ],
+)
+def test_a_constructor_asks_for_what_it_set_last(
+    tmp_path: Path, lines: dict[str, str], expected: str
+) -> None:
+    parts = {"more": "", "last": "", "method": "", "call": "Stack()", **lines}
+    write({"net.py": KEPT.format(**parts)}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [finding.severity for finding in engine.check([tmp_path], options).findings] == [expected]
+
+
+def test_a_method_asks_for_what_any_other_may_have_set(tmp_path: Path) -> None:
+    text = KEPT.replace("{last}", "self.set()").replace(
+        "        if self", "        self.set()\n        if self", 1
+    )
+    method = "    def set(self):\n        self.norm = kind()\nclass Stack"
+    text = text.replace("class Stack", method).format(more="", method="", call="Stack()")
+    write({"net.py": text}, tmp_path)
+    options = engine.Options({"select": ["XLA002"]}, isolated=True, jobs=1, cache=False)
+    assert [finding.severity for finding in engine.check([tmp_path], options).findings] == ["error"]
+
+
 LEFT_OUT = """import torch
 class Net(torch.nn.Module):
     def __init__(self, hard=None):

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from xlamig import ir
 from xlamig.flow.model.cuda_questions import is_false_without_cuda
 from xlamig.flow.model.scopes import Binding, Scope, path_of
+from xlamig.flow.model.set_before import value_above
 
 OFF, ON, FINITE, NONE, UNKNOWN = "-", "+", "#", "~", "?"
 CUDA, NO_CUDA = "$", "^"
@@ -210,6 +211,8 @@ def codes_of(node: ir.Expr, scope: Scope, depth: int = 0) -> Codes:
     if not option:
         return ANY
     own = isinstance(node, ir.Attribute) and path_of(node) == f"self.{option}"
+    if own and (value := value_above(node, option, scope)) is not None:
+        return codes_of(value, scope, depth + 1)
     key = _own_key(option, scope) if own else entry_key(node)
     return frozenset({key}) | otherwise(node, scope, depth)
 

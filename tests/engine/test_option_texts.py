@@ -154,7 +154,7 @@ def draw(kind="uniform"):
         # What nobody knows the function of may be any.
         ("kind == 'log'", "Clock()\ndraw()\nmake(kind='log')\n", ["error", "error"]),
         ("kind == 'log'", "Clock()\ndraw()\nmake(**{'kind': 'log'})\n", ["error", "error"]),
-        ("self.kind == 'log'", "clock = Clock()\ndraw()\nclock.kind = 'log'\n", ["error", "info"]),
+        ("self.kind == 'log'", "clock = Clock()\ndraw()\nclock.kind = 'log'\n", ["info", "info"]),  # too late
         # A function that is handed to others gets what they give it.
         ("kind == 'log'", "Clock()\ndraw()\nkind = input()\nbutton.click(fn=draw)\n", ["info", "error"]),
         ("kind == 'log'", "Clock()\ndraw()\nkind = input()\nmap(draw, kinds)\n", ["info", "error"]),
@@ -168,6 +168,18 @@ def test_tells_options_of_the_same_name_apart(
 ) -> None:
     run = f"import torch\nfrom sampler import Clock, draw\n{run}"
     assert severities(tmp_path, {"sampler.py": SAMPLER.format(test=test), "run.py": run}) == expected
+
+
+@pytest.mark.parametrize(("run", "expected"), [("", "info"), ("clock.kind = 'log'\n", "error")])
+def test_an_object_may_be_given_an_option_before_its_methods_run(
+    tmp_path: Path, run: str, expected: str
+) -> None:
+    method = SAMPLER.format(test="self.kind == 'log'").replace(
+        "        if self", "    def tick(self):\n        if self"
+    )
+    run = f"import torch\nfrom sampler import Clock\nclock = Clock()\n{run}clock.tick()\n"
+    found = severities(tmp_path, {"sampler.py": method.partition("def draw")[0], "run.py": run})
+    assert found == [expected]
 
 
 SAMPLE = """import torch

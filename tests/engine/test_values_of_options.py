@@ -74,3 +74,51 @@ def test_a_value_of_an_option_that_may_be_on_counts(tmp_path: Path, body: str, m
 def test_what_follows_a_branch_that_always_returns_is_analysed(tmp_path: Path) -> None:
     body = "if not self.grows:\n            return x\n        self.count += 1\n        n = self.count"
     assert reported(tmp_path, body, "4") == {"info"}
+
+
+LAYERS = """\
+import torch
+class Block(torch.nn.Module):
+    def __init__(self, norm="gn"):
+        super().__init__()
+        self.conv = torch.nn.Conv1d(3, 3, 1)
+        if norm == "wn":
+            self.conv = torch.nn.utils.weight_norm(self.conv)
+        self.act = torch.nn.ReLU()
+
+    def forward(self, x):
+        return self.act(self.conv(x))
+"""
+INFER = """\
+import torch
+from net import Block
+class Infer:
+    def __init__(self, device=None):
+        self.device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self.last = self.build()
+
+    def build(self):
+        self.net = Block(MADE).to(self.device)
+        return torch.nn.Linear(3, 3).to(self.device)
+
+    def infer(self, x):
+        with torch.no_grad():
+            return self.net(self.last(x.to(self.device))).cpu().numpy()
+
+
+if __name__ == "__main__":
+    print(Infer().infer(torch.ones(3)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"), [("", {7: "info"}), ("'gn'", {7: "info"}), ("'wn'", {7: "warning", 11: "warning"})]
+)
+def test_an_object_holds_nothing_that_an_option_keeps_off(
+    tmp_path: Path, made: str, expected: dict[int, str]
+) -> None:
+    (tmp_path / "net.py").write_text(LAYERS)
+    (tmp_path / "infer.py").write_text(INFER.replace("MADE", made))
+    options = engine.Options({"select": ["XLA501"]}, isolated=True, jobs=1, cache=False)
+    found = [place for one in engine.check([tmp_path], options).findings for place in one.places]
+    assert {place.place.location.row: place.severity for place in found} == expected

@@ -92,7 +92,7 @@ class Assignment:
         m.effects.assign(target.attr)
         kinds = [way.ref for way in several(owner) or (owner,) if way.kind in ("module", "instance")]
         classes = [ref for ref in kinds if isinstance(ref, ClassInfo)]
-        if not classes or self._is_replaced(target, path):
+        if not classes or m.kept_off or self._is_replaced(target, path):
             return
         for info in classes:
             if not m.frame.scope.name.endswith(".__init__"):

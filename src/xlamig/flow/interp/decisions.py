@@ -98,9 +98,14 @@ class Decisions:
         return here if self._runs(test, True) else None, there if self._runs(test, False) else None
 
     def _runs(self, test: ir.Expr, holds: bool) -> bool:
-        if denies_tensor(self.m, test, holds):
-            return False
-        return all(guard.kind != "off" for guard in self.guards.of(test, self.m.frame.scope, holds))
+        return not denies_tensor(self.m, test, holds) and not self._is_kept_off(test, holds)
+
+    def off(self, test: ir.Expr, holds: bool) -> Setting[bool]:
+        """Return what says, while a branch runs, whether the options of the project keep it off."""
+        return Setting(self.m, "kept_off", self.m.kept_off or self._is_kept_off(test, holds))
+
+    def _is_kept_off(self, test: ir.Expr, holds: bool) -> bool:
+        return any(guard.kind == "off" for guard in self.guards.of(test, self.m.frame.scope, holds))
 
     def decided(self, test: ir.Expr) -> bool | None:
         """Return the outcome of a test, if the abstract values decide it."""

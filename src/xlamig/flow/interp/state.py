@@ -72,6 +72,7 @@ class State:
         self.collating = False  # inside a collate function whose batches cannot be followed
         self.batches = 0  # what a loader calls for each batch, and loops that yield them
         self.iteration_sources: list[str] = []  # what the loops and comprehensions run over
+        self.kept_off = False  # in a branch that the options of the project keep off
         self.taken_branches: dict[int, bool] = {}  # of the `if` statements that run, by their offset
         self.skipped = SkippedBranches()
         self.default_place: Residence = "host"

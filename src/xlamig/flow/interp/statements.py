@@ -123,8 +123,7 @@ class Statements:
         if holds is not None:
             return self.m.semantics.block(node.body if holds else node.orelse)
         before = self.m.env  # each branch gets a copy
-        ways: list[Effects] = []
-        ends: list[Env | None] = []
+        ways, ends = list[Effects](), list[Env | None]()
         for body, taken in ((node.body, True), (node.orelse, False)):
             self.m.frame.env = copy_env(before)
             kept = self.evaluator.tests.narrow(node.test, taken)
@@ -136,7 +135,8 @@ class Statements:
             arms, self.m.taken_branches = self.m.taken_branches, {**self.m.taken_branches, node.start: taken}
             rank = self.m.on_one_rank(node.test, taken)
             shared = called_by_both(node) if rank.value else self.m.on_all_ranks
-            with self.m.branch() as way, often, rank, kept, Setting(self.m, "on_all_ranks", shared):
+            off, ranks = self.evaluator.tests.off(node.test, taken), Setting(self.m, "on_all_ranks", shared)
+            with self.m.branch() as way, often, rank, kept, off, ranks:
                 ends.append(None if self.m.semantics.block(body) else self.m.env)
             self.m.taken_branches = arms
             ways.append(way)

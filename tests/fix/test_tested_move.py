@@ -63,3 +63,46 @@ def test_the_other_branch_moves(test: str, device: str, flag: bool) -> None:
 )
 def test_other_branches_stay(code: str) -> None:
     assert written(code) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('x.cuda(device) if device.type == "cuda" else x', "x.to(device)"),
+        (
+            'x.cuda(device, non_blocking=True) if device.type == "cuda" else x',
+            "x.to(device, non_blocking=True)",
+        ),
+        ('x.cuda(device=device) if "cuda" in str(device) else x', "x.to(device=device)"),
+        ('x.to(device) if device.type == "cuda" else x', "x.to(device)"),
+        ('b["x"].cuda(device) if device.type == "cuda" else b["x"]', 'b["x"].to(device)'),
+        # another device of CUDA stays
+        (
+            'b.cuda(args.gpu, non_blocking=True) if "cuda" in str(device) else b',
+            'b.cuda(args.gpu, non_blocking=True) if "cuda" in str(device) else '
+            "b.to(device, non_blocking=True)",
+        ),
+        (
+            'x.cuda() if args.device == "cuda" else x',
+            'x.cuda() if args.device == "cuda" else x.to(args.device)',
+        ),
+    ],
+)
+def test_a_choice_of_a_move_moves(code: str, expected: str) -> None:
+    body = "def put(x, b, device):\n    return {{}}\n\n\ndef other(device):\n    return device\n"
+    assert written(body.format(code)) == [f"return {expected}"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'x.cuda(device) if device.type == "cuda" else x.float()',
+        'x.cuda(device) if device.type == "cuda" else y',
+        'x.cuda(device).half() if device.type == "cuda" else x',
+        'x.cuda(device) if device.type == "cuda" and args.amp else x',
+        'x.cuda(device) if device.type == "cuda" else x.to(device)',
+        "x.cuda(device) if device.type == 'cuda' else None",
+    ],
+)
+def test_other_choices_stay(code: str) -> None:
+    assert written(f"def put(x, y, device):\n    return {code}\n") == []

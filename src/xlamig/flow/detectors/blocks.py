@@ -57,6 +57,16 @@ def function_called(node: ir.Call, scope: Scope) -> ir.FunctionDef | None:
     return None if any(isinstance(f, ir.Name) and scope.lookup(f.id) for f in inner) else function
 
 
+def adds(call: ir.Call) -> bool:
+    """Return whether a call adds to a container."""
+    return isinstance(call.func, ir.Attribute) and call.func.attr in ("add", "append", "setdefault", "update")
+
+
+def owner_of(call: ir.Expr) -> ir.Expr:
+    """Return `x` of `x.cuda()`; the expression itself where it calls no method."""
+    return call.func.value if isinstance(call, ir.Call) and isinstance(call.func, ir.Attribute) else call
+
+
 def acts(node: ir.Node) -> Iterator[ir.Expr]:
     """The expressions that a statement runs or hands on, what it raises left out."""
     match node:
@@ -101,3 +111,11 @@ def _blocks(node: ir.Stmt) -> Iterator[ir.Block]:
     yield from ir.blocks_of(node)
     if isinstance(node, ir.Try):
         yield from (handler.body for handler in node.handlers)
+
+
+def replaces(test: ir.Expr, block: ir.Block) -> bool:
+    """Return whether a block gives the device that a test compares another value: what is reported is the
+    selection of that."""
+    path = path_of(test.left) if isinstance(test, ir.Compare) else ""
+    targets = (t for s in block if isinstance(s, ir.Assign) for t in s.targets)
+    return bool(path) and any(path_of(target) == path for target in targets)

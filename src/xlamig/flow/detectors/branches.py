@@ -8,7 +8,17 @@ from typing import Literal
 
 from xlamig import ir
 from xlamig.facts import DeviceChoice, Span
-from xlamig.flow.detectors.blocks import acts, follows_tensor, function_called, leaves, without_pass, words
+from xlamig.flow.detectors.blocks import (
+    acts,
+    adds,
+    follows_tensor,
+    function_called,
+    leaves,
+    owner_of,
+    replaces,
+    without_pass,
+    words,
+)
 from xlamig.flow.model.device_sets import in_assert, in_choices, in_if, in_subscript
 from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.scopes import Scope, path_of
@@ -30,7 +40,7 @@ _QUIET = re.compile(
 _HOUSEKEEPING = ("torch.cuda.", "torch.backends.")
 _NOT_HOUSEKEEPING = ("torch.cuda.amp.", "torch.cuda.stream", "torch.cuda.graph")
 
-# A test that asks for the device of one tensor or module.
+# Asks for the device of one tensor or module.
 _OWNER = re.compile(r"([\w.]+)\.(?:is_cuda|device\.type *== *[\"']cuda[\"'])$")
 
 Result = Literal["move", "string", "unknown"]
@@ -64,7 +74,7 @@ class Branches:
         ran = [*on_cuda, *self._called(on_cuda, place.scope)]
         if not self._is_for_cuda(asked, ran) or not self._works(on_cuda, place.scope):
             return
-        if _replaces(node.test, on_cuda):
+        if replaces(node.test, on_cuda):
             return
         head = ir.Name(node.start, node.test.end, "if")
         result: Result = "move" if all(map(self._moves, on_cuda)) else "unknown"
@@ -82,9 +92,18 @@ class Branches:
         on_cuda, other = (node.body, node.orelse) if asked[2] else (node.orelse, node.body)
         if not self._is_for_cuda(asked, (on_cuda,)) or not self._computes(on_cuda, place.scope):
             return
-        texts = all(isinstance(arm, ir.Const) and isinstance(arm.value, str) for arm in (on_cuda, other))
-        fallback = self._gives(other)
-        yield self._fact(node, node.test, asked, "ternary", fallback, place, "string" if texts else "unknown")
+        result = self._chosen(on_cuda, other)
+        if result is not None:
+            yield self._fact(node, node.test, asked, "ternary", self._gives(other), place, result)
+
+    def _chosen(self, on_cuda: ir.Expr, other: ir.Expr) -> Result | None:
+        """Return what a conditional expression chooses; None where both sides move the same."""
+        if all(isinstance(side, ir.Const) and isinstance(side.value, str) for side in (on_cuda, other)):
+            return "string"
+        owners = [owner_of(side) if self._is_move(side) else side for side in (on_cuda, other)]
+        if owners[0] is on_cuda or len({self.analysis.source(owner) for owner in owners}) > 1:
+            return "unknown"
+        return None if owners[1] is not other else "move"
 
     def demand(self, node: ir.Assert, place: CodeContext) -> Iterator[DeviceChoice]:
         """`assert x.is_cuda`"""
@@ -184,7 +203,7 @@ class Branches:
             return (self.analysis.names.dotted(node, scope) or "").startswith("torch.")
         calls = [n for n in ir.walk(node) if isinstance(n, ir.Call)]
         keeps = any(self._is_housekeeping(n, scope) for n in calls)  # what it asks of CUDA
-        return any(not self._is_quiet(n, scope) and not (keeps and _adds(n)) for n in calls)
+        return any(not self._is_quiet(n, scope) and not (keeps and adds(n)) for n in calls)
 
     def _is_quiet(self, node: ir.Call, scope: Scope) -> bool:
         name = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
@@ -270,11 +289,6 @@ class Branches:
         )
 
 
-def _adds(call: ir.Call) -> bool:
-    """Return whether a call adds to a container."""
-    return isinstance(call.func, ir.Attribute) and call.func.attr in ("add", "append", "setdefault", "update")
-
-
 def _form_of(test: str) -> Form:
     """Return how the text of a test for CUDA asks."""
     if test.endswith("is_cuda"):
@@ -282,11 +296,3 @@ def _form_of(test: str) -> Form:
     if "nccl" in test:
         return "backend"
     return "type" if _ASKS_TYPE.search(test) else "text"
-
-
-def _replaces(test: ir.Expr, block: ir.Block) -> bool:
-    """Return whether a block gives the device that a test compares another value: what is reported is the
-    selection of that."""
-    path = path_of(test.left) if isinstance(test, ir.Compare) else ""
-    targets = (t for s in block if isinstance(s, ir.Assign) for t in s.targets)
-    return bool(path) and any(path_of(target) == path for target in targets)

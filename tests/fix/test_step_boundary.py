@@ -299,6 +299,80 @@ def test_one_is_written_for_each_graph(body: str, expected: list[str]) -> None:
     assert written(body).splitlines() == expected
 
 
+MICRO = """
+for i, x in enumerate(loader):
+    {loss}
+    loss.backward()
+    {above}
+    if {test}:
+        optimizer.step()
+        optimizer.zero_grad()
+        {tail}
+    {below}
+"""
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"test": "(i + 1) % args.accum == 0 or i + 1 == len(loader)"},
+        {"test": "not i % args.accum", "tail": "updates += 1"},
+        {"above": "seen += 1", "tail": "scheduler.step()", "below": "print(loss.item())"},
+    ],
+)
+def test_a_branch_that_updates_every_nth_time_ends_the_step(parts: dict[str, str]) -> None:
+    parts = {"above": "", "test": "(i + 1) % 4 == 0", "tail": "", "below": "", **parts}
+    last = next(filter(None, (parts["tail"], "optimizer.zero_grad()")))
+    assert written(MICRO.format(loss=LOSS, **parts)) == f"{last} | step_boundary()"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"above": "print(loss.item())"},  # a value is read in between
+        {"above": "ready = loss > 1", "test": "ready"},  # so does the test
+        {"test": "loss < 1"},
+        {"tail": "print(loss.item())"},
+        {"tail": "validate(model)"},  # its steps are others
+        {"tail": "continue"},
+        {"tail": "pass\n    else:\n        count = 1"},
+    ],
+)
+def test_two_end_what_a_read_or_a_branch_parts(parts: dict[str, str]) -> None:
+    parts = {"above": "", "test": "(i + 1) % 4 == 0", "tail": "", "below": "", **parts}
+    lines = written(MICRO.format(loss=LOSS, **parts)).splitlines()
+    assert lines == ["loss.backward() | step_boundary()", "optimizer.zero_grad() | step_boundary()"]
+
+
+CALLED = """
+def step(x):
+    optimizer.zero_grad()
+    {loss}
+    loss.backward()
+    optimizer.step()
+    {below}
+    return {result}
+
+for x in loader:
+    value = step(x)
+    print(value)
+"""
+
+
+@pytest.mark.parametrize("select", [["XLA401"], ["XLA101", "XLA401"], ["XLA101", "XLA401", "XLA403"]])
+@pytest.mark.parametrize("below", ["", "scheduler.step()"])
+def test_a_function_that_reads_below_its_update_ends_the_step(select: list[str], below: str) -> None:
+    code = CALLED.format(loss=LOSS, below=below, result="loss.item()")
+    assert written(code, select=select) == f"{below or 'optimizer.step()'} | step_boundary()"
+
+
+@pytest.mark.parametrize("result", ["loss", "loss.detach()"])
+def test_the_loop_ends_the_step_of_a_function_that_reads_nothing(result: str) -> None:
+    found = written(CALLED.format(loss=LOSS, below="", result=result), select=["XLA101", "XLA401"])
+    assert found == "value = step(x) | step_boundary()"
+
+
 METHOD = """
 from elsewhere import Base
 

@@ -10,6 +10,7 @@ from xlamig.facts import Fact, HostRead, Span, StepBoundary
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.loops import BOUNDARIES, Loop, is_update, loop_of, updated_by
+from xlamig.fix.micro_batches import join_ends
 from xlamig.fix.names import last_name
 from xlamig.fix.scopes import function_around, path_to, statement_at
 from xlamig.fix.step_end import end_of_step, reads_value, waits
@@ -32,10 +33,12 @@ def step_boundary(fact: Fact, options: Options, context: FixContext) -> Draft | 
         return None
     if waits(context, loop):
         raise FixDeclined("the fix of `torch.cuda.synchronize()` ends the step there (XLA005)")
+    if above := _above_read(fact, context):
+        return boundary_after(fact, context, end_of_step(context, above))
     iteration = _iteration(fact, context, loop)
     plain = fact.optimizer == "plain" and not iteration.has_micro_batches()
     whole = updated_by(context.module, loop) if plain else None
-    ends = [whole] if whole else iteration.ends() or [_last(loop)]
+    ends = [whole] if whole else join_ends(context, loop, iteration.ends()) or [_last(loop)]
     return boundaries_after(fact, context, [end_of_step(context, statement) for statement in ends])
 
 
@@ -45,6 +48,21 @@ def _iteration(fact: StepBoundary, context: FixContext, loop: Loop) -> Iteration
     each_backward = not context.settings.accumulate_in_graph
     reads = partial(reads_value, context)
     return Iteration(context.module, loop, inside, reads, each_backward)
+
+
+def _above_read(fact: StepBoundary, context: FixContext) -> ir.Stmt | None:
+    """Return the update in the function of the file that the loop calls, where a read follows it there: the
+    step has to end between the two (`boundary_above_read`)."""
+    call = path_to(context.module, *fact.span)[-1]
+    if not isinstance(call, ir.Call) or is_update(context.module, call):
+        return None
+    name = last_name(call.func)
+    called = [n for n in ir.walk(context.module) if isinstance(n, ir.FunctionDef) and n.name == name]
+    if len(called) != 1 or fact.optimizer != "plain" or fact.accumulates:
+        return None
+    reads = (s for s in called[0].body if not isinstance(s, Loop) and reads_value(context, s))
+    updates = (_update_above(called[0].body, read, context.module) for read in reads)
+    return next((update for update in updates if update), None)
 
 
 def _last(loop: Loop) -> ir.Stmt:

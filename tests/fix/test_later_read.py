@@ -139,6 +139,30 @@ def test_a_check_that_stops_the_program_moves_with_unsafe_fixes(statement: str) 
     assert fixed(line + UPDATE, "XLA107") in (line + UPDATE, "")
 
 
+CALLS = "\n\ndef main(loader):\n    train(loader, None, None, None, None, None)\n\n\ntry:\n    main([])\n"
+
+
+@pytest.mark.parametrize(
+    "handler", ["except KeyboardInterrupt:\n    pass\n", "except ImportError:\n    pass\n"]
+)
+def test_a_check_moves_where_the_try_is_for_something_else(handler: str) -> None:
+    line = f"        {STOPS[0]}\n"
+    assert fixed(line + UPDATE + CALLS + handler, "XLA107", grades=BOTH) == UPDATE + line + CALLS + handler
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        "except AssertionError:\n    print(model)\n",
+        "except:\n    pass\n",
+        "finally:\n    torch.save(model, 'm')\n",
+    ],
+)
+def test_a_check_stays_where_a_try_may_go_on(handler: str) -> None:
+    code = f"        {STOPS[0]}\n" + UPDATE + CALLS + handler
+    assert fixed(code, "XLA107", grades=BOTH) in (code, "")
+
+
 @pytest.mark.parametrize("statement", GOES_ON)
 def test_a_check_that_does_more_than_stop_stays(statement: str) -> None:
     body = f"        {statement}\n{UPDATE}"

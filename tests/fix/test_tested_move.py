@@ -89,7 +89,7 @@ def test_other_branches_stay(code: str) -> None:
     ],
 )
 def test_a_choice_of_a_move_moves(code: str, expected: str) -> None:
-    body = "def put(x, b, device):\n    return {{}}\n\n\ndef other(device):\n    return device\n"
+    body = "def put(x, b, device):\n    return {}\n\n\ndef other(device):\n    return device\n"
     assert written(body.format(code)) == [f"return {expected}"]
 
 

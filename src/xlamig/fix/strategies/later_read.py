@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from xlamig import ir
 from xlamig.facts import Fact, HostRead
-from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.imports import after_newline, line_end, line_start
 from xlamig.fix.insertion import insert_after
 from xlamig.fix.loops import BOUNDARIES, Loop
 from xlamig.fix.losses import differentiated_names
 from xlamig.fix.names import last_name, names_bound, names_read
+from xlamig.fix.recovery import is_guarded
 from xlamig.fix.scopes import block_of, dotted_name, path_to, statement_at
 
 _UPDATES = {"backward", "clip_grad_norm_", "clip_grad_value_", "step", "unscale_", "update", "zero_grad"}
@@ -30,7 +31,7 @@ def read_after_boundary(fact: Fact, options: Options, context: FixContext) -> Dr
     """`meter.update(loss.item())` stands above the optimizer's step. Between it and the boundary there is
     nothing but the update, and of tensors it names the loss alone: another one may share the memory of a
     parameter, and have another value after the step. Option `stops`: a check that stops the program moves
-    too, after which the parameters have been updated when it stops."""
+    too, after which the parameters have been updated when it stops; not where a `try` may catch that."""
     if not isinstance(fact, HostRead) or fact.boundary != "before":
         return None
     statement = statement_at(context.module, fact.span)
@@ -39,7 +40,11 @@ def read_after_boundary(fact: Fact, options: Options, context: FixContext) -> Dr
     if statement is None or block is None or loop is None:
         return None
     passed = _up_to_boundary(block, statement)
-    recorded = _recorded_values(statement) or (_checked_values(statement) if options.get("stops") else None)
+    recorded = _recorded_values(statement)
+    if recorded is None and options.get("stops"):
+        recorded = _checked_values(statement)
+        if recorded and is_guarded(context.module, statement):
+            raise FixDeclined("a `try` may go on after the stop, with the parameters of the failed update")
     if not passed or recorded is None or not _is_apart(statement, recorded, passed, loop):
         return None
     return _move_line(context, statement, passed[-1])

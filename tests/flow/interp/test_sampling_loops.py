@@ -93,3 +93,52 @@ class Cascade(nn.Module):
 def test_follows_models_of_a_list_into_closures() -> None:
     found = [(fact.loop, fact.boundary) for fact in facts(CASCADE) if isinstance(fact, StepBoundary)]
     assert found == [("decoding", "none")]
+
+
+DENOISER = """
+class Diffusion(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(8, 8)
+
+    DECORATOR
+    def p_sample(self, x, t):
+        return x - CALLED
+
+    def forward(self, x, steps, infer=False):
+        if not infer:
+            return self.net(x).mean()
+        for t in reversed(range(steps)):
+            FED
+        return x
+
+model = Diffusion().to(torch_xla.device())
+
+def run(loader):
+    for x in loader:
+        model(x.to(torch_xla.device()), 100, infer=True)
+"""
+
+
+def denoised(decorator: str, fed: str = "x = self.p_sample(x, t)", called: str = "self.net(x)") -> bool:
+    text = DENOISER.replace("DECORATOR", decorator).replace("FED", fed).replace("CALLED", called)
+    return ("decoding", "none") in [
+        (fact.loop, fact.boundary) for fact in facts(text) if isinstance(fact, StepBoundary)
+    ]
+
+
+@pytest.mark.parametrize("decorator", ["@torch.no_grad()", "@torch.inference_mode()"])
+def test_a_method_without_gradients_in_a_forward_pass_samples(decorator: str) -> None:
+    assert denoised(decorator)
+
+
+def test_a_method_with_gradients_may_be_a_part_of_the_forward_pass() -> None:
+    assert not denoised("")
+
+
+@pytest.mark.parametrize(
+    ("fed", "called"),
+    [("y = self.p_sample(x, t)", "self.net(x)"), ("x = self.p_sample(x, t)", "x.mean()")],
+)
+def test_what_feeds_nothing_back_or_calls_no_part_is_no_sampling_loop(fed: str, called: str) -> None:
+    assert not denoised("@torch.no_grad()", fed, called)

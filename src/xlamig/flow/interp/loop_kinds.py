@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Iterator, Mapping
 
 from xlamig import ir
 from xlamig.findings import Frequency
@@ -63,6 +64,27 @@ def _uses_gradients(node: ir.For | ir.While) -> bool:
     return any(isinstance(inner, ir.Attribute) and inner.attr == "grad" for inner in ir.walk(node))
 
 
+def _called(node: ir.Node) -> Iterator[str]:
+    """Yield the names of what a statement or function calls of `self`."""
+    for part in ir.walk(node):
+        if isinstance(part, ir.Call) and path_of(part.func).startswith("self."):
+            yield path_of(part.func).removeprefix("self.")
+
+
+def _calls_part(method: ir.FunctionDef, methods: Mapping[str, ir.FunctionDef]) -> bool:
+    """Return whether a method, or one that it calls, calls a part of its module."""
+    met, waiting = {id(method)}, [method]
+    while waiting:
+        for name in _called(waiting.pop()):
+            inner = methods.get(name)
+            if inner is None and "." not in name:
+                return True
+            if inner is not None and id(inner) not in met:
+                met.add(id(inner))
+                waiting.append(inner)
+    return False
+
+
 class LoopKinds:
     def __init__(self, state: State) -> None:
         self.m = state
@@ -82,6 +104,10 @@ class LoopKinds:
             return "accumulation" if per_step or self.m.loops else "training"
         if effects.happens(Effect.STEP_LOOP):
             return "epoch"
+        if self._denoises(node, effects):
+            kind = self._kind_of_inference(node, iterable, effects, before, after)
+            if kind == "decoding":
+                return kind
         if (
             (Effect.MODEL_CALL in effects.must or self._may_sample(node, effects))
             and self.m.frequency != "step"
@@ -143,6 +169,19 @@ class LoopKinds:
         calls = (part for statement in node.body for part in ir.walk(statement) if isinstance(part, ir.Call))
         return not any(
             isinstance(call.func, ir.Subscript) or path_of(call.func) == "getattr" for call in calls
+        )
+
+    def _denoises(self, node: ir.For | ir.While, effects: Effects) -> bool:
+        """Return whether each iteration calls a method of the same module that computes no gradients, and a
+        part of the module in it: no pass of training does, so this one samples."""
+        owner = self.m.frame.owner
+        calls_model = not effects.must.isdisjoint((Effect.PART_CALL, Effect.MODEL_CALL))
+        if not calls_model or owner is None or not owner.is_module:
+            return False
+        methods = {name: method for cls in reversed(owner.lineage()) for name, method in cls.methods.items()}
+        called = (methods[name] for name in _called(node) if name in methods)
+        return any(
+            self._without_gradients(method, method) and _calls_part(method, methods) for method in called
         )
 
     def _without_gradients(self, function: ir.FunctionDef, node: ir.Node) -> bool:

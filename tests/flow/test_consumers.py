@@ -10,7 +10,9 @@ import pytest
 from xlamig import engine
 from xlamig.findings import Finding
 
-HEAD = """import torch
+HEAD = """import math
+import numpy as np
+import torch
 from scipy.optimize import linear_sum_assignment
 from torch.nn.utils.rnn import pack_padded_sequence
 def train(model, loader, optimizer, kept, table, writer, envs, tokenizer):
@@ -42,6 +44,18 @@ CASES = {
     "y = z if torch.equal(z, x) else x": "choose on the device by `torch.where`",
     "z = z.cpu()": "use the CPU's copy of values",
     "if z.max() > 3: raise ValueError": "Drop the check",
+    "z = z * min(1, math.sqrt(z.sum()))": "instead of `min(...)`",
+    "z = z * max(0.1, 2 * math.log(z.sum()))": "instead of `max(...)`",
+    "z = z * math.sqrt(z.sum())": "Use the torch function of the same name, such as",
+    "z = z * min(x.shape[0], 3, f(math.sqrt(z.sum())))": "Use the torch function of the same name, such as",
+    "if math.sqrt(z.sum()) > 3: z = z / 2": "a test reads a tensor, too",
+    "if math.sqrt(z.sum()) > 3: break": "every few steps only",
+    "n = int(math.sqrt(z.sum())); y = torch.arange(0, n)": "as a size or position a tensor is read, too",
+    "y = torch.roll(z, int(z.argmax()), 0)": "Keep the distance on the device",
+    "n = z.argmax().item(); y = z.roll(-n)": "Keep the distance on the device",
+    "n = z.argmax().item(); y = np.roll(x, n)": "Read `z.argmax()` after",
+    "for i in range(3): y = torch.roll(z, z[i].item(), 0)": "Keep the distance on the device",
+    "for i in range(3): y = z[:z[i].item()]": "index_select",
     "if z.max() > 3: print('large')": "Test and log every few steps",
     "if z.max() > 3: z = z / 2": "choose on the device",
     "if z.max() > 3: z = z / 2; print(z.shape)": "choose on the device",

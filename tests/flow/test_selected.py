@@ -138,3 +138,20 @@ def test_help_gives_the_size_as_a_tensor(line: str) -> None:
     text = HEAD + "".join(f"        {part}\n" for part in line.split("; ")) + TAIL
     helps = [f.help or "" for f in found(text, select=["XLA205"])]
     assert len(helps) == 1 and SIZES[line] in helps[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "help_"),
+    [
+        ("i = m.nonzero().cpu(); y = table[i]", "Copy the mask to the host first"),
+        ("i = m.nonzero().cpu().tolist(); y = i[1:]", "Copy the mask to the host first"),
+        ("i = m.nonzero().cpu(); n = len(i); kept.append(n)", "Copy the mask to the host first"),
+        ("i = m.nonzero().tolist(); y = z[i[0]:i[1]]", "If the indices cut tensors of the device"),
+        ("i = m.nonzero().cpu(); i = [0] + i.tolist(); n = i[0]; y = z[n:]", "If the indices cut tensors"),
+        ("i = m.nonzero().tolist(); kept += [z[a:b] for a, b in i]", "Copy the mask to the host first"),
+    ],
+)
+def test_indices_that_bound_slices_recompile_wherever_they_are_found(body: str, help_: str) -> None:
+    text = HEAD + "".join(f"        {part}\n" for part in body.split("; ")) + TAIL
+    (finding,) = found(text, select=["XLA201"])
+    assert (finding.help or "").startswith(help_)

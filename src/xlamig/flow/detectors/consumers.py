@@ -105,6 +105,12 @@ def _goes_backward(statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:
     return False
 
 
+def is_compared(node: ir.Node, statement: ir.Stmt) -> bool:
+    """Return whether Python's `min` or `max` takes the value of `node`: `min(1, 2 * math.sqrt(x))`."""
+    calls = [above for above in ir.path_down(statement, node) if isinstance(above, ir.Call)]
+    return bool(calls) and isinstance(calls[-1].func, ir.Name) and calls[-1].func.id in ("min", "max")
+
+
 def goes_to_host(
     node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt], followed: int = _FOLLOWED
 ) -> bool:
@@ -219,6 +225,8 @@ def _in_call(call: ir.Call, node: ir.Node, name_of: _NameOf) -> Use:
             return Use(consumer)
     if path == "range":
         return Use("iterations")
+    if path.rpartition(".")[2] == "roll" and not name_of(func).startswith("numpy."):
+        return Use("shift")
     return Use("size") if _is_size(call, path, node) else Use()
 
 

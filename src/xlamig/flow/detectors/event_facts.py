@@ -8,7 +8,7 @@ from typing import Any
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, Fact, HostRead
-from xlamig.flow.detectors.consumers import use_of
+from xlamig.flow.detectors.consumers import is_compared, use_of
 from xlamig.flow.detectors.in_scope import device_in_scope
 from xlamig.flow.detectors.selected import cut_of, taker_of
 from xlamig.flow.interp.events import CONFIDENCES, Event, Recorder
@@ -55,5 +55,7 @@ def _use(
     cut = {"cut": cut_of(event.node, statement)} if event.fields["via"] in ("number", "size") else {}
     if event.fact is DynamicShape:
         return {"consumer": taker_of(event.node, statement, rest), **cut}
+    if str(event.fields["operation"]).startswith("math.") and is_compared(event.node, statement):
+        return {"consumer": "extremum", **cut}
     use = use_of(event.node, statement, rest, lambda node: names.dotted(node, place.scope) or "")
     return {**use._asdict(), **cut}

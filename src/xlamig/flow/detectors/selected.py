@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from xlamig import ir
 from xlamig.facts import Cut, Taker
@@ -36,7 +36,7 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
     """Return what takes the elements that `node`, an index with a mask, selects in a statement, or that a
     variable holds which one later call takes."""
     if goes_to_host(node, statement, rest):
-        return "host"
+        return "bounds" if _bounds_slices(statement, rest) else "host"
     if _fills(node, statement):
         return "written-back"
     if is_collected(node, statement, rest):
@@ -53,6 +53,27 @@ def taker_of(node: ir.Node, statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> Take
     name = variable_of(statement)
     uses = [] if name is None else [(use, later) for later in rest for use in _uses(later, name)]
     return _in_call(*uses[0]) if len(uses) == 1 else ""
+
+
+def _bounds_slices(statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:
+    """Return whether numbers that come from what a statement assigns are the bounds of slices of something
+    else, later in its block or around it."""
+    first = variable_of(statement)
+    names = set() if first is None else {first}
+    for node in (node for later in rest for node in ir.walk(later)):
+        match node:
+            case ir.Assign(targets=targets, value=value) if _mentions(value, names):
+                names.update(n.id for t in targets for n in ir.walk(t) if isinstance(n, ir.Name))
+            case ir.For(target=target, iter=value) if _mentions(value, names):
+                names.update(n.id for n in ir.walk(target) if isinstance(n, ir.Name))
+            case ir.Subscript(value=value, index=index) if not _mentions(value, names):
+                if any(isinstance(part, ir.Slice) and _mentions(part, names) for part in index):
+                    return True
+    return False
+
+
+def _mentions(node: ir.Node, names: Collection[str]) -> bool:
+    return bool(names) and any(isinstance(part, ir.Name) and part.id in names for part in ir.walk(node))
 
 
 def _in_call(node: ir.Node, statement: ir.Stmt) -> Taker:

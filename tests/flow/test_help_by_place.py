@@ -215,3 +215,18 @@ def test_ddp_takes_no_device_for_the_current_gpu() -> None:
     assert asked.severity == "error" and (asked.help or "").startswith("Drop `device_ids`")
     (own,) = found(text.format("[util.dev()]"), select=["XLA702"], **{"include-no-action": True})
     assert own.severity == "info" and own.no_action
+
+
+@pytest.mark.parametrize(
+    ("text", "warns"),
+    [
+        ("y = torch.fft.rfft(x)", True),
+        ("from torch.fft import fft2\ny = fft2(x)", True),
+        ("y = torch.fft.fftshift(x)", False),
+        ("y = numpy.fft.rfft(x)", False),
+    ],
+)
+@pytest.mark.parametrize("mode", ["torch.cuda.amp.autocast()", "torch.autocast('cuda', enabled=amp)"])
+def test_bfloat16_is_nothing_for_fourier_transforms(text: str, warns: bool, mode: str) -> None:
+    (finding,) = found(f"import numpy\nwith {mode}: f(x)\n{text}\n", select=["XLA801"])
+    assert ("float32" in (finding.help or "")) == warns

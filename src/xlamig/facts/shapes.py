@@ -9,8 +9,9 @@ from xlamig.facts.common import Fact
 from xlamig.facts.reads import Cut
 
 Taker = Literal["", "host", "bounds", "written-back", "count", "loss", "rows", "result"]
-"""The use of the elements that a mask selects: they are only copied to the host, where they may become the
-bounds of slices, written at the same mask, counted, given to a loss, written as rows at other indices, or returned or collected as they are."""
+"""The use of the elements that a mask selects: they are only copied to the host, where they may become
+the bounds of slices, written at the same mask, counted, given to a loss, written as rows at other
+indices, or returned or collected as they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,8 +78,11 @@ def use_of(
         if target not in names_in(later):
             continue
         uses = (n for n in ir.walk(later) if isinstance(n, ir.Name) and n.id == target)
-        name = next((use for use in uses if not is_assigned(use, later)), None)
+        read = [use for use in uses if not is_assigned(use, later)]
+        name = next((use for use in read if not _is_asked_for_type(use, later)), None)
         if name is None:
+            if read:
+                continue
             return check
         use = (
             use_of(name, statement_of(name, later), rest[i + 1 :], name_of, followed - 1)
@@ -90,6 +93,14 @@ def use_of(
             return use
         check = use
     return check
+
+
+def _is_asked_for_type(name: ir.Name, statement: ir.Stmt) -> bool:
+    """Return whether a value is only asked for what it is: `type(v) is dict`, `isinstance(v, float)`."""
+    match [*ir.path_down(statement, name)]:
+        case [*_, ir.Call(func=ir.Name(id="isinstance" | "type" | "callable" | "hasattr")), ir.Arg()]:
+            return True
+    return False
 
 
 def _goes_backward(statement: ir.Stmt, rest: Sequence[ir.Stmt]) -> bool:

@@ -77,7 +77,7 @@ CASES = {
     "if z.max() > 3: n += 1": "Add the comparison itself",
     "if z.max() > 3: z.sum().backward(); optimizer.step()": "Run the same update in every step",
     "n = z.max().item(); assert n < 3; print(n)": "Log every few steps",
-    "n = z.max().item(); m = isinstance(n, dict); kept.append(n)": "Read after `torch_xla.sync()`, all values",
+    "n = z.max().item(); m = isinstance(n, dict); kept.append(n)": "Read after `torch_xla.sync()`",
     "n = z.max().item(); m = type(n) is dict and f(n); print(n)": "Read `z.max()` after `torch_xla.sync()`",
     "n = z.max().item(); m = 1 if type(n) is dict else 2; print(n)": "Log every few steps",
     "if x.shape[0]: n = z.max().item()": "Read `z.max()` after `torch_xla.sync()`",

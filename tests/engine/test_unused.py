@@ -204,6 +204,39 @@ def test_counts_a_module_that_no_script_imports_and_that_only_tries_itself_out(
     ) is expected
 
 
+LOST = "from net.parts.lost import Lost\n"
+PARTS = {"net/parts/__init__.py": "", "setup.py": "setup(author='A')\n"}
+
+
+@pytest.mark.parametrize(
+    ("old", "more", "expected"),
+    [
+        (LOST, {}, False),
+        (LOST.replace(" Lost", " Lost as L, one"), {"net/other.py": "fid = 1\n"}, False),
+        (LOST, {"net/parts/__init__.py": "found = [import_module(f'net.parts.{n}') for n in ns]\n"}, False),
+        (LOST, {"net/parts/lost.py": "class Lost: ...\n"}, True),
+        (LOST, {"net/parts/lost.cpython-311.so": ""}, True),
+        (LOST, {"net/parts/lost/data.txt": ""}, True),
+        (LOST, {"net/parts/__init__.py": "from . import *\n"}, True),
+        (LOST, {"net/parts/__init__.py": "def __getattr__(name): ...\n"}, True),
+        (LOST, {"net/parts/__init__.py": "from outside import lost\n"}, True),
+        (LOST, {"setup.py": "setup(author='A', ext_modules=[Extension('net.parts.lost')])\n"}, True),
+        (LOST.replace("lost", "_lost"), {}, True),
+        (LOST.replace("lost", "version"), {}, True),
+        (f"try:\n    {LOST}except ImportError:\n    pass\n", {}, True),
+        (f"def g():\n    {LOST}", {}, True),
+        ("from net.parts import Lost\n", {}, True),
+        ("from outside.parts.lost import Lost\n", {}, True),
+        (LOST, {"train.py": SCRIPT.replace("model\nif", "model, old\nif")}, True),
+    ],
+)
+def test_counts_a_module_that_cannot_be_loaded(
+    here: Path, old: str, more: dict[str, str], expected: bool
+) -> None:
+    files = {**NET, **PARTS, "net/old.py": old + MADE, "train.py": SCRIPT, **more}
+    assert ("net/old.py" in listed(check(here, files))) is expected
+
+
 def test_lists_a_module_of_a_package_named_like_its_folder(here: Path) -> None:
     files = {"net/net/__init__.py": "", "net/net/model.py": "from net.old import f\n" + CUDA}
     script = SCRIPT.replace("from net", "from net.net")

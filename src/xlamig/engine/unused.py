@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from xlamig.engine.clues import pairs_in
 from xlamig.engine.source import Source
 from xlamig.engine.switches import tries_itself_out
+from xlamig.engine.unloadable import unloadable_modules
 from xlamig.fix.folders import LAYOUTS
 from xlamig.flow import ProjectIndex
 from xlamig.flow.model.scripts import MARK
@@ -116,7 +117,7 @@ def _unreached_modules(
     sources: list[Source], index: ProjectIndex, projects: Collection[str], texts: list[str]
 ) -> Iterator[str]:
     """Yield the modules of packages that no script imports, directly or through others; of packages that can
-    be installed every module may be imported."""
+    be installed every module may be imported that can be loaded."""
     inner = {source.module: source for source in inner_files(sources, index)}
     if not inner or not any(
         "torch" in s.source.text for s in sources if is_script(s) and s.module not in inner
@@ -124,7 +125,9 @@ def _unreached_modules(
         return
     starts = {source.module for source in sources} - inner.keys()
     left = inner.keys() - index.reached_from(starts)
-    unread = {m for m in left if not is_installed(inner[m].file.name, projects)}
+    unloadable = unloadable_modules([inner[module] for module in sorted(left)], sources, index)
+    yield from (inner[module].file.name for module in sorted(unloadable))
+    unread = {m for m in left - unloadable if not is_installed(inner[m].file.name, projects)}
     if unread:
         is_named = _named_by(texts, [s for s in sources if s.module not in unread])
         unfound = index.unfound()  # a variable may name the folder that it is found in

@@ -56,6 +56,7 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
         ),
         "all-rows": StrategyInfo("computes the rows that are missing as well, and chooses by the mask"),
         "boundary-above-read": StrategyInfo("ends the step above the read, below the update"),
+        "choose-on-device": StrategyInfo("chooses between the two tensors on the device"),
         "copy-from-device": StrategyInfo("moves the source to the tensor's device before it is copied"),
         "copy-to-host": StrategyInfo("copies the tensor to the host first"),
         "cuda-method": StrategyInfo("writes `.to(device)` instead of `.cuda()`"),

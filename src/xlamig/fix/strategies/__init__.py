@@ -14,6 +14,7 @@ from xlamig.fix.strategies.adopt_device import adopt_device
 from xlamig.fix.strategies.all_rows import all_rows
 from xlamig.fix.strategies.arguments import drop_argument, replace_argument
 from xlamig.fix.strategies.checkpointing import rename_where_passed
+from xlamig.fix.strategies.choose_on_device import choose_on_device
 from xlamig.fix.strategies.copies import copy_from_device, copy_to_host
 from xlamig.fix.strategies.cuda_method import cuda_method
 from xlamig.fix.strategies.default_device import default_device
@@ -70,6 +71,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "adopt-device": adopt_device,
         "all-rows": all_rows,
         "boundary-above-read": boundary_above_read,
+        "choose-on-device": choose_on_device,
         "copy-from-device": copy_from_device,
         "copy-to-host": copy_to_host,
         "cuda-method": cuda_method,

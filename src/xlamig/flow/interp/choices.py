@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlamig import ir
-from xlamig.flow.interp.decisions import Decisions, is_copy_to_host
+from xlamig.flow.interp.decisions import Decisions, are_alike, is_copy_to_host
 from xlamig.flow.interp.domain import AbstractValue, join_all, join_branches
 from xlamig.flow.interp.frames import copy_env
 from xlamig.flow.interp.reads import Reads
@@ -45,7 +45,7 @@ class Choices:
             ways.append(way)
         self.m.frame.env = before
         if tested.cause == "random" and any(thing.kind == "tensor" for thing in found):
-            self.reads.branched(node.test, tested)
+            self.reads.branched(node.test, tested, alike=are_alike(*found))
         if self.tests.is_gpu_flag(node.test) and is_copy_to_host(*found):
             self.m.effects.update(ways[0])
             return found[0]

@@ -20,7 +20,7 @@ from xlamig.flow.interp.domain import (
     Mark,
     join_all,
 )
-from xlamig.flow.interp.frames import ClassInfo, object_of
+from xlamig.flow.interp.frames import ClassInfo, Env, object_of
 from xlamig.flow.interp.number_first import starts_as_number
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.setting import Setting
@@ -268,3 +268,30 @@ def _are_of_python(node: ir.Expr) -> bool:
 def is_copy_to_host(taken: AbstractValue, other: AbstractValue) -> bool:
     """Return whether one branch has on the host what the other has on the device."""
     return taken.kind == other.kind == "tensor" and taken.place == "host" and other.place == "device"
+
+
+def are_alike(one: AbstractValue, other: AbstractValue) -> bool:
+    """Return whether two values are tensors of the device, of one shape as far as that is known."""
+    if not all(v.kind == "tensor" and v.place != "host" and v.sure >= LIKELY for v in (one, other)):
+        return False
+    if one.loose or other.loose or (one.dtype and other.dtype and one.dtype != other.dtype):
+        return False
+    if one.shape is None or other.shape is None:
+        return True
+    known = (
+        pair for pair in zip(one.shape, other.shape, strict=False) if all(isinstance(n, int) for n in pair)
+    )
+    return len(one.shape) == len(other.shape) and all(left == right for left, right in known)
+
+
+def are_ends_alike(node: ir.If, ends: Sequence[Env | None]) -> bool:
+    """Return whether both branches of an `if` give one name a tensor, and do nothing else."""
+    match (node.body, node.orelse, *ends):
+        case (
+            (ir.Assign(targets=(ir.Name(id=name),)),),
+            (ir.Assign(targets=(ir.Name(id=other),)),),
+            dict() as here,
+            dict() as there,
+        ) if name == other and name in here and name in there:
+            return are_alike(here[name], there[name])
+    return False

@@ -155,10 +155,14 @@ class Reads:
                     Transfer, part, LIKELY, side.why, via="constant", operation="an operator", tensor=text
                 )
 
-    def branched(self, node: ir.Expr, thing: AbstractValue, leaves: bool = False) -> None:
+    def branched(
+        self, node: ir.Expr, thing: AbstractValue, leaves: bool = False, alike: bool = False
+    ) -> None:
         """A random choice: one makes two graphs, each compiled once; one in every iteration makes many. One
-        that only `leaves` the iteration does where the loop works on the device."""
+        that only `leaves` the iteration does where the loop works on the device. `alike`: it is between two
+        tensors of one shape."""
         m = self.m
+        m.prove(node, both_tensors=alike)
         inside = not m.first_pass and thing.loop and m.loops and m.loops[-1].id == thing.loop
         many = inside and m.loops[-1].kind in ("plain", "graph-breaking")
         if many and leaves:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.flow.interp.call_contexts import CallContexts
 from xlamig.flow.interp.correlated import remember
-from xlamig.flow.interp.decisions import is_copy_to_host
+from xlamig.flow.interp.decisions import are_ends_alike, is_copy_to_host
 from xlamig.flow.interp.definitions import Definitions
 from xlamig.flow.interp.domain import NONE, NUMBER, TOP, Mark, join_branches
 from xlamig.flow.interp.evaluate import Evaluator
@@ -147,7 +147,7 @@ class Statements:
         if tested.cause == "random":
             acts = any(map(_works, ways)) or any(end is not None and _picks(end, before) for end in ends)
             if acts or None in ends:
-                self.reads.branched(node.test, tested, leaves=not acts)
+                self.reads.branched(node.test, tested, leaves=not acts, alike=are_ends_alike(node, ends))
         self._join_ways(node, ways)
         self.m.frame.env = before
         if ends == [None, None]:

@@ -85,13 +85,14 @@ class Create:
 @dataclass(frozen=True, slots=True)
 class Fix:
     """All edits and creates together, or none. A display fix has a message and may have none; `held`
-    says why nothing could be written here."""
+    says why nothing could be written here; `covers` are offsets of code that needs no other fix with it."""
 
     message: str
     applicability: Applicability
     edits: tuple[Edit, ...] = ()
     creates: tuple[Create, ...] = ()
     held: str = ""
+    covers: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

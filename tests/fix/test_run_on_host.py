@@ -132,3 +132,30 @@ def test_runs_the_function_that_alone_calls_another_one_on_the_host() -> None:
 
 
 HOST = "from xla_compat import run_on_host\n@run_on_host"
+
+
+NMS = """
+def keep(boxes, scores):
+    order = scores.argsort()
+    kept = []
+    for _ in range(3):
+        i = order[0]
+        kept.append(boxes[i] * 2)
+        order = order[1:][scores[order[1:]] > 0.5]
+    return torch.stack(kept)
+
+def criterion(scores, boxes):
+    return keep(boxes, scores[scores > 0.5]).sum()
+"""
+
+
+def test_writes_no_other_fix_into_what_runs_on_the_host() -> None:
+    lines = fixed(NMS + TRAIN, *RULES, "XLA109")
+    assert not any("i[None]" in line for line in lines)
+    assert sum(line.startswith("@run_on_host") for line in lines) == 1
+
+
+def test_writes_other_fixes_beside_what_runs_on_the_host() -> None:
+    code = NMS + "\ndef pick(boxes, scores):\n    i = scores.argsort()[0]\n    return boxes[i] * 2\n" + TRAIN
+    code = code.replace("model(x.to(device))", "pick(model(x.to(device)), x.to(device))")
+    assert any("boxes[i[None]].squeeze(0)" in line for line in fixed(code, *RULES, "XLA109"))

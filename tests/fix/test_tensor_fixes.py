@@ -45,6 +45,11 @@ EXPONENT = "torch.tensor({0}, dtype=torch.result_type(y, {0}), device=y.device)"
         ("XLA108", "z = torch.tensor([loss, y])", None),
         ("XLA108", "z = torch.tensor([loss, other], requires_grad=True)", None),
         ("XLA109", "z = y[k] * 2", "z = y[k[None]].squeeze(0) * 2"),
+        ("XLA109", "z = f(y[k].unsqueeze(0))", "z = f(y[k[None]])"),
+        ("XLA109", "z = f(y[k][None])", "z = f(y[k[None]])"),
+        ("XLA109", "z = f(y[:, k].unsqueeze(1))", "z = f(y[:, k[None]])"),
+        ("XLA109", "z = f(y[k].unsqueeze(1))", "z = f(y[k[None]].squeeze(0).unsqueeze(1))"),
+        ("XLA109", "z = f(y[:, k][None])", "z = f(y[:, k[None]].squeeze(1)[None])"),
         ("XLA109", "z = f(y[:, k])", "z = f(y[:, k[None]].squeeze(1))"),
         ("XLA109", "z = y[k % 3]; w = z + 1", "z = y[(k % 3)[None]].squeeze(0); w = z + 1"),
         ("XLA109", "z = y[k]; z += 1", None),  # it was a view

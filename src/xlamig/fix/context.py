@@ -43,11 +43,12 @@ class FixContext:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The proposal of a strategy. Without edits it is only shown."""
+    """The proposal of a strategy. Without edits it is only shown. `covers` is code that it takes off XLA."""
 
     message: str
     edits: tuple[Edit, ...] = ()
     creates: tuple[Create, ...] = ()
+    covers: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

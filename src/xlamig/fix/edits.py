@@ -26,10 +26,13 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 def choose(fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix]]:
     """Split `fixes` into those that can be applied together and those for the next pass.
 
-    A fix is taken whole or not at all. Earlier places win, the outer of two nested ones first.
+    A fix is taken whole or not at all. Earlier places win, the outer of two nested ones first. What another
+    fix covers waits for the next pass, which may have nothing left to do there.
     """
+    covers = [span for fix in fixes for span in fix.covers]
+    left_out = [fix for fix in fixes if any(_is_covered(fix, span) for span in covers)]
+    fixes = [fix for fix in fixes if fix not in left_out]
     chosen: list[Fix] = []
-    left_out: list[Fix] = []
     taken: set[Edit] = set()
     ordered: list[Edit] = []  # the same ones
     for fix in sorted(fixes, key=_position):
@@ -44,6 +47,12 @@ def choose(fixes: Sequence[Fix]) -> tuple[list[Fix], list[Fix]]:
             for edit in new:
                 ordered.insert(bisect_left(ordered, edit.place.start, key=_start), edit)
     return chosen, left_out
+
+
+def _is_covered(fix: Fix, span: tuple[int, int]) -> bool:
+    """Return whether a fix is about code inside a span; one that writes at its start is about more."""
+    place = max((edit.place.start, edit.place.end) for edit in fix.edits) if fix.edits else (-1, -1)
+    return span[0] < place[0] and place[1] <= span[1]
 
 
 def _around(ordered: Sequence[Edit], edit: Edit) -> Sequence[Edit]:

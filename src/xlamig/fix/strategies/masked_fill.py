@@ -15,7 +15,8 @@ _NUMBERS = ("inf", "nan", "min", "max", "eps", "tiny")
 
 def masked_fill(fact: Fact, options: Options, context: FixContext) -> Draft | None:
     """A mask that is computed from the very tensor it is used on has its shape: one of another would not
-    index it. Any other may be one of rows, and gets the dimensions that it lacks."""
+    index it; so has one that has as many dimensions. Any other may be one of rows, and gets those that it
+    lacks."""
     if not isinstance(fact, DynamicShape) or fact.via != "mask-write":
         return None
     statement = statement_at(context.module, fact.span)
@@ -30,7 +31,7 @@ def masked_fill(fact: Fact, options: Options, context: FixContext) -> Draft | No
     if not (known or _is_number(value, context)) or "#" in context.text_of(statement):
         return None
     shaped: str | None = context.text_of(mask)
-    if not _is_mask_of(tensor, mask, context):
+    if fact.proofs.get("fitting") != shaped and not _is_mask_of(tensor, mask, context):
         shaped = with_dimensions_of(owner, mask, context)
     if shaped is None:
         return None

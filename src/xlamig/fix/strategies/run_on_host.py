@@ -7,6 +7,7 @@ from xlamig.facts import Fact
 from xlamig.fix.context import Draft, FixContext, FixDeclined, Options
 from xlamig.fix.helper import helper_function
 from xlamig.fix.host_code import host_code
+from xlamig.fix.host_functions import covered
 from xlamig.fix.imports import insert_beside
 from xlamig.fix.names import last_name
 from xlamig.fix.scopes import path_to
@@ -36,7 +37,7 @@ def run_on_host(fact: Fact, options: Options, context: FixContext) -> Draft | No
     if line is None:
         return None
     message = f"Run `{function.name}` on the host, on copies of its tensors"
-    return Draft(message, (*helper.edits, line), helper.creates)
+    return Draft(message, (*helper.edits, line), helper.creates, covered(seen, context.module))
 
 
 def _around(module: ir.Module, span: tuple[int, int]) -> _Owned | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlamig import ir
 from xlamig.facts import Fact, HostRead
 from xlamig.fix.context import Draft, FixContext, Options
-from xlamig.fix.scopes import only_read, subscript_at
+from xlamig.fix.scopes import only_read, path_to, subscript_at
 
 _ATOMS = (ir.Name, ir.Attribute, ir.Call, ir.Subscript)
 
@@ -35,5 +35,22 @@ def tensor_index(fact: Fact, options: Options, context: FixContext) -> Draft | N
             return None
     if not only_read(context.module, node):
         return None
+    if restored := _restored(node, position, context):
+        return Draft(f"Use `[{longer}]`", (edit, context.edit(node.end, restored, "")))
     after = context.edit(node.end, node.end, f".squeeze({position})")
     return Draft(f"Use `[{longer}]` and `squeeze({position})`", (edit, after))
+
+
+def _restored(node: ir.Subscript, position: int, context: FixContext) -> int | None:
+    """Return the end of `x[t].unsqueeze(0)` or `x[t][None]`, which put the dimension back that `t` takes."""
+    path = path_to(context.module, node.start, node.end)
+    at = next((i for i in reversed(range(len(path))) if path[i] is node), 0)
+    match path[max(at - 2, 0) : at]:
+        case [_, ir.Subscript(value=value, index=(ir.Const(value=None),)) as whole] if value is node:
+            return None if position else whole.end
+        case [
+            ir.Call(args=(ir.Arg(value=ir.Const(value=int(number))),)) as call,
+            ir.Attribute(attr="unsqueeze", value=value) as func,
+        ] if call.func is func and value is node:
+            return call.end if number == position else None
+    return None

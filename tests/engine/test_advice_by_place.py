@@ -151,34 +151,6 @@ def test_the_only_copy_for_a_library_ends_the_iteration(line: str, severities: l
     assert [f.severity for f in found(ONE_BY_ONE.replace("LINE", line), "XLA102")] == severities
 
 
-PREDICTS = """import torch
-from torch import nn
-
-model = nn.Linear(8, 8).cuda()
-model.eval()
-
-def predict(x):
-    y = model(x.cuda())
-    LINE
-
-for name in names:
-    out = predict(load(name))
-    save(out, name)
-"""
-
-
-@pytest.mark.parametrize(
-    ("line", "severities"),
-    [
-        ("return y.cpu().numpy()", ["info"]),
-        ("return y.cpu().numpy(), y.sum().item()", ["warning"]),
-        ("z = y.cpu().numpy()\n    return z, y.abs().cpu()", ["warning", "warning"]),
-    ],
-)
-def test_the_only_copy_of_a_function_may_be_what_its_caller_needs(line: str, severities: list[str]) -> None:
-    assert [f.severity for f in found(PREDICTS.replace("LINE", line), "XLA102")] == severities
-
-
 LOSSES = """import torch
 from torch import nn
 

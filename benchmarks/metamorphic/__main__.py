@@ -43,7 +43,12 @@ def findings(files: dict[str, str], folder: str = "") -> Counter[tuple[str, int,
             (place / name).write_text(text)
         os.chdir(made)
         try:
-            settings = {"select": ["ALL"], "confidence": "possible", "preview": True}
+            settings = {
+                "select": ["ALL"],
+                "confidence": "possible",
+                "preview": True,
+                "include-no-action": True,
+            }
             report = engine.check([Path()], Options(settings, jobs=1, cache=False, isolated=True))
         finally:
             os.chdir(before)

@@ -149,6 +149,33 @@ def test_epochs_are_no_steps() -> None:
     assert boundaries(f"for epoch in range(9):{inner}") == ["training sync"]
 
 
+BUILDS = """
+class Encoder(nn.Module):
+    def __init__(self, i, o, basic_module):
+        super().__init__()
+        self.basic_module = MADE
+    def forward(self, x):
+        return self.basic_module(x)
+def encoders(sizes, basic_module):
+    made = []
+    for i, o in enumerate(sizes):
+        made.append(Encoder(i, o, basic_module=basic_module))
+    return nn.ModuleList(made)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "runs"),
+    [
+        ("basic_module(i, o)", 0),
+        ("basic_module(i, o, order='gcr')", 0),
+        ("basic_module(torch.ones(i, o))", 1),
+    ],
+)
+def test_a_loop_that_builds_modules_calls_no_model(made: str, runs: int) -> None:
+    assert len(boundaries(BUILDS.replace("MADE", made))) == runs
+
+
 def test_training_on_the_host_has_no_boundary() -> None:
     text = LOOP.replace("LOADER", "loader").replace("BODY", "pass").replace(".cuda()", "")
     assert boundaries(text) == []

@@ -83,11 +83,13 @@ class Modules:
         self.left_on_host.in_layer(module, args, node)
         return self.output(args, node, module.sure, module)
 
-    @staticmethod
-    def _makes(args: Args, node: ir.Call) -> bool:
-        """Return whether a call that looks like a model creates one: from numbers (`mask_generator(0)`), or
-        as a class with its settings (`module(depth=2)`)."""
+    def _makes(self, args: Args, node: ir.Call) -> bool:
+        """Return whether a call that looks like a model creates one: from numbers (`mask_generator(0)`), as a
+        class with its settings (`module(depth=2)`), or from no tensor in a constructor."""
         settings = path_of(node.func) == "module" and all(arg.keyword for arg in node.args)
+        function = self.m.frame.scope.node
+        if isinstance(function, ir.FunctionDef) and function.name == "__init__" and not args.tensors():
+            return bool(args.all)
         return bool(args.all) and (
             settings or all(one.kind in ("number", "bool", "text") for one in args.all)
         )

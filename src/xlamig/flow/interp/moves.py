@@ -42,6 +42,7 @@ class Moves:
         self._optional: set[tuple[str, int]] = set()  # ties under an option that the project leaves off
         self._moves: dict[Ref, tuple[AbstractValue, ir.Call, ir.Stmt, str]] = {}
         self._kept: set[Ref] = set()  # modules whose move kept the parameters' identity
+        self._lost: set[Ref] = set()  # modules that a move to the CPU took from their optimizers
         self.wrapped: set[Ref] = set()  # modules in a wrapper, which moves what they are given
 
     def depends(self, module: AbstractValue, via: str, node: ir.Node, name: str = "") -> None:
@@ -58,12 +59,12 @@ class Moves:
         """Remember together with another module of the program."""
         self.departures.share(other.departures)
         self._held, self._ties, self._moves, self._kept = other._held, other._ties, other._moves, other._kept
-        self.wrapped, self._optional = other.wrapped, other._optional
+        self.wrapped, self._optional, self._lost = other.wrapped, other._optional, other._lost
 
     def forget(self) -> None:
         """Forget all moves: what runs again makes its modules again."""
         self.departures.forget()
-        for record in (self._held, self._ties, self._moves, self._kept, self.wrapped):
+        for record in (self._held, self._ties, self._moves, self._kept, self.wrapped, self._lost):
             record.clear()
 
     def moved(self, module: AbstractValue, node: ir.Call, path: str) -> None:
@@ -77,9 +78,10 @@ class Moves:
                 self._kept.add(ref)
         dependants = [*self._dependants(module)]
         ties = {(filename, at.start) for via, at, _, filename in dependants if via == "tie"}
-        self.m.prove(node, optional_tie=bool(ties) and ties <= self._optional)
+        lost = not self._lost.isdisjoint(modules_of(module.ref))
+        self.m.prove(node, optional_tie=bool(ties) and ties <= self._optional, lost=lost)
         for via, at, name, filename in dependants:
-            if self.m.swaps and via in KEPT:
+            if self.m.swaps and via in KEPT and not (lost and via == "optimizer"):
                 continue
             where = "" if filename == self.m.filename else filename
             why = Why(_MESSAGES[via], (at.start, at.end), where)
@@ -103,6 +105,8 @@ class Moves:
         for ref, holders in self.departures.leave(module, node, path).items():
             held = self._held.setdefault(ref, [])
             held.extend(("optimizer", *holder) for holder in holders)
+            if not self.m.swaps:
+                self._lost.add(ref)
 
     def _dependants(self, module: AbstractValue) -> Iterator[tuple[str, ir.Node, str, str]]:
         """Yield the objects that hold the parameters of a module, or of the parts that its class sets, and

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from operator import attrgetter
+from typing import NamedTuple
 
 from xlamig import ir
-from xlamig.flow.detectors.consumers import copies, is_assigned, statement_of
+from xlamig.flow.detectors.consumers import copies, is_assigned
 from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values as table
+from xlamig.per_file import per_file
 
 _OPERATORS = ("torch.", "Tensor.", "unknown.")
 _NO_OPERATORS = ("torch.cuda.", "torch.distributed.", "torch.backends.", "torch.utils.")
 _MODULES = frozenset({"torch", "np", "numpy"})
 _FOLLOWED = 3  # variables, one computed from the other
+_MOST_USES = 16  # of a variable
+_DEEPEST = 64  # statements between the beginnings of a statement and of what stands in it
 
 _Step = Callable[[ir.Node, ir.Node], bool | None]
 """Judges how a node uses the value of the node below it: True if this use is of the sort that is asked for,
@@ -34,13 +41,19 @@ def uses_of_result(name: str, node: ir.Call, place: CodeContext, analysis: Analy
         "to-host": _copied,
         "no-gradient": lambda above, inner: _without_gradient(above, inner, name_of),
     }
-    return {proof: "yes" for proof, step in steps.items() if _is_every_use(node, root, step)}
+    below = _below(root)
+    around = below.statement_of(node)
+    return {
+        proof: "yes" for proof, step in steps.items() if around and _is_every_use(node, around, root, step)
+    }
 
 
-def _is_every_use(node: ir.Node, root: ir.Node, step: _Step, followed: int = _FOLLOWED) -> bool:
-    """Return whether all uses of a value below `root`, also by variables, are of one sort."""
+def _is_every_use(
+    node: ir.Node, statement: ir.Stmt, root: ir.Node, step: _Step, followed: int = _FOLLOWED
+) -> bool:
+    """Return whether all uses of a value in a statement below `root`, also by variables, are of one sort."""
     inner = node
-    for above in reversed([*ir.path_down(root, node)]):
+    for above in reversed([*ir.path_down(statement, node)]):
         if isinstance(above, ir.Arg):
             continue
         if isinstance(above, ir.Stmt):
@@ -63,12 +76,46 @@ def _in_variables(statement: ir.Stmt, value: ir.Node, root: ir.Node, step: _Step
         case _:
             return False
     uses = [
-        use
-        for use in ir.walk(root)
-        if isinstance(use, ir.Name) and use.id == target.id and use is not target
-        if not is_assigned(use, statement_of(use, root))
+        (use, around)
+        for use, around in _below(root).names.get(target.id, ())
+        if use is not target and not is_assigned(use, around)
     ]
-    return (bool(uses) or _selects(value)) and all(_is_every_use(use, root, step, followed) for use in uses)
+    if len(uses) > _MOST_USES or not (uses or _selects(value)):
+        return False
+    return all(_is_every_use(use, around, root, step, followed) for use, around in uses)
+
+
+class _Below(NamedTuple):
+    """The statements below a node, by where they start, and the names, each with its innermost statement."""
+
+    statements: Sequence[ir.Stmt]
+    names: Mapping[str, Sequence[tuple[ir.Name, ir.Stmt]]]
+
+    def statement_of(self, node: ir.Node) -> ir.Stmt | None:
+        """Return the innermost statement that a node stands in."""
+        at = bisect_right(self.statements, node.start, key=attrgetter("start"))
+        return next(
+            (one for one in reversed(self.statements[max(0, at - _DEEPEST) : at]) if ir.encloses(one, node)),
+            None,
+        )
+
+
+@per_file
+@lru_cache(maxsize=8)  # the operators of a function ask one after the other
+def _below(root: ir.Node) -> _Below:
+    names: dict[str, list[tuple[ir.Name, ir.Stmt]]] = {}
+    statements = [one for one in ir.children(root) if isinstance(one, ir.Stmt)]
+    for statement in statements:  # it grows
+        parts: list[ir.Node] = [statement]
+        while parts:
+            for part in ir.children(parts.pop()):
+                if isinstance(part, ir.Stmt):
+                    statements.append(part)
+                    continue
+                if isinstance(part, ir.Name):
+                    names.setdefault(part.id, []).append((part, statement))
+                parts.append(part)
+    return _Below(sorted(statements, key=attrgetter("start")), names)
 
 
 def _copied(above: ir.Node, inner: ir.Node) -> bool | None:

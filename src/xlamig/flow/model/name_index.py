@@ -156,9 +156,8 @@ class NameIndex:
             owner = self._owner(dotted, origin)
             if owner is None:
                 return None
-            module, path = owner
+            origin, path = owner
             name, _, rest = path.partition(".")
-            origin = self._holder(module, name)
             export = self._interfaces[origin].exports.get(name)
             if export is None:
                 return None
@@ -167,19 +166,6 @@ class NameIndex:
                 return origin, f"{path}.__init__" if made else path
             dotted = f"{export.value}.{rest}" if rest else export.value
         return None
-
-    def _holder(self, module: str, name: str) -> str:
-        """Return the module that a name of `module` comes from by star imports; itself if none brings it."""
-        waiting, seen = [module], set[str]()
-        for one in waiting:  # it grows
-            interface = self._interfaces[one]
-            if name in interface.exports:
-                return one
-            seen.add(one)
-            if not name.startswith("_"):
-                owners = (self._owner(star, one) for star in interface.stars)
-                waiting += [owner[0] for owner in owners if owner and owner[0] not in seen]
-        return module
 
     def module_of(self, dotted: str, origin: str) -> str:
         """Return the module of the project that an imported name means, also through a re-export; "" where it

@@ -272,6 +272,6 @@ def names_in(statement: ir.Stmt) -> frozenset[str]:
     return frozenset(node.id for node in ir.walk(statement) if isinstance(node, ir.Name))
 
 
-def statement_of(node: ir.Node, top: ir.Node) -> ir.Stmt:
+def statement_of(node: ir.Node, top: ir.Stmt) -> ir.Stmt:
     """Return the innermost statement of `top` that `node` stands in."""
     return [part for part in ir.path_down(top, node) if isinstance(part, ir.Stmt)][-1]

@@ -43,7 +43,7 @@ class CudaRequired:
             yield from self._unset(node, place)
 
     def _unset(self, node: ir.If, place: CodeContext) -> Iterator[DeviceChoice]:
-        """Yield the fact of an `if` that alone sets what the program then reads in any case."""
+        """Yield the fact of an `if` that alone sets what the program reads below it without CUDA too."""
         around = place.scope.node
         if around is not None and not isinstance(around, ir.FunctionDef):
             return
@@ -57,7 +57,7 @@ class CudaRequired:
         use = read_unset(node, body, place.scope, is_closed)
         if use is not None:
             fields = place.fields(node.test)
-            fields["related"] = (Why(f"`{use.id}` is read here in any case", (use.start, use.end)),)
+            fields["related"] = (Why(f"`{use.id}` is read here without CUDA too", (use.start, use.end)),)
             yield DeviceChoice(
                 **fields, via="selection", device="cuda", form="if", fallback="unset", spelled=use.id
             )

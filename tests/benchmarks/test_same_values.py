@@ -21,6 +21,33 @@ def run(model, precision):
         return model(torch.ones(2))
 """,
     ),
+    "what one of some functions returns, which another takes as a tensor": (
+        {"XLA103"},
+        """
+import random
+import torch
+
+def brighten(x):
+    return x * 2
+
+def cut(x, size=8):
+    return x.masked_fill(x > size, 0.0)
+
+def change(x):
+    for op in random.sample([brighten, torch.neg], 1):
+        x = op(x)
+    return cut(x)
+
+def run(weights, loader, optimizer, seen):
+    for images in loader:
+        changed = change(images.to("cuda"))
+        loss = changed.mul(weights).mean()
+        loss.backward()
+        optimizer.step()
+        seen.append(loss.item())
+        seen.append(changed.std().item())
+""",
+    ),
     "moves under a test that else logs": (
         {"XLA003"},
         """

@@ -257,6 +257,34 @@ def test_proves_nothing_of_what_an_unknown_function_returned(use: str) -> None:
     assert said(LOCAL.replace("USE", use)) == []
 
 
+MAYBE = """
+import random
+import numpy as np
+
+def step(operators):
+    y = torch.ones(2).cuda()
+    for operator in random.sample(operators, 2):
+        y = operator(y)
+    z = y
+    n = float(z)
+    USE
+"""
+
+
+@pytest.mark.parametrize("use", ["return torch.exp(z)", "return z.masked_fill(z > 0, 0)"])
+def test_proves_what_may_be_a_tensor(use: str) -> None:
+    assert "host-read item: float(z)" in said(MAYBE.replace("USE", use))
+
+
+@pytest.mark.parametrize(
+    "use", ["return z.shape", "return np.exp(z)", "z.append(3); torch.exp(z)", "z = load(z); torch.exp(z)"]
+)
+def test_proves_nothing_of_what_may_be_a_tensor(use: str) -> None:
+    text = MAYBE.replace("USE", use)
+    assert said(text) == []
+    assert said(text, sure=False) == ["host-read item: float(z)"]
+
+
 def test_proves_what_the_tensors_of_a_step_are_made_of() -> None:
     text = """
     from lib import Base

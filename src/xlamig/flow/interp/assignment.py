@@ -36,6 +36,8 @@ class Assignment:
                 thing = made_of_parameters(self.m, self.moves, value) or thing
         elif thing.kind == "tensor" and thing.loose and is_moved_model(target, value):
             thing = AbstractValue("module", thing.place, sure=LIKELY, loose=True, why=thing.why)
+        elif thing.kind == "tensor":
+            thing = self.opaque.assigned(target, thing)
         if isinstance(value, ir.Comprehension):
             record_ragged(self.m, target, value, thing)
         match target:

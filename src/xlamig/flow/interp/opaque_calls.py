@@ -103,8 +103,12 @@ class OpaqueCalls:
         return signatures.signature(f"Tensor.{name}") is not None
 
     def assigned(self, target: ir.Expr, thing: AbstractValue) -> AbstractValue:
-        """Return the value that a name gets; something unknown is a tensor if later uses prove it."""
-        if thing.kind != "unknown" or thing.place == "host" or thing.ref is not None or self.m.batches:
+        """Return the value that a name gets; something unknown, or what may be a tensor, is one if later uses
+        prove it, as where it is the argument of a parameter."""
+        may_be_one = thing.kind == "tensor" and thing.sure == POSSIBLE
+        if not may_be_one and (thing.kind != "unknown" or thing.place == "host" or thing.ref is not None):
+            return thing
+        if self.m.batches:
             return thing
         if not self._may_be_proved(target):
             return thing
@@ -112,7 +116,10 @@ class OpaqueCalls:
         evidence = self.m.evidences.of(self.m.frame.scope)
         proof = evidence.proof(definition)
         if proof is None:
-            return text_of(self.m, thing) if definition in evidence.texts else thing
+            is_known = may_be_one or definition not in evidence.texts
+            return thing if is_known else text_of(self.m, thing)
+        if may_be_one:
+            return thing.replace(sure=LIKELY, loose=False)
         is_loss = isinstance(proof, ir.Call) and path_of(proof.func).endswith("backward")
         does = "starts the backward pass here, so this is a tensor" if is_loss else "takes only a tensor here"
         why = Why(f"`{short(self.m.source(proof))}` {does}", (proof.start, proof.end))

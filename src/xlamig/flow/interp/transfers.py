@@ -59,7 +59,7 @@ class Transfers:
         self.m.work("device")
         span = (node.start, node.end)
         why = Why(f"`{short(self.m.source(node))}` is on the device", span)
-        return owner.replace(
+        moved = owner.replace(
             place="device",
             sure=sure if not owner.loose else min(sure, owner.sure + 1),
             dtype=dtype or owner.dtype,
@@ -67,6 +67,16 @@ class Transfers:
             const=ON_HOST if owner.place in ("host", "") else owner.const,
             why=(*owner.why[-3:], why),
         )
+        if owner.loose:
+            self._in_place(node, moved)
+        return moved
+
+    def _in_place(self, node: ir.Call, moved: AbstractValue) -> None:
+        """A batch that is an object of its own moves where nothing takes the result: `batch.to(device)`."""
+        assert isinstance(node.func, ir.Attribute)
+        path = path_of(node.func.value)
+        if path and isinstance(self.m.statement, ir.ExprStmt) and self.m.statement.value is node:
+            self.m.put(path, moved)
 
     def _record(self, owner: AbstractValue, node: ir.Call) -> None:
         assert isinstance(node.func, ir.Attribute)

@@ -126,22 +126,21 @@ class NameIndex:
         name, _, rest = path.partition(".")
         if not name:
             return None
-        export = interface.exports.get(name) or self._from_stars(interface, name, {interface.module})
+        export = self._holder(interface, name).exports.get(name)
         if export is None or not rest:
             return export
         return Export("name", f"{export.value}.{rest}") if export.kind == "name" else None
 
-    def _from_stars(self, interface: Interface, name: str, seen: set[str]) -> Export | None:
-        for star in interface.stars:
-            owner = self._owner(star, interface.module)
-            other = self._interfaces[owner[0]] if owner else None
-            if other is None or other.module in seen:
-                continue
-            seen.add(other.module)
-            found = other.exports.get(name) or self._from_stars(other, name, seen)
-            if found is not None:
-                return found
-        return None
+    def _holder(self, interface: Interface, name: str) -> Interface:
+        """Return the module that a name of a module comes from by star imports; itself if none brings it."""
+        waiting = [interface]
+        for one in waiting:  # it grows
+            if name in one.exports:
+                return one
+            owners = (self._owner(star, one.module) for star in one.stars)
+            found = (self._interfaces[owner[0]] for owner in owners if owner)
+            waiting += [other for other in found if other not in waiting]
+        return interface
 
     def locate(self, dotted: str, origin: str) -> tuple[str, str] | None:
         """The module that defines a function or method of the project, and its name there; of a class its
@@ -156,9 +155,10 @@ class NameIndex:
             owner = self._owner(dotted, origin)
             if owner is None:
                 return None
-            origin, path = owner
+            module, path = owner
             name, _, rest = path.partition(".")
-            export = self._interfaces[origin].exports.get(name)
+            holder = self._holder(self._interfaces[module], name)
+            origin, export = holder.module, holder.exports.get(name)
             if export is None:
                 return None
             if export.kind != "name":

@@ -8,6 +8,7 @@ from typing import Literal
 from xlamig import ir
 from xlamig.facts import DynamicShape
 from xlamig.flow.interp.domain import LIKELY, POSSIBLE, AbstractValue, Mark, as_tensor
+from xlamig.flow.interp.picked_rows import position_in_rows
 from xlamig.flow.interp.reads import sureness
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.effects import Effect
@@ -43,7 +44,8 @@ def record_mask(
             written = "masked"
     if sure > POSSIBLE and not mixed:
         m.read(Effect.SELECT)
-    m.recorder.prove(node, _fitting(m, node, part, base, mask) | _number(thing))
+    position = position_in_rows(m, part) if access == "read" and len(node.index) == 1 else {}
+    m.recorder.prove(node, _fitting(m, node, part, base, mask) | _number(thing) | position)
     m.record(
         DynamicShape,
         node,

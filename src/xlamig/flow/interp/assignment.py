@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.alternatives import several
-from xlamig.flow.interp.conventions import is_moved_model
-from xlamig.flow.interp.domain import LIKELY, MISSING, ON_HOST, AbstractValue, Mark, element_of, join
+from xlamig.flow.interp.conventions import HOST_SIZES, is_moved_model, kept_on_host
+from xlamig.flow.interp.domain import LIKELY, MISSING, AbstractValue, Mark, element_of, join
 from xlamig.flow.interp.frames import ClassInfo
 from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.moves import Moves
@@ -51,7 +51,8 @@ class Assignment:
                 items = self.m.semantics.unpack(thing, len(elements))
                 call = value if thing.kind == "unknown" and isinstance(value, ir.Call) else None
                 for part, item in zip(elements, items, strict=True):
-                    self.assign(part, self._handed_back(part, call) or item)
+                    sizes = HOST_SIZES if item.kind == "tensor" and kept_on_host(path_of(part)) else None
+                    self.assign(part, sizes or self._handed_back(part, call) or item)
             case ir.Starred(value=inner):
                 self.assign(inner, AbstractValue("sequence", element=element_of(thing)))
 
@@ -85,7 +86,7 @@ class Assignment:
         record_growth_of(m, thing, f".{target.attr}")
         if thing.cause in VALUE_SIZES | {"dynamic"} and m.frame.scope.name.endswith(".__init__"):
             thing = thing.replace(cause="")  # read once, and the same every step
-        if thing.const is ON_HOST:  # methods may change it, and the data of another step
+        if thing.on_host:  # methods may change it, and the data of another step
             thing = thing.replace(const=MISSING)
         if thing.trait is Mark.APPENDED and m.frequency == "step":
             thing = thing.replace(trait=Mark.GROWS, loop=0)

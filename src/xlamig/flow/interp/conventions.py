@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from xlamig import ir
 from xlamig.flow.interp.domain import LIKELY, NUMBER, TOP, AbstractValue, Mark
+from xlamig.flow.interp.domain.shapes import UNKNOWN
 from xlamig.flow.model.names import Names
 from xlamig.flow.model.scopes import Scope, path_of
 from xlamig.knowledge import helpers
 from xlamig.knowledge import values as table
+
+HOST_SIZES = AbstractValue("tensor", "host", sure=LIKELY, dtype="int", shape=(UNKNOWN,))
+"""Sizes that torch keeps in a tensor of the host, wherever the data are."""
+
+
+def kept_on_host(path: str) -> bool:
+    """Return whether a name is that of a packed sequence's field which is on the host: `batch_sizes`."""
+    return path.rpartition(".")[2] in table.names("attributes", "kept-on-host")
 
 
 def by_convention(name: str) -> AbstractValue:

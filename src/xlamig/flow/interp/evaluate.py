@@ -9,7 +9,7 @@ from typing import Any
 from xlamig import ir
 from xlamig.flow.interp.alternatives import either, several
 from xlamig.flow.interp.choices import Choices
-from xlamig.flow.interp.conventions import by_convention
+from xlamig.flow.interp.conventions import HOST_SIZES, by_convention, kept_on_host
 from xlamig.flow.interp.decisions import Decisions
 from xlamig.flow.interp.domain import (
     BOOL,
@@ -152,10 +152,10 @@ class Evaluator:
             return AbstractValue("device", owner.place or "either", sure=owner.sure)
         if name == "dtype":
             return AbstractValue("dtype")
-        if name in table.names("attributes", "number"):
-            return BOOL if name.startswith("requires") else NUMBER
-        if name.startswith("is_"):
-            return BOOL
+        if name in table.names("attributes", "number") or name.startswith("is_"):
+            return BOOL if name.startswith(("requires", "is_")) else NUMBER
+        if kept_on_host(name):
+            return HOST_SIZES
         if (
             not owner.loose
             or table.name_like("setting").search(name)

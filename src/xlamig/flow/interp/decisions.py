@@ -21,7 +21,7 @@ from xlamig.flow.interp.domain import (
     join_all,
 )
 from xlamig.flow.interp.frames import ClassInfo, Env, object_of
-from xlamig.flow.interp.number_first import starts_as_number
+from xlamig.flow.interp.number_first import is_left_out, starts_as_number
 from xlamig.flow.interp.reads import Reads
 from xlamig.flow.interp.setting import Setting
 from xlamig.flow.interp.state import State
@@ -54,7 +54,8 @@ class Decisions:
                 return join_all(tuple(self._chain(op, values, word)))
         thing = self.m.semantics.evaluate(node)
         if thing.kind == "tensor" and not (isinstance(node, ir.Compare) and len(node.ops) > 1):
-            if thing.loose and isinstance(node, ir.Name | ir.Attribute):  # whether a container is empty
+            empty = thing.loose and isinstance(node, ir.Name | ir.Attribute)  # asks whether a container is
+            if empty or is_left_out(self.m, node, thing):
                 thing = thing.replace(sure=POSSIBLE)
             if starts_as_number(self.m, node):
                 self.m.prove(node, number_first=True)

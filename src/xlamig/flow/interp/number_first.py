@@ -1,10 +1,11 @@
-"""Names that hold a number of Python until a branch gives them a tensor."""
+"""Names that hold a number of Python until a branch gives them a tensor, or nothing unless a caller does."""
 
 from __future__ import annotations
 
 import re
 
 from xlamig import ir
+from xlamig.flow.interp.domain import AbstractValue
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.scopes import Binding
 
@@ -19,6 +20,16 @@ def starts_as_number(m: State, test: ir.Expr) -> bool:
     numbers = [one for one in bindings if _is_number(one)]
     others = [one for one in bindings if not _is_number(one)]
     return bool(numbers and others) and all(_is_in_a_branch(m, one, numbers) for one in others)
+
+
+def is_left_out(m: State, test: ir.Expr, thing: AbstractValue) -> bool:
+    """Return whether a test asks whether a caller passes a parameter, `if weights:` where the default is None
+    or False: a tensor of several elements has no truth value on any device, so what the function does with
+    one is no evidence that it gets one. A number in a tensor is one that a caller is seen to pass."""
+    bound = m.frame.scope.bindings.get(test.id, []) if isinstance(test, ir.Name) else []
+    default = bound[0].value if bound and bound[0].kind == "param" else None
+    unset = isinstance(default, ir.Const) and (default.value is None or default.value is False)
+    return unset and not thing.why and not thing.scalar
 
 
 def _is_number(binding: Binding) -> bool:

@@ -45,7 +45,7 @@ def advice(line: str, code: str) -> str:
     return finding.help
 
 
-@pytest.mark.parametrize("bound", ["lens.max()", "self.fc(x).argmax()"])
+@pytest.mark.parametrize("bound", ["lens.min()", "self.fc(x).argmax()"])
 def test_masks_where_the_device_computes_a_bound(bound: str) -> None:
     assert "torch.arange(length)" in advice(f"y = y[:, :{bound}]", "XLA109")
 

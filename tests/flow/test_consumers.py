@@ -66,7 +66,7 @@ CASES = {
     "n = int(z.max().item()); y = torch.arange(0, n)": "Use the largest size that can occur",
     "y = torch.zeros(3, z.max().item())": "Use the largest size that can occur",
     "y = torch.nn.functional.pad(x, (0, 1), value=z.max().item())": "Read `z.max()` after",
-    "n = lengths.max().item(); y = torch.arange(0, n)": "Use the padded length",
+    "n = lengths.max().item(); y = torch.arange(0, n)": "`lengths.max()` is a dimension already",
     "for i in range(z.argmax().item()): z = model(z)": "Run the largest number of iterations",
     "y = table[z.argmax().item()](x)": "Call every module of `table`",
     "y = table[z.argmax().item()]; y = y(x)": "Call every module of `table`",

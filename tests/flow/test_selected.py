@@ -16,7 +16,7 @@ def train(model, loader, optimizer, table, criterion, positions, kept):
         x, lengths = x.to("xla"), lengths.to("xla")
         z = model(x)
         m = z > 0
-        n = lengths.max()
+        n = lengths.min()
 """
 TAIL = """        z.sum().backward()
         optimizer.step()
@@ -67,6 +67,14 @@ CASES = {
     "z[:, n:] = 0": "Write by a mask of positions",
     "z[:, n:] += 1": "Write by a mask of positions",
     "y[0] = z[n:]": "mask what comes before",
+    "k = lengths.max(); y = z[:, :k]": "`lengths.max()` is a dimension already",
+    "y = z[lengths.max() + 1:]": "`lengths.max()` is a dimension already",
+    "y = z[n:lengths.max()]": "Read a window of fixed length",
+    "z[:, lengths.max():] = 0": "Write by a mask of positions",
+    "s = z.argmax(1); y = [row[:k] for row, k in zip(z, s)]": "`torch.arange(n) < s[:, None]`",
+    "y = z[torch.arange(8, device='xla') == lengths[:, None]]": "`z.gather(1, p[..., None]",
+    "y = z[torch.arange(8, device='xla') == lengths]": "Compute on all elements and mask the result",
+    "y = z[torch.arange(8, device='xla') <= lengths[:, None]]": "Compute on all elements and mask the result",
 }
 
 
@@ -124,12 +132,14 @@ def test_help_for_a_write_gives_a_mask_the_dimensions_that_it_lacks(made: str) -
 
 
 SIZES = {
-    "y = torch.arange(lengths.max().item(), device='xla')": "device=device) < lengths.max()`",
-    "y = torch.arange(int(lengths.max().item()) + 1, device='xla')": "device=device) < lengths.max() + 1`",
-    "y = torch.arange(2 * int(lengths.max() + 1), device='xla')": "device=device) < 2 * (lengths.max() + 1)`",
-    "k = lengths.max().item(); y = torch.arange(k, device='xla')": "device=device) < k`",
-    "y = z[:lengths.max().item()]": "device=device) < lengths.max()`",
-    "y = z[lengths.max().item():]": "device=device) >= lengths.max()`",
+    "y = torch.arange(lengths.min().item(), device='xla')": "device=device) < lengths.min()`",
+    "y = torch.arange(int(lengths.min().item()) + 1, device='xla')": "device=device) < lengths.min() + 1`",
+    "y = torch.arange(2 * int(lengths.min() + 1), device='xla')": "device=device) < 2 * (lengths.min() + 1)`",
+    "k = lengths.min().item(); y = torch.arange(k, device='xla')": "device=device) < k`",
+    "y = z[:lengths.min().item()]": "device=device) < lengths.min()`",
+    "y = z[lengths.min().item():]": "device=device) >= lengths.min()`",
+    "y = z.new_zeros(lengths.max().item())": "`lengths.max()` is a dimension already",
+    "y = z.split(lengths.tolist())": "Compute all parts at once",
 }
 
 

@@ -58,7 +58,10 @@ class HostRead(Fact):
     counts the reads of one iteration of a step loop. `over` says that a loop reads one tensor after another;
     "rows" is of the loop itself, whose iterations read numbers out of the rows of a tensor; "elements" is a
     read of a different element of the tensor `source` every iteration, which leaves that tensor as it is;
-    "same" is a read of the same values in all iterations of the innermost loop.
+    "same" is a read of the same values in all iterations of the innermost loop. `holds`: the tensor is
+    computed from nothing but Python numbers that are the same every step. `kept` is the source text of the
+    Python number that the constructor puts where the value is read, which no method changes; `longest` that
+    of the greatest of several lengths that is read, as `lengths.max()`.
     `origin` is "host" where the tensor is computed from nothing but data that were moved to the device.
     """
 
@@ -88,6 +91,9 @@ class HostRead(Fact):
     consumer: Consumer = ""
     indexed: str = ""  # the name of the tensor, list ... that the value indexes or slices
     cut: Cut = ""  # of a "number"
+    holds: Literal["", "numbers"] = ""
+    kept: str = ""
+    longest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

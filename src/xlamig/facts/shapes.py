@@ -45,6 +45,7 @@ class DynamicShape(Fact):
     read: Literal["", "here"] = ""  # the size is a tensor, which the host reads at this place
     consumer: Taker = ""
     cut: Cut = ""  # of a "size"
+    longest: str = ""  # of a "size" that is the greatest of several lengths: its source text
     value: Literal["", "scalar", "tensor", "masked"] = ""  # of a mask-write
     same_shape: bool = False
     mixed: Literal["", "mask", "tensor"] = ""

@@ -23,6 +23,7 @@ from xlamig.flow.interp.domain import (
     sequence,
 )
 from xlamig.flow.interp.lengths import varies
+from xlamig.flow.interp.number_origins import cause_of_read
 from xlamig.flow.interp.one_rank import OPEN_FILE
 from xlamig.flow.interp.ordering import Ordering
 from xlamig.flow.interp.reads import SIZES, Reads, sureness
@@ -116,7 +117,7 @@ class Builtins:
             longest = self.sizes.read(first, node)
             if longest is not None:
                 return longest
-            cause: Cause = "read" if sureness(first) else ""
+            cause = cause_of_read(self.m, args.node(0), first, sureness(first))
             return AbstractValue("number", sure=first.sure, cause=cause, why=first.why)
         if first.kind == "number":
             folded = isinstance(first.const, int | float)

@@ -19,6 +19,7 @@ from xlamig.flow.interp.domain import (
     element_of,
 )
 from xlamig.flow.interp.frames import STEPS
+from xlamig.flow.interp.number_origins import cause_of_read
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, sureness
 from xlamig.flow.interp.sizes import Sizes
 from xlamig.flow.interp.state import State
@@ -181,7 +182,8 @@ class Costs:
                 if here:
                     self.reads.host(part, item, "number", name)
                     if wanted and sureness(item) > POSSIBLE:
-                        item = AbstractValue("number", cause="read", sure=item.sure, why=item.why)
+                        cause = cause_of_read(self.m, part, item, sureness(item))
+                        item = AbstractValue("number", cause=cause, sure=item.sure, why=item.why)
                 if wanted and not sure:
                     self._sized(result, item, name, node)
                 if (wanted or parameter in free) and sure and item.kind == "number":

@@ -147,7 +147,19 @@ def _sources(headers: Iterable[_Header], name: str) -> Iterator[ir.Expr]:
     """Yield the names that loops take a target from: `x` of `for i, name in enumerate(x)`."""
     for target, iterable in headers:
         if name in _names(target):
-            yield from _unwrapped(iterable)
+            yield from _unwrapped(_drawn_from(target, iterable, name))
+
+
+def _drawn_from(target: ir.Expr, iterable: ir.Expr, name: str) -> ir.Expr:
+    """Return the sequence that a target's name is an element of: `y` for `b` of `a, b` in `zip(x, y)`."""
+    match target, iterable:
+        case ir.Sequence(elements=elements), ir.Call(func=ir.Name(id="zip"), args=args):
+            if len(elements) == len(args) and not any(arg.star for arg in args):
+                pairs = zip(elements, args, strict=True)
+                return next((arg.value for part, arg in pairs if name in _names(part)), iterable)
+        case ir.Sequence(elements=(_, element)), ir.Call(func=ir.Name(id="enumerate"), args=(arg, *_)):
+            return _drawn_from(element, arg.value, name) if name in _names(element) else iterable
+    return iterable
 
 
 def _unwrapped(node: ir.Expr) -> Iterator[ir.Expr]:

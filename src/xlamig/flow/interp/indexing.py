@@ -10,7 +10,6 @@ from xlamig.flow.interp.domain import (
     LIKELY,
     MISSING,
     NUMBER,
-    ON_HOST,
     POSSIBLE,
     TOP,
     AbstractValue,
@@ -26,7 +25,7 @@ from xlamig.flow.interp.growth import record_growth_of
 from xlamig.flow.interp.kept import carried_by_rows, entry_name, is_carried, kept_entry
 from xlamig.flow.interp.lengths import as_the_longest
 from xlamig.flow.interp.masks import as_compared, as_mask, has_mask, masked_base, record_mask
-from xlamig.flow.interp.on_host import is_known
+from xlamig.flow.interp.on_host import picked_const
 from xlamig.flow.interp.reads import VALUE_SIZES, Reads, is_read_again, keeps, sureness
 from xlamig.flow.interp.results import indexed_shape
 from xlamig.flow.interp.sizes import Sizes
@@ -163,7 +162,7 @@ class Indexing:
             trait=None if masked or shape == () else carried_by_rows(base, index),
             source="",
             ref=None,
-            const=base.const if all(is_known(part) for part in index) else TOP.const,
+            const=picked_const(base, index),
         )
         return self.sizes.picked(base, result, index, node)
 
@@ -183,7 +182,7 @@ class Indexing:
             self._costs(target, base, index, "write", thing, value, operator)
             name = path_of(target.value)
             moved = thing.kind == "tensor" and thing.place == "device"
-            if name and ((moved and base.place == "") or base.const is ON_HOST):
+            if name and ((moved and base.place == "") or base.on_host):
                 self.m.put(name, base.replace(place=base.place or "device", const=TOP.const))
             elif name and moved and base.loose and base.place == "host":  # its parts are moved one by one
                 self.m.put(name, base.replace(place="either"))

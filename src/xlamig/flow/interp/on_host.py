@@ -7,26 +7,70 @@ from typing import Any
 
 from xlamig import ir
 from xlamig.flow.interp.arguments import Args
-from xlamig.flow.interp.domain import MISSING, ON_HOST, AbstractValue
+from xlamig.flow.interp.domain import MISSING, OF_NUMBERS, ON_HOST, AbstractValue, element_of
 from xlamig.flow.interp.state import State
 from xlamig.knowledge import values as table
 
 
 def is_known(index: AbstractValue) -> bool:
     """Return whether the host knows an index, or what it is computed from."""
-    return index.kind != "tensor" or index.place == "host" or index.const is ON_HOST
+    return index.kind != "tensor" or index.place == "host" or index.on_host
 
 
 def computed_const(function: str, operands: Iterable[AbstractValue]) -> Any:  # Any: a constant of the program
-    """Return ON_HOST if a function computes its result from such tensors alone."""
-    consts = {id(operand.const) for operand in operands}
-    drawn = function in table.names("torch", "drawing")
-    return ON_HOST if consts == {id(ON_HOST)} and not drawn else MISSING
+    """Return ON_HOST if a function computes its result from such tensors alone, OF_NUMBERS for those of
+    numbers."""
+    operands = tuple(operands)
+    if not operands or function in table.names("torch", "drawing"):
+        return MISSING
+    if all(operand.const is OF_NUMBERS for operand in operands):
+        return OF_NUMBERS
+    return ON_HOST if all(operand.on_host for operand in operands) else MISSING
+
+
+def combined_const(left: AbstractValue, right: AbstractValue) -> Any:  # Any: a constant of the program
+    """Return what is known of the result of an operator on a tensor and something else."""
+    if left.const is right.const:
+        return left.const
+    if all(side.const is OF_NUMBERS or is_same_number(side) for side in (left, right)):
+        return OF_NUMBERS
+    return ON_HOST if left.on_host and right.on_host else MISSING
+
+
+def picked_const(
+    base: AbstractValue, index: Iterable[AbstractValue]
+) -> Any:  # Any: a constant of the program
+    """Return what is known of the elements of a tensor at an index."""
+    index = tuple(index)
+    if not all(map(is_known, index)):
+        return MISSING
+    changes = any(part.cause or any(end.cause for end in part.items or ()) for part in index)
+    return ON_HOST if changes and base.const is OF_NUMBERS else base.const
+
+
+def is_same_number(thing: AbstractValue) -> bool:
+    """Return whether something is a number of Python that is the same every step."""
+    return thing.kind == "number" and not thing.cause
+
+
+def made_of(data: AbstractValue) -> Any:  # Any: a constant of the program
+    """Return what is known of a tensor of the device that is made of `data`."""
+    return OF_NUMBERS if data.kind == "sequence" and _holds_numbers(data) else ON_HOST
+
+
+def _holds_numbers(data: AbstractValue) -> bool:
+    """Return whether a list holds nothing but numbers that are the same every step, or lists of them."""
+    if data.cause:
+        return False
+    parts = data.items if data.items is not None else (element_of(data),)
+    return bool(parts) and all(
+        _holds_numbers(part) if part.kind == "sequence" else is_same_number(part) for part in parts
+    )
 
 
 def note_written(m: State, args: Args) -> None:
     """Forget that the host has the tensors that a collective may write to."""
     named = (node.id for arg, _ in args.pairs for node in ir.walk(arg.value) if isinstance(node, ir.Name))
     for name in named:
-        if (held := m.env.get(name)) is not None and held.const is ON_HOST:
+        if (held := m.env.get(name)) is not None and held.on_host:
             m.put(name, held.replace(const=MISSING))

@@ -28,6 +28,7 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.domain.shapes import broadcast
 from xlamig.flow.interp.lengths import LASTING, is_varied_array, joined, rounded, times
 from xlamig.flow.interp.masks import as_mask
+from xlamig.flow.interp.on_host import combined_const
 from xlamig.flow.interp.one_rank import note_updated
 from xlamig.flow.interp.operand_checks import divides_complex
 from xlamig.flow.interp.reads import Reads
@@ -205,7 +206,7 @@ class Operators:
             ref=worse.ref if worse.cause == VARIED else None,
             trait=Mark.NAN if Mark.NAN in (left.trait, right.trait) and op in _OF_MASKS else None,
             source=left.source if left.source == right.source and op in _OF_MASKS else "",
-            const=left.const if left.const is right.const else TOP.const,
+            const=combined_const(left, right),
             why=lead.why,
         )
 

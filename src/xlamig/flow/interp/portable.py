@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from xlamig.flow.interp.domain import (
     LIKELY,
+    OF_NUMBERS,
     POSSIBLE,
     TOP,
     AbstractValue,
@@ -83,6 +84,8 @@ def _tag(thing: AbstractValue) -> str:
     """Tags that speak of loops and places of the module that made the value are left behind."""
     if thing.kind in ("instance", "unknown"):
         return "instance" if thing.kind == "instance" or thing.trait is Mark.INSTANCE else ""
+    if thing.const is OF_NUMBERS:
+        return text_of(Mark.CONSTANT)
     kept = thing.trait in _KEPT_TRAITS or thing.kind == "module"
     return text_of(thing.trait) if kept else ""
 
@@ -140,6 +143,8 @@ def restored(value: Portable, own: Defined = _nothing_own) -> AbstractValue:
         trait=trait_of(value.tag),
     )  # fmt: skip
     changes: Changes = {}
+    if made.kind == "tensor" and made.place == "device" and made.trait is Mark.CONSTANT:
+        changes["const"] = OF_NUMBERS
     if value.known:
         changes["const"] = value.const
     if value.items is not None:

@@ -11,7 +11,7 @@ from xlamig.facts import ChangingPath, DynamicShape, Fact, HostRead, Transfer, W
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.domain import (
     LIKELY,
-    ON_HOST,
+    OF_NUMBERS,
     POSSIBLE,
     AbstractValue,
     Carried,
@@ -24,6 +24,7 @@ from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.kept_reads import is_kept
 from xlamig.flow.interp.loop_kinds import may_work
 from xlamig.flow.interp.moved_later import is_moved_later
+from xlamig.flow.interp.number_origins import kept_number, longest_of_lengths
 from xlamig.flow.interp.one_rank import OneRank
 from xlamig.flow.interp.state import State
 from xlamig.flow.interp.unread import unread
@@ -136,8 +137,11 @@ class Reads:
             boundary="after" if self.m.synced else "before",
             over=over,
             source=source,
-            origin="host" if thing.const is ON_HOST else "",
+            origin="host" if thing.on_host else "",
             loop=self._loop_around(node),
+            holds="numbers" if thing.const is OF_NUMBERS else "",
+            kept=kept_number(self.m, of),
+            longest=longest_of_lengths(self.m, of),
         )
 
     def _loop_around(self, node: ir.Node) -> str:
@@ -241,6 +245,7 @@ class Reads:
             unread=short(unread(size, self.m.source)),
             source=source,
             read=read,
+            longest=longest_of_lengths(self.m, size),
         )
 
 

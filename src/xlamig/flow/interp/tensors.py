@@ -15,7 +15,6 @@ from xlamig.flow.interp.domain import (
     MISSING,
     NONE,
     NUMBER,
-    ON_HOST,
     POSSIBLE,
     TEXT,
     TOP,
@@ -31,7 +30,8 @@ from xlamig.flow.interp.domain import (
 from xlamig.flow.interp.domain.shapes import UNKNOWN
 from xlamig.flow.interp.kept import carried_trait
 from xlamig.flow.interp.moves import Moves
-from xlamig.flow.interp.on_host import computed_const
+from xlamig.flow.interp.number_origins import cause_of_read
+from xlamig.flow.interp.on_host import computed_const, made_of
 from xlamig.flow.interp.one_rank import note_updated
 from xlamig.flow.interp.operand_checks import checks
 from xlamig.flow.interp.reads import SIZES, Reads, keeps, sureness
@@ -123,7 +123,7 @@ class Tensors:
             return FOREIGN
         if via in ("truth", "builtin"):
             return BOOL
-        cause: Cause = "read" if sureness(owner) else ""
+        cause = cause_of_read(self.m, node.func.value, owner, sureness(owner))
         number = self.sizes.read(owner, node) or AbstractValue(
             "number", sure=owner.sure, cause=cause, why=owner.why
         )
@@ -198,7 +198,7 @@ class Tensors:
         if last not in ("tensor", "as_tensor") or data is None:
             return result
         if result.place == "device":
-            result = result.replace(const=ON_HOST)
+            result = result.replace(const=made_of(data))
         if data.kind != "sequence" or not data.items:
             return result
         numbers = [item for part in data.items for item in (part.items or (part,))]

@@ -118,7 +118,7 @@ class Transfers:
                 operation="Tensor.copy_",
                 tensor=short(self.m.source(args.pairs[0][0].value)) if args.pairs else "",
             )
-        if owner.const is ON_HOST:
+        if owner.on_host:
             owner = owner.replace(const=MISSING)
             if path := path_of(node.func.value):
                 self.m.put(path, owner)

@@ -8,7 +8,7 @@ Python, then to TOP, and from there to a tensor that is only possible: calling s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import get_args
+from typing import Any, get_args
 
 from xlamig.facts import Why
 from xlamig.flow.interp.domain.shapes import join_shapes
@@ -17,6 +17,7 @@ from xlamig.flow.interp.domain.values import (
     BOTTOM,
     LIKELY,
     MISSING,
+    ON_HOST,
     POSSIBLE,
     TOP,
     AbstractValue,
@@ -96,7 +97,7 @@ def _join_alike(one: AbstractValue, other: AbstractValue) -> AbstractValue:
     either = _either(one.ref, other.ref) if kind in _SEVERAL and not same_ref else None
     if kind in _DEFINED and not same_ref and either is None:
         return TOP
-    const = one.const if one.const is other.const or _same_constant(one, other) else MISSING
+    const = _joined_constant(one, other)
     cause = _worse(one.cause, other.cause)
     marked = _marked(one, other, cause)
     trait, ref = marked.trait, marked.ref if same_ref or kind == "tensor" else None
@@ -198,6 +199,12 @@ def decisive(one: AbstractValue, other: AbstractValue) -> AbstractValue:
 
 def _rank(cause: Cause) -> int:
     return _CAUSES[cause]
+
+
+def _joined_constant(one: AbstractValue, other: AbstractValue) -> Any:  # Any: a constant of the program
+    if one.const is other.const or _same_constant(one, other):
+        return one.const
+    return ON_HOST if one.on_host and other.on_host else MISSING
 
 
 def _same_constant(one: AbstractValue, other: AbstractValue) -> bool:

@@ -37,12 +37,17 @@ MISSING = _Missing()
 
 
 class _OnHost:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
     def __repr__(self) -> str:
-        return "ON_HOST"
+        return self.name
 
 
-ON_HOST = _OnHost()
+ON_HOST = _OnHost("ON_HOST")
 """The constant of a tensor on the device that is computed from nothing but data which the host had before."""
+OF_NUMBERS = _OnHost("OF_NUMBERS")
+"""The constant of one that is computed from nothing but Python numbers which are the same every step."""
 
 
 class Definition:
@@ -151,6 +156,11 @@ class AbstractValue:
         self.why = why
 
     @property
+    def on_host(self) -> bool:
+        """Return whether a tensor on the device is computed from nothing but what the host had before."""
+        return isinstance(self.const, _OnHost)
+
+    @property
     def scalar(self) -> bool:
         """Return whether the value is a 0-d tensor."""
         return self.shape == ()
@@ -174,6 +184,8 @@ class AbstractValue:
         """Equal keys: the interpreter cannot tell the two apart. A key keeps the definitions in it alive: no
         later one is taken for them."""
         const = self.const if isinstance(self.const, str | int | float | bool | None) else None
+        if self.const is OF_NUMBERS:
+            const = OF_NUMBERS.name
         inside: object = None
         if depth:
             if self.fields is not None:

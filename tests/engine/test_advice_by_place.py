@@ -61,6 +61,22 @@ def test_keeps_a_setting_as_a_number() -> None:
     assert advice("y = y[:, :self.r]", "XLA109").startswith("Keep `self.r` as a Python number")
 
 
+HOST_DATA = """shapes = torch.tensor([(2, 4)], device=x.device)
+        LINE"""
+
+
+@pytest.mark.parametrize(
+    ("test", "help_"),
+    [
+        ("assert (shapes[:, 0] * shapes[:, 1]).sum() == len(y)", "Test the Python numbers that the tensor"),
+        ("if (lens > 3).any(): y = y * 2", "Test the CPU's copy of the data, before the move"),
+        ("if (y > 3).any(): y = y * 2", "Drop the test, and compute with the mask"),
+    ],
+)
+def test_tests_what_the_host_has_there(test: str, help_: str) -> None:
+    assert advice(HOST_DATA.replace("LINE", test), "XLA106").startswith(help_)
+
+
 def test_uses_the_largest_size_for_what_is_not_written_at_the_mask() -> None:
     line = "y = y.sum() + torch.zeros(int(ok.sum()), device=x.device).sum()"
     assert "largest size" in advice(line, "XLA205")

@@ -158,3 +158,16 @@ for packed, state in loader:
 )
 def test_sizes_of_a_packed_sequence_are_on_the_host(fields: str, reads: bool) -> None:
     assert any(isinstance(fact, HostRead) for fact in facts(PACKED.replace("FIELDS", fields))) is reads
+
+
+@pytest.mark.parametrize(
+    ("lengths", "reads"),
+    [
+        ("y, n = nn.utils.rnn.pad_packed_sequence(packed)", False),
+        ("y = packed.data; n = packed.data.argmax(1)", True),
+    ],
+)
+def test_lengths_of_what_was_packed_are_on_the_host(lengths: str, reads: bool) -> None:
+    text = PACKED.replace("FIELDS", lengths).replace("int(sizes[0])", "int(n.max())")
+    found = facts(text.replace("data[:n]", "y[:n]"))
+    assert any(isinstance(fact, HostRead) for fact in found) is reads

@@ -10,6 +10,7 @@ from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.checkpointed import run_checkpointed
 from xlamig.flow.interp.collating import batch_by
+from xlamig.flow.interp.conventions import HOST_SIZES
 from xlamig.flow.interp.distributions import checking
 from xlamig.flow.interp.domain import (
     DEVICE,
@@ -148,23 +149,22 @@ class TorchCalls:
             case "scalar":
                 norm = element_of(first).place if first.kind == "parameters" else "device"
                 return AbstractValue("tensor", norm or "either", sure=LIKELY, shape=())
-            case "tensor" | "packed":
+            case "tensor" | "tensors" | "packed" | "with-lengths":
                 result = self.tensors.operation(name, name.rpartition(".")[2], None, args, node)
-                return result if word == "tensor" else sequence((result, TOP))
-            case "tensors":
-                result = self.tensors.operation(name, name.rpartition(".")[2], None, args, node)
-                return AbstractValue("sequence", element=result)
+                if word == "with-lengths":
+                    return sequence((element_of(result), HOST_SIZES.replace(trait=Mark.LENGTHS)))
+                several = AbstractValue("sequence", element=result)
+                return {"tensor": result, "tensors": several}.get(word) or sequence((result, TOP))
             case "checkpointed":
                 return run_checkpointed(self.m, args, node) or self.modules.output(args, node, LIKELY)
             case "first" | "copy" | "with-weight":
                 first = self.moves.copied(first) if word == "copy" else first
                 return with_weight_by(name, first, args) if word == "with-weight" else first
             case "clock":
-                m = self.m
                 return AbstractValue(
                     "number",
-                    trait=Clock(m.device_op_count, m.waiting, m.wait_count),
-                    ref=Made(node, m.statement, name),
+                    trait=Clock(self.m.device_op_count, self.m.waiting, self.m.wait_count),
+                    ref=Made(node, self.m.statement, name),
                 )
             case "chain" | "product":
                 return join_parameters(args.positional) if word == "chain" else self._product(args)

@@ -77,6 +77,20 @@ def test_tests_what_the_host_has_there(test: str, help_: str) -> None:
     assert advice(HOST_DATA.replace("LINE", test), "XLA106").startswith(help_)
 
 
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        ("lens.bincount(minlength=9)", "runs on the CPU in each call"),
+        ("torch.bincount(lens, minlength=self.fc.out_features)", "runs on the CPU in each call"),
+        ("torch.bincount(lens)", "the length of its result depends on values"),
+        ("torch.bincount(lens, minlength=0)", "the length of its result depends on values"),
+    ],
+)
+def test_a_given_length_does_not_depend_on_values(count: str, message: str) -> None:
+    (finding,) = found(MODEL.replace("LINE", f"y = y * {count}.max()"), "XLA204")
+    assert message in finding.message
+
+
 def test_uses_the_largest_size_for_what_is_not_written_at_the_mask() -> None:
     line = "y = y.sum() + torch.zeros(int(ok.sum()), device=x.device).sum()"
     assert "largest size" in advice(line, "XLA205")

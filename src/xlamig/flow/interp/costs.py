@@ -87,6 +87,8 @@ class Costs:
             return
         at = node.func.value if owner is not None and isinstance(node.func, ir.Attribute) else args.node(0)
         mask = args.node(0 if owner is not None else 1) if via in ("mask-read", "masked-scatter") else None
+        if via == "unique":  # a length that is given, which the values do not exceed
+            mask = next((arg.value for arg in node.args if arg.keyword == "minlength"), None)
         self.m.read(Effect.SELECT)
         self.m.record(
             DynamicShape,

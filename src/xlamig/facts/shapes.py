@@ -16,11 +16,12 @@ indices, or returned or collected as they are."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DynamicShape(Fact):
-    """The shape of a result on the device depends on values. `mask` is the source text of the mask or
-    size, also of the length that `bincount` is given, `widened` that of the mask with a dimension more; `same_shape`: a mask computed from the very tensor
-    it is used on. The proof "fitting" is a mask with the dimensions that it is known to lack, "number" that
-    a mask-write writes a number. The `operation` of a mask-write is "+" for `x[m] += v`. `mixed` tells which
-    of tensor and mask is on the host, if only one is."""
+    """The shape of a result on the device depends on values. `mask` is the source text of the mask or size,
+    also of the length that `bincount` is given; `widened` that of the mask with a dimension more;
+    `same_shape`: a mask computed from the very tensor it is used on. The proof "fitting" is a mask with the
+    dimensions that it is known to lack, "number" that a mask-write writes a number, "position" the column of
+    numbers at which a mask selects one element of each row. The `operation` of a mask-write is "+" for
+    `x[m] += v`. `mixed` tells which of tensor and mask is on the host, if only one is."""
 
     kind: ClassVar[str] = "dynamic-shape"
 

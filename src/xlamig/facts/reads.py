@@ -101,7 +101,7 @@ class Transfer(Fact):
     """Values go from the host to the device. `count` says whether several batch tensors go one by one.
 
     via "missing": they do not go there, and a module or loss on the device gets them; `holds` says what
-    holds the tensors; "any" where it may be one itself.
+    holds the tensors; "any" where it may be one itself. `scattered`: with CUDA the module's wrapper moves them.
     """
 
     kind: ClassVar[str] = "transfer"
@@ -111,6 +111,7 @@ class Transfer(Fact):
     tensor: str = ""
     count: Literal["one", "several"] = "one"
     holds: Literal["", "sequence", "mapping", "any"] = ""
+    scattered: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ class LeftOnHost:
             self.m.met_host = False
             yield
         if self.m.met_host:
-            self._record(left, node)
+            self._record(left, node, self._is_scattered(module))
 
     def in_wrapper(self) -> Setting[bool]:
         """While a module runs whose wrapper has moved what it is given."""
@@ -54,7 +54,7 @@ class LeftOnHost:
     def in_layer(self, module: AbstractValue, args: Args, node: ir.Call) -> None:
         """A layer of torch with parameters, or a module of which nothing more is known."""
         if self._is_on_device(module) and _has_parameters(module):
-            self._meets(list(self._left(args)), node)
+            self._meets(list(self._left(args)), node, self._is_scattered(module))
 
     def beside_device(self, args: Args, node: ir.Call) -> None:
         """A loss is given tensors of the device, and of the host."""
@@ -62,9 +62,16 @@ class LeftOnHost:
             self._meets(list(self._left(args)), node)
 
     def _is_on_device(self, module: AbstractValue) -> bool:
-        if module.place != "device" or module.sure != CERTAIN:
+        """Return whether a module was moved, and gets its inputs as they are. An unknown module may move them
+        itself, but hardly one whose wrapper does."""
+        enough = module.sure == CERTAIN or (bool(module.why) and self._is_scattered(module))
+        if module.place != "device" or not enough:
             return False
         return self.moves.wrapped.isdisjoint(modules_of(module.ref))
+
+    def _is_scattered(self, module: AbstractValue) -> bool:
+        """Return whether a wrapper of the module moves what it is given where there is CUDA."""
+        return not self.moves.scattered.isdisjoint(modules_of(module.ref))
 
     def _left(self, args: Args) -> Iterator[_Left]:
         """Yield the arguments, as they are written out, that are tensors on the host or hold some."""
@@ -96,20 +103,20 @@ class LeftOnHost:
             for target in node.targets
         )
 
-    def _meets(self, left: list[_Left], node: ir.Call) -> None:
+    def _meets(self, left: list[_Left], node: ir.Call, scattered: bool = False) -> None:
         if left and self.m.entered_from_host:
             self.m.met_host = True
         else:
-            self._record(left, node)
+            self._record(left, node, scattered)
 
-    def _record(self, left: list[_Left], node: ir.Call) -> None:
+    def _record(self, left: list[_Left], node: ir.Call, scattered: bool) -> None:
         function = short(self.m.source(node.func))
         for one in left:
             kind = one.value.kind
             self.m.record(
                 Transfer, one.node, LIKELY, one.value.why,
                 via="missing", operation=function, tensor=short(self.m.source(one.node)),
-                holds=kind if kind != "tensor" else "any" if one.value.loose else "",
+                holds=kind if kind != "tensor" else "any" if one.value.loose else "", scattered=scattered,
             )  # fmt: skip
 
 

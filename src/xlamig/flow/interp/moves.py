@@ -17,6 +17,7 @@ from xlamig.flow.interp.swapping import KEPT
 from xlamig.flow.model.effects import Effect
 from xlamig.flow.model.guards import Guards
 from xlamig.flow.model.known import short
+from xlamig.knowledge import values as table
 
 _MESSAGES = {
     "optimizer": "the optimizer is created here, with the parameters before the move",
@@ -44,6 +45,16 @@ class Moves:
         self._kept: set[Ref] = set()  # modules whose move kept the parameters' identity
         self._lost: set[Ref] = set()  # modules that a move to the CPU took from their optimizers
         self.wrapped: set[Ref] = set()  # modules in a wrapper, which moves what they are given
+        self.scattered: set[Ref] = set()  # modules whose wrapper does so with CUDA alone
+
+    def wrap(self, module: AbstractValue, wrapper: str, node: ir.Call) -> AbstractValue:
+        """Return the module that a wrapper is given, or one of which nothing more is known."""
+        if module.kind != "module":
+            module = AbstractValue("module", "device", sure=LIKELY, ref=f"{wrapper}#{node.start}")
+        for key, refs in (("scatters", self.scattered), ("shards", self.wrapped)):
+            if wrapper in table.names("program", key):
+                refs.update(modules_of(module.ref))
+        return module
 
     def depends(self, module: AbstractValue, via: str, node: ir.Node, name: str = "") -> None:
         """Something holds on to the parameters of a module."""
@@ -60,11 +71,13 @@ class Moves:
         self.departures.share(other.departures)
         self._held, self._ties, self._moves, self._kept = other._held, other._ties, other._moves, other._kept
         self.wrapped, self._optional, self._lost = other.wrapped, other._optional, other._lost
+        self.scattered = other.scattered
 
     def forget(self) -> None:
         """Forget all moves: what runs again makes its modules again."""
         self.departures.forget()
-        for record in (self._held, self._ties, self._moves, self._kept, self.wrapped, self._lost):
+        records = (self._held, self._ties, self._moves, self._kept, self.wrapped, self.scattered, self._lost)
+        for record in records:
             record.clear()
 
     def moved(self, module: AbstractValue, node: ir.Call, path: str) -> None:

@@ -31,7 +31,7 @@ from xlamig.flow.interp.domain import (
     join_parameters,
     sequence,
 )
-from xlamig.flow.interp.frames import functions_of, modules_of
+from xlamig.flow.interp.frames import functions_of
 from xlamig.flow.interp.host_batches import MAKERS, array, sample
 from xlamig.flow.interp.last_batches import keeping_last
 from xlamig.flow.interp.layers import with_weight_by
@@ -130,8 +130,7 @@ class TorchCalls:
             case "wrapped-module":
                 ids = args.get(1, "device_ids")
                 self.m.prove(node, own_device=ids is not None and element_of(ids).kind == "device")
-                self.moves.wrapped.update(modules_of(first.ref))
-                return first if first.kind == "module" else AbstractValue("module", "device", sure=LIKELY)
+                return self.moves.wrap(first, name, node)
             case "optimizer":
                 return self._optimizer(first, node)
             case "scaler" | "writer" | "logger" | "distribution":

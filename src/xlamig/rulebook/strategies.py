@@ -93,6 +93,11 @@ STRATEGIES: Mapping[str, StrategyInfo] = MappingProxyType(
             "passes the values to the logger as arguments, which formats them if needed"
         ),
         "masked-count": StrategyInfo("counts all elements, with a spare index outside of the mask"),
+        "masked-error": StrategyInfo(
+            "compares all elements, with zeros outside of the mask on both sides",
+            {"functions": _LIST, "modules": _LIST},
+            (("functions", "modules"),),
+        ),
         "masked-fill": StrategyInfo("writes `masked_fill` or `torch.where` instead of the masked assignment"),
         "masked-loss": StrategyInfo(
             "gives the loss all elements, and targets that it ignores",

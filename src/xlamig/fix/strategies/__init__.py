@@ -35,6 +35,7 @@ from xlamig.fix.strategies.index_select import index_select
 from xlamig.fix.strategies.later_read import read_after_boundary
 from xlamig.fix.strategies.lazy_log import lazy_log
 from xlamig.fix.strategies.masked_count import masked_count
+from xlamig.fix.strategies.masked_error import masked_error
 from xlamig.fix.strategies.masked_fill import masked_fill
 from xlamig.fix.strategies.masked_loss import masked_loss
 from xlamig.fix.strategies.masked_rows import masked_rows
@@ -97,6 +98,7 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "keep-parameters": keep_parameters,
         "lazy-log": lazy_log,
         "masked-count": masked_count,
+        "masked-error": masked_error,
         "masked-fill": masked_fill,
         "masked-loss": masked_loss,
         "masked-rows": masked_rows,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from xlamig import ir
 from xlamig.facts import DynamicShape, Fact
 from xlamig.fix.context import Draft, FixContext, Options
+from xlamig.fix.loss_calls import call_with, made_by
 from xlamig.fix.names import last_name
-from xlamig.fix.scopes import dotted_name, function_around, only_value, path_to, reads, sole_use
+from xlamig.fix.scopes import function_around, only_value, path_to, reads
 from xlamig.fix.strategies.index_select import is_plain
 
 _FLAT = {"flatten", "ravel"}
@@ -21,7 +20,7 @@ def masked_loss(fact: Fact, options: Options, context: FixContext) -> Draft | No
         return None
     path = path_to(context.module, *fact.span)
     owner = function_around(path)
-    call = _call_with(path, owner, context.module)
+    call = call_with(path, owner, context.module)
     if call is None or len(call.args) < 2 or any(arg.keyword or arg.star for arg in call.args[:2]):
         return None
     ignored = _ignored_class(call, options, context)
@@ -45,20 +44,6 @@ def masked_loss(fact: Fact, options: Options, context: FixContext) -> Draft | No
     return Draft(f"Give the loss all elements, and the target {ignored} outside of `{mask}`", edits)
 
 
-def _call_with(path: Sequence[ir.Node], owner: ir.Node, module: ir.Module) -> ir.Call | None:
-    """Return the call that gets the end of `path` as an argument, perhaps under a name of its own."""
-    match path[-3:]:
-        case [ir.Call() as call, ir.Arg(), _]:
-            return call
-    match path[-2:]:
-        case [ir.Assign(targets=(ir.Name() as target,), value=value), read] if value is read:
-            if use := sole_use(owner, target):
-                match path_to(module, use.start, use.end)[-3:]:
-                    case [ir.Call() as call, ir.Arg(), _]:
-                        return call
-    return None
-
-
 def _selection(value: ir.Expr, owner: ir.Node) -> ir.Subscript | None:
     """Return `x[mask]`, or what a name holds that nothing but this call uses."""
     match value:
@@ -77,7 +62,7 @@ def _ignored_class(call: ir.Call, options: Options, context: FixContext) -> str 
     if last_name(func) in options["functions"]:
         given = call.args[2:]
     else:
-        made = list(_made_by(func, context.module))
+        made = list(made_by(func, context.module))
         if len(made) != 1 or last_name(made[0].func) not in options["modules"] or len(call.args) > 2:
             return None
         given = made[0].args
@@ -88,18 +73,6 @@ def _ignored_class(call: ir.Call, options: Options, context: FixContext) -> str 
         case None | ir.Const(value="mean" | "sum"):
             return context.text_of(named["ignore_index"]) if "ignore_index" in named else "-100"
     return None
-
-
-def _made_by(func: ir.Expr, module: ir.Module) -> Iterator[ir.Call]:
-    """Yield the calls that make the module which is called."""
-    if isinstance(func, ir.Call):
-        yield func
-    name = dotted_name(func)
-    for node in ir.walk(module) if name else ():
-        match node:
-            case ir.Assign(targets=targets, value=ir.Call() as made):
-                if any(dotted_name(target) == name for target in targets):
-                    yield made
 
 
 def _is_repeatable(mask: ir.Expr) -> bool:

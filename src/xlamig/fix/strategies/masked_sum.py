@@ -19,7 +19,7 @@ def masked_sum(fact: Fact, options: Options, context: FixContext) -> Draft | Non
         return None
     path = path_to(context.module, *fact.span)
     read, reduced = path[-1], _reduction(path)
-    parts = _parts(read)
+    parts = selected_by(read)
     if reduced is None or parts is None:
         return None
     owner, mask = parts
@@ -42,8 +42,8 @@ def masked_sum(fact: Fact, options: Options, context: FixContext) -> Draft | Non
     return Draft(f"Use `{new}`", (*torch.edits, context.edit(*whole, new)))
 
 
-def _parts(node: ir.Node) -> tuple[ir.Expr, ir.Expr] | None:
-    """The tensor and the mask."""
+def selected_by(node: ir.Node) -> tuple[ir.Expr, ir.Expr] | None:
+    """Return the tensor and the mask of `x[mask]` or `masked_select(x, mask)`."""
     match node:
         case ir.Subscript(value=owner, index=(mask,)):
             return owner, mask

@@ -19,6 +19,7 @@ from xlamig.flow.detectors.blocks import (
     without_pass,
     words,
 )
+from xlamig.flow.detectors.moving_blocks import is_move, only_moves
 from xlamig.flow.model.device_sets import in_assert, in_choices, in_if, in_subscript
 from xlamig.flow.model.guards import NAMES_XLA
 from xlamig.flow.model.scopes import Scope, path_of
@@ -28,7 +29,6 @@ _XLA = re.compile(rf"{NAMES_XLA.pattern}|(?<![\w.])x[mr]\.", NAMES_XLA.flags)
 _ASKS = re.compile(r"cuda|[\"'](?:cpu|nccl)[\"']", re.IGNORECASE)
 _ASKS_TYPE = re.compile(r"(?:\.|_)type\b")
 _NAMES_DEVICE = re.compile(r"device|\.type$", re.IGNORECASE)
-_DEVICE = re.compile(r"cuda|device")
 _NAMES_CUDA = re.compile(r"cuda|nccl", re.IGNORECASE)
 _NAMES_CPU = re.compile(r"[\"']cpu[\"']|\.cpu\(|(?:\b|_)cpu_|_cpu\b")
 # What makes no difference to what is computed: waiting, telling, measuring, pinning, laying out, and filling
@@ -77,8 +77,8 @@ class Branches:
         if replaces(node.test, on_cuda):
             return
         head = ir.Name(node.start, node.test.end, "if")
-        result: Result = "move" if all(map(self._moves, on_cuda)) else "unknown"
-        if result == "move" and other and all(map(self._moves, other)):
+        result: Result = "move" if only_moves(on_cuda, place.scope, self.analysis.text) else "unknown"
+        if result == "move" and other and only_moves(other, place.scope, self.analysis.text):
             return
         if result == "move" and after is not None and follows_tensor(on_cuda, after):
             return
@@ -100,7 +100,7 @@ class Branches:
         """Return what a conditional expression chooses; None where both sides move the same."""
         if all(isinstance(side, ir.Const) and isinstance(side.value, str) for side in (on_cuda, other)):
             return "string"
-        owners = [owner_of(side) if self._is_move(side) else side for side in (on_cuda, other)]
+        owners = [owner_of(side) if is_move(side, self.analysis.text) else side for side in (on_cuda, other)]
         if owners[0] is on_cuda or len({self.analysis.source(owner) for owner in owners}) > 1:
             return "unknown"
         return None if owners[1] is not other else "move"
@@ -218,19 +218,6 @@ class Branches:
     def _is_housekeeping(self, node: ir.Call, scope: Scope) -> bool:
         dotted = self.analysis.names.dotted(node.func, scope) or ""
         return dotted.startswith(_HOUSEKEEPING) and not dotted.startswith(_NOT_HOUSEKEEPING)
-
-    def _moves(self, statement: ir.Stmt) -> bool:
-        """Return whether a statement only moves values to a device: `x, y = x.cuda(), y.cuda()`."""
-        done = [*acts(statement)] if isinstance(statement, ir.Assign | ir.ExprStmt) else []
-        return bool(done) and all(map(self._is_move, done))
-
-    def _is_move(self, node: ir.Expr) -> bool:
-        match node:
-            case ir.Call(func=ir.Attribute(attr="cuda")):
-                return True
-            case ir.Call(func=ir.Attribute(attr="to"), args=(first, *_)):
-                return _DEVICE.search(self.analysis.source(first)) is not None
-        return False
 
     def _called(self, block: ir.Block, scope: Scope) -> Iterator[ir.Stmt]:
         """Yield what the functions of the module do that a block calls."""

@@ -252,6 +252,43 @@ if __name__ == "__main__":
     Sampler(nn.Linear(4, 4), 20).sample((2, 4))
 """,
     ),
+    "a read of the time step, next to the sample that the loop carries": (
+        {"XLA101", "XLA402"},
+        """
+import torch
+from torch import nn
+
+SCALES = [0.5] * 1000
+
+@torch.no_grad()
+def sample(model, steps):
+    x = torch.randn(4, 4, device="cuda")
+    timesteps = torch.linspace(999, 0, steps, device="cuda").long()
+    for t in timesteps:
+        scale = SCALES[t.item()]
+        x = x - model(x, t) * scale
+    return x
+
+if __name__ == "__main__":
+    print(sample(nn.Bilinear(4, 4, 4).cuda(), 30))
+""",
+    ),
+    "a move in both branches of a test for CUDA": (
+        set(),
+        """
+import torch
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+def batch(data, size):
+    x = data[torch.randint(len(data), (size,))]
+    if device == "cuda":
+        x = x.pin_memory().to(device, non_blocking=True)
+    else:
+        x = x.to(device)
+    return x
+""",
+    ),
     "a constructor that code which nothing runs calls": (
         set(),
         """

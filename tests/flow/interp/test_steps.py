@@ -745,7 +745,19 @@ def level(t):
 def loud(t):
     print(t.item())
     return t
+def above(value, *, least):
+    scaled = value * 2
+    return float(scaled.max()) > least
+def is_late(when, y):
+    return above(when, least=0.5)
+def all_above(least, *values):
+    return all(float(value.max()) > least for value in values)
+def listed(one, other):
+    kept = []
+    kept.append(other)
+    return torch.stack(kept).max().item()
 def sample(model, x, steps):
+    seen = []
     for t_now, t_next in zip(steps[:-1], steps[1:]):
         BODY
         x = x + model(x, t_now) * (t_next - t_now)
@@ -764,7 +776,25 @@ sample(model, torch.ones(2, 8).cuda(), torch.linspace(0, 1, 50, device="cuda"))
         ("t_now = t_now * 2\n        if t_now > 0.5: x = x * 2", "part"),
         ("if x.max() > 3: break", "read"),
         ("y = x * 2\n        if y.max() > 3: break", "read"),
-        ("loud(t_now)", "read"),
+        ("loud(t_now)", "part"),
+        ("loud(x)", "read"),
+        ("loud(t_now)\n        loud(x)", "read"),
+        ("y = x * 2\n        loud(y)", "read"),
+        ("if above(t_now, least=0.5): x = x * 2", "part"),
+        ("if above(least=0.5, value=t_now): x = x * 2", "part"),
+        ("if above(least=0.5, value=x): x = x * 2", "read"),
+        ("if above(t_now, **{'least': 0.5}): x = x * 2", "read"),
+        ("if is_late(t_now, x): x = x * 2", "part"),
+        ("if is_late(x, t_now): x = x * 2", "read"),
+        ("if all_above(0.5, x): x = x * 2", "read"),
+        ("listed(x, t_now)", "part"),
+        ("listed(t_now, x)", "read"),
+        ("ask = lambda t: loud(t)\n        ask(x)", "read"),
+        ("def show(when): print(x.max().item(), when.item())\n        show(t_now)", "read"),
+        ("for row in x: loud(row)", "read"),
+        ("kept: torch.Tensor = x * 2\n        loud(kept)", "read"),
+        ("loud(kept := x * 2)\n        loud(kept)", "read"),
+        ("seen.append(model(x, t_now))\n        loud(seen[-1])", "read"),
         ("pass", "none"),
     ],
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args, computes_number
+from xlamig.flow.interp.carried_names import OPAQUE, read_in_call, read_names
 from xlamig.flow.interp.conventions import runs_on_host
 from xlamig.flow.interp.crossing import call_tells
 from xlamig.flow.interp.domain import BOTTOM, NONE, TOP, AbstractValue, join, join_all
@@ -89,7 +90,7 @@ class CallContexts:
                 m.program.note_guessed(function)
                 return m.semantics.call_summarized(function, args, node)
             result, effects = m.program.run(m.names.module, function, args, node)
-            self._happens(effects, node)
+            self._happens(function, effects, node)
             hand_back(m, function, args)
             return result
         if isinstance(function.node, ir.Lambda):
@@ -125,7 +126,7 @@ class CallContexts:
         elif key in ran.queued:
             self._queue(*ran.queued[key])
         result, effects, args.filled = known
-        self._happens(effects, node)
+        self._happens(function, effects, node)
         hand_back(m, function, args)
         return result
 
@@ -147,8 +148,10 @@ class CallContexts:
             ran.joined = len(results), result
         return ran.joined[1]
 
-    def _happens(self, effects: Effects, node: ir.Call | None) -> None:
+    def _happens(self, function: Function, effects: Effects, node: ir.Call | None) -> None:
         m = self.m
+        if effects.read_names:
+            effects = effects.of_caller(read_in_call(effects.read_names, function, node))
         for effect in (Effect.OPTIMIZER_STEP, Effect.XLA_OPTIMIZER_STEP):
             if effects.happens(effect) and node is not None:
                 m.note_update(node, effect, at_times=effect not in effects.must)
@@ -186,6 +189,8 @@ class CallContexts:
         m.forwards += forward
         with m.branch() as effects:
             leaves = m.semantics.block(function.node.body)
+        if Effect.READ in effects.must and effects.happens(Effect.RESULT_READ):
+            effects.read_names = read_names(m, function, effects)
         m.forwards -= forward
         m.loops, m.one_rank = loops, one_rank
         self._running.pop()
@@ -215,7 +220,9 @@ class CallContexts:
             m.frame = outer
             return TOP
         self._running.append(id(function.node))
-        result = m.semantics.evaluate(function.node.body)
+        with m.branch() as effects:
+            result = m.semantics.evaluate(function.node.body)
+        m.effects.update(effects.of_caller(OPAQUE) if effects.read_names else effects)
         self._running.pop()
         m.frame = outer
         return result

@@ -6,17 +6,63 @@ from collections.abc import Iterator
 
 from xlamig import ir
 from xlamig.facts import DynamicShape, HostRead
-from xlamig.flow.interp.frames import Loop
+from xlamig.flow.interp.frames import Function, Loop
 from xlamig.flow.interp.state import State
+from xlamig.flow.model.effects import Effect, Effects
+
+_READS = (HostRead, DynamicShape)
+_FILLS = frozenset({"append", "appendleft", "extend", "insert", "update"})
+OPAQUE = frozenset({""})
+"""Stands for the names that a read is of where they are not known."""
 
 
-def reads_apart(m: State, loop: Loop) -> bool:
+def reads_apart(m: State, loop: Loop, called: frozenset[str]) -> bool:
     """Return whether all reads of a loop are of values that the iterations do not compute one from another,
-    such as the time steps of a sampler: such a read leaves what the loop carries to be computed."""
-    events = (event for event in m.recorder.all() if event.fact in (HostRead, DynamicShape))
-    read = [event.node for event in events if loop.node.start <= event.node.start < loop.node.end]
+    such as the time steps of a sampler: such a read leaves what the loop carries to be computed. `called`
+    are the names that reads in called functions are of."""
+    events = (event for event in m.recorder.all() if event.fact in _READS)
+    inside = [event.node for event in events if loop.node.start <= event.node.start < loop.node.end]
+    read = called.union(*map(_names, inside))
     carried = _carried(loop.node) if read else frozenset()
-    return bool(carried) and not any(_names(node) & (carried | {"self"}) for node in read)
+    return bool(carried) and not read & (carried | {"self"} | OPAQUE)
+
+
+def read_names(m: State, function: Function, effects: Effects) -> frozenset[str]:
+    """Return the parameters that the reads in a function are of, or of what is computed from them, and the
+    names from around it."""
+    assert isinstance(function.node, ir.FunctionDef)
+    body = function.node.body
+    nodes = [node for statement in body for node in ir.walk(statement)]
+    events = (event for node in nodes if isinstance(node, ir.Stmt) for event in m.recorder.of(node))
+    found = effects.read_names.union(*(_names(event.node) for event in events if event.fact in _READS))
+    unknown = Effect.CALLED_READ in effects.must and not effects.read_names
+    behind = OPAQUE if unknown or any(isinstance(node, ir.Lambda) for node in nodes) else frozenset()
+    sources = [(_names(target), _names(value)) for target, value in (*_assignments(body), *_iterations(body))]
+    while not found <= behind:
+        behind |= found
+        found = frozenset(name for targets, values in sources if targets & found for name in values)
+    params = {param.name for param in function.node.params}
+    if behind.isdisjoint(params):
+        return OPAQUE
+    return behind - ({name for targets, _ in sources for name in targets} - params)
+
+
+def read_in_call(names: frozenset[str], function: Function, node: ir.Call | None) -> frozenset[str]:
+    """Return the names of a caller for those of a function: what stands in the arguments for its parameters,
+    and the names from around it."""
+    if isinstance(function.node, ir.Lambda) or node is None or any(arg.star for arg in node.args):
+        return OPAQUE
+    params = [param.name for param in function.node.params]
+    found = names.difference(params)
+    if function.bound is not None:
+        owner = node.func.value if isinstance(node.func, ir.Attribute) else node.func
+        found |= _names(owner) if params[:1] and params[0] in names else frozenset()
+        params = params[1:]
+    positional = [arg.value for arg in node.args if not arg.keyword]
+    given = [*zip(params, positional, strict=False)]
+    given += [(arg.keyword, arg.value) for arg in node.args if arg.keyword]
+    found |= {part for name, value in given if name in names for part in _names(value)}
+    return found
 
 
 def replaced(node: ir.For | ir.While) -> frozenset[str]:
@@ -47,6 +93,7 @@ def _carried(node: ir.For | ir.While) -> frozenset[str]:
     assigned = [(_names(target), _names(value)) for target, value in _assignments(node.body)]
     later = {name for targets, _ in assigned for name in targets} - _targets(node)
     found = _used_before(node.body, later)
+    assigned += [(_names(target), _names(value)) for target, value in _iterations(node.body)]
     grown = True
     while grown:
         new = {name for targets, values in assigned if values & found for name in targets} - found
@@ -78,15 +125,38 @@ def _targets(node: ir.For | ir.While) -> set[str]:
 
 
 def _assignments(block: ir.Block) -> Iterator[tuple[ir.Expr, ir.Expr]]:
-    """Yield the targets and values of a block's assignments."""
+    """Yield the targets and values of a block's assignments, and of calls that change what they are of."""
     for statement in block:
         for node in ir.walk(statement):
             match node:
                 case ir.Assign(targets=targets, value=value):
                     yield from ((target, value) for target in targets)
+                case ir.AnnAssign(target=target, value=value) | ir.Walrus(target=target, value=value):
+                    if value is not None:
+                        yield target, value
                 case ir.AugAssign(target=target, value=value):
                     yield target, target
                     yield target, value
+                case ir.Call(func=ir.Attribute(value=owner, attr=method)) if _changes(method):
+                    yield owner, owner
+                    yield from ((owner, arg.value) for arg in node.args)
+
+
+def _changes(method: str) -> bool:
+    """Return whether a method changes a list, a dictionary or a tensor in place, by its name."""
+    return method in _FILLS or (method.endswith("_") and not method.startswith("_"))
+
+
+def _iterations(block: ir.Block) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+    """Yield what the loops, comprehensions and `with` statements of a block bind, and to what."""
+    for statement in block:
+        for node in ir.walk(statement):
+            if isinstance(node, ir.For):
+                yield node.target, node.iter
+            elif isinstance(node, ir.Comprehension):
+                yield from ((generator.target, generator.iter) for generator in node.generators)
+            elif isinstance(node, ir.With):
+                yield from ((item.target, item.value) for item in node.items if item.target is not None)
 
 
 def _names(node: ir.Node) -> set[str]:

@@ -87,8 +87,9 @@ def _leaves_results(m: State, loop: Loop, effects: Effects) -> bool:
     if loop.kind == "decoding":
         if not effects.happens(Effect.RESULT_READ, Effect.POSSIBLE_READ):
             return True
-        called = not effects.must.isdisjoint((Effect.CALLED_READ, Effect.POSSIBLE_READ))
-        return not called and reads_apart(m, loop)
+        called = Effect.CALLED_READ in effects.must
+        unknown = Effect.POSSIBLE_READ in effects.must or (called and not effects.read_names)
+        return not unknown and reads_apart(m, loop, effects.read_names if called else frozenset())
     return loop.kind == "evaluation" and _kept(m, loop)
 
 

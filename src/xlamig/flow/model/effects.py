@@ -74,13 +74,15 @@ class KnownEffects(NamedTuple):
 @dataclass(slots=True)
 class Effects:
     """Effects so far. `must` happen on every path, `may` on some; `repeated`, a subset of `must`, happen at
-    several places; `assigned` are the attributes that are set on some path."""
+    several places; `assigned` are the attributes that are set on some path, `read_names` the names that
+    reads in called functions are of."""
 
     # Each branch of the program makes an instance, and most branches do nothing: the sets are shared.
     must: frozenset[Effect] = frozenset()
     may: frozenset[Effect] = frozenset()
     repeated: frozenset[Effect] = frozenset()
     assigned: frozenset[str] = frozenset()
+    read_names: frozenset[str] = frozenset()
 
     def add(self, *effects: Effect) -> None:
         """Record what happens here, whichever branch runs."""
@@ -122,6 +124,8 @@ class Effects:
             self.may |= other.may
         if other.assigned:
             self.assigned |= other.assigned
+        if other.read_names:
+            self.read_names |= other.read_names
 
     def update_from_branches(self, *branches: Effects) -> None:
         """Add the join of the effects of branches, one of which runs."""
@@ -135,6 +139,7 @@ class Effects:
         for branch in branches:
             self.may |= branch.may | (branch.must - must)
             self.assigned |= branch.assigned
+            self.read_names |= branch.read_names
 
     def happens(self, *effects: Effect) -> bool:
         """Return whether any of the effects happens on some path."""
@@ -143,7 +148,12 @@ class Effects:
     def without(self, dropped: Iterable[Effect]) -> Effects:
         """Return the effects without some."""
         kinds = frozenset(dropped)
-        return Effects(self.must - kinds, self.may - kinds, self.repeated - kinds, self.assigned)
+        must, may, repeated = self.must - kinds, self.may - kinds, self.repeated - kinds
+        return Effects(must, may, repeated, self.assigned, self.read_names)
+
+    def of_caller(self, read_names: frozenset[str]) -> Effects:
+        """Return the effects with the names of the caller for those of the function that reads."""
+        return Effects(self.must, self.may, self.repeated, self.assigned, read_names)
 
     def known(self, kinds: frozenset[Effect]) -> KnownEffects:
         """Return those of some kinds as plain data."""

@@ -32,6 +32,7 @@ class StepBoundary(Fact):
     branched: bool = False  # it stands in one of several branches that update
     update: str = ""  # the source text of the optimizer's step, where it stands in the loop itself
     cut: str = ""  # a device tensor that the iterations index by a Python number, a different one each
+    state: str = ""  # what the model gives and gets back in the next iteration, where no read is of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ def reads_apart(m: State, loop: Loop, called: frozenset[str]) -> bool:
     are the names that reads in called functions are of."""
     events = (event for event in m.recorder.all() if event.fact in _READS)
     inside = [event.node for event in events if loop.node.start <= event.node.start < loop.node.end]
-    read = called.union(*map(_names, inside))
+    read = called.union(*map(names_in, inside))
     carried = _carried(loop.node) if read else frozenset()
     return bool(carried) and not read & (carried | {"self"} | OPAQUE)
 
@@ -34,10 +34,12 @@ def read_names(m: State, function: Function, effects: Effects) -> frozenset[str]
     body = function.node.body
     nodes = [node for statement in body for node in ir.walk(statement)]
     events = (event for node in nodes if isinstance(node, ir.Stmt) for event in m.recorder.of(node))
-    found = effects.read_names.union(*(_names(event.node) for event in events if event.fact in _READS))
+    found = effects.read_names.union(*(names_in(event.node) for event in events if event.fact in _READS))
     unknown = Effect.CALLED_READ in effects.must and not effects.read_names
     behind = OPAQUE if unknown or any(isinstance(node, ir.Lambda) for node in nodes) else frozenset()
-    sources = [(_names(target), _names(value)) for target, value in (*_assignments(body), *_iterations(body))]
+    sources = [
+        (names_in(target), names_in(value)) for target, value in (*assignments(body), *_iterations(body))
+    ]
     while not found <= behind:
         behind |= found
         found = frozenset(name for targets, values in sources if targets & found for name in values)
@@ -56,18 +58,18 @@ def read_in_call(names: frozenset[str], function: Function, node: ir.Call | None
     found = names.difference(params)
     if function.bound is not None:
         owner = node.func.value if isinstance(node.func, ir.Attribute) else node.func
-        found |= _names(owner) if params[:1] and params[0] in names else frozenset()
+        found |= names_in(owner) if params[:1] and params[0] in names else frozenset()
         params = params[1:]
     positional = [arg.value for arg in node.args if not arg.keyword]
     given = [*zip(params, positional, strict=False)]
     given += [(arg.keyword, arg.value) for arg in node.args if arg.keyword]
-    found |= {part for name, value in given if name in names for part in _names(value)}
+    found |= {part for name, value in given if name in names for part in names_in(value)}
     return found
 
 
 def replaced(node: ir.For | ir.While) -> frozenset[str]:
     """Return the names that each iteration assigns, and that hold nothing of an earlier one."""
-    assigned = {name for target, _ in _assignments(node.body) for name in _names(target)}
+    assigned = {name for target, _ in assignments(node.body) for name in names_in(target)}
     return frozenset(assigned | _targets(node)) - _carried(node)
 
 
@@ -75,7 +77,7 @@ def moves_on(node: ir.For | ir.While, name: str) -> bool:
     """Return whether a loop adds to a number, and indexes something by it: `x[:, offset]; offset += n`."""
     parts = [part for statement in node.body for part in ir.walk(statement)]
     return any(_adds_to(part, name) for part in parts) and any(
-        name in _names(index) for part in parts if isinstance(part, ir.Subscript) for index in part.index
+        name in names_in(index) for part in parts if isinstance(part, ir.Subscript) for index in part.index
     )
 
 
@@ -84,16 +86,16 @@ def _adds_to(node: ir.Node, name: str) -> bool:
         case ir.AugAssign(target=ir.Name(id=target), op="+" | "+="):
             return target == name
         case ir.Assign(targets=(ir.Name(id=target),), value=ir.Binary(op="+", left=left, right=right)):
-            return target == name and name in _names(left) | _names(right)
+            return target == name and name in names_in(left) | names_in(right)
     return False
 
 
 def _carried(node: ir.For | ir.While) -> frozenset[str]:
     """Return the names that hold something of an earlier iteration, and those computed from them."""
-    assigned = [(_names(target), _names(value)) for target, value in _assignments(node.body)]
+    assigned = [(names_in(target), names_in(value)) for target, value in assignments(node.body)]
     later = {name for targets, _ in assigned for name in targets} - _targets(node)
     found = _used_before(node.body, later)
-    assigned += [(_names(target), _names(value)) for target, value in _iterations(node.body)]
+    assigned += [(names_in(target), names_in(value)) for target, value in _iterations(node.body)]
     grown = True
     while grown:
         new = {name for targets, values in assigned if values & found for name in targets} - found
@@ -114,17 +116,17 @@ def _used_before(block: ir.Block, later: set[str]) -> set[str]:
         elif isinstance(statement, ir.With):
             found |= _used_before(statement.body, later)
         else:
-            for target, value in sorted(_assignments((statement,)), key=lambda pair: pair[1].start):
-                found |= _names(value) & later
-                later -= _names(target)
+            for target, value in sorted(assignments((statement,)), key=lambda pair: pair[1].start):
+                found |= names_in(value) & later
+                later -= names_in(target)
     return found
 
 
 def _targets(node: ir.For | ir.While) -> set[str]:
-    return _names(node.target) if isinstance(node, ir.For) else set()
+    return names_in(node.target) if isinstance(node, ir.For) else set()
 
 
-def _assignments(block: ir.Block) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+def assignments(block: ir.Block) -> Iterator[tuple[ir.Expr, ir.Expr]]:
     """Yield the targets and values of a block's assignments, and of calls that change what they are of."""
     for statement in block:
         for node in ir.walk(statement):
@@ -159,5 +161,6 @@ def _iterations(block: ir.Block) -> Iterator[tuple[ir.Expr, ir.Expr]]:
                 yield from ((item.target, item.value) for item in node.items if item.target is not None)
 
 
-def _names(node: ir.Node) -> set[str]:
+def names_in(node: ir.Node) -> set[str]:
+    """Return the names in an expression."""
     return {part.id for part in ir.walk(node) if isinstance(part, ir.Name)}

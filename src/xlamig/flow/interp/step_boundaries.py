@@ -8,6 +8,7 @@ from xlamig import ir
 from xlamig.facts import ChangingConstant, HostRead, StepBoundary, Why
 from xlamig.flow.interp.carried_names import reads_apart, replaced
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Mark, element_of
+from xlamig.flow.interp.fed_back import state_left
 from xlamig.flow.interp.frames import STEPS, Loop
 from xlamig.flow.interp.loop_kinds import header_of, is_short
 from xlamig.flow.interp.reads import sureness
@@ -40,6 +41,10 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         boundary = "some" if Effect.UNREAD in effects.may else "read"
     if Effect.WAIT in must and boundary in ("none", "some", "part") and loop.kind != "training":
         boundary = "sync"
+    state = ""
+    if boundary in ("read", "some", "part") and loop.kind in ("decoding", "evaluation"):
+        state = state_left(m, loop)
+        boundary = "part" if state else boundary
     optimizer = "none"
     if Effect.XLA_OPTIMIZER_STEP in must:
         optimizer = "xm"
@@ -66,6 +71,7 @@ def record_boundary(m: State, loop: Loop, effects: Effects, iterable: AbstractVa
         branched=inside and not at_times and any(isinstance(part, ir.If) for part in above),
         update=short(m.source(loop.update)) if inside and loop.update is not None else "",
         cut=_cut_by_numbers(m, loop),
+        state=state,
         parts={"body": (node.body[0].start, node.body[-1].end)},
     )
 

@@ -79,3 +79,22 @@ def test_a_copy_that_is_changed_stays_on_the_host() -> None:
 
 def test_an_attribute_may_be_changed_elsewhere() -> None:
     assert origins("model.kept = y; model.kept.cpu()", "copy") == {""}
+
+
+FROM_UNKNOWN = """
+model = nn.Linear(3, 3).cuda()
+def evaluate(loaders, kept):
+    for x, y in loaders["test"]:
+        MOVED
+        loss = F.cross_entropy(model(x.cuda()), y)
+        y.cpu()
+"""
+
+
+@pytest.mark.parametrize(
+    ("moved", "origin"),
+    [("y = y.cuda()", "host"), ("y = (y + model.weight.sum()).cuda()", "")],
+)
+def test_what_a_loop_takes_from_something_unknown_and_moves_is_a_batch(moved: str, origin: str) -> None:
+    found = facts(FROM_UNKNOWN.replace("MOVED", moved))
+    assert {fact.origin for fact in found if isinstance(fact, HostRead)} == {origin}

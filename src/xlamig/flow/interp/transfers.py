@@ -64,12 +64,22 @@ class Transfers:
             sure=sure if not owner.loose else min(sure, owner.sure + 1),
             dtype=dtype or owner.dtype,
             trait=None,
-            const=ON_HOST if owner.place in ("host", "") else owner.const,
+            const=ON_HOST if owner.place in ("host", "") or self._is_iterated(node, owner) else owner.const,
             why=(*owner.why[-3:], why),
         )
         if owner.loose:
             self._in_place(node, moved)
         return moved
+
+    def _is_iterated(self, node: ir.Call, owner: AbstractValue) -> bool:
+        """Return whether a loop takes a tensor from something of which nothing is known, and moves it: a
+        batch, which is on the host."""
+        assert isinstance(node.func, ir.Attribute)
+        loop = self.m.loops[-1].node if self.m.loops else None
+        if owner.place != "either" or not isinstance(loop, ir.For):
+            return False
+        path = path_of(node.func.value)
+        return any(isinstance(part, ir.Name) and part.id == path for part in ir.walk(loop.target))
 
     def _in_place(self, node: ir.Call, moved: AbstractValue) -> None:
         """A batch that is an object of its own moves where nothing takes the result: `batch.to(device)`."""

@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.facts import Why
 from xlamig.flow.interp.arguments import Args, computes_number
 from xlamig.flow.interp.carried_names import OPAQUE, read_in_call, read_names
-from xlamig.flow.interp.conventions import runs_on_host
+from xlamig.flow.interp.conventions import keeps_results, runs_on_host
 from xlamig.flow.interp.crossing import call_tells
 from xlamig.flow.interp.domain import BOTTOM, NONE, TOP, AbstractValue, join, join_all
 from xlamig.flow.interp.filled import filled, hand_back
@@ -84,6 +84,11 @@ class CallContexts:
         if function.preset is not None:
             return self.call(replace(function, preset=None), args.after(function.preset), node)
         record_defaults(m, function, args)
+        if m.frequency != "once" and keeps_results(function.node) and not args.tensors():
+            with m.branch() as effects, m.once():  # the same arguments give what was kept
+                result = self.call(function, args, node)
+            m.join_effects(effects, Effects())
+            return result
         if function.frame.home != m.names.module:
             decides = call_tells(function, args)
             if node is not None and m.frequency == "unknown" and not decides:

@@ -59,6 +59,13 @@ def runs_on_host(node: ir.FunctionDef, names: Names, scope: Scope) -> bool:
     return any(name.rpartition(".")[2] == helpers.HOST for name in called)
 
 
+def keeps_results(node: ir.FunctionDef | ir.Lambda) -> bool:
+    """Return whether a decorator keeps what a function returns, by its arguments: `@lru_cache(maxsize=2)`."""
+    decorators = node.decorators if isinstance(node, ir.FunctionDef) else ()
+    called = (part.func if isinstance(part, ir.Call) else part for part in decorators)
+    return any(path_of(part).rpartition(".")[2] in ("cache", "lru_cache") for part in called)
+
+
 def inline_meaning(node: ir.FunctionDef | ir.Lambda) -> str:
     """The torch_xla function that a definition which xlamig wrote stands for; "" for others."""
     if isinstance(node, ir.Lambda):

@@ -69,12 +69,12 @@ HOST_DATA = """shapes = torch.tensor([(2, 4)], device=x.device)
     ("test", "help_"),
     [
         ("assert (shapes[:, 0] * shapes[:, 1]).sum() == len(y)", "Test the Python numbers that the tensor"),
-        ("if (lens > 3).any(): y = y * 2", "Test the CPU's copy of the data, before the move"),
+        ("if (lens > 3).any(): y = y * 2", "or test the CPU's copy of the data, before the move"),
         ("if (y > 3).any(): y = y * 2", "Drop the test, and compute with the mask"),
     ],
 )
 def test_tests_what_the_host_has_there(test: str, help_: str) -> None:
-    assert advice(HOST_DATA.replace("LINE", test), "XLA106").startswith(help_)
+    assert help_ in advice(HOST_DATA.replace("LINE", test), "XLA106")
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,24 @@ def test_what_is_only_excluded_is_not_looked_for(tmp_path: Path) -> None:
     assert found.names == {"torch.f"}
 
 
+@pytest.mark.parametrize(
+    ("asks", "followed"),
+    [
+        ("", False),
+        ('unless = { proofs = "on-host" }\n', False),
+        ('unless = { proofs = "no-gradient" }\n', True),
+        ('unless = [{ context = "worker" }, { proofs = ["on-host", "to-host"] }]\n', True),
+    ],
+)
+def test_results_are_followed_where_a_rule_asks_what_becomes_of_them(
+    tmp_path: Path, asks: str, followed: bool
+) -> None:
+    found = interest(tmp_path, f'[[match]]\nfact = "api-use"\nname = ["torch.f", "torch.g.*"]\n{asks}')
+    assert [name for name in ("torch.f", "torch.g.x", "torch.h") if found.follows(name)] == (
+        ["torch.f", "torch.g.x"] if followed else []
+    )
+
+
 def test_a_table_gives_names_signatures_and_aliases(tmp_path: Path) -> None:
     table = '[row."torch.f"]\nsignature = ["a", "b"]\nalias = ["torch.x.f"]\n[row."Tensor.g"]\n'
     found = interest(tmp_path, '[[match]]\nfact = "api-use"\ntable = "t"\n', api_t=table)

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from xlamig.knowledge import signatures
 
+PROOFS_OF_USES = frozenset({"to-host", "no-gradient"})
+"""The proofs that say what becomes of the result of a call."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interest:
@@ -15,6 +18,7 @@ class Interest:
     `names` are exact canonical names, `prefixes` come from "torch.cuda.*" and end in ".", those of
     variables from "NCCL_*"; `methods` are the last parts of "Tensor.cuda", "Module.cuda" and
     "unknown.cuda", `settings` those of "setting.gpus".
+    `followed` and `followed_prefixes` are those of `names` whose results a rule asks the uses of.
     `surroundings` are names, also with "*", of what stands in files that are not Python.
     `signatures` are the rule book's own parameter names, in order; `aliases` maps other public names
     of an API to the canonical one; `helper` is the module that portable fixes call.
@@ -29,6 +33,8 @@ class Interest:
     packages: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
     variable_prefixes: tuple[str, ...] = ()
+    followed: frozenset[str] = frozenset()
+    followed_prefixes: tuple[str, ...] = ()
     surroundings: frozenset[str] = frozenset()
     signatures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
@@ -41,6 +47,10 @@ class Interest:
 
     def wants(self, name: str) -> bool:
         return name in self.names or name.startswith(self.prefixes)
+
+    def follows(self, name: str) -> bool:
+        """Return whether a rule asks what becomes of the result of a call."""
+        return name in self.followed or name.startswith(self.followed_prefixes)
 
     def wants_variable(self, name: str) -> bool:
         return name in self.variables or name.startswith(self.variable_prefixes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from xlamig.facts import Interest
+from xlamig.facts.interest import PROOFS_OF_USES
 from xlamig.rulebook.errors import RulebookError
 from xlamig.rulebook.match import is_method
 from xlamig.rulebook.rule import Rule
@@ -19,9 +20,10 @@ def compile_interest(
     kinds: set[str] = set()
     names: set[str] = set()
     operators: set[str] = set()
+    followed: set[str] = set()
     surroundings: set[str] = set()
     sought: dict[str, set[str]] = {"keyword": set(), "package": set(), "variable": set()}
-    for match in (match for rule in rules for match in rule.matches):
+    for asking, match in ((rule, match) for rule in rules for match in rule.matches):
         kinds.add(match.kind)
         rows = set(match.names)
         if match.in_files or match.kind == "kernel":
@@ -38,6 +40,8 @@ def compile_interest(
         of_torch = bool(match.tables) and all(table.name == OPERATORS for table in match.tables)
         (operators if of_torch else names).update(rows, match.sought.get("name", ()))
         sought["keyword"].update(match.sought.get("keyword", ()))
+        if match.kind == "api-use" and asking.proofs & PROOFS_OF_USES:
+            followed.update(match.sought.get("name", ()) or rows)
     methods = _methods(names)
     quiet = _methods(operators) - methods
     names |= operators
@@ -53,6 +57,8 @@ def compile_interest(
         packages=frozenset(sought["package"]),
         variables=frozenset(v for v in sought["variable"] if "*" not in v),
         variable_prefixes=tuple(sorted({v.partition("*")[0] for v in sought["variable"] if "*" in v})),
+        followed=frozenset(name for name in followed if "*" not in name),
+        followed_prefixes=tuple(sorted({_prefix(name) for name in followed if "*" in name})),
         surroundings=frozenset(surroundings),
         signatures={name: row.signature for name, row in rows_by_name.items() if row.signature is not None},
         aliases=_aliases(rows_by_name.values()),

@@ -120,6 +120,11 @@ class Rule:
         return frozenset(_arguments_in(self._keys.values))
 
     @cached_property
+    def proofs(self) -> frozenset[str]:
+        """The proofs that patterns look at."""
+        return frozenset(_proofs_in(self._keys.values))
+
+    @cached_property
     def together(self) -> Extent:
         """Where the findings of the rule are one job."""
         return self._keys.choice("together", get_args(Extent)) or "statement"
@@ -213,6 +218,18 @@ def _arguments_in(head: object) -> Iterator[str]:
                 yield from [value] if isinstance(value, str) else value
             else:
                 yield from _arguments_in(value)
+
+
+def _proofs_in(node: object) -> Iterator[str]:
+    if isinstance(node, list):
+        for part in node:
+            yield from _proofs_in(part)
+    elif isinstance(node, Mapping):
+        for key, value in node.items():
+            if key in ("proofs", "requires"):
+                yield from [value] if isinstance(value, str) else value
+            else:
+                yield from _proofs_in(value)
 
 
 def _check_body(page: Page, name: str) -> None:

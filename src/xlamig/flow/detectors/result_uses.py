@@ -14,8 +14,6 @@ from xlamig.flow.model.site import Analysis, CodeContext
 from xlamig.knowledge import values as table
 from xlamig.per_file import per_file
 
-_OPERATORS = ("torch.", "Tensor.", "unknown.")
-_NO_OPERATORS = ("torch.cuda.", "torch.distributed.", "torch.backends.", "torch.utils.")
 _MODULES = frozenset({"torch", "np", "numpy"})
 _FOLLOWED = 3  # variables, one computed from the other
 _MOST_USES = 16  # of a variable
@@ -30,7 +28,7 @@ _NameOf = Callable[[ir.Expr], str]
 def uses_of_result(name: str, node: ir.Call, place: CodeContext, analysis: Analysis) -> Mapping[str, str]:
     """The proofs "to-host": the program only copies to the host what an operator returns; and "no-gradient":
     no gradient comes back to it, because only indices, comparisons or detached values of it are used."""
-    if not name.startswith(_OPERATORS) or name.startswith(_NO_OPERATORS):
+    if not analysis.names.interest.follows(name):
         return {}
     root = place.scope.node or analysis.module
 

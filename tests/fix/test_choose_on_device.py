@@ -68,7 +68,8 @@ def written(choice: str, *grades: str) -> str:
         f"tok = self.fc(h).argmax(1) if {DRAWN} else top1",  # work on one side
         f"tok = out if {DRAWN} else top1",  # other shapes
         f"tok = out[:, 0] if {DRAWN} else top1",  # other types
-        f"tok = top1 if ratio and {DRAWN} else trg[:, t]",  # may be no bool
+        f"tok = top1 if ratio or {DRAWN} else trg[:, t]",  # may be no bool
+        f"tok = top1 if ratio > 0 and len(trg) > 1 and {DRAWN} else trg[:, t]",
         "tok = trg[:, t] if once else top1",  # drawn once: two programs
         f"if {DRAWN}:\n    tok = trg[:, t]\n    loss = loss * 2\nelse:\n    tok = top1",
         f"tok = top1\nif {DRAWN}:\n    h = h * 2",
@@ -100,3 +101,26 @@ def test_the_device_chooses(choice: str, flag: str) -> None:
 def test_a_flag_without_dimensions_fits_tensors_without() -> None:
     found = written(f"best = top1\nlast = trg[:, t]\ntok = last if {DRAWN} else best")
     assert found.endswith(f"torch.where(torch.tensor([{DRAWN}], device=best.device).squeeze(0), last, best)")
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        (
+            f"if trg is not None and {DRAWN}:\n    tok = trg[:, t]\nelse:\n    tok = out.argmax(-1)",
+            f"tok = torch.where(torch.tensor([{DRAWN}], device=out.device), trg[:, t], out.argmax(-1)) "
+            "if trg is not None else out.argmax(-1)",
+        ),
+        (
+            f"tok = trg[:, t] if ratio and {DRAWN} else top1",
+            f"tok = torch.where(torch.tensor([{DRAWN}], device=top1.device), trg[:, t], top1) "
+            "if ratio else top1",
+        ),
+        (
+            f"tok = out.argmax(1) if {DRAWN} else trg[:, t]",
+            f"tok = torch.where(torch.tensor([{DRAWN}], device=trg[:, t].device), out.argmax(1), trg[:, t])",
+        ),
+    ],
+)
+def test_what_python_asks_first_stays_a_branch(choice: str, expected: str) -> None:
+    assert written(choice) == expected

@@ -72,6 +72,7 @@ CASES = {
     "y = z[n:lengths.max()]": "Read a window of fixed length",
     "z[:, lengths.max():] = 0": "Write by a mask of positions",
     "s = z.argmax(1); y = [row[:k] for row, k in zip(z, s)]": "`torch.arange(n) < s[:, None]`",
+    "cu_lens = z.argmax(1); y = [z[cu_lens[i]:cu_lens[i + 1]] for i in range(3)]": "number of its sequence",
     "y = z[torch.arange(8, device='xla') == lengths[:, None]]": "`z.gather(1, p[..., None]",
     "y = z[torch.arange(8, device='xla') == lengths]": "Compute on all elements and mask the result",
     "y = z[torch.arange(8, device='xla') <= lengths[:, None]]": "Compute on all elements and mask the result",

@@ -313,6 +313,21 @@ def test_device_ids_may_name_the_own_device(ids: str, severity: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "ids", "severity"),
+    [
+        ("rank=0", "[rank]", "error"),
+        ("local_rank=0", "[local_rank]", "error"),
+        ("first=0", "[first]", "info"),
+        ("rank=0", "[0]", "info"),
+    ],
+)
+def test_the_default_of_a_rank_is_not_the_rank(given: str, ids: str, severity: str) -> None:
+    ddp = "torch.nn.parallel.DistributedDataParallel"
+    text = f"import torch\ndef f(model, {given}):\n    return {ddp}(model, device_ids={ids})\n"
+    assert [f.severity for f in found(text, select=["XLA702"])] == [severity]
+
+
+@pytest.mark.parametrize(
     ("value", "severity"), [("None", None), ("self.max_norm", "info"), ("1.0", "warning")]
 )
 def test_max_norm_matters_where_it_is_set(value: str, severity: str | None) -> None:

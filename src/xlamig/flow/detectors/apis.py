@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
@@ -22,6 +23,7 @@ from xlamig.flow.detectors.proofs import (
     sole_rendezvous,
     use_of_sum,
 )
+from xlamig.flow.detectors.ranks import is_rank
 from xlamig.flow.detectors.receivers import receiver_of
 from xlamig.flow.detectors.result_uses import uses_of_result
 from xlamig.flow.model.known import Known, expression, short
@@ -146,7 +148,7 @@ class Apis:
             return
         span = (value.start, value.end)
         known = self.analysis.values.of(value, place.scope)
-        argument = Argument(str(key), self._value(value, known), span, span, span, True)
+        argument = Argument(str(key), self._value(value, known, place), span, span, span, True)
         yield ApiUse(**place.fields(value), name="unknown", spelled="", via="assignment", args=(argument,))
 
     # ------------------------------------------------------------------ callees
@@ -220,7 +222,7 @@ class Apis:
             made.append(
                 Argument(
                     name=parameter,
-                    value=self._value(arg.value, known),
+                    value=self._value(arg.value, known, place),
                     span=(arg.start, arg.end),
                     value_span=(arg.value.start, arg.value.end),
                     cut=(arg.cut_start, arg.cut_end),
@@ -230,7 +232,15 @@ class Apis:
             )
         return tuple(made), complete
 
-    def _value(self, node: ir.Expr, known: Known) -> Value:
+    def _value(self, node: ir.Expr, known: Known, place: CodeContext) -> Value:
+        if isinstance(node, ir.Sequence) and known.defaults and known.value.kind == "sequence":
+            # Each process sets its rank: the default is one for programs of one process.
+            pairs = zip(node.elements, known.value.items, strict=True)
+            ranks = (
+                expression(self.analysis.source(part)) if is_rank(part, place.scope, self.analysis) else value
+                for part, value in pairs
+            )
+            return replace(known.value, items=tuple(ranks))
         # A flag or a dtype that users set.
         switch = not known.sure and (isinstance(known.value.value, bool) or known.value.kind == "api")
         if switch or (known.negated and known.value.kind == "cuda-test"):

@@ -57,6 +57,27 @@ def test_reads_a_window_by_positions(cut: str) -> None:
     assert finding.help.startswith("Read a window of fixed length by positions")
 
 
+OF_OPTION = MODEL.replace("__init__(self)", "__init__(self, width)").replace("tensor(1)", "tensor(width)")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("y = y[:, :self.r]", "XLA109"),
+        ("y = y.view(-1, self.r.item())", "XLA101"),
+        ("y = y * float(lens.sum()) * self.r.item()", "XLA103"),
+    ],
+)
+def test_uses_the_number_of_the_constructor(line: str, code: str) -> None:
+    helps = [finding.help or "" for finding in found(OF_OPTION.replace("LINE", line), code)]
+    assert any("the Python number that `__init__` puts there, `width`" in help_ for help_ in helps)
+
+
+@pytest.mark.parametrize("line", ["y = y.view(-1, self.r.item())", "y = y.view(-1, int(self.r))"])
+def test_the_number_of_the_constructor_is_one_size(line: str) -> None:
+    assert not found(OF_OPTION.replace("LINE", line), "XLA205")
+
+
 def test_keeps_a_setting_as_a_number() -> None:
     assert advice("y = y[:, :self.r]", "XLA109").startswith("Keep `self.r` as a Python number")
 

@@ -8,7 +8,7 @@ from xlamig import ir
 from xlamig.fix.context import FixContext
 from xlamig.fix.loops import Loop, own_nodes
 from xlamig.fix.names import names_bound
-from xlamig.fix.scopes import block_of, dotted_name
+from xlamig.fix.scopes import below_in, block_of, dotted_name
 from xlamig.fix.step_end import end_of_step, reads_value
 
 _LEAVES = (ir.Jump, ir.Return, ir.Raise, ir.Yield, ir.Await)
@@ -29,8 +29,7 @@ def join_ends(context: FixContext, loop: Loop, ends: Sequence[ir.Stmt]) -> list[
 
 def _branch_below(context: FixContext, loop: Loop, backward: ir.Stmt, update: ir.Stmt) -> ir.If | None:
     block = block_of(context.module, backward) or ()
-    below = block[next((i + 1 for i, s in enumerate(block) if s is backward), len(block)) :]
-    for statement in below:
+    for statement in below_in(block, backward) or ():
         if reads_value(context, statement) or any(isinstance(n, _LEAVES) for n in own_nodes((statement,))):
             return None
         if any(node is update for node in own_nodes((statement,))):
@@ -53,8 +52,9 @@ def _joins(context: FixContext, loop: Loop, branch: ir.If, update: ir.Stmt) -> b
 
 def _is_last(block: ir.Block, end: ir.Stmt) -> bool:
     """Return whether what follows in a block calls nothing: `updates += 1`."""
-    rest = block[next((i + 1 for i, s in enumerate(block) if s is end), 0) :]
-    return not any(isinstance(node, ir.Call) for statement in rest for node in ir.walk(statement))
+    rest = below_in(block, end)
+    calls = (isinstance(node, ir.Call) for statement in rest or () for node in ir.walk(statement))
+    return rest is not None and not any(calls)
 
 
 def _counts(test: ir.Expr, loop: Loop) -> bool:

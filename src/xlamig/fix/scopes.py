@@ -79,6 +79,11 @@ def block_of(module: ir.Module, statement: ir.Stmt) -> ir.Block | None:
     return next((block for block in held if any(s is statement for s in block)), None)
 
 
+def below_in(block: ir.Block, statement: ir.Stmt) -> ir.Block | None:
+    """The statements of a block that follow `statement`; None where the block does not hold it."""
+    return next((block[i + 1 :] for i, one in enumerate(block) if one is statement), None)
+
+
 def runs_at_import(module: ir.Module, start: int, end: int) -> bool:
     """The place is evaluated when the module is imported, not when a function is called."""
     path = path_to(module, start, end)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from xlamig.config.disk import ASKED
@@ -16,6 +17,7 @@ from xlamig.flow.model.given import Given
 from xlamig.flow.model.option_codes import FINITE, NONE, OFF, ON, TEXT, UNKNOWN, section_key
 from xlamig.flow.model.outcomes import State
 from xlamig.flow.model.switches import NAMING, Switches
+from xlamig.knowledge import values as table
 
 _SUFFIXES = (".json", ".md", ".rst", ".gin", ".ini", ".cfg", ".conf", ".txt")
 _FOLDERS = re.compile(r"conf|cfg|param|option|setting|recipe|hp", re.IGNORECASE)
@@ -38,9 +40,6 @@ _RUNS = re.compile(
     r"|\bfire\b|DataLoader(?=(?s:.*)(?:load_state_dict|\.eval\(|\.train\())"
 )
 _MAIN = "\nif __name__ == "
-_MAKES_INPUTS = re.compile(
-    r"\b(?:torch|np|numpy)\.(?:random\.)?(?:rand|randn|randint|ones|zeros|full|arange)\("
-)
 # More than one call of a module on inputs of its own: files, measurements, training.
 _WORKS = re.compile(
     r"^\s*(?:for|while|with open)\b|\b(?:\w*(?:load|save|open|write|read|export|dump|glob|list)\w*|step)\("
@@ -188,4 +187,10 @@ def tries_itself_out(text: str) -> bool:
     """Return whether a module that no other imports only calls its parts once when it is run, on inputs that
     it makes up."""
     block = text.rpartition(_MAIN)[2] if _MAIN in text else ""
-    return bool(_MAKES_INPUTS.search(block)) and not _RUNS.search(block) and not _WORKS.search(block)
+    return bool(_makes_inputs().search(block)) and not _RUNS.search(block) and not _WORKS.search(block)
+
+
+@cache
+def _makes_inputs() -> re.Pattern[str]:
+    functions = "|".join(sorted(table.names("torch", "inputs")))
+    return re.compile(rf"\b(?:torch|np|numpy)\.(?:random\.)?(?:{functions})\(")

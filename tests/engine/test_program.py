@@ -312,3 +312,91 @@ def test_training_draws_nothing_that_only_inference_draws(
     options = engine.Options({"select": ["XLA408"]}, isolated=True, jobs=1, cache=False)
     places = [one for f in engine.check([tmp_path], options).findings for one in (f, *f.also)]
     assert {Path(f.filename).name: f.severity for f in places} == severities
+
+
+NET = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(3, 3), LAYER)
+"""
+TRAIN = """\
+import torch
+from pk.MODULE import Net
+
+
+def train():
+    torch.manual_seed(1)
+    model = Net().cuda()
+    optimizer = torch.optim.Adam(model.parameters())
+    optimizer.step()
+"""
+MODELS = {
+    "pk/__init__.py": "",
+    "pk/quiet.py": NET.replace("LAYER", "nn.ReLU()"),
+    "pk/noisy.py": NET.replace("LAYER", "nn.Dropout()"),
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"quiet.py": TRAIN.replace("MODULE", "quiet") + RUN.replace("main()", "train()")}, set()),
+        (
+            {
+                "quiet.py": TRAIN.replace("MODULE", "quiet") + RUN.replace("main()", "train()"),
+                "noisy.py": TRAIN.replace("MODULE", "noisy") + RUN.replace("main()", "train()"),
+            },
+            {"noisy.py"},
+        ),
+        # handed on by the package it is in
+        (
+            {
+                "pk/__init__.py": "from pk.a import train\nfrom pk.b import train as other\n",
+                "pk/a.py": TRAIN.replace("MODULE", "quiet") + RUN.replace("main()", "train()"),
+                "pk/b.py": TRAIN.replace("MODULE", "noisy") + RUN.replace("main()", "train()"),
+            },
+            {"b.py"},
+        ),
+        # what another script runs is part of it
+        (
+            {
+                "pk/loop.py": TRAIN.replace("MODULE", "quiet") + RUN.replace("main()", "train()"),
+                "run.py": "import pk.noisy\nfrom pk.loop import train\n" + RUN.replace("main()", "train()"),
+            },
+            {"loop.py"},
+        ),
+        # a program that computes the names of modules may import any
+        (
+            {
+                "quiet.py": "import importlib\nimportlib.import_module(name)\n"
+                + TRAIN.replace("MODULE", "quiet")
+                + RUN.replace("main()", "train()"),
+            },
+            {"quiet.py"},
+        ),
+        # a module that is not found where it is looked for
+        (
+            {
+                "quiet.py": "import noisy\n"
+                + TRAIN.replace("MODULE", "quiet")
+                + RUN.replace("main()", "train()"),
+            },
+            {"quiet.py"},
+        ),
+        # a module that no script imports, as far as is known
+        (
+            {"seeds.py": "import torch\n\n\ndef seed():\n    torch.manual_seed(1)\n" + "", "t.py": TRAIN},
+            {"seeds.py"},
+        ),
+    ],
+)
+def test_a_script_draws_what_it_imports(tmp_path: Path, more: dict[str, str], expected: set[str]) -> None:
+    write({**MODELS, **more}, tmp_path)
+    options = engine.Options({"select": ["XLA4"]}, isolated=True, jobs=1, cache=False)
+    found = [f for f in engine.check([tmp_path], options).findings if f.code == "XLA408"]
+    assert {Path(f.filename).name for f in found} == expected

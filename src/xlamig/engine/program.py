@@ -6,15 +6,18 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from xlamig.config.paths import absolute
 from xlamig.engine.dedupe_dependencies import once_per_dependency, with_concerns
+from xlamig.engine.imported_uses import ImportedUses
 from xlamig.engine.load import Loaded
 from xlamig.engine.session import Session
 from xlamig.findings import FileReport
 from xlamig.flow import ProjectIndex
 from xlamig.flow.model.scripts import MARK
+from xlamig.knowledge import values as table
 from xlamig.knowledge.helpers import meaning
 from xlamig.rulebook import Program
 from xlamig.rulebook.program import word_of
@@ -35,7 +38,7 @@ class ProgramIndex:
         for names in self._names.values():
             if loaded.failure is not None:
                 names.put_unread(text)
-            names.put(filename, module, loaded.uses)
+            names.put(filename, module, loaded)
 
     def program(self, key: str, filename: str) -> Program:
         """The program that a file is part of, as the book of this key asks for it."""
@@ -58,6 +61,9 @@ class _Names:
         self._counts: Counter[str] = Counter()
         self._unsure: set[str] = set()
         self._programs: dict[str, Program] = {}  # by script, "" that of all
+        self._modules: dict[str, str] = {}  # by file
+        self._run: set[str] = set()  # the files that are scripts, imported or not
+        self._searching: set[str] = set()  # the modules that import by names which they compute
         names = self._asked.uses | self._asked.absent
         self._helper = session.outline.interest.helper
         aliases = session.outline.interest.aliases
@@ -66,12 +72,20 @@ class _Names:
         self._ends = tuple({f".{word_of(name)}" for name in names if "*" not in name})
         self._globs = [(name, _line_like(name)) for name in names if "*" in name]
 
-    def put(self, filename: str, module: str, uses: str) -> None:
+    def put(self, filename: str, module: str, loaded: Loaded) -> None:
+        uses = loaded.uses
         self._programs.clear()
+        self.__dict__.pop("_imported", None)
+        self._modules[filename] = module
+        for known, name, holds in (
+            (self._run, filename, f"\n{MARK}\n" in uses),
+            (self._searching, module, loaded.clues.computes_imports),
+        ):
+            (known.add if holds else known.discard)(name)
         self._counts.subtract(self._files.pop(filename, ()))
         self.scripts.pop(filename, None)
         found = frozenset(self._find_names(module, uses))
-        if f"\n{MARK}\n" in uses and module not in self._index.import_depths:
+        if filename in self._run and module not in self._index.import_depths:
             self.scripts[filename] = found
         else:
             self._files[filename] = found
@@ -107,7 +121,24 @@ class _Names:
             used |= self.scripts[own] if own else set().union(*self.scripts.values())
             absent = self._asked.absent - used - self._unsure if self._complete else frozenset()
             self._programs[own] = Program(self._asked.uses & used, absent)
-        return self._programs[own]
+        found = self._programs[own]
+        if not self._asked.imported or not found.uses:
+            return found
+        imported = self._imported.of(self._modules.get(filename, ""))
+        asked = self._asked.imported & found.uses
+        return replace(found, imported=asked if imported is None else asked & imported)
+
+    @cached_property
+    def _imported(self) -> ImportedUses:
+        found = self._files | self.scripts
+        training = table.program_group("training")
+        return ImportedUses(
+            self._index,
+            {self._modules[name]: names for name, names in found.items()},
+            {self._modules[name] for name in self._run},
+            {self._modules[name] for name in self._run if not found[name].isdisjoint(training)},
+            self._searching,
+        )
 
 
 def _line_like(name: str) -> Callable[[str], object]:
@@ -133,7 +164,7 @@ def once_in_program(
         for finding in report.findings:
             if finding.code not in said or finding.effort.unit == "dependency":
                 findings.append(finding)
-            if finding.code in once:
+            if finding.code in once and not finding.no_action:
                 said.add(finding.code)
         kept.append(
             report if len(findings) == len(report.findings) else replace(report, findings=tuple(findings))

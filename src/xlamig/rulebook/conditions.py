@@ -10,7 +10,7 @@ from xlamig.config.errors import did_you_mean
 from xlamig.facts import Fact
 from xlamig.rulebook.errors import Where
 from xlamig.rulebook.patterns import NO, YES, Fit, Missing, Test, argument_test, compile_pattern
-from xlamig.rulebook.program import PROGRAM_KEYS, Program, names_of
+from xlamig.rulebook.program import PROGRAM_KEYS, Program, asks_imports, names_of
 from xlamig.rulebook.shapes import KEYS, shapes
 from xlamig.rulebook.tables import Row
 
@@ -106,9 +106,12 @@ def _row(pattern: object, where: Where, has_row: bool) -> Condition:
 
 
 def _program(key: str, pattern: object, where: Where) -> Condition:
-    names = names_of(pattern, where)
     if key == "program":
+        names = names_of(pattern, where, "imported")
+        if asks_imports(pattern, where):
+            return lambda fact, row, program: NO if names.isdisjoint(program.imported) else YES
         return lambda fact, row, program: NO if names.isdisjoint(program.uses) else YES
+    names = names_of(pattern, where)
     return lambda fact, row, program: YES if names <= program.absent else NO
 
 

@@ -33,6 +33,7 @@ class Outline:
         return Program(
             frozenset().union(*(program.uses for program in asked)),
             frozenset().union(*(program.absent for program in asked)),
+            frozenset().union(*(program.imported for program in asked)),
         )
 
     @cached_property

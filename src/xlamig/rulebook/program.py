@@ -16,23 +16,25 @@ _GROUP = "@"
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The names of the book's conditions that some file uses, and those that certainly no file
-    uses. A name is in neither when files of the program were not seen."""
+    """The names of the book's conditions that some file uses, those that certainly no file uses, and those
+    that files use which a program with this file imports. A name is in neither of the first two when files
+    of the program were not seen."""
 
     uses: frozenset[str] = frozenset()
     absent: frozenset[str] = frozenset()
+    imported: frozenset[str] = frozenset()
 
     @property
-    def key(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        return tuple(sorted(self.uses)), tuple(sorted(self.absent))
+    def key(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(sorted(self.uses)), tuple(sorted(self.absent)), tuple(sorted(self.imported))
 
 
 UNSEEN = Program()
 
 
-def names_of(pattern: object, where: Where) -> frozenset[str]:
-    """The names of `{ uses = [...] }`."""
-    keys = Keys(pattern, where, ("uses",))
+def names_of(pattern: object, where: Where, *also: str) -> frozenset[str]:
+    """The names of `{ uses = [...] }`, a table that may have the keys `also`."""
+    keys = Keys(pattern, where, ("uses", *also))
     written = keys.texts("uses")
     if not written:
         raise where.at("uses").error("has to be a list of names")
@@ -43,6 +45,11 @@ def names_of(pattern: object, where: Where) -> frozenset[str]:
     for name in names:
         _check(name, where.at("uses"))
     return frozenset(names)
+
+
+def asks_imports(pattern: object, where: Where) -> bool:
+    """Return whether `{ uses = [...], imported = true }` asks only what the file's own program imports."""
+    return Keys(pattern, where).flag("imported", False)
 
 
 def _members(name: str) -> Iterable[str]:
@@ -59,11 +66,11 @@ def _check(name: str, where: Where) -> None:
 
 
 def asked_in(head: object) -> Program:
-    """The names in all conditions on the program in a page's head, as those of `program` and of
-    `unless_program`."""
+    """The names in all conditions on the program in a page's head, as those of `program`, of
+    `unless_program`, and of the first those asked of what the file's own program imports."""
     asked = set(_conditions(head))
-    uses, absent = (frozenset(name for key, name in asked if key == k) for k in PROGRAM_KEYS)
-    return Program(uses, absent)
+    kinds = (*PROGRAM_KEYS, "imported")
+    return Program(*(frozenset(name for key, name in asked if key == kind) for kind in kinds))
 
 
 def _conditions(head: object) -> Iterator[tuple[str, str]]:
@@ -73,7 +80,10 @@ def _conditions(head: object) -> Iterator[tuple[str, str]]:
     elif isinstance(head, Mapping):
         for key, value in head.items():
             if key in PROGRAM_KEYS and isinstance(value, Mapping):
-                yield from ((key, name) for word in value.get("uses", ()) for name in _members(word))
+                keys = (key, "imported") if value.get("imported") else (key,)
+                yield from (
+                    (k, name) for word in value.get("uses", ()) for name in _members(word) for k in keys
+                )
             else:
                 yield from _conditions(value)
 

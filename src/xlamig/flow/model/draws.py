@@ -13,6 +13,12 @@ _METHODS = values.names("draws", "methods")
 _KEPT = values.names("draws", "kept")
 _INITIALISERS = tuple(values.names("draws", "initialisers"))
 _INFERRING = values.names("draws", "inferring")
+_LIKE = values.names("draws", "like")
+_PARTS = values.names("draws", "parts")
+_RATES = {name: i for i in (0, 1) for name in values.names("draws", f"rate-at-{i}")}
+_TO_HOST = values.names("draws", "to-host")
+_MAKES_TENSORS = values.names("draws", "makes-tensors")
+_ARRAYS = values.names("draws", "arrays")
 INFERS = "@infer"  # behind the name of a draw that only inference makes
 _HOST = frozenset({"cpu", None})
 
@@ -38,14 +44,44 @@ def keywords_of(call: ir.Call) -> Iterator[str]:
 
 
 def method_of(call: ir.Call) -> str | None:
-    """Return `torch.Tensor.bernoulli_` for `x.bernoulli_(p)`; None for another method, and for what gives a
-    weight its first values."""
+    """Return `torch.Tensor.bernoulli_` for `x.bernoulli_(p)`; None for another method, for what gives a
+    weight its first values, and for a tensor that was just made or copied on the host."""
     function = call.func
     if not isinstance(function, ir.Attribute) or function.attr not in _METHODS:
         return None
     receiver = function.value
     name = receiver.attr if isinstance(receiver, ir.Attribute) else path_of(receiver)
-    return None if name in _KEPT else f"torch.Tensor.{function.attr}"
+    return None if name in _KEPT or _is_on_host(receiver) else f"torch.Tensor.{function.attr}"
+
+
+def draws_nothing(call: ir.Call) -> bool:
+    """Return whether a call that may draw on the device draws on the host, as all its tensors were just made
+    or copied there, `rand_like(x.cpu())`, or draws nothing: `Dropout(0.0)`."""
+    path = path_of(call.func)
+    name = path.rpartition(".")[2]
+    if name in _RATES:
+        at = call.args[_RATES[name] :][:1]
+        given = [a.value for a in call.args if a.keyword == "p" or (a in at and not a.keyword and not a.star)]
+        return any(isinstance(rate, ir.Const) and rate.value == 0 for rate in given)
+    if name not in _LIKE and _PARTS.isdisjoint(path.split(".")):
+        return False
+    tensors = [argument.value for argument in call.args if not isinstance(argument.value, ir.Const)]
+    return bool(tensors) and all(map(_is_on_host, tensors))
+
+
+def _is_on_host(node: ir.Expr) -> bool:
+    """Return whether an expression makes a tensor on the host: `x.cpu()`, `torch.from_numpy(a)`, and
+    `torch.tensor([1, 2])` without a device."""
+    if not isinstance(node, ir.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ir.Attribute) else path_of(node.func)
+    if name in _TO_HOST:
+        return True
+    if name not in _MAKES_TENSORS or len(node.args) != 1:
+        return False
+    data = node.args[0].value
+    made = path_of(data.func).partition(".")[0] if isinstance(data, ir.Call) else ""
+    return isinstance(data, ir.Sequence | ir.Const) or made in _ARRAYS
 
 
 def _is_default(node: ir.Expr) -> bool:

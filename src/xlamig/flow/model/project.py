@@ -125,9 +125,31 @@ class ProjectIndex(NameIndex):
     def programs_with(self, module: str) -> frozenset[str]:
         """The modules of all programs that `module` is a part of."""
         if module not in self._programs:
-            importers = closure({module}, lambda one: self.importers.get(one, ()))
+            importers = self.importers_of(module)
             self._programs[module] = frozenset(closure(importers, lambda one: self._imports.get(one, ())))
         return self._programs[module]
+
+    def importers_of(self, module: str) -> frozenset[str]:
+        """Return a module and those that import it, directly or through others."""
+        return frozenset(closure({module}, lambda one: self.importers.get(one, ())))
+
+    def imported_by(self, module: str) -> frozenset[str]:
+        """Return a module and those that it imports, directly or through others, with what fills their
+        registries; a package that a module is only in is none."""
+        edges = self._imports
+        return frozenset(closure({module}, lambda m: (*edges.get(m, ()), *self.registries.fillers(m))))
+
+    def misses_module(self, module: str) -> bool:
+        """Return whether a module imports something that may be a module of the project, but is not found."""
+        interface = self._interfaces.get(module)
+        names = (*interface.imports, *interface.stars) if interface else ()
+        lost = (name for name in names if self._owner(name, module) is None)
+        return any(not self._parts.isdisjoint(name.split(".")[:1]) for name in lost)
+
+    @cached_property
+    def _parts(self) -> frozenset[str]:
+        """The names of the modules and folders of the project."""
+        return frozenset(part for module in self._interfaces for part in module.split("."))
 
     @cached_property
     def importers(self) -> Mapping[str, set[str]]:

@@ -6,9 +6,9 @@ import builtins
 from collections.abc import Iterable
 
 from xlamig import ir
-from xlamig.flow.model.draws import INFERS, infers, initialises, keywords_of, method_of
+from xlamig.flow.model.draws import INFERS, draws_nothing, infers, initialises, keywords_of, method_of
 from xlamig.flow.model.pieces import Pieces
-from xlamig.flow.model.scopes import Scope, ScopeTable, path_of
+from xlamig.flow.model.scopes import Binding, Scope, ScopeTable, path_of
 from xlamig.flow.model.scripts import MARK, is_script
 
 _BUILTINS = frozenset(dir(builtins))
@@ -60,12 +60,15 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
             modules.update(alias.name for alias in node.names)
         elif not isinstance(node, ir.Const):
             if isinstance(node, ir.Call):
+                if draws_nothing(node):
+                    stack += [argument.value for argument in node.args]
+                    continue
                 if _switches_off(node):
                     paths.add(f"{path_of(node.func)}(False)")
                 where = INFERS if _is_inside(node, inferring) else ""
                 paths.update(f"{name}{where}" for name in keywords_of(node))
                 method = method_of(node)
-                if method and not _is_inside(node, first_values):
+                if method and not _is_inside(node, first_values) and not _of_module(node, statement, scopes):
                     modules.add(f"{method}{where}")
             elif isinstance(node, ir.Assign) and _is_false(node.value):
                 paths.update(f"{path_of(target)}=False" for target in node.targets if path_of(target))
@@ -77,7 +80,17 @@ def _named(statement: ir.Stmt, scopes: ScopeTable) -> tuple[set[str], set[str]]:
     return paths, modules
 
 
-def _is_inside(node: ir.Node, spans: Iterable[tuple[int, int]]) -> bool:
+def _of_module(call: ir.Call, statement: ir.Stmt, scopes: ScopeTable) -> bool:
+    """Return whether a call is of a function of something imported: `tf.multinomial(x, 1)`."""
+    root = path_of(call.func).partition(".")[0]
+    bound = scopes.module.bindings.get(root, ())
+    if not bound or any(binding.kind != "import" for binding in bound):
+        return False
+    own = (b for scope in scopes.functions() for b in scope.bindings.get(root, ()) if b.kind != "import")
+    return not any(_is_inside(binding, [(statement.start, statement.end)]) for binding in own)
+
+
+def _is_inside(node: ir.Node | Binding, spans: Iterable[tuple[int, int]]) -> bool:
     return any(start <= node.start < end for start, end in spans)
 
 

@@ -263,6 +263,23 @@ def test_a_clock_around_iterations_that_wait_once_each(wait: str, found: list[st
     assert said(text, "timing") == found
 
 
+@pytest.mark.parametrize(("read", "found"), [("length", ["timing : time.time()"]), ("loss", [])])
+def test_a_clock_behind_a_loss_of_which_little_is_known(read: str, found: list[str]) -> None:
+    text = f"""
+    x = torch.ones((), device="cuda")
+    {read} = torch.ones(())
+    losses = []
+    end = time.time()
+    for i in range(9):
+        x = x * 2
+        losses.append({read}.item())
+        x = x * 3
+        print(time.time() - end)
+        end = time.time()
+    """
+    assert said(text, "timing") == found
+
+
 @pytest.mark.parametrize(
     ("wait", "found"),
     [

@@ -7,6 +7,7 @@ from xlamig.flow.interp.alternatives import either, fitting, several
 from xlamig.flow.interp.arguments import Args
 from xlamig.flow.interp.builtins import Builtins
 from xlamig.flow.interp.call_contexts import CallContexts
+from xlamig.flow.interp.clocks import wait_for_loss
 from xlamig.flow.interp.configured import configured
 from xlamig.flow.interp.conventions import by_convention, inline_meaning, is_logger
 from xlamig.flow.interp.costs import Costs
@@ -169,6 +170,7 @@ class Calls:
     def _method(self, node: ir.Call, func: ir.Attribute, owner: AbstractValue) -> AbstractValue:
         name = func.attr
         note_collective(self.m, owner, name)
+        wait_for_loss(self.m, func)
         if ways := several(owner):
             return either(self.m, ways, lambda way: self._method(node, func, way))
         if (text := text_method(self.m, owner, name, node)) is not None:

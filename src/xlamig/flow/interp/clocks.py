@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from xlamig import ir
 from xlamig.facts import Timing, Why
 from xlamig.flow.interp.domain import LIKELY, AbstractValue, Clock, Made
 from xlamig.flow.interp.state import State
 from xlamig.flow.model.known import short
+from xlamig.flow.model.scopes import path_of
+from xlamig.knowledge import values as table
 
 
 def record_interval(m: State, end: AbstractValue, start: AbstractValue) -> None:
@@ -25,6 +28,12 @@ def record_interval(m: State, end: AbstractValue, start: AbstractValue) -> None:
         begin, home = start.ref.node, m.program.home_of(start.ref.statement) or m
         why = Why("the first reading of the clock", (begin.start, begin.end)).of(home.filename)
         m.record(Timing, node, LIKELY, (why,), at=statement, clock=short(m.source(node)))
+
+
+def wait_for_loss(m: State, method: ir.Attribute) -> None:
+    """Record that `loss.item()` waits for the device, whatever is known of the loss."""
+    if method.attr == "item" and table.name_like("loss").search(path_of(method.value).rpartition(".")[2]):
+        m.wait()
 
 
 def carried_reading(old: AbstractValue, new: AbstractValue, loop: int) -> AbstractValue | None:

@@ -151,21 +151,22 @@ def once_in_program(
     reports: Mapping[str, FileReport], once: Collection[str], scripts: Collection[str]
 ) -> tuple[FileReport, ...]:
     """The reports by file name. Of a rule in `once` the first finding stays, that of each script, and none
-    at all where a comment suppresses any. Findings about one dependency become one, and those that
-    concern others name their places."""
+    at all where a comment suppresses any; one that asks for no change hides only such. Findings about one
+    dependency become one, and those that concern others name their places."""
     reports = once_per_dependency(reports)
     silent = suppressed_rules(reports.values(), once)
-    before = set(silent)
+    before, noted = set(silent), set[str]()
     kept: list[FileReport] = []
     for name in sorted(reports):
         report = reports[name]
         findings = []
-        said = set(silent) if name in scripts else before
+        said, idle = (set(silent), set[str]()) if name in scripts else (before, noted)
         for finding in report.findings:
-            if finding.code not in said or finding.effort.unit == "dependency":
+            before_it = said | idle if finding.no_action else said
+            if finding.code not in before_it or finding.effort.unit == "dependency":
                 findings.append(finding)
-            if finding.code in once and not finding.no_action:
-                said.add(finding.code)
+            if finding.code in once:
+                (idle if finding.no_action else said).add(finding.code)
         kept.append(
             report if len(findings) == len(report.findings) else replace(report, findings=tuple(findings))
         )

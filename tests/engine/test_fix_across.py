@@ -94,7 +94,9 @@ def test_a_module_is_not_moved_without_what_other_files_give_it(made: str, given
 
 
 def test_a_helper_that_only_seeds_chooses_no_device(project: Path) -> None:
-    (project / "main.py").write_text(MAIN.replace("env = make()\n", "env = make()\ntorch.manual_seed(0)\n"))
+    (project / "main.py").write_text(
+        MAIN.replace("env = make()\n", "env = make()\ntorch.manual_seed(0)\nnoise = torch.rand_like\n")
+    )
     engine.fix([Path()], OPTIONS, frozenset({"safe"}), write=True)
     assert "seed_xla(0)" in Path("main.py").read_text() and Path("xla_compat.py").exists()
     found = {file.filename: [f.code for f in file.findings] for file in check()}

@@ -31,7 +31,7 @@ from pkg.loop import fit
 
 def main():
     torch.manual_seed(0)
-    net = nn.Linear(4, 4).to(pick())
+    net = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.1)).to(pick())
     fit(net, torch.optim.SGD(net.parameters(), lr=0.1), [torch.zeros(2, 4)], pick())
 
 
